@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The results of a run as data: what results.json holds, and what every report is made from.
+
+The format is documented in RESULTS.md beside this file; FORMAT_VERSION rises when a reader
+written for the older version could misread the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .verdicts import Verdict
+
+FORMAT = "x25shark-results"
+FORMAT_VERSION = 1
+
+
+@dataclass
+class JudgeReading:
+    """What one judge says of one expectation."""
+
+    met: bool
+    frame: int | None = None
+    k: int | None = None
+    offset: int | None = None
+    saw: str = ""
+
+
+@dataclass
+class ExpectationResult:
+    """One expectation of a case and both readings of it.
+
+    text       what was expected, in words
+    side       "A" or "B": at which side of the tester
+    filter     the judging display filter, with the packet's layer number (#k)
+    locator    the same without layer numbers, to find the frame by hand
+    frame, k   the deciding packet in the evidence: frame number, k-th packet of that frame
+    """
+
+    text: str
+    side: str
+    clause: str
+    met: bool
+    filter: str = ""
+    locator: str = ""
+    frame: int | None = None
+    k: int | None = None
+    preamble: bool = False
+    judge_one: JudgeReading | None = None
+    judge_two: JudgeReading | None = None
+
+
+@dataclass
+class PacketLine:
+    """One packet of the ladder of a case."""
+
+    time: float
+    frame: int
+    k: int
+    side: str
+    sent: bool
+    connection: int
+    offset: int
+    text: str
+    octets: str
+
+
+@dataclass
+class CaseResult:
+    """One case."""
+
+    id: str
+    group: str
+    purpose: str
+    clause: str
+    verdict: Verdict
+    reason: str = ""
+    remarks: list[str] = field(default_factory=list)
+    expectations: list[ExpectationResult] = field(default_factory=list)
+    packets: list[PacketLine] = field(default_factory=list)
+    duration_s: float = 0.0
+    evidence: str | None = None
+    rerun: str = ""
+
+
+@dataclass
+class RunInfo:
+    """The circumstances of a run."""
+
+    id: str
+    started: str
+    duration_s: float
+    router: str
+    profile: str
+    relay_model: str
+    configuration: str
+    versions: dict[str, str]
+    judge: str
+    seed: int
+    selection: str
+    command: str
+    profile_text: str = ""
+    strays: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Results:
+    """A whole run."""
+
+    run: RunInfo
+    cases: list[CaseResult]
+    exit_status: int
+
+    def summary(self) -> dict[str, int]:
+        """How many cases have each verdict."""
+        return {v.value: sum(c.verdict is v for c in self.cases) for v in Verdict}
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that results.json holds."""
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "run": asdict(self.run),
+            "summary": self.summary(),
+            "exit_status": self.exit_status,
+            "cases": [asdict(c) for c in self.cases],
+        }
+
+
+class ResultsError(Exception):
+    """A results file that cannot be read; the message names the file and what is wrong."""
+
+
+def read_results(path: Path) -> Results:
+    """Read results.json. Raises ResultsError."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{path}: not JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ResultsError(f"{path}: not a results file of x25shark (no format {FORMAT!r})")
+    if document.get("version") != FORMAT_VERSION:
+        raise ResultsError(
+            f"{path}: results format {document.get('version')!r}; this x25shark reads "
+            f"{FORMAT_VERSION}. Use the x25shark that wrote it, or run again."
+        )
+    try:
+        return Results(
+            run=RunInfo(**document["run"]),
+            cases=[_case(c) for c in document["cases"]],
+            exit_status=int(document["exit_status"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{path}: damaged results file: {error}") from None
+
+
+def _case(data: dict[str, Any]) -> CaseResult:
+    expectations = []
+    for item in data["expectations"]:
+        readings = {
+            key: JudgeReading(**item[key]) if item.get(key) else None
+            for key in ("judge_one", "judge_two")
+        }
+        expectations.append(ExpectationResult(**{**item, **readings}))
+    return CaseResult(
+        **{
+            **data,
+            "verdict": Verdict(data["verdict"]),
+            "expectations": expectations,
+            "packets": [PacketLine(**p) for p in data["packets"]],
+        }
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader finds the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def write_results(results: Results, path: Path) -> None:
+    """Write results.json."""
+    write_whole(path, json.dumps(results.to_json(), indent=1, ensure_ascii=True) + "\n")

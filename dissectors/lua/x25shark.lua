@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- The strict X.25 over XOT dissector of x25shark, for Wireshark and tshark 4.0 and later.
+-- Load it with `-X lua_script:x25shark.lua`, or copy this file and the folder x25shark beside it
+-- into the personal plugin folder. X25SHARK_XOT_PORTS names further TCP ports ("1999,2000").
+
+if not x25shark_loaded then -- luacheck: globals x25shark_loaded
+  x25shark_loaded = true
+  local folder = tostring(__DIR__ or "."):gsub("[/\\]+$", "")
+  package.path = folder .. "/?.lua;" .. package.path
+
+  local fields = require("x25shark.fields")
+  local framing = require("x25shark.framing")
+
+  local ports, seen = { 1998 }, { [1998] = true }
+  for text in string.gmatch(os.getenv("X25SHARK_XOT_PORTS") or "", "%d+") do
+    local port = math.floor(tonumber(text) or 0)
+    if port > 0 and port < 65536 and not seen[port] then
+      seen[port] = true
+      ports[#ports + 1] = port
+    end
+  end
+
+  framing.register(fields.register(), ports)
+
+  -- Wireshark builds no tree on its first pass unless something filters there; without one the
+  -- number of a TCP stream is unknown and reused ports would look like one connection.
+  if Listener then
+    Listener.new("frame", "xots")
+  end
+end

@@ -1,0 +1,437 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- Decoding of one X.25 packet (X.25 clause 5, RFC 1613 6.5 for PVC setup) from its octets.
+-- Pure Lua: it adds nothing to a tree, so that every rule here can be read beside the standard.
+--
+-- decode() returns a packet: length, gfi, modulo, lcn, type (normalised), name, the values of its
+-- fields under the fields' names, `items` (what to show: field, offset, octets, value; a nil value
+-- means the octets themselves) and `problems` (expert, sentence).
+
+local codes = require("x25shark.codes")
+local facilities = require("x25shark.facilities")
+
+local packet = {}
+
+local MODULO_8, MODULO_128 = 1, 2
+local MOST_FACILITIES = 109
+
+local function add(p, name, offset, count, value)
+  p[name] = value == nil and true or value
+  p.items[#p.items + 1] = { name, offset, count, value }
+end
+
+local function blame(p, expert, ...)
+  p.problems[#p.problems + 1] = { expert, string.format(...) }
+end
+
+-- `count` half-octets from half-octet `first` (from 0) of the octets as lower case hex digits.
+local function half_octets(octets, first, count)
+  local digits = {}
+  for i = first, first + count - 1 do
+    local octet = octets:byte(math.floor(i / 2) + 1)
+    local value = i % 2 == 0 and math.floor(octet / 16) or octet % 16
+    digits[#digits + 1] = string.format("%x", value)
+  end
+  return table.concat(digits)
+end
+
+-- The address block from octet offset `at`. Returns the offset behind it, or nil.
+-- A bit 0: calling length, called length (half an octet each), called digits, calling digits.
+-- A bit 1: called length, calling length (an octet each), counting the type of address and the
+-- numbering plan, which lead each address.
+local function address_block(p, octets, at)
+  local header, called, calling
+  if p.q == 0 then
+    local lengths = octets:byte(at + 1)
+    if not lengths then
+      return nil
+    end
+    header, called, calling = 1, lengths % 16, math.floor(lengths / 16)
+    add(p, "calling_address_length", at, 1, calling)
+    add(p, "called_address_length", at, 1, called)
+  else
+    called, calling = octets:byte(at + 1), octets:byte(at + 2)
+    if not calling then
+      return nil
+    end
+    header = 2
+    add(p, "called_address_length", at, 1, called)
+    add(p, "calling_address_length", at + 1, 1, calling)
+  end
+  local first = at + header
+  local count = math.floor((called + calling + 1) / 2)
+  if first + count > p.length then
+    blame(p, "malformed", "the addresses (%d and %d half-octets) end behind the packet", called, calling)
+    return nil
+  end
+  local digits = octets:sub(first + 1, first + count)
+  local called_octets = math.floor((called + 1) / 2)
+  add(p, "called_address", called > 0 and first or at, called > 0 and called_octets or 1, half_octets(digits, 0, called))
+  local calling_start = math.floor(called / 2)
+  add(
+    p,
+    "calling_address",
+    calling > 0 and first + calling_start or at,
+    calling > 0 and count - calling_start or 1,
+    half_octets(digits, called, calling)
+  )
+  local skip = p.q == 0 and 0 or 2
+  if p.called_address:sub(skip + 1):find("[a-f]") or p.calling_address:sub(skip + 1):find("[a-f]") then
+    blame(p, "address.invalid", "an address holds a half-octet above 9")
+  end
+  if (called + calling) % 2 == 1 and digits:byte(count) % 16 ~= 0 then
+    blame(p, "address.invalid", "the filler half-octet behind an odd number of digits is not 0")
+  end
+  return first + count
+end
+
+-- The facility length octet and the facilities from offset `at`. Returns the offset behind them.
+local function facility_field(p, octets, at)
+  local count = octets:byte(at + 1)
+  if not count then
+    return nil
+  end
+  add(p, "facility_length", at, 1, count)
+  if at + 1 + count > p.length then
+    blame(p, "malformed", "the facility field (%d octets) ends behind the packet", count)
+    blame(p, "facilities.malformed", "the facility length %d is larger than the rest of the packet", count)
+    return nil
+  end
+  if count > MOST_FACILITIES then
+    blame(p, "facilities.malformed", "the facility length is %d, the largest is %d", count, MOST_FACILITIES)
+  end
+  if count > 0 then
+    p.items[#p.items + 1] = { "facilities", at + 1, count, nil }
+    local list, problem = facilities.cut(octets:sub(at + 2, at + 1 + count))
+    p.facilities, p.facilities_offset = list, at + 1
+    if problem then
+      blame(p, "facilities.malformed", "%s", problem)
+    end
+    local seen = {}
+    for _, facility in ipairs(list) do
+      if facility.problem then
+        blame(p, "facilities.malformed", "%s", facility.problem)
+      end
+      if facility.code == 0 and not facility.extended then
+        seen = {}
+      elseif not facility.extended then
+        if seen[facility.code] then
+          blame(p, "facilities.duplicate", "facility 0x%02x occurs more than once", facility.code)
+        end
+        seen[facility.code] = true
+      end
+    end
+  end
+  return at + 1 + count
+end
+
+local function user_data(p, at, most)
+  local count = p.length - at
+  if count > 0 then
+    p.items[#p.items + 1] = { "user_data", at, count, nil }
+    p.user_data_offset, p.user_data_length = at, count
+    if most and count > most then
+      blame(p, "length.invalid", "%d octets of user data, %d are allowed", count, most)
+    end
+  end
+end
+
+-- Octets behind the last field that the standard gives the packet.
+local function no_more(p, at)
+  if p.length > at then
+    p.items[#p.items + 1] = { "trailing", at, p.length - at, nil }
+    blame(p, "length.invalid", "%d octets behind the last field", p.length - at)
+  end
+end
+
+-- Call set-up (least: everything behind the header may be missing in Call Accepted).
+local function call(p, octets)
+  local fast_select = p.type == 0x0b and 0 or nil
+  if p.length > 3 then
+    local at = address_block(p, octets, 3)
+    if at and at < p.length then
+      at = facility_field(p, octets, at)
+      if at then
+        if p.type == 0x0b then
+          local value = facilities.value_of(p.facilities, "fast_select")
+          fast_select = (value and value >= 2) and 1 or 0
+        end
+        -- Whether a Call Accepted may carry 128 octets depends on the call: circuit.lua looks.
+        user_data(p, at, fast_select == 0 and 16 or 128)
+      end
+    elseif at and p.type == 0x0b then
+      blame(p, "malformed", "the facility length is missing")
+    end
+  end
+end
+
+local function cause_and_diagnostic(p, octets)
+  if p.length >= 4 then
+    add(p, "cause", 3, 1, octets:byte(4))
+  end
+  if p.length >= 5 then
+    add(p, "diagnostic", 4, 1, octets:byte(5))
+  end
+end
+
+-- Extended format of clearing packets: address block, facilities, clear user data.
+local function extended_format(p, octets, at)
+  if p.length > at then
+    at = address_block(p, octets, at)
+    if at and at < p.length then
+      at = facility_field(p, octets, at)
+      if at and p.type == 0x13 then
+        user_data(p, at, 128)
+      elseif at then
+        no_more(p, at)
+      end
+    end
+  end
+end
+
+local function registration(p, octets, at)
+  at = address_block(p, octets, at)
+  if at and at < p.length then
+    local count = octets:byte(at + 1)
+    add(p, "registration_length", at, 1, count)
+    if at + 1 + count > p.length then
+      blame(p, "malformed", "the registration field (%d octets) ends behind the packet", count)
+      return
+    end
+    if count > 0 then
+      p.items[#p.items + 1] = { "registration", at + 1, count, nil }
+    end
+    no_more(p, at + 1 + count)
+  elseif at then
+    blame(p, "malformed", "the registration length is missing")
+  end
+end
+
+local function pvc_setup(p, octets)
+  local function octet(name, offset)
+    add(p, name, offset, 1, octets:byte(offset + 1))
+  end
+  octet("pvc_version", 3)
+  octet("pvc_status", 4)
+  octet("pvc_initiator_name_length", 5)
+  add(p, "pvc_initiator_lcn", 6, 2, octets:byte(7) * 256 + octets:byte(8))
+  octet("pvc_responder_name_length", 8)
+  add(p, "pvc_responder_lcn", 9, 2, octets:byte(10) * 256 + octets:byte(11))
+  octet("pvc_incoming_window", 11)
+  octet("pvc_outgoing_window", 12)
+  octet("pvc_incoming_packet_size", 13)
+  octet("pvc_outgoing_packet_size", 14)
+  local initiator, responder = p.pvc_initiator_name_length, p.pvc_responder_name_length
+  if 15 + initiator + responder > p.length then
+    blame(p, "malformed", "the interface names (%d and %d octets) end behind the packet", initiator, responder)
+    return
+  end
+  if initiator > 0 then
+    p.items[#p.items + 1] = { "pvc_initiator_name", 15, initiator, nil }
+  end
+  if responder > 0 then
+    p.items[#p.items + 1] = { "pvc_responder_name", 15 + initiator, responder, nil }
+  end
+  no_more(p, 15 + initiator + responder)
+end
+
+local function unnumbered(p, octets, entry)
+  add(p, "type", 2, 1, p.type)
+  p.name = entry.name
+  if p.length < entry.least then
+    blame(p, "malformed", "%d octets, a %s has at least %d", p.length, entry.name, entry.least)
+  end
+  if entry.channel_zero and p.lcn ~= 0 then
+    blame(p, "lcn.invalid", "%s on logical channel %d, it must be 0", entry.name, p.lcn)
+  end
+  if p.d == 1 and p.type ~= 0x0b and p.type ~= 0x0f then
+    blame(p, "gfi.invalid", "the D bit is set in a %s", entry.name)
+  end
+  local address_format = p.type <= 0x17 or p.type == 0xf3 or p.type == 0xf7
+  if p.q == 1 and not address_format then
+    blame(p, "gfi.invalid", "bit 8 of octet 1 is set in a %s", entry.name)
+  end
+  local kind = p.type
+  if kind == 0x0b or kind == 0x0f then
+    call(p, octets)
+  elseif kind == 0x13 then
+    cause_and_diagnostic(p, octets)
+    extended_format(p, octets, 5)
+  elseif kind == 0x17 then
+    extended_format(p, octets, 3)
+  elseif kind == 0x1b or kind == 0xfb then
+    cause_and_diagnostic(p, octets)
+    no_more(p, 5)
+  elseif kind == 0x23 then
+    user_data(p, 3, 32)
+  elseif kind == 0xf1 then
+    if p.length >= 4 then
+      add(p, "diagnostic", 3, 1, octets:byte(4))
+    end
+    if p.length > 4 then
+      p.items[#p.items + 1] = { "explanation", 4, p.length - 4, nil }
+    end
+    if p.length > 7 then
+      blame(p, "length.invalid", "%d octets of explanation, 3 are allowed", p.length - 4)
+    end
+  elseif kind == 0xf3 and p.length > 3 then
+    registration(p, octets, 3)
+  elseif kind == 0xf7 then
+    cause_and_diagnostic(p, octets)
+    if p.length > 5 then
+      registration(p, octets, 5)
+    end
+  elseif kind == 0xf5 and p.length >= 15 then
+    pvc_setup(p, octets)
+  elseif kind == 0x1f or kind == 0x27 or kind == 0xff then
+    no_more(p, 3)
+  end
+end
+
+-- Data, RR, RNR and REJ. Modulo 8: octet 3 holds P(R), M, P(S) or P(R), type. Modulo 128: octet 3
+-- holds P(S) or the type, octet 4 P(R) and M.
+local function numbered(p, octets, number)
+  local octet = octets:byte(3)
+  local data = p.type == 0
+  p.name = codes.numbered_types[p.type].name
+  add(p, "type", 2, 1, p.type)
+  local next_offset = 3
+  if p.modulo == MODULO_8 then
+    if data then
+      add(p, "p_s", 2, 1, math.floor(octet / 2) % 8)
+      add(p, "m", 2, 1, math.floor(octet / 16) % 2)
+    end
+    add(p, "p_r", 2, 1, math.floor(octet / 32))
+  else
+    if data then
+      add(p, "p_s", 2, 1, math.floor(octet / 2))
+    end
+    if not number then
+      blame(p, "malformed", "octet 4 with P(R) is missing")
+      return
+    end
+    if data then
+      add(p, "m", 3, 1, number % 2)
+    elseif number % 2 == 1 then
+      blame(p, "length.invalid", "bit 1 of octet 4 is not 0")
+    end
+    add(p, "p_r", 3, 1, math.floor(number / 2))
+    next_offset = 4
+  end
+  if data then
+    p.data_offset = next_offset
+    user_data(p, next_offset, 4096)
+    if p.length == next_offset then
+      blame(p, "length.empty", "no user data")
+    end
+  else
+    if p.q == 1 or p.d == 1 then
+      blame(p, "gfi.invalid", "bit 8 or 7 of octet 1 is set in %s", p.name)
+    end
+    no_more(p, next_offset)
+  end
+end
+
+-- The type octet of a packet with sequence numbers, numbers masked out, or nil.
+local function numbered_type(octet, modulo)
+  if octet % 2 == 0 then
+    return 0x00
+  end
+  local kind = modulo == MODULO_8 and octet % 32 or octet
+  if kind == 0x01 or kind == 0x05 or kind == 0x09 then
+    return kind
+  end
+  return nil
+end
+
+-- Decode the octets (a string) of one packet.
+function packet.decode(octets)
+  local p = { length = #octets, items = {}, problems = {}, name = "Undefined" }
+  local first, second, third, fourth = octets:byte(1, 4)
+  add(p, "q", 0, 1, math.floor(first / 128))
+  add(p, "d", 0, 1, math.floor(first / 64) % 2)
+  add(p, "modulo", 0, 1, math.floor(first / 16) % 4)
+  if second then
+    add(p, "lcn", 0, 2, first % 16 * 256 + second)
+  end
+  local good_gfi = p.modulo == MODULO_8 or p.modulo == MODULO_128
+  if not good_gfi then
+    blame(p, "gfi.invalid", "bits 6 and 5 of octet 1 are %s", p.modulo == 0 and "00" or "11")
+  end
+  if not third then
+    blame(p, "malformed", "%d octets, a packet has at least 3", p.length)
+    return p
+  end
+  local kind = good_gfi and numbered_type(third, p.modulo)
+  local entry = codes.packet_types[third]
+  if kind then
+    p.type = kind
+    numbered(p, octets, fourth)
+  elseif good_gfi and entry then
+    p.type = third
+    unnumbered(p, octets, entry)
+  else
+    add(p, "type", 2, 1, third)
+    if good_gfi then
+      blame(p, "type.undefined", "0x%02x is no packet type", third)
+    end
+    p.undefined = true
+    if p.length > 3 then
+      p.items[#p.items + 1] = { "trailing", 3, p.length - 3, nil }
+    end
+  end
+  local known = codes.packet_types[p.type] or codes.numbered_types[p.type]
+  if not p.undefined and known and known.not_on_xot then
+    p.not_on_xot = true
+  end
+  return p
+end
+
+-- The packet in one line, for the Info column and the tree.
+function packet.summary(p)
+  local words = { p.name }
+  local function say(...)
+    words[#words + 1] = string.format(...)
+  end
+  if p.undefined and p.type then
+    say("type 0x%02x", p.type)
+  end
+  if p.modulo == MODULO_128 then
+    say("modulo 128")
+  end
+  if p.lcn then
+    say("LCN %d", p.lcn)
+  end
+  if p.p_s then
+    say("P(S)=%d", p.p_s)
+  end
+  if p.p_r then
+    say("P(R)=%d", p.p_r)
+  end
+  for _, bit in ipairs({ "m", "d" }) do
+    if p[bit] == 1 then
+      say(string.upper(bit))
+    end
+  end
+  if p.q == 1 then
+    say(p.type == 0 and "Q" or "A")
+  end
+  if p.called_address then
+    say("to %s from %s", p.called_address == "" and "-" or p.called_address,
+      p.calling_address == "" and "-" or p.calling_address)
+  end
+  if p.cause then
+    say("cause 0x%02x (%s)", p.cause, codes.cause_name(p.type, p.cause) or "undefined")
+  end
+  if p.diagnostic then
+    say("diagnostic %d (%s)", p.diagnostic, codes.diagnostics[p.diagnostic] or "undefined")
+  end
+  if p.pvc_status then
+    say("status 0x%02x (%s)", p.pvc_status, codes.pvc_status[p.pvc_status] or "undefined")
+  end
+  if p.user_data_length then
+    say("%d octets", p.user_data_length)
+  end
+  return table.concat(words, " ")
+end
+
+return packet

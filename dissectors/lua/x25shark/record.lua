@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- The test record that a tester sends as the user data of a complete packet sequence.
+-- Big endian: magic "X25T" (4 octets), run (4), call (4), sequence (4), direction (1: 0 from A to B,
+-- 1 from B to A), length of the whole record (3), CRC-32C over the whole record with the CRC field
+-- zero (4), then filler.
+
+local record = {}
+
+record.HEADER = 24
+record.MAGIC = "X25T"
+-- Lua computes a CRC-32C octet by octet, so a record above this is shown without a CRC status.
+record.MOST_OCTETS = 1048576
+
+-- `bit` is in every Lua that Wireshark brings; its results are signed, which xor and table look-ups
+-- by the low octet do not mind.
+local bit = bit
+local crc_table
+
+local function build_table()
+  local entries = {}
+  for value = 0, 255 do
+    local crc = value
+    for _ = 1, 8 do
+      local carry = bit.band(crc, 1)
+      crc = bit.rshift(crc, 1)
+      if carry == 1 then
+        crc = bit.bxor(crc, 0x82f63b78) -- Castagnoli polynomial, bits reversed
+      end
+    end
+    entries[value] = crc
+  end
+  return entries
+end
+
+local function crc_step(crc, octets)
+  local band, bxor, rshift, entries = bit.band, bit.bxor, bit.rshift, crc_table
+  for position = 1, #octets, 256 do
+    local block = { octets:byte(position, math.min(position + 255, #octets)) }
+    for i = 1, #block do
+      crc = bxor(rshift(crc, 8), entries[band(bxor(crc, block[i]), 255)])
+    end
+  end
+  return crc
+end
+
+-- CRC-32C of the octets, 0 to 2^32 - 1.
+function record.crc32c(octets)
+  crc_table = crc_table or build_table()
+  local crc = bit.bnot(crc_step(-1, octets))
+  return crc < 0 and crc + 4294967296 or crc
+end
+
+local function number(octets, first, count)
+  local value = 0
+  for i = first, first + count - 1 do
+    value = value * 256 + octets:byte(i)
+  end
+  return math.floor(value)
+end
+
+-- Decode the user data of a complete packet sequence. Nil unless it starts as a test record.
+function record.decode(octets)
+  if #octets < record.HEADER or octets:sub(1, 4) ~= record.MAGIC then
+    return nil
+  end
+  local r = {
+    magic = record.MAGIC,
+    run = number(octets, 5, 4),
+    call = number(octets, 9, 4),
+    sequence = number(octets, 13, 4),
+    direction = number(octets, 17, 1),
+    length = number(octets, 18, 3),
+    crc = number(octets, 21, 4),
+    octets = #octets,
+  }
+  if r.length ~= #octets then
+    r.problem = string.format("the record says %d octets, the packet sequence holds %d", r.length, #octets)
+  end
+  if r.length < record.HEADER or r.length > #octets then
+    r.crc_status = 0
+  elseif r.length <= record.MOST_OCTETS then
+    local whole = octets:sub(1, r.length)
+    local zeroed = whole:sub(1, 20) .. "\0\0\0\0" .. whole:sub(25)
+    r.crc_status = record.crc32c(zeroed) == r.crc and 1 or 0
+  end
+  return r
+end
+
+return record

@@ -62,24 +62,38 @@ def test_split_units(stream: str, units: list[str], rest: str) -> None:
     assert left.hex() == rest
 
 
-@pytest.mark.parametrize("size", range(1, 12))
+STREAM = b"".join(
+    bytes(XOT() / packet)
+    for packet in (CallRequest(called_address="123"), Data(user_data=b"x" * 9), ClearRequest())
+)
+
+
+@pytest.mark.parametrize("size", [*range(1, 24), len(STREAM)])
 def test_reassembly_at_any_cut(size: int) -> None:
-    """However TCP cuts the stream, each unit comes out once."""
-    sent = [CallRequest(called_address="123"), Data(user_data=b"x" * 9), ClearRequest()]
-    stream = b"".join(bytes(XOT() / packet) for packet in sent)
+    """However TCP cuts the stream, every unit comes out once, whole and in order. Scapy stacks the
+    units that one segment completes."""
     session = TCPSession()
     received = []
-    for start in range(0, len(stream), size):
-        segment = stream[start : start + size]
-        frame = IP(src="127.0.0.1", dst="127.0.0.2") / TCP(
-            sport=40000, dport=1998, seq=1000 + start, flags="PA"
-        )
-        packet = session.process(IP(bytes(frame / Raw(segment))))
-        while packet is not None and XOT in packet:
-            received.append(bytes(packet[XOT]))
-            packet = session.process(packet) if packet.haslayer(Padding) else None
-    # Units that end in one segment come with the first of them; the session hands on the rest.
-    assert split_units(b"".join(received))[0] == split_units(stream)[0] or size > 9
+    for start in range(0, len(STREAM), size):
+        tcp = TCP(sport=40000, dport=1998, seq=1000 + start, flags="PA")
+        segment = IP(src="127.0.0.1", dst="127.0.0.2") / tcp / Raw(STREAM[start : start + size])
+        packet = session.process(IP(bytes(segment)))
+        if packet is not None:
+            unit = packet.getlayer(XOT)
+            while unit is not None:
+                received.append(type(unit.payload))
+                unit = unit.payload.getlayer(XOT)
+    assert received == [CallRequest, Data, ClearRequest]
+
+
+def test_reassembly_of_a_stream_socket() -> None:
+    session = TCPSession(app=True)
+    units = []
+    for octet in STREAM:
+        packet = session.process(bytes([octet]), cls=XOT)
+        if packet is not None:
+            units.append(bytes(packet))
+    assert units == split_units(STREAM)[0]
 
 
 @pytest.mark.parametrize(("sport", "dport"), [(40000, 1998), (1998, 40000), (1998, 1998)])

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What judge two read in one capture: the result both ways of asking Wireshark give.
+
+Every packet is known by (frame, k): the k-th strict X.25 packet of that frame, k from 1. The octet
+offset counts from the first octet after the SYN in that direction of the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
+
+Value = int | str | bytes
+
+TCP_FIN, TCP_SYN, TCP_RST = 0x01, 0x02, 0x04
+
+
+class JudgeError(Exception):
+    """One reading could not be made.
+
+    kind: "start" (no judge), "crash", "timeout", "filter", "field", "file" (not a capture at all),
+    "limit" (the capture is beyond a bound), "request". place: the number of the filter or field.
+    """
+
+    def __init__(self, kind: str, message: str, place: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.place = place
+
+
+class Hit(NamedTuple):
+    """A packet that a filter matched; k is 0 for a filter without {k}."""
+
+    frame: int
+    k: int
+
+
+@dataclass(frozen=True)
+class PacketRead:
+    """One strict X.25 packet. fields: the values asked for, by field name, in their order."""
+
+    frame: int
+    k: int
+    stream: int
+    src: str
+    sport: int
+    dst: str
+    dport: int
+    offset: int | None
+    fields: Mapping[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class TcpEnd:
+    """A TCP frame with SYN, FIN or RST. offset: payload octets its direction sent before it."""
+
+    frame: int
+    stream: int
+    src: str
+    sport: int
+    dst: str
+    dport: int
+    flags: int
+    seq: int
+    length: int
+    offset: int
+
+    @property
+    def syn(self) -> bool:
+        return bool(self.flags & TCP_SYN)
+
+    @property
+    def fin(self) -> bool:
+        return bool(self.flags & TCP_FIN)
+
+    @property
+    def rst(self) -> bool:
+        return bool(self.flags & TCP_RST)
+
+
+@dataclass(frozen=True)
+class ExpertInfo:
+    """An expert info of a strict protocol; k is 0 if it belongs to the XOT unit, not the packet."""
+
+    frame: int
+    k: int
+    offset: int | None
+    id: str
+    message: str
+    severity: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where Wireshark's own dissector reads a packet differently ("p_s: 10, built-in 20")."""
+
+    frame: int
+    k: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One capture as judge two read it. hits has one entry for each filter, in their order.
+
+    file_error: why the capture could not be read to its end (what came before is here).
+    """
+
+    frames: int
+    packets: tuple[PacketRead, ...]
+    tcp_ends: tuple[TcpEnd, ...]
+    hits: tuple[tuple[Hit, ...], ...]
+    experts: tuple[ExpertInfo, ...]
+    differences: tuple[Difference, ...]
+    lua_errors: tuple[str, ...]
+    file_error: str | None
+    milliseconds: float = field(default=0.0, compare=False)
+
+
+class Judge(Protocol):
+    """Anything that reads captures with the strict dissector."""
+
+    def read(
+        self,
+        capture: bytes | int,
+        filters: Sequence[str] = (),
+        fields: Sequence[str] = (),
+        *,
+        timeout: float = 10.0,
+    ) -> Reading: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The surroundings in which Wireshark reads a capture: nobody's settings, readable by anyone.
+
+The folder holds a copy of the Lua dissector (a judge that has left root could not read the
+original), an empty home and configuration, and a data folder without the tables of makers and
+services: they cost 30 ms and 11 MB with every capture that libwireshark 4.0 loads.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from .reading import JudgeError
+
+DATA_FOLDERS = ("/usr/share/wireshark", "/usr/local/share/wireshark")
+TABLES_LEFT_EMPTY = frozenset({"manuf", "services"})
+KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
+
+
+def dissectors_folder() -> Path:
+    """The folder `dissectors`, installed with the package or in the source tree.
+
+    X25SHARK_DISSECTORS names another one. Raises JudgeError if there is none.
+    """
+    here = Path(__file__).resolve()
+    candidates = [here.parents[1] / "dissectors", here.parents[3] / "dissectors"]
+    if named := os.environ.get("X25SHARK_DISSECTORS"):
+        candidates.insert(0, Path(named))
+    for folder in candidates:
+        if (folder / "lua" / "x25shark.lua").is_file():
+            return folder
+    raise JudgeError("start", f"the Lua dissector is not in {' or '.join(map(str, candidates))}")
+
+
+def _lay_out_data(target: Path) -> bool:
+    """A data folder of links to Wireshark's own. False if Wireshark's own is not where expected."""
+    named = os.environ.get("WIRESHARK_DATA_DIR")
+    for text in ([named] if named else []) + list(DATA_FOLDERS):
+        source = Path(text)
+        if not source.is_dir():
+            continue
+        target.mkdir()
+        for entry in source.iterdir():
+            if entry.name in TABLES_LEFT_EMPTY:
+                (target / entry.name).touch()
+            else:
+                (target / entry.name).symlink_to(entry)
+        return True
+    return False
+
+
+class Sandbox:
+    """A temporary folder with all of it; close() removes it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="x25shark-judge-"))
+        try:
+            self._fill()
+        except BaseException:
+            self.close()
+            raise
+
+    def _fill(self) -> None:
+        for name in ("home", "config"):
+            (self.folder / name).mkdir()
+        source = dissectors_folder() / "lua"
+        for entry in [source / "x25shark.lua", *sorted((source / "x25shark").glob("*.lua"))]:
+            copy = self.folder / "lua" / entry.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(entry, copy)
+        self.has_data = _lay_out_data(self.folder / "data")
+        for parent, folders, files in os.walk(self.folder):
+            for name in folders:
+                if not (Path(parent) / name).is_symlink():
+                    (Path(parent) / name).chmod(0o755)
+            for name in files:
+                if not (Path(parent) / name).is_symlink():
+                    (Path(parent) / name).chmod(0o644)
+        self.folder.chmod(0o755)
+
+    @property
+    def lua(self) -> Path:
+        """The file to give to Wireshark as lua_script."""
+        return self.folder / "lua" / "x25shark.lua"
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of the judge: nothing of the caller's settings comes in."""
+        variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        variables |= {
+            "HOME": str(self.folder / "home"),
+            "WIRESHARK_CONFIG_DIR": str(self.folder / "config"),
+            "TZ": "UTC",
+            "LC_ALL": "C.UTF-8",
+            # User data stays user data: what a router sends must not choose further dissectors.
+            "X25SHARK_BUILTIN_PAYLOAD": "0",
+        }
+        if self.has_data:
+            variables["WIRESHARK_DATA_DIR"] = str(self.folder / "data")
+        if ports := os.environ.get("X25SHARK_XOT_PORTS"):
+            variables["X25SHARK_XOT_PORTS"] = ports
+        return variables
+
+    def close(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)

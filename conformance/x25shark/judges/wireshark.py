@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judge two: a resident process on libwireshark that reads captures with the strict dissector.
+
+The process is the C program of dissectors/judge. It is started once and asked for every capture;
+a crash or a hang costs that one reading, and the process is started again for the next. Where it
+cannot be built, open_judge() gives the slower one that starts tshark (tshark.py).
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import logging
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from . import program
+from .reading import (
+    Difference,
+    ExpertInfo,
+    Hit,
+    Judge,
+    JudgeError,
+    PacketRead,
+    Reading,
+    TcpEnd,
+    Value,
+)
+from .sandbox import Sandbox
+from .tshark import TsharkJudge
+
+__all__ = ["Judge", "JudgeError", "Reading", "WiresharkJudge", "open_judge"]
+
+DEFAULT_TIMEOUT = 10.0
+START_SECONDS = 60.0
+MOST_ANSWER = 1 << 30
+
+_log = logging.getLogger(__name__)
+
+
+def _value(item: Any) -> Value:
+    if isinstance(item, Mapping):
+        return bytes.fromhex(item["hex"])
+    if isinstance(item, int | str):
+        return item
+    raise JudgeError("crash", f"the judge answered a value of no known kind: {item!r}")
+
+
+def _packet(item: Mapping[str, Any]) -> PacketRead:
+    return PacketRead(
+        frame=item["frame"],
+        k=item["k"],
+        stream=item.get("stream", -1),
+        src=item.get("src", ""),
+        sport=item.get("sport", 0),
+        dst=item.get("dst", ""),
+        dport=item.get("dport", 0),
+        offset=item.get("offset"),
+        fields={name: tuple(map(_value, values)) for name, values in item["fields"].items()},
+    )
+
+
+def _tcp_end(item: Mapping[str, Any]) -> TcpEnd:
+    return TcpEnd(
+        frame=item["frame"],
+        stream=item["stream"],
+        src=item["src"],
+        sport=item["sport"],
+        dst=item["dst"],
+        dport=item["dport"],
+        flags=item["flags"],
+        seq=item["seq"],
+        length=item["len"],
+        offset=item["offset"],
+    )
+
+
+def _expert(item: Mapping[str, Any]) -> ExpertInfo:
+    return ExpertInfo(
+        frame=item["frame"],
+        k=item["k"],
+        offset=item.get("offset"),
+        id=item["id"],
+        message=item["message"],
+        severity=item["severity"],
+    )
+
+
+def _reading(answer: Mapping[str, Any]) -> Reading:
+    return Reading(
+        frames=answer["frames"],
+        packets=tuple(map(_packet, answer["packets"])),
+        tcp_ends=tuple(map(_tcp_end, answer["tcp"])),
+        hits=tuple(tuple(Hit(frame, k) for frame, k in hits) for hits in answer["hits"]),
+        experts=tuple(map(_expert, answer["experts"])),
+        differences=tuple(
+            Difference(item["frame"], item["k"], item["text"]) for item in answer["differences"]
+        ),
+        lua_errors=tuple(answer["lua_errors"]),
+        file_error=answer["malformed_file"],
+        milliseconds=answer["ms"],
+    )
+
+
+class _Process:
+    """One run of the C program."""
+
+    def __init__(self, path: Path, sandbox: Sandbox) -> None:
+        ours, theirs = socket.socketpair()
+        self.socket = ours
+        self.errors: IO[bytes] = tempfile.TemporaryFile()
+        self.pending = b""
+        try:
+            self.process = subprocess.Popen(
+                [path, "--socket", str(theirs.fileno()), "--lua", sandbox.lua],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self.errors,
+                pass_fds=[theirs.fileno()],
+                env=sandbox.environment(),
+                cwd=sandbox.folder,
+            )
+        except OSError as error:
+            ours.close()
+            self.errors.close()
+            raise JudgeError("start", f"the judge {path} cannot be started: {error}") from error
+        finally:
+            theirs.close()
+        try:
+            self.version = str(self.receive(time.monotonic() + START_SECONDS)["ready"])
+        except JudgeError as error:
+            self.close()
+            raise JudgeError("start", f"the judge {path} does not start: {error}") from error
+
+    def complaint(self) -> str:
+        """The last lines the process wrote to stderr."""
+        self.errors.seek(0)
+        text = self.errors.read().decode(errors="replace").strip()
+        return text[-2000:]
+
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def _gone(self) -> JudgeError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=1)
+        status = self.process.returncode
+        words = f"the judge ended with status {status}"
+        if complaint := self.complaint():
+            words += f": {complaint}"
+        return JudgeError("crash", words)
+
+    def send(self, request: Mapping[str, Any], capture: int, deadline: float) -> None:
+        line = json.dumps(request).encode() + b"\n"
+        if len(line) > 16 * 1024 * 1024:
+            raise JudgeError("limit", "the request is longer than 16 MiB")
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [capture]))]
+        self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
+        try:
+            sent = self.socket.sendmsg([line], rights)
+            while sent < len(line):
+                sent += self.socket.send(line[sent:])
+        except TimeoutError as error:
+            raise JudgeError("timeout", "the judge does not take its request") from error
+        except OSError as error:
+            raise self._gone() from error
+
+    def receive(self, deadline: float) -> dict[str, Any]:
+        parts = []
+        size = 0
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.socket], [], [], left)[0]:
+                raise JudgeError("timeout", "the judge gave no answer in its time")
+            try:
+                got = self.socket.recv(1 << 20)
+            except OSError as error:
+                raise self._gone() from error
+            if not got:
+                raise self._gone()
+            parts.append(got)
+            size += len(got)
+            if got.endswith(b"\n"):
+                break
+            if size > MOST_ANSWER:
+                raise JudgeError("limit", "the judge's answer is longer than 1 GiB")
+        try:
+            answer = json.loads(b"".join(parts))
+        except ValueError as error:
+            raise JudgeError("crash", f"the judge's answer is no JSON: {error}") from error
+        if not isinstance(answer, dict):
+            raise JudgeError("crash", "the judge's answer is no JSON object")
+        return answer
+
+    def close(self) -> None:
+        self.socket.close()
+        try:
+            self.process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.close()
+
+
+class WiresharkJudge:
+    """The C judge. Use it as a context manager; read() may be called from any thread.
+
+    Raises JudgeError("start") at once if the program cannot be found, built or started.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._loads = 0
+        self._path = path or program.find()
+        self._sandbox = Sandbox()
+        self._process: _Process | None = None
+        try:
+            self._process = _Process(self._path, self._sandbox)
+        except JudgeError:
+            self._sandbox.close()
+            raise
+        self.version = self._process.version
+
+    @property
+    def process_id(self) -> int | None:
+        """The process that is up now, for diagnosis."""
+        return self._process.process.pid if self._process else None
+
+    def read(
+        self,
+        capture: bytes | int,
+        filters: Sequence[str] = (),
+        fields: Sequence[str] = (),
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> Reading:
+        """Read a capture: its octets, or a descriptor of a regular file (its position moves).
+
+        A filter with {k} is evaluated for each X.25 packet, any other once for each frame. fields
+        are strict fields whose values are wanted with each packet. timeout: seconds. Raises
+        JudgeError; after "crash" and "timeout" the next reading has a new process.
+        """
+        with self._lock:
+            if isinstance(capture, int):
+                return self._read(capture, filters, fields, timeout)
+            descriptor = os.memfd_create("capture", os.MFD_CLOEXEC)
+            try:
+                with os.fdopen(os.dup(descriptor), "wb") as file:
+                    file.write(capture)
+                return self._read(descriptor, filters, fields, timeout)
+            finally:
+                os.close(descriptor)
+
+    def _read(
+        self, capture: int, filters: Sequence[str], fields: Sequence[str], timeout: float
+    ) -> Reading:
+        if self._process is not None and self._process.ended():
+            self._drop()
+        if self._process is None:
+            self._process = _Process(self._path, self._sandbox)
+        self._loads += 1
+        deadline = time.monotonic() + timeout
+        request = {"load": self._loads, "filters": list(filters), "fields": list(fields)}
+        try:
+            self._process.send(request, capture, deadline)
+            answer = self._process.receive(deadline)
+            if answer.get("load") != self._loads:
+                raise JudgeError("crash", "the judge answered another request")
+        except JudgeError:
+            self._drop()
+            raise
+        if error := answer.get("error"):
+            raise JudgeError(error["kind"], error["message"], error.get("place"))
+        return _reading(answer)
+
+    def _drop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def close(self) -> None:
+        """End the process and remove its folder."""
+        with self._lock:
+            if self._process is not None:
+                self._process.close()
+                self._process = None
+            self._sandbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_judge() -> Judge:
+    """The C judge, or the one that starts tshark where the C judge cannot be had.
+
+    Raises JudgeError("start") with both reasons if there is neither.
+    """
+    try:
+        return WiresharkJudge()
+    except JudgeError as no_program:
+        try:
+            judge = TsharkJudge()
+        except JudgeError as no_tshark:
+            raise JudgeError("start", f"{no_program}; {no_tshark}") from no_tshark
+        _log.warning("judging with tshark, which is slower: %s", no_program)
+        return judge

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fields of the dissection tree, see fields.h. */
+#include "fields.h"
+
+#include <string.h>
+
+static const char *const names[KNOWN_FIELDS] = {
+    [KNOWN_IP_SRC] = "ip.src",
+    [KNOWN_IP_DST] = "ip.dst",
+    [KNOWN_IPV6_SRC] = "ipv6.src",
+    [KNOWN_IPV6_DST] = "ipv6.dst",
+    [KNOWN_TCP_STREAM] = "tcp.stream",
+    [KNOWN_TCP_SRCPORT] = "tcp.srcport",
+    [KNOWN_TCP_DSTPORT] = "tcp.dstport",
+    [KNOWN_TCP_FLAGS] = "tcp.flags",
+    [KNOWN_TCP_SEQ] = "tcp.seq_raw",
+    [KNOWN_TCP_LEN] = "tcp.len",
+    [KNOWN_UNIT_OFFSET] = "xots.offset",
+    [KNOWN_PACKET_OFFSET] = "x25s.offset",
+    [KNOWN_DIFFERENCE] = "x25s.builtin_differs",
+    [KNOWN_EXPERT_MESSAGE] = "_ws.expert.message",
+    [KNOWN_EXPERT_SEVERITY] = "_ws.expert.severity",
+    [KNOWN_LUA_ERROR] = "_ws.lua.error",
+};
+
+static const char *const strict_protocols[] = {"x25s", "xots", "x25t"};
+
+static int ids[KNOWN_FIELDS];
+static int packet_protocol, unit_protocol, expert_protocol;
+static GArray *wanted;
+
+static bool is_strict(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(strict_protocols); i++) {
+        size_t length = strlen(strict_protocols[i]);
+
+        if (strncmp(name, strict_protocols[i], length) == 0 && name[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+bool fields_is_expert(const header_field_info *field)
+{
+    return field->type == FT_NONE && is_strict(field->abbrev);
+}
+
+bool fields_start(const char **missing)
+{
+    wanted = g_array_new(FALSE, FALSE, sizeof(int));
+    for (int i = 0; i < KNOWN_FIELDS; i++) {
+        const header_field_info *field = proto_registrar_get_byname(names[i]);
+
+        if (field == NULL) {
+            *missing = names[i];
+            return false;
+        }
+        ids[i] = field->id;
+        g_array_append_val(wanted, field->id);
+    }
+    packet_protocol = proto_get_id_by_filter_name("x25s");
+    unit_protocol = proto_get_id_by_filter_name("xots");
+    expert_protocol = proto_get_id_by_filter_name("_ws.expert");
+    if (packet_protocol < 0 || unit_protocol < 0 || expert_protocol < 0) {
+        *missing = "x25s";
+        return false;
+    }
+    /* Expert infos are only put into the tree if something asks for them. */
+    g_array_append_val(wanted, expert_protocol);
+    for (size_t i = 0; i < G_N_ELEMENTS(strict_protocols); i++) {
+        void *cookie = NULL;
+        int protocol = proto_get_id_by_filter_name(strict_protocols[i]);
+        const header_field_info *field =
+            protocol < 0 ? NULL : proto_get_first_protocol_field(protocol, &cookie);
+
+        for (; field != NULL; field = proto_get_next_protocol_field(protocol, &cookie))
+            if (fields_is_expert(field))
+                g_array_append_val(wanted, field->id);
+    }
+    return true;
+}
+
+int fields_id(enum known_field field)
+{
+    return ids[field];
+}
+
+int fields_packet_protocol(void)
+{
+    return packet_protocol;
+}
+
+int fields_unit_protocol(void)
+{
+    return unit_protocol;
+}
+
+int fields_expert_protocol(void)
+{
+    return expert_protocol;
+}
+
+const GArray *fields_wanted(void)
+{
+    return wanted;
+}
+
+char *fields_text(const field_info *finfo)
+{
+    char *text = fvalue_to_string_repr(NULL, FIELD_VALUE(finfo), FTREPR_DISPLAY,
+                                       finfo->hfinfo->display);
+    char *valid = g_utf8_make_valid(text ? text : "", -1);
+
+    wmem_free(NULL, text);
+    return valid;
+}
+
+static char *hexadecimal(const uint8_t *octets, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = g_malloc(2 * count + 1);
+
+    for (size_t i = 0; i < count; i++) {
+        text[2 * i] = digits[octets[i] >> 4];
+        text[2 * i + 1] = digits[octets[i] & 15];
+    }
+    text[2 * count] = '\0';
+    return text;
+}
+
+JsonNode *fields_json(const field_info *finfo)
+{
+    JsonNode *node = json_node_alloc();
+    char *text;
+    size_t count;
+
+    switch (finfo->hfinfo->type) {
+    case FT_UINT8:
+    case FT_UINT16:
+    case FT_UINT24:
+    case FT_UINT32:
+    case FT_CHAR:
+    case FT_FRAMENUM:
+        return json_node_init_int(node, compat_number(finfo));
+    case FT_UINT64:
+    case FT_BOOLEAN:
+        return json_node_init_int(node, (gint64)compat_number64(finfo));
+    case FT_BYTES: {
+        const uint8_t *octets = compat_octets(finfo, &count);
+
+        JsonObject *object = json_object_new();
+
+        text = hexadecimal(octets, count);
+        json_object_set_string_member(object, "hex", text);
+        g_free(text);
+        json_node_init_object(node, object);
+        json_object_unref(object);
+        return node;
+    }
+    default:
+        text = fields_text(finfo);
+        break;
+    }
+    json_node_init_string(node, text);
+    g_free(text);
+    return node;
+}
+
+const field_info *fields_first(const epan_dissect_t *dissect, enum known_field field)
+{
+    const GPtrArray *all = proto_get_finfo_ptr_array(dissect->tree, ids[field]);
+
+    return all != NULL && all->len > 0 ? g_ptr_array_index(all, 0) : NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fields of the dissection tree: which ones the judge needs, and their values as JSON. */
+#ifndef X25SHARK_FIELDS_H
+#define X25SHARK_FIELDS_H
+
+#include <stdbool.h>
+
+#include <json-glib/json-glib.h>
+
+#include "compat.h"
+
+enum known_field {
+    KNOWN_IP_SRC,
+    KNOWN_IP_DST,
+    KNOWN_IPV6_SRC,
+    KNOWN_IPV6_DST,
+    KNOWN_TCP_STREAM,
+    KNOWN_TCP_SRCPORT,
+    KNOWN_TCP_DSTPORT,
+    KNOWN_TCP_FLAGS,
+    KNOWN_TCP_SEQ,
+    KNOWN_TCP_LEN,
+    KNOWN_UNIT_OFFSET,
+    KNOWN_PACKET_OFFSET,
+    KNOWN_DIFFERENCE,
+    KNOWN_EXPERT_MESSAGE,
+    KNOWN_EXPERT_SEVERITY,
+    KNOWN_LUA_ERROR,
+    KNOWN_FIELDS
+};
+
+/* Look up everything; false with the name of what is missing. Call after libwireshark is up. */
+bool fields_start(const char **missing);
+
+int fields_id(enum known_field field);
+int fields_packet_protocol(void);
+int fields_unit_protocol(void);
+int fields_expert_protocol(void);
+
+/* The numbers of all fields to prime each dissection with. */
+const GArray *fields_wanted(void);
+
+/* True for the field that names an expert info of the strict protocols. */
+bool fields_is_expert(const header_field_info *field);
+
+/* A field's value: numbers and booleans as numbers, octets as {"hex": digits}, else text. */
+JsonNode *fields_json(const field_info *finfo);
+
+/* A field's value as text, to be freed with g_free. */
+char *fields_text(const field_info *finfo);
+
+/* The outermost occurrence of a field in the frame, or NULL. */
+const field_info *fields_first(const epan_dissect_t *dissect, enum known_field field);
+
+#endif

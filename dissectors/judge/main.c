@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The resident judge: reads captures with libwireshark and the strict dissector and evaluates
+ * display filters on every X.25 packet.
+ *
+ *     x25shark-judge --socket NUMBER --lua FILE
+ *
+ * The socket (an inherited stream socket) carries one JSON document a line. The judge starts with
+ * {"ready": VERSION}. Request and answer: see reading.h. The judge ends when the socket does. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-glib/json-glib.h>
+
+#include "channel.h"
+#include "compat.h"
+#include "fields.h"
+#include "filters.h"
+#include "privileges.h"
+#include "reading.h"
+
+enum { EXIT_USE = 2, EXIT_START = 3 };
+
+static void say(const char *format, va_list arguments)
+{
+    fputs("x25shark-judge: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+static void say_open(const char *name, int error, ws_truth writing)
+{
+    fprintf(stderr, "x25shark-judge: %s cannot be %s: %s\n", name, writing ? "written" : "read",
+            strerror(error));
+}
+
+static void say_failed(const char *name, int error)
+{
+    fprintf(stderr, "x25shark-judge: %s: %s\n", name, strerror(error));
+}
+
+static const struct report_message_routines routines = {
+    .vreport_failure = say,
+    .vreport_warning = say,
+    .report_open_failure = say_open,
+    .report_read_failure = say_failed,
+    .report_write_failure = say_failed,
+};
+
+static bool set_preference(const char *text)
+{
+    char *copy = g_strdup(text);
+    char *message = NULL;
+    bool set = prefs_set_pref(copy, &message) == PREFS_SET_OK;
+
+    if (!set)
+        fprintf(stderr, "x25shark-judge: preference %s: %s\n", text, message ? message : "unknown");
+    g_free(message);
+    g_free(copy);
+    return set;
+}
+
+static bool start_wireshark(const char *program, const char *lua)
+{
+    const char *missing = NULL;
+    char *option = g_strdup_printf("lua_script:%s", lua);
+
+    compat_start("x25shark-judge", program, say);
+    init_report_message("x25shark-judge", &routines);
+    timestamp_set_type(TS_RELATIVE);
+    timestamp_set_precision(TS_PREC_AUTO);
+    timestamp_set_seconds_type(TS_SECONDS_DEFAULT);
+    ex_opt_add(option);
+    g_free(option);
+    wtap_init(FALSE);
+    if (!epan_init(NULL, NULL, TRUE))
+        return false;
+    epan_load_settings();
+    /* Fragments of different connections must not be joined; segments out of order must be. */
+    if (!set_preference("x25.reassemble:FALSE") ||
+        !set_preference("tcp.reassemble_out_of_order:TRUE"))
+        return false;
+    prefs_apply_all();
+    disable_name_resolution();
+    if (!fields_start(&missing)) {
+        fprintf(stderr, "x25shark-judge: %s is not known: %s was not loaded\n", missing, lua);
+        return false;
+    }
+    filters_start();
+    return true;
+}
+
+static bool send_node(struct channel *channel, JsonNode *node)
+{
+    size_t length = 0;
+    char *text = json_to_string(node, FALSE);
+    bool sent;
+
+    length = strlen(text);
+    text[length] = '\n';
+    sent = channel_write(channel, text, length + 1);
+    g_free(text);
+    json_node_unref(node);
+    return sent;
+}
+
+static bool send_ready(struct channel *channel)
+{
+    JsonObject *ready = json_object_new();
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+
+    json_object_set_string_member(ready, "ready", epan_get_version());
+    json_node_take_object(node, ready);
+    return send_node(channel, node);
+}
+
+static void serve(struct channel *channel)
+{
+    char *line;
+    bool going = send_ready(channel);
+
+    while (going && (line = channel_read(channel)) != NULL) {
+        GError *error = NULL;
+        JsonNode *request = json_from_string(line, &error);
+
+        going = send_node(channel, reading_answer(request, channel->capture));
+        if (channel->capture >= 0) {
+            close(channel->capture);
+            channel->capture = -1;
+        }
+        g_clear_error(&error);
+        if (request != NULL)
+            json_node_unref(request);
+        g_free(line);
+    }
+}
+
+static int number_of_socket(const char *text)
+{
+    char *end;
+    long number;
+
+    errno = 0;
+    number = strtol(text, &end, 10);
+    return errno != 0 || *end != '\0' || end == text || number < 3 || number > 1023 ? -1 : (int)number;
+}
+
+int main(int argc, char **argv)
+{
+    struct channel channel;
+    const char *reason = NULL;
+    const char *lua = NULL;
+    int socket = -1;
+
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--socket") == 0)
+            socket = number_of_socket(argv[i + 1]);
+        else if (strcmp(argv[i], "--lua") == 0)
+            lua = argv[i + 1];
+    }
+    if (argc != 5 || socket < 0 || lua == NULL) {
+        fputs("usage: x25shark-judge --socket NUMBER --lua FILE\n", stderr);
+        return EXIT_USE;
+    }
+    if (!privileges_drop(&reason)) {
+        fprintf(stderr, "x25shark-judge: will not read captures as root: %s\n", reason);
+        return EXIT_START;
+    }
+    if (!privileges_bound() || !start_wireshark(argv[0], lua))
+        return EXIT_START;
+    channel_open(&channel, socket);
+    serve(&channel);
+    channel_close(&channel);
+    /* libwireshark's own clean-up has nothing left to save. */
+    fflush(NULL);
+    _exit(0);
+}

@@ -17,7 +17,7 @@ its octets go to the payload.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from scapy.fields import BitField, Field
 from scapy.packet import Packet
@@ -117,13 +117,13 @@ class OptionalBits(BitField):
 
 
 class OptionalInteger(Field):
-    """Unsigned number of 1, 2 or more octets, big endian.
+    """Unsigned number of 1, 2 or more octets; order: big or little endian.
 
     automatic: computes the value if none was given; always: present even then;
     text: gives the meaning of a value, for display.
     """
 
-    __slots__ = ["always", "automatic", "octets", "text"]
+    __slots__ = ["always", "automatic", "octets", "order", "text"]
     structural = True
 
     def __init__(
@@ -135,24 +135,26 @@ class OptionalInteger(Field):
         automatic: Automatic | None = None,
         always: bool = False,
         text: Callable[[int], str] | None = None,
+        order: Literal["big", "little"] = "big",
     ) -> None:
         super().__init__(name, default, "B")
         self.octets = octets
         self.automatic = automatic
         self.always = always
         self.text = text
+        self.order = order
 
     def getfield(self, pkt: Packet, s: bytes) -> tuple[bytes, int | None]:
         if len(s) < self.octets or is_cut(pkt, self.name):
             return s, None
-        return s[self.octets :], int.from_bytes(s[: self.octets], "big")
+        return s[self.octets :], int.from_bytes(s[: self.octets], self.order)
 
     def addfield(self, pkt: Packet, s: bytes, val: Any) -> bytes:
         if not is_sent(pkt, self.name):
             return s
         if val is None:
             val = self.automatic(pkt) if self.automatic else self.default or 0
-        return s + number(self, val, 8 * self.octets).to_bytes(self.octets, "big")
+        return s + number(self, val, 8 * self.octets).to_bytes(self.octets, self.order)
 
     def i2repr(self, pkt: Packet, x: Any) -> str:
         return _with_meaning(x, self.text)

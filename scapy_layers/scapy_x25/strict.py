@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names of the strict Wireshark dissector's fields for the fields of the Scapy classes.
 
-A field F of a packet is x25s.F, of the XOT header xots.F; a field of a facility carries the name
+A field F of a packet is x25s.F, of the XOT header xots.F, of a LAPB frame lapbs.F; a field of a facility carries the name
 of the facility in front: PacketSize.called is x25s.packet_size_called.
 """
 
 from scapy.packet import Packet
 
 from .facilities import Facility
+from .hdlc import HDLC
+from .lapb import LAPB
 from .x25 import X25
 from .xot import XOT
 
@@ -26,6 +28,10 @@ def strict_fields(packet_class: type[Packet]) -> dict[str, str]:
     names = [str(field.name) for field in packet_class.fields_desc]
     if issubclass(packet_class, XOT):
         return {name: f"xots.{name}" for name in names}
+    if issubclass(packet_class, HDLC):
+        return {name: f"hdlcs.{name}" for name in names}
+    if issubclass(packet_class, LAPB):
+        return {name: f"lapbs.{name}" for name in names if not name.startswith("reserved")}
     if issubclass(packet_class, X25):
         return {name: f"x25s.{name}" for name in names if name not in _WITHOUT | _TOA_NPI}
     if issubclass(packet_class, Facility):

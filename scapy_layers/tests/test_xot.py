@@ -28,6 +28,7 @@ from scapy_x25 import (
     strict_fields,
     summary_line,
 )
+from scapy_x25.lapb import LapbRR
 
 
 def test_length_counts_itself() -> None:
@@ -139,6 +140,7 @@ def test_strict_fields() -> None:
         "calling": "x25s.packet_size_calling",
     }
     assert strict_fields(XOT) == {"version": "xots.version", "length": "xots.length"}
+    assert strict_fields(LapbRR)["n_r"] == "lapbs.n_r"
     with pytest.raises(ValueError, match="Raw"):
         strict_fields(Raw)
 

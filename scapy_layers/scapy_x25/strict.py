@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names of the strict Wireshark dissector's fields for the fields of the Scapy classes.
 
-A field F of a packet is x25s.F, of the XOT header xots.F, of a LAPB frame lapbs.F; a field of a facility carries the name
-of the facility in front: PacketSize.called is x25s.packet_size_called.
+A field F of a packet is x25s.F, of the XOT header xots.F, of a LAPB frame lapbs.F, of HDLC
+hdlcs.F; a field of a facility carries the name of the facility in front: PacketSize.called is
+x25s.packet_size_called.
 """
 
 from scapy.packet import Packet

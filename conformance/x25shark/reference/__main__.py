@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Command line of the reference router.
+
+Prints one JSON line when it is ready: {"ready": true, "listen": "127.0.25.1:1998", "http": ...,
+"pid": ...}. Ends with 0 after SIGTERM, SIGINT or (with --stop-on-eof) the end of standard input,
+with 2 and one line on standard error if it cannot start.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from socket import socket
+
+from .config import ConfigError, Settings, load
+from .server import Server
+
+
+def parser() -> argparse.ArgumentParser:
+    """Options of the command."""
+    options = argparse.ArgumentParser(
+        prog="x25shark router", description="Reference XOT router (RFC 1613) for the suite."
+    )
+    options.add_argument("--config", type=Path, help="TOML file; see x25shark.reference.config")
+    options.add_argument("--stop-on-eof", action="store_true", help="end with standard input")
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the router until it is told to stop; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    try:
+        if arguments.config is None:
+            raise ConfigError("--config is missing")
+        settings = load(arguments.config)
+        if arguments.stop_on_eof:
+            settings = replace(settings, stop_on_eof=True)
+        return serve(settings)
+    except ConfigError as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(f"cannot listen on {error.strerror}")
+
+
+def serve(settings: Settings) -> int:
+    """Listen, say so, run."""
+    server = Server(settings)
+    server.listen()
+    server.watch_signals()
+    announce(server)
+    server.run()
+    return 0
+
+
+def announce(server: Server) -> None:
+    """The line that says that the router is ready."""
+    line = {
+        "ready": True,
+        "listen": name(server.xot),
+        "http": name(server.http) if server.settings.http is not None else None,
+        "pid": os.getpid(),
+    }
+    print(json.dumps(line), flush=True)
+
+
+def name(listener: socket) -> str:
+    """Address and port, as they are."""
+    host, port = listener.getsockname()[:2]
+    return f"{host}:{port}"
+
+
+def fail(problem: str) -> int:
+    print(f"x25shark router: {problem}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Configuration of the reference router: a TOML file, checked in full before anything starts.
+
+    listen = "127.0.25.1:1998"      where XOT connections are accepted
+    http = "127.0.25.1:8025"        counters as JSON, loopback only; port 0: any free one
+    source = "127.0.25.1"           address that the router's own connections come from
+    model = "end-to-end"            or "local" or "splice"; a route may have its own
+    route_rule = "longest"          or "first": which of several matching routes counts
+    stop_on_eof = false             end when standard input ends
+    max_calls = 256                 circuits at a time
+    packet_size_max = 4096, window_max = 127, modulo128 = true, dbit = true, toa = false
+    keepalive = 0                   seconds after which TCP probes an idle peer; 0: never
+    connect_timeout = 30, linger = 5    seconds
+    empty = 0                       seconds after which a connection without a call is closed
+    [timers] t10 = 60, t11 = 180, t12 = 60, t13 = 60, t21 = 200     seconds, 0: not run
+    [[route]] prefix = "21", to = "127.0.25.3:1998", or "echo", "sink", "source"
+        alternates = ["127.0.25.4:1998"], model, barred = false, fast_select_acceptance = true,
+        reverse_charging_acceptance = true, rewrite = {strip = 2, add = "31"},
+        insert_calling = "31",
+        packet_size = 512, window = 7  values of the far side, whatever the near side has (local)
+        independent = true             the near side keeps what it asked for (local)
+        modulo8_only = true            the far side takes modulo 8 only (local)
+    [[pvc]]                            see pvc.py
+
+Keys may be written with '-' or '_'.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .routes import INTERNAL, Destination, Route
+
+MODELS = ("local", "end-to-end", "splice")
+ROUTE_RULES = ("longest", "first")
+#: Longest packet outside data transfer that is read as a packet: errors in it get a diagnostic.
+SET_UP_LONGEST = 512
+
+
+LISTEN = Destination("127.0.25.1:1998", "127.0.25.1", 1998)
+
+
+class ConfigError(Exception):
+    """What is wrong with the configuration, and where."""
+
+
+@dataclass(frozen=True)
+class Pvc:
+    """One [[pvc]]: an end of a permanent circuit; its meaning is explained in pvc.py."""
+
+    name: str
+    lcn: int
+    remote_name: str
+    remote_lcn: int
+    to: str
+    peer: Destination | None = None
+    window_in: int = 2
+    window_out: int = 2
+    packet_size_in: int = 7
+    packet_size_out: int = 7
+    retry: float = 300.0
+
+    @property
+    def initiator(self) -> bool:
+        return self.peer is not None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The configuration, checked."""
+
+    listen: Destination = LISTEN
+    http: Destination | None = None
+    source: str = ""
+    stop_on_eof: bool = False
+    model: str = "end-to-end"
+    route_rule: str = "longest"
+    max_calls: int = 256
+    packet_size_max: int = 4096
+    window_max: int = 127
+    modulo128: bool = True
+    dbit: bool = True
+    toa: bool = False
+    keepalive: float = 0.0
+    connect_timeout: float = 30.0
+    linger: float = 5.0
+    empty: float = 0.0
+    #: X.25 Table D-1; restarts do not exist on XOT, so T10 is accepted but never runs.
+    t10: float = 60.0
+    t11: float = 180.0
+    t12: float = 60.0
+    t13: float = 60.0
+    t21: float = 200.0
+    routes: tuple[Route, ...] = ()
+    pvcs: tuple[Pvc, ...] = field(default=())
+
+    @property
+    def size_limit(self) -> int:
+        """log2 of the largest packet size."""
+        return self.packet_size_max.bit_length() - 1
+
+    @property
+    def longest_packet(self) -> int:
+        """Octets of the longest packet that is taken at all (RFC 1613 4.1)."""
+        return max(self.packet_size_max + 4, SET_UP_LONGEST)
+
+
+class Table:
+    """One table of the file; reads keys with their types and names what is wrong."""
+
+    def __init__(self, where: str, values: Mapping[str, Any]) -> None:
+        self.where = where
+        self.values = {key.replace("-", "_"): value for key, value in values.items()}
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        raise ConfigError(f"{self.where}{key}: {problem}")
+
+    def take(self, key: str, default: Any) -> Any:
+        return self.values.pop(key, default)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.take(key, default)
+        if value is None:
+            self.fail(key, "missing")
+        if not isinstance(value, str):
+            self.fail(key, "must be a text in quotes")
+        return value
+
+    def digits(self, key: str, default: str | None = None) -> str:
+        value = self.text(key, default)
+        if (value and not (value.isascii() and value.isdecimal())) or len(value) > 15:
+            self.fail(key, "must be at most 15 decimal digits in quotes")
+        return value
+
+    def choice(self, key: str, default: str, allowed: tuple[str, ...]) -> str:
+        value = self.text(key, default)
+        if value not in allowed:
+            self.fail(key, f"must be one of {', '.join(allowed)}, not {value!r}")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.take(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, "must be true or false")
+        return value
+
+    def integer(self, key: str, default: int | None, low: int, high: int) -> int:
+        value = self.take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.fail(key, f"must be a whole number from {low} to {high}")
+        return value
+
+    def seconds(self, key: str, default: float) -> float:
+        value = self.take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+            self.fail(key, "must be a number of seconds, 0 or more")
+        return float(value)
+
+    def packet_size(self, key: str, default: int) -> int:
+        """A size in octets; 0 stands for 'not set' where that is the default."""
+        value = self.integer(key, default, 0, 4096)
+        if (value and (value < 16 or value & (value - 1))) or (not value and default):
+            self.fail(key, "must be a power of two from 16 to 4096")
+        return value
+
+    def address(self, key: str, default: str | None, low_port: int = 1) -> Destination:
+        return self.destination(key, self.text(key, default), low_port)
+
+    def destination(self, key: str, value: Any, low_port: int = 1) -> Destination:
+        """An IPv4 address and port, as in 127.0.25.3:1998."""
+        host, _, port = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+        try:
+            if ip_address(host).version != 4 or not low_port <= int(port) <= 65535:
+                raise ValueError
+        except ValueError:
+            self.fail(
+                key, f"must be an IPv4 address and port such as 127.0.25.3:1998, not {value!r}"
+            )
+        return Destination(value, host, int(port))
+
+    def tables(self, key: str) -> "list[Table]":
+        value = self.take(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            self.fail(key, f"must be written as [[{key}]]")
+        return [Table(f"{self.where}{key}[{at + 1}].", one) for at, one in enumerate(value)]
+
+    def table(self, key: str) -> "Table":
+        value = self.take(key, {})
+        if not isinstance(value, dict):
+            self.fail(key, "must be a table")
+        return Table(f"{self.where}{key}.", value)
+
+    def finish(self) -> None:
+        """Nothing may be left over: a misspelt key is an error, not a default."""
+        for key in self.values:
+            self.fail(key, "unknown key")
+
+
+def load(path: Path) -> Settings:
+    """Read and check a file. Raises ConfigError that names file, key and reason."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return parse(values, f"{path}: ")
+
+
+def parse(values: Mapping[str, Any], where: str = "") -> Settings:
+    """Check a configuration that has been read."""
+    top = Table(where, values)
+    timers = top.table("timers")
+    listen = top.address("listen", "127.0.25.1:1998", low_port=0)
+    model = top.choice("model", "end-to-end", MODELS)
+    settings = Settings(
+        listen=listen,
+        http=top.address("http", None, low_port=0) if "http" in top.values else None,
+        source=read_source(top, listen),
+        stop_on_eof=top.flag("stop_on_eof", False),
+        model=model,
+        route_rule=top.choice("route_rule", "longest", ROUTE_RULES),
+        max_calls=top.integer("max_calls", 256, 1, 4095),
+        packet_size_max=top.packet_size("packet_size_max", 4096),
+        window_max=top.integer("window_max", 127, 2, 127),
+        modulo128=top.flag("modulo128", True),
+        dbit=top.flag("dbit", True),
+        toa=top.flag("toa", False),
+        keepalive=top.seconds("keepalive", 0.0),
+        connect_timeout=top.seconds("connect_timeout", 30.0),
+        linger=top.seconds("linger", 5.0),
+        empty=top.seconds("empty", 0.0),
+        t10=timers.seconds("t10", 60.0),
+        t11=timers.seconds("t11", 180.0),
+        t12=timers.seconds("t12", 60.0),
+        t13=timers.seconds("t13", 60.0),
+        t21=timers.seconds("t21", 200.0),
+        routes=tuple(read_route(table, model) for table in top.tables("route")),
+        pvcs=tuple(read_pvc(table) for table in top.tables("pvc")),
+    )
+    if settings.packet_size_max < 128:
+        top.fail("packet_size_max", "must be 128 or more: every side has to take the default size")
+    if settings.http is not None and not ip_address(settings.http.host).is_loopback:
+        top.fail("http", "must be a loopback address: the counters are for this machine only")
+    timers.finish()
+    top.finish()
+    check_pvcs(top, settings.pvcs)
+    return settings
+
+
+def read_source(top: Table, listen: Destination) -> str:
+    source = top.text("source", listen.host if listen.host != "0.0.0.0" else "")
+    if source:
+        top.destination("source", f"{source}:1")
+    return source
+
+
+def read_route(table: Table, model: str) -> Route:
+    rewrite = table.table("rewrite")
+    target = table.text("to")
+    packet_size = table.packet_size("packet_size", 0)
+    window = table.integer("window", 0, 0, 127)
+    alternates = table.take("alternates", [])
+    if not isinstance(alternates, list):
+        table.fail("alternates", "must be a list of addresses")
+    route = Route(
+        prefix=table.digits("prefix"),
+        to=Destination(target) if target in INTERNAL else table.destination("to", target),
+        alternates=tuple(table.destination("alternates", one) for one in alternates),
+        model=table.choice("model", model, MODELS),
+        barred=table.flag("barred", False),
+        fast_select_acceptance=table.flag("fast_select_acceptance", True),
+        reverse_charging_acceptance=table.flag("reverse_charging_acceptance", True),
+        strip=rewrite.integer("strip", 0, 0, 15),
+        add=rewrite.digits("add", ""),
+        insert_calling=table.digits("insert_calling", ""),
+        independent=table.flag("independent", bool(packet_size or window)),
+        packet_size=packet_size.bit_length() - 1 if packet_size else 0,
+        window=window,
+        modulo8_only=table.flag("modulo8_only", False),
+    )
+    if route.model != "local":
+        for key in ("packet_size", "window", "independent", "modulo8_only"):
+            if getattr(route, key):
+                table.fail(key, 'needs model = "local": the other models share it end to end')
+    if alternates and target in INTERNAL:
+        table.fail("alternates", f"a route to {target} is inside the router and has none")
+    rewrite.finish()
+    table.finish()
+    return route
+
+
+def read_pvc(table: Table) -> Pvc:
+    peer = table.text("peer", "")
+    pvc = Pvc(
+        name=table.text("name"),
+        lcn=table.integer("lcn", None, 1, 4095),
+        remote_name=table.text("remote_name"),
+        remote_lcn=table.integer("remote_lcn", None, 1, 4095),
+        to=table.text("to"),
+        peer=table.destination("peer", peer) if peer else None,
+        window_in=table.integer("window_in", 2, 1, 7),
+        window_out=table.integer("window_out", 2, 1, 7),
+        packet_size_in=table.packet_size("packet_size_in", 128).bit_length() - 1,
+        packet_size_out=table.packet_size("packet_size_out", 128).bit_length() - 1,
+        retry=table.seconds("retry", 300.0),
+    )
+    for key in ("name", "remote_name"):
+        value = getattr(pvc, key)
+        if not value.isascii() or not 1 <= len(value) <= 255:
+            table.fail(key, "must be 1 to 255 ASCII characters")
+    if pvc.retry < 1:
+        table.fail("retry", "must be 1 second or more (RFC 1613 6.5 suggests 300)")
+    table.finish()
+    return pvc
+
+
+def check_pvcs(top: Table, pvcs: tuple[Pvc, ...]) -> None:
+    """Names with LCN are unique, and each joined pair names each other."""
+    keys = [f"{pvc.name}/{pvc.lcn}".lower() for pvc in pvcs]
+    by_key = dict(zip(keys, pvcs, strict=True))
+    if len(by_key) != len(pvcs):
+        top.fail("pvc", "two entries have the same name and lcn")
+    for key, pvc in by_key.items():
+        if pvc.to in ("echo", "sink"):
+            continue
+        other = by_key.get(pvc.to.lower())
+        if other is None or other.to.lower() != key or other is pvc:
+            top.fail("pvc", f"{key}: to must be echo, sink, or name/lcn of an entry that names it")

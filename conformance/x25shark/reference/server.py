@@ -1,0 +1,506 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sockets, timers and signals around the router: one process, one thread, one event loop.
+
+Sockets never block. Output is collected per turn of the loop and bounded by back-pressure
+(Wire.congested). A connection is closed in order: what waits is sent, then FIN, then input is read
+and dropped until the peer has closed too or the linger time is over, because closing a socket with
+unread input would make TCP reset the connection and destroy a Clear on its way.
+"""
+
+import errno
+import heapq
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from . import http
+from .config import Settings
+from .framing import frame
+from .ports import Wire, WireUser
+from .router import Router
+from .routes import Destination
+
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+#: Octets of one read, and the bounds of output that waits: above the first one the wire is
+#: congested, below the second one it is so no longer.
+CHUNK = 65536
+HIGH_WATER = 262144
+LOW_WATER = 65536
+#: Connections beyond these are closed at once; calls have their own limit.
+SPARE_CONNECTIONS = 256
+#: Seconds that an orderly stop waits for Clear Confirmations and the other side's FIN.
+STOP_TIME = 1.0
+
+
+class RunningTimer:
+    """A timer of the loop."""
+
+    __slots__ = ("at", "expired")
+
+    def __init__(self, at: float, expired: Callable[[], None] | None) -> None:
+        self.at = at
+        self.expired = expired
+
+    def __lt__(self, other: "RunningTimer") -> bool:
+        return self.at < other.at
+
+    def cancel(self) -> None:
+        self.expired = None
+
+
+class LoopTimers:
+    """Timers of the loop, in a heap; cancelled ones are swept when they are many."""
+
+    def __init__(self) -> None:
+        self._heap: list[RunningTimer] = []
+
+    def start(self, seconds: float, expired: Callable[[], None]) -> RunningTimer:
+        timer = RunningTimer(time.monotonic() + seconds, expired)
+        heapq.heappush(self._heap, timer)
+        if len(self._heap) > 4096:
+            self._sweep()
+        return timer
+
+    def _sweep(self) -> None:
+        alive = [timer for timer in self._heap if timer.expired is not None]
+        if len(alive) < len(self._heap) // 2:
+            self._heap = alive
+            heapq.heapify(self._heap)
+
+    def next(self) -> float | None:
+        """Seconds until the next timer, None without one."""
+        while self._heap and self._heap[0].expired is None:
+            heapq.heappop(self._heap)
+        return max(0.0, self._heap[0].at - time.monotonic()) if self._heap else None
+
+    def run(self) -> None:
+        """Run the timers that are due."""
+        now = time.monotonic()
+        while self._heap and self._heap[0].at <= now:
+            expired = heapq.heappop(self._heap).expired
+            if expired is not None:
+                expired()
+
+
+class TcpWire:
+    """One TCP connection that carries XOT."""
+
+    def __init__(self, server: "Server", sock: socket.socket, peer: str) -> None:
+        self.server = server
+        self.socket = sock
+        self.peer = peer
+        self.congested = False
+        self.user: WireUser | None = None
+        self._output: deque[bytes] = deque()
+        self._waiting = 0
+        self._events = 0
+        self._paused = False
+        self._closing = False
+        self._fin_sent = False
+        self._eof = False
+        self._dead = False
+        self._linger: RunningTimer | None = None
+        set_options(sock, server.settings)
+
+    def start(self, user: WireUser) -> None:
+        """Begin to read for the user."""
+        self.user = user
+        self.server.wires.add(self)
+        self._watch()
+
+    def send(self, packet: bytes) -> None:
+        if self._closing or self._dead:
+            return
+        self.queue(frame(packet))
+
+    def queue(self, octets: bytes) -> None:
+        """Octets for the stream, sent at the end of this turn of the loop."""
+        self._output.append(octets)
+        self._waiting += len(octets)
+        if self._waiting > HIGH_WATER:
+            self.congested = True
+        self.server.unsent.add(self)
+
+    def close(self) -> None:
+        if self._closing or self._dead:
+            return
+        self._closing = True
+        self._paused = False
+        self._linger = self.server.timers.start(self.linger_time(), self.abort)
+        self.server.unsent.add(self)
+        self._watch()
+
+    def linger_time(self) -> float:
+        """Seconds that a closing connection may take to send and to see the peer's FIN."""
+        return max(self.server.settings.linger, 0.001)
+
+    def abort(self) -> None:
+        if self._dead:
+            return
+        self._dead = True
+        self._closing = True
+        self._output.clear()
+        self._waiting = 0
+        if self._linger is not None:
+            self._linger.cancel()
+        self._watch()
+        self.server.wires.discard(self)
+        self.server.unsent.discard(self)
+        self.close_socket()
+
+    def close_socket(self) -> None:
+        self.socket.close()
+
+    def pause(self) -> None:
+        if not self._closing:
+            self._paused = True
+            self._watch()
+
+    def resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._watch()
+
+    def _watch(self) -> None:
+        """Tell the selector what this connection waits for."""
+        events = 0
+        if not self._dead:
+            if not self._eof and not self._paused:
+                events |= READ
+            if self._output:
+                events |= WRITE
+        self._events = self.server.watch(self.socket, self._events, events, self.ready)
+
+    def ready(self, events: int) -> None:
+        """The selector reports the socket."""
+        if events & WRITE:
+            self.flush()
+        if events & READ and not self._dead:
+            self.read()
+
+    def read(self) -> None:
+        """Take what has come in. Octets in front of a RST are read before its error is."""
+        try:
+            octets = self.socket.recv(CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self.lost(reset=True)
+            return
+        if not octets:
+            self._eof = True
+            self._watch()
+            self.lost(reset=False)
+        elif not self._closing and self.user is not None:
+            self.user.octets_received(octets)
+
+    def lost(self, reset: bool) -> None:
+        """The peer's direction has ended."""
+        if self._closing:
+            if reset or self._fin_sent:
+                self.abort()
+            return
+        if self.user is not None:
+            self.user.connection_lost(reset)
+        if reset:
+            self.abort()
+
+    def flush(self) -> None:
+        """Send what the socket takes; then FIN if the connection is closing."""
+        if self._dead:
+            return
+        try:
+            while self._output:
+                sent = self.socket.send(self.next_block())
+                self._waiting -= sent
+                self._drop(sent)
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:
+            self._output.clear()
+            self.write_failed()
+            return
+        if self.congested and self._waiting < LOW_WATER:
+            self.congested = False
+            if self.user is not None and not self._closing:
+                self.user.drained()
+        if self._closing and not self._output:
+            self.finish()
+        elif not self._dead:
+            self._watch()
+
+    def next_block(self) -> bytes:
+        """As much of the output as one call can take."""
+        if len(self._output) > 1:
+            joined = b"".join(self._output)
+            self._output.clear()
+            self._output.append(joined)
+        return self._output[0]
+
+    def _drop(self, count: int) -> None:
+        first = self._output.popleft()
+        if count < len(first):
+            self._output.appendleft(first[count:])
+
+    def write_failed(self) -> None:
+        """The peer has reset the connection; what it sent before is still there to be read."""
+        while not self._eof and not self._dead:
+            try:
+                octets = self.socket.recv(CHUNK)
+            except OSError:
+                break
+            if not octets:
+                break
+            if not self._closing and self.user is not None:
+                self.user.octets_received(octets)
+        self._eof = True
+        self.lost(reset=True)
+
+    def finish(self) -> None:
+        """Everything is sent: FIN, and wait for that of the peer."""
+        if not self._fin_sent:
+            self._fin_sent = True
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+        if self._eof:
+            self.abort()
+        else:
+            self._watch()
+
+
+def set_options(sock: socket.socket, settings: Settings) -> None:
+    """No delay of small packets, urgent data in the stream, keepalive if it is wanted."""
+    sock.setblocking(False)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+    if settings.keepalive > 0:
+        idle = max(1, round(settings.keepalive / 2))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in (
+            ("TCP_KEEPIDLE", idle),
+            ("TCP_KEEPINTVL", max(1, idle // 4)),
+            ("TCP_KEEPCNT", 4),
+            ("TCP_USER_TIMEOUT", max(1, round(settings.keepalive * 1000))),
+        ):
+            if hasattr(socket, option):
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+
+
+class PendingConnection:
+    """A TCP connection that is being opened."""
+
+    def __init__(
+        self,
+        server: "Server",
+        host: str,
+        port: int,
+        connected: Callable[[Wire], WireUser],
+        failed: Callable[[str], None],
+    ) -> None:
+        self.server = server
+        self.host = host
+        self.connected = connected
+        self.failed = failed
+        self._events = 0
+        self._socket: socket.socket | None = None
+        self._timer = server.timers.start(server.settings.connect_timeout or 1e6, self._timed_out)
+        try:
+            self._socket = sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            sock.setblocking(False)
+            if server.settings.source:
+                sock.bind((server.settings.source, 0))
+            self.open(sock, (host, port))
+            self._events = server.watch(sock, 0, WRITE, self._ready)
+        except OSError as error:
+            # Report it in the next turn of the loop, never from within connect().
+            self._timer.cancel()
+            self._close()
+            reason = error.strerror or "connect failed"
+            self._timer = server.timers.start(0.0, lambda: self.failed(reason))
+
+    def open(self, sock: socket.socket, address: tuple[str, int]) -> None:
+        """Start the TCP handshake without waiting for its end."""
+        result = sock.connect_ex(address)
+        if result not in (0, errno.EINPROGRESS):
+            raise OSError(result, errno.errorcode.get(result, "connect failed"))
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+        self._close()
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            self._events = self.server.watch(self._socket, self._events, 0, self._ready)
+            self._socket.close()
+            self._socket = None
+
+    def _timed_out(self) -> None:
+        self._close()
+        self.failed("no answer")
+
+    def _ready(self, events: int) -> None:
+        assert self._socket is not None
+        error = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        self._timer.cancel()
+        if error:
+            self._close()
+            self.failed(errno.errorcode.get(error, "connect failed"))
+            return
+        sock, self._socket = self._socket, None
+        self._events = self.server.watch(sock, self._events, 0, self._ready)
+        wire = TcpWire(self.server, sock, self.host)
+        wire.start(self.connected(wire))
+
+
+class Server:
+    """The event loop. As the router's network it opens connections."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.timers = LoopTimers()
+        self.selector = selectors.DefaultSelector()
+        self.wires: set[TcpWire] = set()
+        #: Wires with output of this turn.
+        self.unsent: set[TcpWire] = set()
+        self.running = True
+        self.router = Router(settings, self.timers, self)
+        self._listening: list[socket.socket] = []
+
+    def listen(self) -> None:
+        """Open the listening sockets. Raises OSError if an address is in use."""
+        self.xot = self._listener(self.settings.listen, self._accept_xot)
+        if self.settings.http is not None:
+            self.http = self._listener(self.settings.http, self._accept_http)
+
+    def _listener(self, at: Destination, accept: Callable[[socket.socket], None]) -> socket.socket:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.setblocking(False)
+            sock.bind((at.host, at.port))
+            sock.listen(512)
+        except OSError as error:
+            sock.close()
+            raise OSError(error.errno, f"{at.name}: {error.strerror}") from error
+        self._listening.append(sock)
+        self.watch(sock, 0, READ, lambda _events: accept(sock))
+        return sock
+
+    def watch(
+        self, sock: socket.socket, before: int, events: int, ready: Callable[[int], None]
+    ) -> int:
+        """Change what a socket waits for; returns the new events."""
+        if before == events:
+            return events
+        if not before:
+            self.selector.register(sock, events, ready)
+        elif not events:
+            self.selector.unregister(sock)
+        else:
+            self.selector.modify(sock, events, ready)
+        return events
+
+    def connect(
+        self,
+        host: str,
+        port: int,
+        connected: Callable[[Wire], WireUser],
+        failed: Callable[[str], None],
+    ) -> PendingConnection:
+        """Open an XOT connection (see ports.Network)."""
+        return PendingConnection(self, host, port, connected, failed)
+
+    def _accept_xot(self, listener: socket.socket) -> None:
+        try:
+            sock, address = listener.accept()
+        except OSError:
+            # Out of descriptors, or the peer has gone again; other connections go on.
+            return
+        if len(self.wires) >= 2 * self.settings.max_calls + SPARE_CONNECTIONS:
+            sock.close()
+            return
+        wire = TcpWire(self, sock, address[0])
+        wire.start(self.router.accepted(wire))
+
+    def _accept_http(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            sock, _address = listener.accept()
+            http.serve(self, sock, self.router.counters.as_dict)
+
+    def run(self) -> None:
+        """Serve until stop(); then clear the calls and end."""
+        while self.running:
+            self.turn()
+        self.close_listeners()
+        self.router.stop()
+        end = time.monotonic() + STOP_TIME
+        while self.wires and time.monotonic() < end:
+            self.turn(longest=0.05)
+        for wire in list(self.wires):
+            wire.abort()
+        self.selector.close()
+
+    def turn(self, longest: float | None = None) -> None:
+        """Wait for events, handle them, send what they produced."""
+        self.flush()
+        timeout = self.timers.next()
+        if longest is not None:
+            timeout = longest if timeout is None else min(timeout, longest)
+        for key, events in self.selector.select(timeout):
+            # An earlier event of the same turn may have ended this one's connection.
+            if self.still_watched(key):
+                key.data(events)
+        self.timers.run()
+        self.flush()
+
+    def still_watched(self, key: selectors.SelectorKey) -> bool:
+        """The same socket, not a new one under the same descriptor, and not a closed one."""
+        known = self.selector.get_map().get(key.fd)
+        return known is not None and known.data == key.data
+
+    def flush(self) -> None:
+        """Send what all connections have waiting."""
+        self.router.flush()
+        while self.unsent:
+            self.unsent.pop().flush()
+
+    def close_listeners(self) -> None:
+        for sock in self._listening:
+            self.selector.unregister(sock)
+            sock.close()
+        self._listening.clear()
+
+    def stop(self) -> None:
+        """Ask for an orderly end."""
+        self.running = False
+
+    def watch_signals(self) -> None:
+        """SIGTERM and SIGINT end the router in order; with stop_on_eof so does standard input."""
+        receive, send = socket.socketpair()
+        send.setblocking(False)
+        signal.set_wakeup_fd(send.fileno())
+        self._signal_sockets = (receive, send)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_ignored: self.stop())
+        self.watch(receive, 0, READ, lambda _events: self.stop())
+        if self.settings.stop_on_eof:
+            self.watch_input()
+
+    def watch_input(self) -> None:
+        """Stop when standard input ends; a file or /dev/null has ended before it began."""
+        source = sys.stdin.fileno()
+
+        def ready(_events: int) -> None:
+            if not os.read(source, 4096):
+                self.stop()
+
+        try:
+            self.selector.register(source, READ, ready)
+        except (OSError, ValueError):
+            self.stop()

@@ -41,9 +41,8 @@ from .facilities import (
     ThroughputClass,
     TransitDelay,
     WindowSize,
-    build_facilities,
-    parse_facilities,
 )
+from .facility_field import build_facilities, parse_facilities
 from .record import RecordProblem, TestRecord
 from .strict import strict_fields
 from .summary import describe, printable, summary_line

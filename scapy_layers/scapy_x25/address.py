@@ -104,7 +104,8 @@ class AddressLength(Field):
         self.always = always
 
     def getfield(self, pkt: Packet, s: bytes) -> tuple[bytes, int | None]:
-        if not s or is_cut(pkt, self.name):
+        needed = 2 if has_type_and_plan(pkt) and self.side == "called" else 1
+        if len(s) < needed or is_cut(pkt, self.name):
             return s, None
         if has_type_and_plan(pkt):
             return s[1:], s[0]

@@ -12,13 +12,11 @@ Bits 8-7 of the code octet give the class: 00 A (one octet follows), 01 B (two),
 11 D (a length octet, then so many). Code 0xFF is the extension code: the next octet is an
 extended code of the same build. A marker (code 0x00) says whose facilities follow: 0x00 those
 of the local network, 0xFF those of the remote network (both generic here), 0x0F those of the
-DTEs (Annex G). What is cut off at the end of the field becomes Raw.
+DTEs (Annex G).
 """
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from scapy.config import conf
 from scapy.fields import Field
 from scapy.packet import Packet
 
@@ -30,7 +28,6 @@ from .fields import (
     OptionalBits,
     OptionalInteger,
     check_digits,
-    number,
 )
 
 EXTENSION = 0xFF
@@ -438,107 +435,6 @@ def code_of(facility: type[Facility]) -> int:
     return int(facility.fields_desc[0].default)
 
 
-_BY_CODE: dict[tuple[str, int], type[Facility]] = {}
 for _facility in DEFINED:
     _facility.strict_conditions = {"x25s.facility_code": code_of(_facility)}
-    _BY_CODE[_facility.region, code_of(_facility)] = _facility
 FacilityExtension.strict_conditions = {"x25s.facility_code": EXTENSION}
-
-
-def _parameter_octets(code: int, behind: bytes) -> int | None:
-    """Octets of the parameter field behind a code octet (with length octet); None if unknown."""
-    kind = code >> 6
-    if kind < 3:
-        return kind + 1
-    return 1 + behind[0] if behind else None
-
-
-def facility_octets(octets: bytes) -> int | None:
-    """Octets of the first facility in a facility field; None if it runs past the end."""
-    code, start = octets[0], 1
-    if code == EXTENSION:
-        if len(octets) < 2:
-            return None
-        code, start = octets[1], 2
-    parameters = _parameter_octets(code, octets[start:])
-    if parameters is None or start + parameters > len(octets):
-        return None
-    return start + parameters
-
-
-def parse_facilities(octets: bytes) -> list[Packet]:
-    """The facilities of a facility field (without its length octet); never raises.
-
-    Raw at the end holds what is cut off.
-    """
-    facilities: list[Packet] = []
-    region = X25_FACILITIES
-    while octets:
-        size = facility_octets(octets)
-        if size is None:
-            facilities.append(conf.raw_layer(load=octets))
-            break
-        code = octets[0]
-        if code == EXTENSION:
-            kind: type[Facility] = FacilityExtension
-        elif code == 0x00:
-            kind = Marker
-            region = DTE_FACILITIES if octets[1] == 0x0F else NETWORK_FACILITIES
-        else:
-            kind = _BY_CODE.get((region, code), GENERIC[code >> 6])
-        facilities.append(kind(octets[:size]))
-        octets = octets[size:]
-    return facilities
-
-
-def build_facilities(facilities: Sequence[Any] | bytes | None) -> bytes:
-    """Octets of a facility field without its length octet."""
-    if facilities is None:
-        return b""
-    if isinstance(facilities, bytes):
-        return facilities
-    if not isinstance(facilities, (list, tuple)):
-        raise ValueError(f"facilities: {facilities!r} is neither a list nor octets")
-    return b"".join(bytes(facility) for facility in facilities)
-
-
-class Facilities(Field):
-    """List of facility packets, as long as facility_length says.
-
-    Octets may be given instead of a list, for fields that no list can describe.
-    """
-
-    islist = 1
-    holds_packets = 1
-    structural = True
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name, None, "B")
-
-    def any2i(self, pkt: Packet | None, x: Any) -> Any:
-        if isinstance(x, Packet):
-            x = [x]
-        if isinstance(x, (list, tuple)):
-            x = list(x)
-            for facility in x:
-                if pkt is not None and isinstance(facility, Packet):
-                    facility.add_parent(pkt)
-        return x
-
-    def getfield(self, pkt: Packet, s: bytes) -> tuple[bytes, list[Packet] | None]:
-        length = pkt.fields.get("facility_length")
-        if length is None or length > len(s):
-            return s, None
-        facilities = parse_facilities(s[:length])
-        for facility in facilities:
-            facility.add_parent(pkt)
-        return s[length:], facilities
-
-    def addfield(self, pkt: Packet, s: bytes, val: Any) -> bytes:
-        return s + build_facilities(val)
-
-
-def facility_length(pkt: Packet) -> int:
-    """Octets of the facility field of a packet, as it would be built."""
-    octets = len(build_facilities(pkt.getfieldval("facilities")))
-    return number(pkt.get_field("facility_length"), octets, 8)

@@ -24,7 +24,7 @@ from scapy.config import conf
 from scapy.packet import Packet
 
 from .address import address_fields
-from .facilities import Facilities, facility_length
+from .facility_field import Facilities, facility_length
 from .fields import Octets, OptionalBits, OptionalInteger, octet_count
 from .tables import cause_meaning, diagnostic_meaning, pvc_status_meaning
 
@@ -386,9 +386,23 @@ class RegistrationConfirmation(X25):
     answered = frozenset({"RegistrationRequest"})
 
 
-def _name(side: str) -> Octets:
-    length = f"pvc_{side}_name_length"
-    return Octets(f"pvc_{side}_name", b"", lambda pkt: pkt.fields.get(length))
+class InterfaceName(Octets):
+    """Name of the initiator's or responder's interface; both are absent if they do not fit."""
+
+    def __init__(self, side: str) -> None:
+        super().__init__(f"pvc_{side}_name", b"", lambda pkt: self.announced(pkt, side))
+
+    @staticmethod
+    def announced(pkt: Packet, side: str) -> int | None:
+        length: int | None = pkt.fields.get(f"pvc_{side}_name_length")
+        return length
+
+    def getfield(self, pkt: Packet, s: bytes) -> tuple[bytes, bytes | None]:
+        if self.name == "pvc_initiator_name" and sum(
+            self.announced(pkt, side) or 0 for side in ("initiator", "responder")
+        ) > len(s):
+            return s, None
+        return super().getfield(pkt, s)
 
 
 def _name_length(side: str) -> OptionalInteger:
@@ -420,8 +434,8 @@ class PvcSetup(X25):
         OptionalInteger("pvc_outgoing_window", 2),
         OptionalInteger("pvc_incoming_packet_size", 7),
         OptionalInteger("pvc_outgoing_packet_size", 7),
-        _name("initiator"),
-        _name("responder"),
+        InterfaceName("initiator"),
+        InterfaceName("responder"),
     ]
     strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xF5}
     answered = frozenset({"PvcSetup"})

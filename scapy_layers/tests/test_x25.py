@@ -246,6 +246,19 @@ def test_address_that_runs_past_the_end() -> None:
         assert isinstance(packet.payload, Raw)
 
 
+def test_lengths_in_two_octets_are_both_there_or_none() -> None:
+    packet = X25(bytes.fromhex("90010b05"))
+    assert packet.getfieldval("called_address_length") is None
+    assert bytes(packet.payload).hex() == "05"
+
+
+def test_interface_names_past_the_end() -> None:
+    packet = X25(bytes.fromhex("1001f581000100010200020202070741" + "42"))
+    assert (packet.pvc_initiator_name_length, packet.pvc_responder_name_length) == (1, 2)
+    assert packet.getfieldval("pvc_initiator_name") is None
+    assert bytes(packet.payload) == b"AB"
+
+
 def test_facility_length_past_the_end() -> None:
     packet = X25(bytes.fromhex("10010b00094207"))
     assert packet.facility_length == 9

@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What one call of the calling side does, packet by packet (states of X.25 Annex B and C).
+
+use crate::caller::{NEVER, Worker};
+use crate::config::{Mode, Random};
+use crate::flow::{Flow, FlowError};
+use crate::incoming::{Incoming, Outcome};
+use crate::link::{Link, Received};
+use crate::poll::{self, Socket};
+use crate::record::{self, Key};
+use crate::stats::count;
+use crate::wire::{self, CallPacket, Packet, Unit, Writer};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    #[default]
+    Free,
+    /// Waits after a failed connection.
+    Backoff,
+    /// TCP connection under way.
+    Connecting,
+    /// p2: Call Request sent.
+    CallSent,
+    /// p4: data transfer.
+    Data,
+    /// p6: Clear Request sent.
+    ClearSent,
+}
+
+/// A message that is being sent.
+struct Outgoing {
+    record: Vec<u8>,
+    offset: usize,
+    q: bool,
+    d: bool,
+}
+
+/// A message whose echo is awaited.
+struct Awaited {
+    sequence: u32,
+    since: u64,
+    q: bool,
+}
+
+/// One circuit of the calling side, used for one call after the other.
+#[derive(Default)]
+pub struct Slot {
+    pub phase: Phase,
+    pub generation: u32,
+    pub call: u32,
+    pub link: Option<Link>,
+    /// Time of the next time-out, of the next planned step, and of the timer that is set.
+    pub deadline: u64,
+    pub wake: u64,
+    pub armed: u64,
+    /// Whether a call occupies it.
+    pub taken: bool,
+    flow: Flow,
+    due: u64,
+    connected_at: u64,
+    clear_sent: u64,
+    random: Random,
+    sent: u32,
+    outgoing: Option<Outgoing>,
+    awaited: VecDeque<Awaited>,
+    incoming: Incoming,
+    next_message: u64,
+    interrupt_sent: u64,
+    last_interrupt: u32,
+    reset_sent: u64,
+    last_reset: u32,
+    /// RNR was sent: RR follows at this time (0: not busy).
+    pub busy_until: u64,
+    ack_now: bool,
+    failed: bool,
+    received: u32,
+}
+
+impl Slot {
+    fn restart(&mut self, modulo: wire::Modulo) {
+        self.generation = self.generation.wrapping_add(1);
+        self.awaited.clear();
+        self.flow = Flow::new(modulo);
+        self.outgoing = None;
+        (self.sent, self.received, self.clear_sent) = (0, 0, 0);
+        (self.interrupt_sent, self.last_interrupt) = (0, u32::MAX);
+        (self.reset_sent, self.last_reset) = (0, 0);
+        (self.ack_now, self.failed, self.busy_until) = (false, false, 0);
+        (self.deadline, self.wake) = (NEVER, NEVER);
+        if self.armed == 0 {
+            self.armed = NEVER; // a fresh slot
+        }
+    }
+}
+
+macro_rules! writer {
+    ($worker:ident) => {
+        Writer {
+            out: &mut $worker.scratch,
+            modulo: $worker.plan.modulo,
+            lcn: $worker.shared.config.lcn,
+        }
+    };
+}
+
+impl Worker {
+    /// Occupies a circuit for a call that was due at `due`.
+    pub(crate) fn begin(&mut self, index: usize, call: u32, due: u64, now: u64) {
+        let slot = &mut self.slots[index];
+        slot.restart(self.plan.modulo);
+        slot.phase = Phase::Connecting;
+        slot.taken = true;
+        slot.call = call;
+        slot.due = due;
+        slot.deadline = now + self.plan.timeout;
+        slot.random = Random(record::mix(self.shared.config.seed) ^ record::mix(u64::from(call)));
+        slot.incoming = match self.shared.config.mode {
+            Mode::Source => Incoming::default(),
+            _ => Incoming::expecting(self.shared.config.run, call),
+        };
+        self.stats.total.calls_started += 1;
+    }
+
+    /// Sends the Call Request; on loopback the connection is usually there at once.
+    pub(crate) fn send_call(&mut self, index: usize, socket: Socket) {
+        let plan = &self.plan;
+        let slot = &mut self.slots[index];
+        let mut called = plan.called;
+        called
+            .set_tail(plan.called_digits, plan.called_first + slot.random.below(plan.called_count));
+        let mut calling = plan.calling;
+        calling.set_tail(9, self.calling_tail(self.slots[index].call));
+        writer!(self).call_request(&called, &calling, &self.plan.flow, &self.plan.user_data, false);
+        let slot = &mut self.slots[index];
+        let mut link = Link::new(socket);
+        let sent = link.send(&mut self.scratch);
+        let blocked = link.is_blocked();
+        slot.link = Some(link);
+        match sent {
+            Err(e) => self.fail_socket(index, &e),
+            Ok(()) if !blocked => self.call_is_sent(index),
+            Ok(()) => {}
+        }
+    }
+
+    /// HHMM and a 5-digit sequence, so that a call can be found in a capture.
+    fn calling_tail(&self, call: u32) -> u64 {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let utc = since_epoch.map_or(0, |d| d.as_secs() / 60) as i64;
+        let minutes = (utc + i64::from(self.shared.config.utc_offset_minutes)).rem_euclid(1440);
+        let hhmm = minutes / 60 * 100 + minutes % 60;
+        hhmm as u64 * 100_000 + u64::from(call % 100_000)
+    }
+
+    fn call_is_sent(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        let now = poll::now();
+        slot.phase = Phase::CallSent;
+        slot.deadline = now + self.plan.timeout;
+        self.stats.tcp_connect.record(now.saturating_sub(slot.due));
+    }
+
+    pub(crate) fn on_writable(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        let Some(link) = &mut slot.link else { return };
+        if !link.is_blocked() {
+            return;
+        }
+        match link.flush() {
+            Err(e) => self.fail_socket(index, &e),
+            Ok(()) if link.is_blocked() => {}
+            Ok(()) if slot.phase == Phase::Connecting => self.call_is_sent(index),
+            Ok(()) => self.step(index, poll::now()),
+        }
+    }
+
+    pub(crate) fn on_readable(&mut self, index: usize, buffer: &mut [u8]) {
+        loop {
+            let Some(link) = &mut self.slots[index].link else { return };
+            match link.receive(buffer) {
+                Received::Octets { length, more } => {
+                    let now = poll::now();
+                    self.on_octets(index, &buffer[..length], now);
+                    self.step(index, now);
+                    if !more {
+                        return;
+                    }
+                }
+                Received::Nothing => return,
+                Received::End => return self.on_end(index),
+                Received::Failed(e) => return self.fail_socket(index, &e),
+            }
+        }
+    }
+
+    fn on_octets(&mut self, index: usize, mut stream: &[u8], now: u64) {
+        while self.slots[index].link.is_some() {
+            match wire::next_unit(stream) {
+                Unit::Packet(octets, behind) => {
+                    stream = behind;
+                    match wire::decode(octets) {
+                        Ok((_, packet)) => self.on_packet(index, packet, now),
+                        Err(e) => self.protocol_error(index, e.name(), e.diagnostic(), now),
+                    }
+                }
+                Unit::Incomplete => {
+                    if let Some(link) = &mut self.slots[index].link {
+                        link.keep(stream);
+                    }
+                    return;
+                }
+                Unit::Broken(why) => {
+                    self.note_protocol_error(index, why, now);
+                    return self.abort(index, why, now);
+                }
+            }
+        }
+    }
+
+    /// FIN from the peer.
+    fn on_end(&mut self, index: usize) {
+        let now = poll::now();
+        match self.slots[index].phase {
+            // On XOT the end of the connection counts as confirmation (RFC 1613 6.1).
+            Phase::ClearSent => self.complete(index, now),
+            Phase::CallSent => self.abort(index, "connection closed during call set-up", now),
+            _ => self.abort(index, "connection closed during data transfer", now),
+        }
+    }
+
+    fn on_packet(&mut self, index: usize, packet: Packet<'_>, now: u64) {
+        let slot = &mut self.slots[index];
+        match (slot.phase, packet) {
+            (Phase::CallSent, Packet::CallAccepted(call)) => self.on_connected(index, &call, now),
+            (_, Packet::ClearRequest { cause, diagnostic }) => {
+                self.on_clear(index, cause, diagnostic, now);
+            }
+            (Phase::ClearSent, Packet::ClearConfirmation) => self.complete(index, now),
+            (Phase::ClearSent, _) => {} // p6: everything else is discarded (Table C-2)
+            (Phase::Data, Packet::Data { q, d, m, p_s, p_r, user_data }) => {
+                if slot.reset_sent != 0 {
+                    return; // d2: discarded
+                }
+                match slot.flow.on_data(p_s, p_r) {
+                    Ok(()) if user_data.len() <= usize::from(slot.flow.size_in) => {
+                        slot.ack_now |= d;
+                        self.on_user_data(index, q, m, user_data, now);
+                    }
+                    Ok(()) => self.protocol_error(index, "packet too long", 39, now),
+                    Err(e) => self.on_flow_error(index, e, p_s, now),
+                }
+            }
+            (Phase::Data, Packet::ReceiveReady { p_r }) => {
+                self.stats.total.receive_ready_received += 1;
+                self.on_flow(index, p_r, true, now);
+            }
+            (Phase::Data, Packet::ReceiveNotReady { p_r }) => {
+                self.stats.total.receive_not_ready_received += 1;
+                self.on_flow(index, p_r, false, now);
+            }
+            (Phase::Data, Packet::Interrupt(_)) => {
+                self.stats.total.interrupts_received += 1;
+                writer!(self).interrupt_confirmation();
+            }
+            (Phase::Data, Packet::InterruptConfirmation) => {
+                if slot.interrupt_sent == 0 {
+                    if slot.reset_sent == 0 {
+                        self.protocol_error(index, "unauthorised interrupt confirmation", 43, now);
+                    }
+                    return;
+                }
+                self.stats.interrupt.record(now.saturating_sub(slot.interrupt_sent));
+                self.stats.total.interrupts_confirmed += 1;
+                slot.interrupt_sent = 0;
+            }
+            (Phase::Data, Packet::ResetRequest { cause, diagnostic }) => {
+                self.on_reset(index, cause, diagnostic, now);
+            }
+            (Phase::Data, Packet::ResetConfirmation) => {
+                if slot.reset_sent == 0 {
+                    return self.protocol_error(index, "unexpected Reset Confirmation", 27, now);
+                }
+                self.stats.reset.record(now.saturating_sub(slot.reset_sent));
+                slot.reset_sent = 0;
+            }
+            (Phase::CallSent, _) => {
+                self.protocol_error(index, "packet not allowed before Call Connected", 21, now);
+            }
+            _ => self.protocol_error(index, "packet not allowed in data transfer", 27, now),
+        }
+    }
+
+    fn on_connected(&mut self, index: usize, call: &CallPacket<'_>, now: u64) {
+        let Ok(agreed) = wire::flow_parameters(call.facilities, self.plan.flow) else {
+            return self.protocol_error(index, "invalid facility field", 69, now);
+        };
+        let asked = &self.plan.flow;
+        // Each value may move towards 128 octets and window 2 only (X.25 6.12).
+        let towards = |asked: u16, got: u16, fixed: u16| {
+            if asked >= fixed {
+                (fixed..=asked).contains(&got)
+            } else {
+                (asked..=fixed).contains(&got)
+            }
+        };
+        let fine = towards(asked.called_size, agreed.called_size, 128)
+            && towards(asked.calling_size, agreed.calling_size, 128)
+            && towards(asked.called_window.into(), agreed.called_window.into(), 2)
+            && towards(asked.calling_window.into(), agreed.calling_window.into(), 2);
+        let slot = &mut self.slots[index];
+        slot.flow.size_out = agreed.calling_size;
+        slot.flow.size_in = agreed.called_size;
+        slot.flow.window_out = agreed.calling_window.min(slot.flow.modulo.mask());
+        slot.flow.window_in = agreed.called_window.min(slot.flow.modulo.mask());
+        slot.phase = Phase::Data;
+        slot.connected_at = now;
+        slot.next_message = now;
+        self.setups -= 1;
+        let setup = now.saturating_sub(slot.due);
+        let n = &mut self.stats.negotiated;
+        n.packet_size_in.see(slot.flow.size_in.into());
+        n.packet_size_out.see(slot.flow.size_out.into());
+        n.window_in.see(slot.flow.window_in.into());
+        n.window_out.see(slot.flow.window_out.into());
+        self.stats.total.calls_connected += 1;
+        self.stats.call_setup.record(setup);
+        let call = slot.call;
+        self.note_late(call, 0, "call set-up", setup, now);
+        if !fine {
+            self.protocol_error(index, "negotiation away from the defaults", 66, now);
+        }
+    }
+
+    fn note_late(&mut self, call: u32, sequence: u32, what: &str, took: u64, now: u64) {
+        if took > self.plan.late {
+            self.stats.total.late += 1;
+            let ms = took as f64 / 1e6;
+            let text = format!("call {call}: {what} took {ms:.1} ms");
+            self.stats.find("late", (call, sequence), now, text);
+        }
+    }
+
+    fn on_user_data(&mut self, index: usize, q: bool, m: bool, user_data: &[u8], now: u64) {
+        let slot = &mut self.slots[index];
+        self.stats.total.data_packets_received += 1;
+        self.stats.total.octets_received += user_data.len() as u64;
+        slot.incoming.push(user_data);
+        if m {
+            return;
+        }
+        let outcome = slot.incoming.finish(&mut self.stats, now);
+        slot.received += 1;
+        let awaited = match outcome {
+            Outcome::Verified(sequence) => {
+                let place = slot.awaited.iter().position(|a| a.sequence == sequence);
+                place.and_then(|i| slot.awaited.remove(i))
+            }
+            Outcome::Replaced => {
+                slot.awaited.pop_front();
+                None
+            }
+            Outcome::Extra => None,
+        };
+        let every = self.shared.config.busy_every;
+        if every > 0 && slot.received.is_multiple_of(every) && slot.busy_until == 0 {
+            slot.busy_until = now + 2_000_000;
+            let p_r = slot.flow.acknowledge();
+            self.stats.total.receive_not_ready_sent += 1;
+            writer!(self).receive_not_ready(p_r);
+        }
+        if let Some(awaited) = awaited {
+            let took = now.saturating_sub(awaited.since);
+            self.stats.message.record(took);
+            let call = slot.call;
+            if awaited.q != q {
+                self.note_protocol_error(index, "Q bit changed", now);
+            }
+            self.note_late(call, awaited.sequence, "message round trip", took, now);
+        }
+    }
+
+    fn on_flow(&mut self, index: usize, p_r: u8, ready: bool, now: u64) {
+        let slot = &mut self.slots[index];
+        if slot.reset_sent == 0
+            && let Err(e) = slot.flow.on_ready(p_r, ready)
+        {
+            self.on_flow_error(index, e, 0, now);
+        }
+    }
+
+    fn on_flow_error(&mut self, index: usize, error: FlowError, p_s: u8, now: u64) {
+        let slot = &mut self.slots[index];
+        let at = (slot.call, slot.incoming.next_sequence());
+        let diagnostic = crate::stats::note_flow_error(&mut self.stats, at, error, p_s, now);
+        self.reset_circuit(index, diagnostic, now);
+    }
+
+    /// Sends a Reset Request (d2) and gives up what is under way.
+    fn reset_circuit(&mut self, index: usize, diagnostic: u8, now: u64) {
+        writer!(self).reset_request(0, diagnostic);
+        self.stats.total.resets_sent += 1;
+        self.slots[index].reset_sent = now;
+        self.forget_messages(index);
+    }
+
+    fn forget_messages(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        slot.flow.restart();
+        if let Some(outgoing) = slot.outgoing.take() {
+            self.pool.push(outgoing.record);
+        }
+        self.stats.total.discarded_messages += slot.awaited.len() as u64;
+        slot.awaited.clear();
+        slot.interrupt_sent = 0;
+        slot.busy_until = 0;
+        let next = slot.sent;
+        slot.incoming.resume(next);
+    }
+
+    fn on_reset(&mut self, index: usize, cause: u8, diagnostic: u8, now: u64) {
+        self.stats.total.resets_received += 1;
+        count(&mut self.stats.resets, &format!("{cause}/{diagnostic}"));
+        let slot = &mut self.slots[index];
+        if slot.reset_sent != 0 {
+            // A collision: the received Reset is the confirmation (X.25 4.4.3.3).
+            self.stats.reset.record(now.saturating_sub(slot.reset_sent));
+            slot.reset_sent = 0;
+            return;
+        }
+        let at = (slot.call, slot.sent);
+        let text =
+            format!("call {}: reset by the peer, cause {cause} diagnostic {diagnostic}", at.0);
+        self.stats.find("reset", at, now, text);
+        writer!(self).reset_confirmation();
+        self.forget_messages(index);
+    }
+
+    fn note_protocol_error(&mut self, index: usize, what: &str, now: u64) {
+        let slot = &mut self.slots[index];
+        self.stats.total.protocol_errors += 1;
+        count(&mut self.stats.protocol_errors, what);
+        let text = format!("call {}: {what}", slot.call);
+        self.stats.find("protocol", (slot.call, slot.sent), now, text);
+    }
+
+    /// Names the error and clears the call.
+    fn protocol_error(&mut self, index: usize, what: &str, diagnostic: u8, now: u64) {
+        self.note_protocol_error(index, what, now);
+        if matches!(self.slots[index].phase, Phase::CallSent | Phase::Data) {
+            self.slots[index].failed = true;
+            self.stats.fail(self.slots[index].call, what);
+            self.send_clear(index, diagnostic, now);
+        }
+    }
+
+    fn send_clear(&mut self, index: usize, diagnostic: u8, now: u64) {
+        writer!(self).clear_request(0, diagnostic);
+        self.stats.total.clears_sent += 1;
+        let slot = &mut self.slots[index];
+        if slot.phase == Phase::CallSent {
+            self.setups -= 1;
+        }
+        slot.phase = Phase::ClearSent;
+        slot.clear_sent = now;
+        slot.wake = NEVER;
+        slot.deadline = now + self.plan.timeout;
+    }
+
+    fn on_clear(&mut self, index: usize, cause: u8, diagnostic: u8, now: u64) {
+        self.stats.total.clears_received += 1;
+        count(&mut self.stats.clears, &format!("{cause}/{diagnostic}"));
+        if self.slots[index].phase == Phase::ClearSent {
+            return self.complete(index, now); // clear collision (X.25 4.1.9)
+        }
+        writer!(self).clear_confirmation();
+        if let Some(link) = &mut self.slots[index].link {
+            let _ = link.send(&mut self.scratch); // the call is over whether it arrives or not
+        }
+        let call = self.slots[index].call;
+        if diagnostic == 71 {
+            let first = &mut self.stats.first_exhaustion;
+            *first = Some(first.map_or(call, |f| f.min(call)));
+        }
+        self.abort(index, &format!("cleared: cause {cause} diagnostic {diagnostic}"), now);
+    }
+
+    pub(crate) fn on_timeout(&mut self, index: usize, now: u64) {
+        let slot = &mut self.slots[index];
+        let reason = match slot.phase {
+            Phase::Free | Phase::Backoff => return,
+            Phase::Connecting => "timeout: TCP connection",
+            Phase::CallSent => "timeout: call not answered",
+            Phase::ClearSent => "timeout: clear not confirmed",
+            Phase::Data if slot.reset_sent != 0 => "timeout: reset not confirmed",
+            Phase::Data if !slot.awaited.is_empty() => "timeout: message not answered",
+            Phase::Data => "timeout: data not acknowledged",
+        };
+        if slot.phase == Phase::Data && slot.reset_sent == 0 {
+            let call = slot.call;
+            let lost: Vec<u32> = slot.awaited.drain(..).map(|a| a.sequence).collect();
+            for sequence in lost {
+                self.stats.total.lost_messages += 1;
+                let text = format!("call {call} message {sequence}: no answer in time");
+                self.stats.find("lost", (call, sequence), now, text);
+            }
+        }
+        self.abort(index, reason, now);
+    }
+
+    /// Ends the call as failed, wherever it is.
+    pub(crate) fn abort(&mut self, index: usize, reason: &str, now: u64) {
+        if matches!(self.slots[index].phase, Phase::Free | Phase::Backoff) {
+            return;
+        }
+        if !self.slots[index].failed {
+            self.stats.fail(self.slots[index].call, reason);
+        }
+        self.release(index, now);
+    }
+
+    fn complete(&mut self, index: usize, now: u64) {
+        let slot = &mut self.slots[index];
+        self.stats.clear.record(now.saturating_sub(slot.clear_sent));
+        if !slot.failed {
+            self.stats.total.calls_completed += 1;
+            self.stats.call_duration.record(now.saturating_sub(slot.due));
+            self.stats.last_completed = self.stats.last_completed.max(slot.call);
+        }
+        self.release(index, now);
+    }
+
+    fn release(&mut self, index: usize, now: u64) {
+        let slot = &mut self.slots[index];
+        self.stats.total.discarded_messages += slot.awaited.len() as u64;
+        slot.awaited.clear();
+        slot.incoming.end(&mut self.stats, now);
+        if let Some(outgoing) = slot.outgoing.take() {
+            self.pool.push(outgoing.record);
+        }
+        if let Some(link) = slot.link.take() {
+            self.stats.total.wire_octets_sent += link.octets_out;
+            self.stats.total.wire_octets_received += link.octets_in;
+        }
+        if matches!(slot.phase, Phase::Connecting | Phase::CallSent) {
+            self.setups -= 1;
+        }
+        self.scratch.clear();
+        slot.phase = Phase::Free;
+        slot.generation = slot.generation.wrapping_add(1);
+        (slot.deadline, slot.wake) = (NEVER, NEVER);
+    }
+
+    /// Sends what may be sent now: messages, Interrupts, Resets, RR, at the end the Clear.
+    pub(crate) fn step(&mut self, index: usize, now: u64) {
+        if self.slots[index].phase == Phase::Data {
+            if self.slots[index].reset_sent == 0
+                && !self.slots[index].link.as_ref().is_none_or(Link::is_blocked)
+            {
+                self.send_messages(index, now);
+            }
+            self.acknowledge(index, now);
+        }
+        let slot = &mut self.slots[index];
+        let Some(link) = &mut slot.link else {
+            self.scratch.clear();
+            return;
+        };
+        if let Err(e) = link.send(&mut self.scratch) {
+            return self.fail_socket(index, &e);
+        }
+        if slot.phase == Phase::Data {
+            let waiting = !slot.awaited.is_empty()
+                || slot.outgoing.is_some()
+                || slot.reset_sent != 0
+                || slot.interrupt_sent != 0
+                || (self.shared.config.mode == Mode::Sink && slot.flow.unacknowledged() > 0)
+                || (self.shared.config.mode == Mode::Source
+                    && slot.received < self.shared.config.messages);
+            slot.deadline = if waiting { now + self.plan.timeout } else { NEVER };
+        }
+    }
+
+    fn acknowledge(&mut self, index: usize, now: u64) {
+        let slot = &mut self.slots[index];
+        if slot.phase != Phase::Data || slot.reset_sent != 0 {
+            return;
+        }
+        if slot.busy_until > now {
+            return;
+        } else if slot.busy_until != 0 {
+            slot.busy_until = 0;
+        } else if slot.flow.owed() == 0 {
+            return;
+        } else if !slot.ack_now
+            && slot.outgoing.is_none()
+            && !slot.awaited.is_empty()
+            && slot.flow.owed() < slot.flow.window_in.div_ceil(2)
+        {
+            return; // the rest of the echo is coming: one RR for several packets
+        }
+        slot.ack_now = false;
+        let p_r = slot.flow.acknowledge();
+        self.stats.total.receive_ready_sent += 1;
+        writer!(self).receive_ready(p_r);
+    }
+
+    fn send_messages(&mut self, index: usize, now: u64) {
+        loop {
+            if self.slots[index].outgoing.is_some() && !self.send_packets(index) {
+                return;
+            }
+            let config = &self.shared.config;
+            let slot = &mut self.slots[index];
+            let done = match config.mode {
+                Mode::Source => slot.received >= config.messages,
+                _ => slot.sent >= config.messages,
+            };
+            if done || self.draining {
+                let quiet = slot.awaited.is_empty() && slot.interrupt_sent == 0;
+                let delivered = config.mode != Mode::Sink || slot.flow.unacknowledged() == 0;
+                if !quiet || !delivered {
+                    return;
+                }
+                let until = if config.hold_to_end {
+                    NEVER
+                } else {
+                    slot.connected_at + config.hold_ms * 1_000_000
+                };
+                if !self.draining && until > now {
+                    slot.wake = until;
+                    return;
+                }
+                return self.send_clear(index, 0, now);
+            }
+            if config.mode == Mode::Source
+                || (config.mode == Mode::Echo && slot.awaited.len() >= config.depth as usize)
+            {
+                return;
+            }
+            let mut since = now;
+            if let Some(gap) = self.plan.message_gap {
+                if slot.next_message > now {
+                    slot.wake = slot.next_message;
+                    return;
+                }
+                since = slot.next_message;
+                slot.next_message += gap;
+            }
+            if config.reset_every > 0
+                && slot.sent > slot.last_reset
+                && slot.sent.is_multiple_of(config.reset_every)
+            {
+                if slot.awaited.is_empty() && slot.flow.unacknowledged() == 0 {
+                    slot.last_reset = slot.sent;
+                    self.reset_circuit(index, 250, now); // user resynchronisation
+                }
+                return;
+            }
+            if config.interrupt_every > 0
+                && slot.interrupt_sent == 0
+                && slot.last_interrupt != slot.sent
+                && slot.sent.is_multiple_of(config.interrupt_every)
+            {
+                (slot.last_interrupt, slot.interrupt_sent) = (slot.sent, now);
+                self.stats.total.interrupts_sent += 1;
+                let octet = [slot.sent as u8];
+                writer!(self).interrupt(&octet);
+            }
+            self.next_message(index, since);
+        }
+    }
+
+    fn next_message(&mut self, index: usize, since: u64) {
+        let config = &self.shared.config;
+        let slot = &mut self.slots[index];
+        let (from, to) = config.message_length;
+        let length = from + slot.random.below(u64::from(to - from) + 1) as u32;
+        let q = config.q_share > 0.0 && slot.random.unit() < config.q_share;
+        let d = config.d_share > 0.0 && slot.random.unit() < config.d_share;
+        let key = Key { run: config.run, call: slot.call, sequence: slot.sent, direction: 0 };
+        let mut buffer = self.pool.pop().unwrap_or_default();
+        record::build(&key, length as usize, &mut buffer);
+        slot.outgoing = Some(Outgoing { record: buffer, offset: 0, q, d });
+        if config.mode == Mode::Echo {
+            slot.awaited.push_back(Awaited { sequence: slot.sent, since, q });
+        }
+        slot.sent += 1;
+        self.stats.total.messages_sent += 1;
+    }
+
+    /// Sends packets of the message under way while the window is open; true when it is all sent.
+    fn send_packets(&mut self, index: usize) -> bool {
+        let slot = &mut self.slots[index];
+        let Some(outgoing) = &mut slot.outgoing else { return true };
+        let size = usize::from(slot.flow.size_out);
+        while outgoing.offset < outgoing.record.len() {
+            if !slot.flow.may_send() {
+                return false;
+            }
+            let rest = &outgoing.record[outgoing.offset..];
+            let piece = &rest[..rest.len().min(size)];
+            let more = piece.len() < rest.len();
+            let (p_s, p_r) = slot.flow.next_numbers();
+            // D asks for delivery confirmation of the whole sequence: in its last packet.
+            writer!(self).data(outgoing.q, outgoing.d && !more, more, p_s, p_r, piece.len());
+            self.scratch.extend_from_slice(piece);
+            outgoing.offset += piece.len();
+            self.stats.total.data_packets_sent += 1;
+            self.stats.total.octets_sent += piece.len() as u64;
+        }
+        if let Some(done) = slot.outgoing.take() {
+            self.pool.push(done.record);
+        }
+        true
+    }
+
+    /// Octets this side holds for its circuits.
+    pub fn circuit_octets(&self) -> u64 {
+        let own = size_of::<Slot>() * self.slots.len();
+        let held: usize = self.slots.iter().filter_map(|s| s.link.as_ref()).map(Link::held).sum();
+        let awaited: usize =
+            self.slots.iter().map(|s| s.awaited.capacity() * size_of::<Awaited>()).sum();
+        (own + held + awaited) as u64
+    }
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Calling DTEs under load: many circuits per thread, closed loop or by schedule.
+//!
+//! Life of a call: TCP connection, Call Request (with packet size and window), messages, Clear,
+//! end of the connection (RFC 1613 6.1: one connection per virtual call). This module keeps the
+//! circuits, the timers and the schedule; `call.rs` has what one call does.
+
+use crate::call::{Phase, Slot};
+use crate::config::{Caller as Config, Random};
+use crate::poll::{self, Poller, Ready, Socket};
+use crate::stats::{Live, Stats};
+use crate::wire::{Address, FlowParameters, Modulo};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::net::SocketAddrV4;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+pub const NEVER: u64 = u64::MAX;
+const MILLISECOND: u64 = 1_000_000;
+
+/// What the workers of a run have in common.
+pub struct Shared {
+    pub config: Config,
+    pub start: u64,
+    pub stop: AtomicBool,
+    next_call: AtomicU32,
+}
+
+/// The configuration as the hot path wants it.
+pub(crate) struct Plan {
+    pub modulo: Modulo,
+    pub flow: FlowParameters,
+    pub user_data: Vec<u8>,
+    pub called: Address,
+    pub called_digits: usize,
+    pub called_first: u64,
+    pub called_count: u64,
+    pub calling: Address,
+    pub timeout: u64,
+    pub late: u64,
+    pub message_gap: Option<u64>,
+}
+
+pub struct Worker {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) plan: Plan,
+    pub(crate) stats: Stats,
+    pub(crate) slots: Vec<Slot>,
+    /// Octets to send by the circuit in hand.
+    pub(crate) scratch: Vec<u8>,
+    pub(crate) pool: Vec<Vec<u8>>,
+    pub(crate) draining: bool,
+    pub(crate) setups: u32,
+    live: Arc<Live>,
+    poller: Poller,
+    free: Vec<u32>,
+    timers: BinaryHeap<Reverse<(u64, u32)>>,
+    buffer: Vec<u8>,
+    open: u64,
+    /// No new call before this time (sockets have run out).
+    penalty_until: u64,
+    next_arrival: Option<u64>,
+    arrival_gap: f64,
+    random: Random,
+    calls_left: bool,
+    source_turn: usize,
+}
+
+fn number(text: &str) -> u64 {
+    text.bytes().fold(0, |n, c| n * 10 + u64::from(c - b'0'))
+}
+
+impl Shared {
+    pub fn new(config: Config) -> Result<Arc<Self>, String> {
+        config.check()?;
+        Ok(Arc::new(Shared {
+            config,
+            start: poll::now(),
+            stop: AtomicBool::new(false),
+            next_call: AtomicU32::new(0),
+        }))
+    }
+}
+
+impl Worker {
+    pub fn new(shared: Arc<Shared>, index: u32, live: Arc<Live>) -> io::Result<Self> {
+        let config = &shared.config;
+        let share =
+            config.circuits / config.threads + u32::from(index < config.circuits % config.threads);
+        let arrival_gap = config.rate.map_or(0.0, |r| 1e9 * f64::from(config.threads) / r);
+        let invalid = |m: String| io::Error::new(io::ErrorKind::InvalidInput, m);
+        let plan = Plan {
+            modulo: config.modulo_kind(),
+            flow: config.flow(),
+            user_data: config.user_data_octets().map_err(invalid)?,
+            called: Address::parse(&config.called_start).unwrap_or_default(),
+            called_digits: config.called_start.len(),
+            called_first: number(&config.called_start),
+            called_count: number(&config.called_end) - number(&config.called_start) + 1,
+            calling: Address::parse(&format!("{}000000000", config.calling_base))
+                .unwrap_or_default(),
+            timeout: config.timeout_ms * MILLISECOND,
+            late: config.late_ms * MILLISECOND,
+            message_gap: config.message_rate.map(|r| (1e9 / r) as u64),
+        };
+        let mut worker = Worker {
+            stats: Stats::new(shared.start, config.interval_ms * MILLISECOND),
+            slots: (0..share).map(|_| Slot::default()).collect(),
+            free: (0..share).rev().collect(),
+            scratch: Vec::with_capacity(1 << 20),
+            pool: Vec::new(),
+            draining: false,
+            setups: 0,
+            live,
+            poller: Poller::new()?,
+            timers: BinaryHeap::with_capacity(2 * share as usize + 16),
+            buffer: vec![0; crate::link::RECEIVE_BUFFER],
+            open: 0,
+            penalty_until: 0,
+            // The threads' schedules interleave.
+            next_arrival: config.rate.map(|_| {
+                shared.start + (arrival_gap * f64::from(index) / f64::from(config.threads)) as u64
+            }),
+            arrival_gap,
+            random: Random(crate::record::mix(config.seed ^ u64::from(index) << 48)),
+            calls_left: true,
+            source_turn: index as usize,
+            plan,
+            shared,
+        };
+        if worker.shared.config.poisson {
+            worker.schedule_next();
+        }
+        Ok(worker)
+    }
+
+    /// Runs to the end of the load and of the calls still open.
+    pub fn run(mut self) -> Stats {
+        let config = &self.shared.config;
+        let end = config.duration_ms.map_or(NEVER, |d| self.shared.start + d * MILLISECOND);
+        let mut abort_at = NEVER;
+        loop {
+            let now = poll::now();
+            if !self.draining && (now >= end || self.shared.stop.load(Relaxed)) {
+                self.close_measurement(now.min(end));
+                self.draining = true;
+                abort_at = now + self.plan.timeout;
+                (0..self.slots.len()).for_each(|i| self.step(i, now));
+            }
+            if self.draining && now >= abort_at {
+                (0..self.slots.len()).for_each(|i| self.abort(i, "run ended", now));
+            }
+            if !self.draining {
+                self.start_calls(now);
+            }
+            if self.open == 0 && (self.draining || !self.calls_left) {
+                break;
+            }
+            self.stats.tick(now);
+            self.live.show(&self.stats.total, self.open);
+            let next = self.timers.peek().map_or(NEVER, |Reverse((t, _))| *t);
+            let arrival = if self.draining || self.free.is_empty() || !self.may_start(now) {
+                self.penalty_until
+            } else {
+                self.next_arrival.unwrap_or(NEVER)
+            };
+            let mut wait = next.min(end).min(now + 50 * MILLISECOND).saturating_sub(now);
+            if arrival > now {
+                wait = wait.min(arrival - now);
+            }
+            let Ok(ready) = self.poller.wait(wait) else { break };
+            for index in 0..ready {
+                let event = self.poller.get(index);
+                self.on_event(event);
+            }
+            self.fire_timers(poll::now());
+        }
+        let now = poll::now();
+        if self.stats.end_ns == 0 {
+            self.close_measurement(now);
+        }
+        self.stats.tick(now);
+        self.stats.finished_ns = now;
+        (self.stats.cpu_user_ns, self.stats.cpu_system_ns) = poll::thread_cpu();
+        self.live.show(&self.stats.total, 0);
+        self.stats
+    }
+
+    fn close_measurement(&mut self, now: u64) {
+        self.stats.end_ns = now;
+        self.stats.circuit_octets = self.circuit_octets();
+        self.stats.measured = self.stats.total;
+        // What was due by schedule and found no free circuit counts as offered all the same.
+        while let Some(due) = self.next_arrival.filter(|due| *due < now) {
+            self.stats.calls_offered += 1;
+            self.schedule_next();
+            debug_assert!(self.next_arrival > Some(due));
+        }
+    }
+
+    fn may_start(&self, now: u64) -> bool {
+        self.calls_left && self.setups < self.shared.config.max_setups && now >= self.penalty_until
+    }
+
+    fn schedule_next(&mut self) {
+        let Some(at) = self.next_arrival else { return };
+        let gap = if self.shared.config.poisson {
+            -self.arrival_gap * (1.0 - self.random.unit()).ln()
+        } else {
+            self.arrival_gap
+        };
+        self.next_arrival = Some(at + (gap as u64).max(1));
+    }
+
+    fn start_calls(&mut self, now: u64) {
+        while self.may_start(now) {
+            if self.next_arrival.is_some_and(|due| due > now) {
+                return;
+            }
+            let Some(index) = self.free.pop() else { return };
+            let call = self.shared.next_call.fetch_add(1, Relaxed);
+            if self.shared.config.calls.is_some_and(|most| call >= most) {
+                self.free.push(index);
+                self.calls_left = false;
+                return;
+            }
+            // Latency counts from the scheduled time: waiting for a circuit is part of it.
+            let due = self.next_arrival.unwrap_or(now);
+            if self.next_arrival.is_some() {
+                self.stats.calls_offered += 1;
+                self.schedule_next();
+            }
+            self.start_call(index, call, due);
+        }
+    }
+
+    fn start_call(&mut self, index: u32, call: u32, due: u64) {
+        let slot = index as usize;
+        self.open += 1;
+        self.setups += 1;
+        self.stats.circuits_peak = self.stats.circuits_peak.max(self.open);
+        let started = poll::now();
+        self.begin(slot, call, due, started);
+        let config = &self.shared.config;
+        let source = (!config.sources.is_empty()).then(|| {
+            self.source_turn += 1;
+            SocketAddrV4::new(config.sources[self.source_turn % config.sources.len()], 0)
+        });
+        match Socket::connect(config.connect, source) {
+            Ok(socket) => {
+                let token = u64::from(index) | u64::from(self.slots[slot].generation) << 32;
+                self.send_call(slot, socket);
+                if let Some(link) = &self.slots[slot].link
+                    && let Err(e) = self.poller.add_stream(link.socket(), token)
+                {
+                    self.fail_socket(slot, &e);
+                }
+            }
+            Err(e) => self.fail_socket(slot, &e),
+        }
+        self.settle(slot);
+    }
+
+    /// A call failed below XOT: name it, and hold back as configured.
+    pub(crate) fn fail_socket(&mut self, index: usize, e: &io::Error) {
+        let slot = &self.slots[index];
+        let when = match slot.phase {
+            Phase::Free | Phase::Backoff => return,
+            Phase::Connecting => "connect",
+            Phase::CallSent => "call set-up",
+            Phase::Data => "data transfer",
+            Phase::ClearSent => "clearing",
+        };
+        let now = poll::now();
+        let config = &self.shared.config;
+        let pause =
+            if slot.phase == Phase::Connecting { config.backoff_ms * MILLISECOND } else { 0 };
+        if poll::is_exhaustion(e) {
+            self.penalty_until = now + config.socket_penalty_ms * MILLISECOND;
+            let call = slot.call;
+            self.stats.first_exhaustion =
+                Some(self.stats.first_exhaustion.map_or(call, |first| first.min(call)));
+        }
+        self.abort(index, &format!("{when}: {}", poll::error_name(e)), now);
+        if pause > 0 && self.slots[index].phase == Phase::Free {
+            self.slots[index].phase = Phase::Backoff;
+            self.slots[index].wake = now + pause;
+        }
+    }
+
+    fn on_event(&mut self, event: Ready) {
+        let (index, generation) = ((event.token as u32) as usize, (event.token >> 32) as u32);
+        if self.slots.get(index).is_none_or(|s| s.generation != generation || s.link.is_none()) {
+            return; // the call this was for has ended
+        }
+        if event.failed
+            && self.slots[index].phase == Phase::Connecting
+            && let Some(link) = &self.slots[index].link
+        {
+            let e = link.socket().take_error();
+            self.fail_socket(index, &e);
+            return self.settle(index);
+        }
+        if event.writable {
+            self.on_writable(index);
+        }
+        if event.readable || event.failed {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            self.on_readable(index, &mut buffer);
+            self.buffer = buffer;
+        }
+        self.settle(index);
+    }
+
+    fn fire_timers(&mut self, now: u64) {
+        while let Some(Reverse((at, index))) = self.timers.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.timers.pop();
+            let index = index as usize;
+            self.slots[index].armed = NEVER;
+            if self.slots[index].phase == Phase::Backoff {
+                if self.slots[index].wake <= now {
+                    self.slots[index].phase = Phase::Free;
+                }
+            } else if self.slots[index].deadline <= now {
+                self.on_timeout(index, now);
+            } else {
+                let slot = &mut self.slots[index];
+                let busy = slot.busy_until != 0 && slot.busy_until <= now;
+                if slot.wake <= now || busy {
+                    if slot.wake <= now {
+                        slot.wake = NEVER;
+                    }
+                    self.step(index, now);
+                }
+            }
+            self.settle(index);
+        }
+    }
+
+    /// After anything was done to a circuit: give it back if its call ended, else set its timer.
+    fn settle(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        if slot.phase == Phase::Free {
+            if slot.taken {
+                slot.taken = false;
+                self.open -= 1;
+                self.free.push(index as u32);
+            }
+            return;
+        }
+        let busy = if slot.busy_until == 0 { NEVER } else { slot.busy_until };
+        let at = slot.deadline.min(slot.wake).min(busy);
+        if at < slot.armed {
+            slot.armed = at;
+            self.timers.push(Reverse((at, index as u32)));
+        }
+    }
+}

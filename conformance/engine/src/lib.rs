@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Load engine of x25shark: calling and called X.25 DTEs over XOT (RFC 1613), and a relay.
+//!
+//! Everything is driven from outside by a JSON configuration ([`config`]) and answers with JSON
+//! ([`stats::Stats`]); `python.rs` is the only part that knows Python.
+
+pub mod call;
+pub mod caller;
+pub mod config;
+pub mod flow;
+pub mod incoming;
+pub mod link;
+pub mod poll;
+pub mod record;
+pub mod relay;
+pub mod responder;
+pub mod run;
+pub mod session;
+pub mod stats;
+pub mod wire;
+
+#[cfg(feature = "python")]
+mod python;

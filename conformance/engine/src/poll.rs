@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Sockets, epoll and the clock: the only module that talks to the kernel.
+
+use std::io;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// Nanoseconds of CLOCK_MONOTONIC: comparable between all parts of a run on one machine.
+#[inline]
+pub fn now() -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is a valid timespec; CLOCK_MONOTONIC always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// User and system CPU time of the calling thread in nanoseconds.
+pub fn thread_cpu() -> (u64, u64) {
+    // SAFETY: an all-zero rusage is valid, and getrusage fills it in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        usage
+    };
+    let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
+    (ns(usage.ru_utime), ns(usage.ru_stime))
+}
+
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+fn sockaddr(address: SocketAddrV4) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from(*address.ip()).to_be() },
+        sin_zero: [0; 8],
+    }
+}
+
+const ADDRESS_LENGTH: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+
+fn set_option(fd: RawFd, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the value is one int that lives through the call.
+    checked(unsafe {
+        libc::setsockopt(
+            fd,
+            level,
+            option,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    })?;
+    Ok(())
+}
+
+/// A non-blocking TCP socket.
+#[derive(Debug)]
+pub struct Socket(OwnedFd);
+
+impl Socket {
+    fn new() -> io::Result<Self> {
+        let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: plain system call; the descriptor is owned from here on.
+        let fd = checked(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
+        // SAFETY: `fd` was just opened and belongs to nobody else.
+        let socket = Socket(unsafe { OwnedFd::from_raw_fd(fd) });
+        set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY)?;
+        Ok(socket)
+    }
+
+    /// Starts a connection; it may already be usable when this returns.
+    pub fn connect(to: SocketAddrV4, from: Option<SocketAddrV4>) -> io::Result<Self> {
+        let socket = Socket::new()?;
+        if let Some(from) = from {
+            // The port is chosen at connect, so that every destination has all ports for itself.
+            set_option(socket.fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT)?;
+            let address = sockaddr(from);
+            // SAFETY: the address lives through the call and has the length given.
+            checked(unsafe {
+                libc::bind(socket.fd(), (&raw const address).cast(), ADDRESS_LENGTH)
+            })?;
+        }
+        let address = sockaddr(to);
+        // SAFETY: as above.
+        let result =
+            unsafe { libc::connect(socket.fd(), (&raw const address).cast(), ADDRESS_LENGTH) };
+        match checked(result) {
+            Ok(_) => Ok(socket),
+            Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => Ok(socket),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Listens; accepted sockets inherit TCP_NODELAY.
+    pub fn listen(at: SocketAddrV4) -> io::Result<Self> {
+        let socket = Socket::new()?;
+        set_option(socket.fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR)?;
+        let address = sockaddr(at);
+        // SAFETY: the address lives through the call and has the length given.
+        checked(unsafe { libc::bind(socket.fd(), (&raw const address).cast(), ADDRESS_LENGTH) })?;
+        // SAFETY: plain system call.
+        checked(unsafe { libc::listen(socket.fd(), 65_535) })?;
+        Ok(socket)
+    }
+
+    /// The next waiting connection, if there is one.
+    pub fn accept(&self) -> io::Result<Option<Socket>> {
+        let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: no address is asked for.
+        let fd =
+            unsafe { libc::accept4(self.fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags) };
+        match checked(fd) {
+            // SAFETY: `fd` was just opened and belongs to nobody else.
+            Ok(fd) => Ok(Some(Socket(unsafe { OwnedFd::from_raw_fd(fd) }))),
+            Err(e) => match e.raw_os_error() {
+                Some(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR) => Ok(None),
+                _ => Err(e),
+            },
+        }
+    }
+
+    pub fn local_port(&self) -> io::Result<u16> {
+        let mut address = sockaddr(SocketAddrV4::new(0.into(), 0));
+        let mut length = ADDRESS_LENGTH;
+        // SAFETY: address and length are valid for writing.
+        checked(unsafe {
+            libc::getsockname(self.fd(), (&raw mut address).cast(), &raw mut length)
+        })?;
+        Ok(u16::from_be(address.sin_port))
+    }
+
+    /// The error of a failed connection attempt.
+    pub fn take_error(&self) -> io::Error {
+        let mut error: libc::c_int = 0;
+        let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: value and length are valid for writing.
+        unsafe {
+            libc::getsockopt(
+                self.fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ERROR,
+                (&raw mut error).cast(),
+                &raw mut length,
+            )
+        };
+        io::Error::from_raw_os_error(error)
+    }
+
+    pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        // SAFETY: the buffer is valid for writing its length.
+        let n = unsafe { libc::recv(self.fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+        if n < 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
+    }
+
+    pub fn send(&self, octets: &[u8]) -> io::Result<usize> {
+        // SAFETY: the octets are valid for reading. MSG_NOSIGNAL: a closed peer is an error, not a
+        // signal that ends the process.
+        let n = unsafe {
+            libc::send(self.fd(), octets.as_ptr().cast(), octets.len(), libc::MSG_NOSIGNAL)
+        };
+        if n < 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
+    }
+
+    /// Sends FIN and keeps receiving.
+    pub fn shutdown_send(&self) {
+        // SAFETY: plain system call; an error only says that the peer was faster.
+        unsafe { libc::shutdown(self.fd(), libc::SHUT_WR) };
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// What happened to a descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    pub token: u64,
+    pub readable: bool,
+    pub writable: bool,
+    pub failed: bool,
+}
+
+pub struct Poller {
+    epoll: OwnedFd,
+    events: Vec<libc::epoll_event>,
+    ready: usize,
+}
+
+impl Poller {
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: plain system call; the descriptor is owned from here on.
+        let fd = checked(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        Ok(Poller {
+            // SAFETY: just opened.
+            epoll: unsafe { OwnedFd::from_raw_fd(fd) },
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; 512],
+            ready: 0,
+        })
+    }
+
+    fn add(&self, socket: &Socket, token: u64, events: libc::c_int) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: events as u32, u64: token };
+        // SAFETY: the event lives through the call.
+        checked(unsafe {
+            libc::epoll_ctl(
+                self.epoll.as_raw_fd(),
+                libc::EPOLL_CTL_ADD,
+                socket.fd(),
+                &raw mut event,
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Edge-triggered, both ways: one registration for the life of a connection.
+    pub fn add_stream(&self, socket: &Socket, token: u64) -> io::Result<()> {
+        self.add(socket, token, libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLET)
+    }
+
+    /// Level-triggered, and waking one of several workers.
+    pub fn add_listener(&self, socket: &Socket, token: u64) -> io::Result<()> {
+        self.add(socket, token, libc::EPOLLIN | libc::EPOLLEXCLUSIVE)
+    }
+
+    /// Waits at most `nanoseconds`; returns the number of events, to be read with [`Poller::get`].
+    pub fn wait(&mut self, nanoseconds: u64) -> io::Result<usize> {
+        let timeout = libc::timespec {
+            tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
+            tv_nsec: (nanoseconds % 1_000_000_000) as _,
+        };
+        // epoll_pwait2 takes nanoseconds; epoll_wait would round schedules to milliseconds.
+        // SAFETY: the event array has the length given, the timeout lives through the call.
+        let mut n = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                self.events.len() as libc::c_int,
+                &raw const timeout,
+                std::ptr::null::<libc::sigset_t>(),
+                8usize,
+            )
+        };
+        if n < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS) {
+            let milliseconds = nanoseconds.div_ceil(1_000_000).min(60_000) as libc::c_int;
+            // SAFETY: as above. Kernels before 5.11.
+            n = i64::from(unsafe {
+                libc::epoll_wait(
+                    self.epoll.as_raw_fd(),
+                    self.events.as_mut_ptr(),
+                    self.events.len() as libc::c_int,
+                    milliseconds,
+                )
+            });
+        }
+        if n < 0 {
+            let e = io::Error::last_os_error();
+            self.ready = 0;
+            return if e.kind() == io::ErrorKind::Interrupted { Ok(0) } else { Err(e) };
+        }
+        self.ready = n as usize;
+        Ok(self.ready)
+    }
+
+    pub fn get(&self, index: usize) -> Ready {
+        let event = self.events[..self.ready][index];
+        let has = |bits: libc::c_int| event.events & bits as u32 != 0;
+        Ready {
+            token: event.u64,
+            readable: has(libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLRDHUP),
+            writable: has(libc::EPOLLOUT),
+            failed: has(libc::EPOLLERR),
+        }
+    }
+}
+
+/// Short name of an I/O error for counting by kind.
+pub fn error_name(e: &io::Error) -> &'static str {
+    match e.raw_os_error() {
+        Some(libc::ECONNREFUSED) => "connection refused",
+        Some(libc::ECONNRESET) => "connection reset",
+        Some(libc::EPIPE) => "broken pipe",
+        Some(libc::ETIMEDOUT) => "TCP timeout",
+        Some(libc::EHOSTUNREACH) => "host unreachable",
+        Some(libc::ENETUNREACH) => "network unreachable",
+        Some(libc::EADDRNOTAVAIL) => "no free local port",
+        Some(libc::EADDRINUSE) => "address in use",
+        Some(libc::EMFILE | libc::ENFILE) => "no free file descriptor",
+        Some(libc::ENOBUFS | libc::ENOMEM) => "no memory for a socket",
+        _ => "other socket error",
+    }
+}
+
+/// Whether the error means that sockets have run out (the caller then waits a while).
+pub fn is_exhaustion(e: &io::Error) -> bool {
+    matches!(
+        e.raw_os_error(),
+        Some(
+            libc::EMFILE
+                | libc::ENFILE
+                | libc::ENOBUFS
+                | libc::ENOMEM
+                | libc::EADDRNOTAVAIL
+                | libc::EADDRINUSE
+        )
+    )
+}
+
+/// Raises the limit of open files as far as it goes; returns the limit.
+pub fn raise_file_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is valid; failure leaves the limit as it was.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
+        let all = libc::rlimit { rlim_cur: 1 << 20, rlim_max: (1 << 20).max(limit.rlim_max) };
+        if libc::setrlimit(libc::RLIMIT_NOFILE, &raw const all) != 0 {
+            let mine = libc::rlimit { rlim_cur: limit.rlim_max, rlim_max: limit.rlim_max };
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const mine);
+        }
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
+    }
+    limit.rlim_cur
+}

@@ -79,3 +79,18 @@ def pvc_status_meaning(value: int) -> str:
     """Text of a PVC setup status octet; empty if the value is not defined."""
     known = pvc_statuses().get(value)
     return known.meaning if known is not None else ""
+
+
+@cache
+def protocols() -> dict[int, Meaning]:
+    """Protocol identifiers of call user data by value."""
+    return {
+        row["value"]: Meaning(row["value"], row["meaning"], "protocol")
+        for row in _read("protocol_identifiers.toml")["protocol"]
+    }
+
+
+def protocol_meaning(value: int) -> str:
+    """Text of a protocol identifier octet; empty if the value is not defined."""
+    known = protocols().get(value)
+    return known.meaning if known is not None else ""

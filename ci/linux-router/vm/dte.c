@@ -152,9 +152,12 @@ static int send_source_message(struct call *call, size_t octets)
 	return deliver(call, message, octets + 1);
 }
 
+/* AF_X25 waits in accept() even on a non-blocking socket: ask poll() before each. */
 static void accept_calls(int listener, enum behaviour behaviour, long amount)
 {
-	for (;;) {
+	struct pollfd waiting = { .fd = listener, .events = POLLIN };
+
+	while (poll(&waiting, 1, 0) == 1 && waiting.revents & POLLIN) {
 		struct call *call = &calls[call_count];
 		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
 

@@ -3,7 +3,8 @@
 -- Load it with `-X lua_script:x25shark.lua`, or copy this file and the folder x25shark beside it
 -- into the personal plugin folder. X25SHARK_XOT_PORTS names further TCP ports ("1999,2000").
 
-if not x25shark_loaded then -- luacheck: globals x25shark_loaded
+-- luacheck: globals x25shark_loaded
+if not x25shark_loaded then
   x25shark_loaded = true
   local folder = tostring(__DIR__ or "."):gsub("[/\\]+$", "")
   package.path = folder .. "/?.lua;" .. package.path

@@ -6,7 +6,8 @@
 local facilities = {}
 
 -- Every entry: name and the fields it shows. A field is { name, first octet, octets, how to read }.
--- The strict field is x25s.<name>_<field>, or x25s.<field> where `plain` is set. How to read:
+-- The strict field is x25s.<name>_<field>, or x25s.<field> where `plain` is set.
+-- `dte`: a facility of Annex G, which stands behind the marker 0x0f. How to read:
 -- "uint" big endian, "bcd" decimal half-octets as a number, "high"/"low" half an octet, a
 -- { shift, width } pair for a bit field, "rest" all octets from there on.
 facilities.known = {
@@ -27,10 +28,11 @@ facilities.known = {
   [0x08] = { name = "called_line_address_modified", fields = { { "reason", 1, 1, "uint" } } },
   [0x09] = { name = "closed_user_group_outgoing_access", fields = { { "index", 1, 1, "bcd" } } },
   [0x0a] = {
+    dte = true,
     name = "minimum_throughput_class",
     fields = { { "called", 1, 1, "high" }, { "calling", 1, 1, "low" } },
   },
-  [0x0b] = { name = "expedited_data", fields = { { "value", 1, 1, "uint" } } },
+  [0x0b] = { dte = true, name = "expedited_data", fields = { { "value", 1, 1, "uint" } } },
   [0x41] = { name = "bilateral_closed_user_group", fields = { { "index", 1, 2, "bcd" } } },
   [0x42] = { name = "packet_size", fields = { { "called", 1, 1, "uint" }, { "calling", 2, 1, "uint" } } },
   [0x43] = { name = "window_size", fields = { { "called", 1, 1, "uint" }, { "calling", 2, 1, "uint" } } },
@@ -48,12 +50,12 @@ facilities.known = {
   [0xc4] = { name = "roa_selection_extended", fields = {} },
   [0xc5] = { name = "charging_monetary_unit", fields = {} },
   [0xc6] = { name = "network_user_identification", fields = {} },
-  [0xc9] = { name = "called_address_extension", fields = {} },
-  [0xca] = { name = "end_to_end_transit_delay", fields = {} },
-  [0xcb] = { name = "calling_address_extension", fields = {} },
+  [0xc9] = { dte = true, name = "called_address_extension", fields = {} },
+  [0xca] = { dte = true, name = "end_to_end_transit_delay", fields = {} },
+  [0xcb] = { dte = true, name = "calling_address_extension", fields = {} },
   [0xd1] = { name = "call_deflection_selection", fields = {} },
-  [0xd2] = { name = "priority", fields = {} },
-  [0xd3] = { name = "protection", fields = {} },
+  [0xd2] = { dte = true, name = "priority", fields = {} },
+  [0xd3] = { dte = true, name = "protection", fields = {} },
 }
 
 -- A facility field of at most 109 octets holds at most 54 facilities; a hostile one can hold 255
@@ -104,8 +106,8 @@ end
 
 -- Cut the facility field `octets` (a string) into facilities. Returns the list and, where the field
 -- does not hold whole facilities, a sentence that says where. Every facility: code, offset (of its
--- code octet, from 0), length (with code and length octets), value_offset, value (a string),
--- dte (true behind the marker 0x0f), and values, a list of { field, offset, octets, value }.
+-- code octet, from 0), length (with code and length octets), value_offset, value (a string), and
+-- values, a list of { field, offset, octets, value }.
 function facilities.cut(octets)
   local list, position, region = {}, 1, nil
   while position <= #octets do
@@ -130,25 +132,27 @@ function facilities.cut(octets)
     if position + count - 1 > #octets then
       return list, string.format("facility 0x%02x ends behind the facility field", code)
     end
+    -- An extended facility is shown as code 0xff with everything behind the extended code as value.
+    local value_first = extended and start + 2 or position
     local facility = {
-      code = code,
-      extended = extended,
+      code = extended and 0xff or code,
+      extended_code = extended and code or nil,
       offset = start - 1,
       length = position + count - start,
-      value_offset = position - 1,
-      value = octets:sub(position, position + count - 1),
-      region = region,
+      value_offset = value_first - 1,
+      value = octets:sub(value_first, position + count - 1),
       values = {},
     }
     -- Behind a marker other than 0x0f the codes belong to a network, so their meaning is unknown.
-    local meaning = not extended and (region == nil or region == 0x0f or code == 0) and facilities.known[code]
-    if meaning then
+    local meaning = not extended and facilities.known[code]
+    if meaning and (code == 0 or region == (meaning.dte and 0x0f or nil)) then
       facility.name = meaning.name
       for _, field in ipairs(meaning.fields) do
         local value, valid = read_field(facility.value, field)
         local name = meaning.plain and field[1] or (meaning.name .. "_" .. field[1])
-        facility.values[#facility.values + 1] = { name, field[2] - 1, field[3], math.floor(value) }
-        if not valid then
+        if valid then
+          facility.values[#facility.values + 1] = { name, field[2] - 1, field[3], math.floor(value) }
+        else
           facility.problem = string.format("facility 0x%02x holds a half-octet above 9", code)
         end
       end

@@ -81,6 +81,9 @@ local function show_values(tree, tvb, p)
         local branch = tree:add(f.facility_code, whole, facility.code)
         branch:set_text(string.format("Facility 0x%02x %s", facility.code, (facility.name or "unknown"):gsub("_", " ")))
         local parameter = p.facilities_offset + facility.value_offset
+        if facility.extended_code then
+          branch:add(f.facility_extended_code, tvb(at + 1, 1))
+        end
         if #facility.value > 0 then
           branch:add(f.facility_value, tvb(parameter, #facility.value))
         end

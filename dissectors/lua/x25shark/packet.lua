@@ -34,6 +34,28 @@ local function half_octets(octets, first, count)
   return table.concat(digits)
 end
 
+-- One address of the block: `count` half-octets from half-octet `from` of the digits. An address
+-- without digits is shown as an empty one, at the address block.
+local function one_address(p, side, digits, place)
+  local from, left = place.from, place.count
+  if p.q == 1 then
+    for _, part in ipairs({ "type", "plan" }) do
+      if left > 0 then
+        local value = tonumber(half_octets(digits, from, 1), 16)
+        add(p, side .. "_" .. part, place.first + math.floor(from / 2), 1, value)
+        from, left = from + 1, left - 1
+      end
+    end
+  end
+  local address = half_octets(digits, from, left)
+  local start = place.first + math.floor(from / 2)
+  local octets = math.floor((from + left + 1) / 2) - math.floor(from / 2)
+  add(p, side .. "_address", left > 0 and start or place.block, left > 0 and octets or 1, address)
+  if address:find("[a-f]") then
+    blame(p, "address.invalid", "the %s address holds a half-octet above 9", side)
+  end
+end
+
 -- The address block from octet offset `at`. Returns the offset behind it, or nil.
 -- A bit 0: calling length, called length (half an octet each), called digits, calling digits.
 -- A bit 1: called length, calling length (an octet each), counting the type of address and the
@@ -64,20 +86,8 @@ local function address_block(p, octets, at)
     return nil
   end
   local digits = octets:sub(first + 1, first + count)
-  local called_octets = math.floor((called + 1) / 2)
-  add(p, "called_address", called > 0 and first or at, called > 0 and called_octets or 1, half_octets(digits, 0, called))
-  local calling_start = math.floor(called / 2)
-  add(
-    p,
-    "calling_address",
-    calling > 0 and first + calling_start or at,
-    calling > 0 and count - calling_start or 1,
-    half_octets(digits, called, calling)
-  )
-  local skip = p.q == 0 and 0 or 2
-  if p.called_address:sub(skip + 1):find("[a-f]") or p.calling_address:sub(skip + 1):find("[a-f]") then
-    blame(p, "address.invalid", "an address holds a half-octet above 9")
-  end
+  one_address(p, "called", digits, { block = at, first = first, from = 0, count = called })
+  one_address(p, "calling", digits, { block = at, first = first, from = called, count = calling })
   if (called + calling) % 2 == 1 and digits:byte(count) % 16 ~= 0 then
     blame(p, "address.invalid", "the filler half-octet behind an odd number of digits is not 0")
   end
@@ -111,9 +121,9 @@ local function facility_field(p, octets, at)
       if facility.problem then
         blame(p, "facilities.malformed", "%s", facility.problem)
       end
-      if facility.code == 0 and not facility.extended then
+      if facility.code == 0 then
         seen = {}
-      elseif not facility.extended then
+      elseif facility.code ~= 0xff then
         if seen[facility.code] then
           blame(p, "facilities.duplicate", "facility 0x%02x occurs more than once", facility.code)
         end
@@ -135,10 +145,9 @@ local function user_data(p, at, most)
   end
 end
 
--- Octets behind the last field that the standard gives the packet.
+-- Nothing may follow the last field that the standard gives the packet.
 local function no_more(p, at)
   if p.length > at then
-    p.items[#p.items + 1] = { "trailing", at, p.length - at, nil }
     blame(p, "length.invalid", "%d octets behind the last field", p.length - at)
   end
 end
@@ -206,32 +215,36 @@ local function registration(p, octets, at)
   end
 end
 
+-- The fixed fields of a PVC setup: name, octets.
+local PVC_FIELDS = {
+  { "pvc_version", 1 }, { "pvc_status", 1 }, { "pvc_initiator_name_length", 1 },
+  { "pvc_initiator_lcn", 2 }, { "pvc_responder_name_length", 1 }, { "pvc_responder_lcn", 2 },
+  { "pvc_incoming_window", 1 }, { "pvc_outgoing_window", 1 },
+  { "pvc_incoming_packet_size", 1 }, { "pvc_outgoing_packet_size", 1 },
+}
+
 local function pvc_setup(p, octets)
-  local function octet(name, offset)
-    add(p, name, offset, 1, octets:byte(offset + 1))
+  local at = 3
+  for _, field in ipairs(PVC_FIELDS) do
+    local first, second = octets:byte(at + 1, at + field[2])
+    if not first or (field[2] == 2 and not second) then
+      return -- the least length of the packet type is blamed already
+    end
+    add(p, field[1], at, field[2], second and first * 256 + second or first)
+    at = at + field[2]
   end
-  octet("pvc_version", 3)
-  octet("pvc_status", 4)
-  octet("pvc_initiator_name_length", 5)
-  add(p, "pvc_initiator_lcn", 6, 2, octets:byte(7) * 256 + octets:byte(8))
-  octet("pvc_responder_name_length", 8)
-  add(p, "pvc_responder_lcn", 9, 2, octets:byte(10) * 256 + octets:byte(11))
-  octet("pvc_incoming_window", 11)
-  octet("pvc_outgoing_window", 12)
-  octet("pvc_incoming_packet_size", 13)
-  octet("pvc_outgoing_packet_size", 14)
   local initiator, responder = p.pvc_initiator_name_length, p.pvc_responder_name_length
-  if 15 + initiator + responder > p.length then
+  if at + initiator + responder > p.length then
     blame(p, "malformed", "the interface names (%d and %d octets) end behind the packet", initiator, responder)
     return
   end
   if initiator > 0 then
-    p.items[#p.items + 1] = { "pvc_initiator_name", 15, initiator, nil }
+    p.items[#p.items + 1] = { "pvc_initiator_name", at, initiator, nil }
   end
   if responder > 0 then
-    p.items[#p.items + 1] = { "pvc_responder_name", 15 + initiator, responder, nil }
+    p.items[#p.items + 1] = { "pvc_responder_name", at + initiator, responder, nil }
   end
-  no_more(p, 15 + initiator + responder)
+  no_more(p, at + initiator + responder)
 end
 
 local function unnumbered(p, octets, entry)
@@ -280,7 +293,7 @@ local function unnumbered(p, octets, entry)
     if p.length > 5 then
       registration(p, octets, 5)
     end
-  elseif kind == 0xf5 and p.length >= 15 then
+  elseif kind == 0xf5 then
     pvc_setup(p, octets)
   elseif kind == 0x1f or kind == 0x27 or kind == 0xff then
     no_more(p, 3)
@@ -343,22 +356,45 @@ local function numbered_type(octet, modulo)
   return nil
 end
 
+local function mark_undefined(p)
+  p.undefined = true
+  p.items[#p.items + 1] = { "undefined", 0, p.length, 1 }
+end
+
+-- Octets that no field has taken, at the end of the packet.
+local function leave_rest(p)
+  local reached = 0
+  for _, item in ipairs(p.items) do
+    if item[1] ~= "undefined" then
+      reached = math.max(reached, item[2] + item[3])
+    end
+  end
+  if p.length > reached then
+    p.items[#p.items + 1] = { "trailing", reached, p.length - reached, nil }
+  end
+end
+
 -- Decode the octets (a string) of one packet.
 function packet.decode(octets)
   local p = { length = #octets, items = {}, problems = {}, name = "Undefined" }
   local first, second, third, fourth = octets:byte(1, 4)
+  if not second then
+    blame(p, "malformed", "1 octet, a packet has at least 3")
+    mark_undefined(p)
+    leave_rest(p)
+    return p
+  end
   add(p, "q", 0, 1, math.floor(first / 128))
   add(p, "d", 0, 1, math.floor(first / 64) % 2)
   add(p, "modulo", 0, 1, math.floor(first / 16) % 4)
-  if second then
-    add(p, "lcn", 0, 2, first % 16 * 256 + second)
-  end
+  add(p, "lcn", 0, 2, first % 16 * 256 + second)
   local good_gfi = p.modulo == MODULO_8 or p.modulo == MODULO_128
   if not good_gfi then
     blame(p, "gfi.invalid", "bits 6 and 5 of octet 1 are %s", p.modulo == 0 and "00" or "11")
   end
   if not third then
-    blame(p, "malformed", "%d octets, a packet has at least 3", p.length)
+    blame(p, "malformed", "2 octets, a packet has at least 3")
+    mark_undefined(p)
     return p
   end
   local kind = good_gfi and numbered_type(third, p.modulo)
@@ -374,11 +410,9 @@ function packet.decode(octets)
     if good_gfi then
       blame(p, "type.undefined", "0x%02x is no packet type", third)
     end
-    p.undefined = true
-    if p.length > 3 then
-      p.items[#p.items + 1] = { "trailing", 3, p.length - 3, nil }
-    end
+    mark_undefined(p)
   end
+  leave_rest(p)
   local known = codes.packet_types[p.type] or codes.numbered_types[p.type]
   if not p.undefined and known and known.not_on_xot then
     p.not_on_xot = true

@@ -16,15 +16,13 @@ from .xot import XOT
 
 # Fill and reserved bits, which no expectation is about, have no strict field of their own.
 _WITHOUT = frozenset({"filler", "reserved"})
-_TOA_NPI = frozenset({"called_type", "called_plan", "calling_type", "calling_plan"})
 
 
 def strict_fields(packet_class: type[Packet]) -> dict[str, str]:
     """Strict field by Scapy field, for a class of this package; ValueError for others.
 
     Fields without a strict field are left out: filler, reserved bits, length octets of class D
-    facilities and the fields inside those facilities (x25s.facility_value has all their octets),
-    and the address types and plans, which the strict addresses include.
+    facilities and the fields inside those facilities (x25s.facility_value has all their octets).
     """
     names = [str(field.name) for field in packet_class.fields_desc]
     if issubclass(packet_class, XOT):
@@ -34,7 +32,7 @@ def strict_fields(packet_class: type[Packet]) -> dict[str, str]:
     if issubclass(packet_class, LAPB):
         return {name: f"lapbs.{name}" for name in names if not name.startswith("reserved")}
     if issubclass(packet_class, X25):
-        return {name: f"x25s.{name}" for name in names if name not in _WITHOUT | _TOA_NPI}
+        return {name: f"x25s.{name}" for name in names if name not in _WITHOUT}
     if issubclass(packet_class, Facility):
         return _facility_fields(packet_class, names)
     raise ValueError(f"{packet_class.__name__} has no strict Wireshark fields")
@@ -44,7 +42,8 @@ def _facility_fields(facility: type[Facility], names: list[str]) -> dict[str, st
     found = {"code": "x25s.facility_code"}
     prefix = facility.strict_prefix
     if prefix == "facility":
-        return found | ({"value": "x25s.facility_value"} if "value" in names else {})
+        own = {name: f"x25s.facility_{name}" for name in ("extended_code", "value")}
+        return found | {name: own[name] for name in names if name in own}
     for name in names[1:]:
         found[name] = f"x25s.{prefix}_{name}" if prefix else f"x25s.{name}"
     return found

@@ -109,6 +109,7 @@ class Undefined(X25):
 
     name = "X.25 undefined packet"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x03)]
+    strict_conditions: ClassVar[dict[str, int]] = {"x25s.undefined": 1}
 
 
 class CallRequest(X25):

@@ -16,6 +16,7 @@ from scapy_x25 import (
     ClearConfirmation,
     ClearRequest,
     Data,
+    FacilityExtension,
     Interrupt,
     PacketSize,
     ResetRequest,
@@ -140,6 +141,13 @@ def test_strict_fields() -> None:
         "calling": "x25s.packet_size_calling",
     }
     assert strict_fields(XOT) == {"version": "xots.version", "length": "xots.length"}
+    assert strict_fields(FacilityExtension) == {
+        "code": "x25s.facility_code",
+        "extended_code": "x25s.facility_extended_code",
+        "value": "x25s.facility_value",
+    }
+    assert strict_fields(CallRequest)["called_plan"] == "x25s.called_plan"
+    assert "filler" not in strict_fields(CallRequest)
     assert strict_fields(LapbRR)["n_r"] == "lapbs.n_r"
     with pytest.raises(ValueError, match="Raw"):
         strict_fields(Raw)

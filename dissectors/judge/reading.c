@@ -184,6 +184,10 @@ static wtap *open_capture(int descriptor, char **message)
         *message = g_strdup("the capture is not a regular file");
         return NULL;
     }
+    if (status.st_size == 0) {
+        *message = g_strdup("the capture is empty: not even a file header");
+        return NULL;
+    }
     if (dup2(descriptor, STDIN_FILENO) < 0 || lseek(STDIN_FILENO, 0, SEEK_SET) != 0) {
         *message = g_strdup("the capture cannot be read from its start");
         return NULL;

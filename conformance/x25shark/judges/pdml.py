@@ -14,6 +14,7 @@ from .reading import (
     TCP_SYN,
     Difference,
     ExpertInfo,
+    Hit,
     JudgeError,
     PacketRead,
     TcpEnd,
@@ -34,16 +35,25 @@ class _Direction:
 
 @dataclass
 class Tree:
-    """What one run of tshark showed. most_packets: the packets of the fullest frame."""
+    """What one run of tshark showed. packets_of: the number of packets of each frame."""
 
     frames: int = 0
-    most_packets: int = 0
+    packets_of: list[int] = field(default_factory=list)
     packets: list[PacketRead] = field(default_factory=list)
     tcp_ends: list[TcpEnd] = field(default_factory=list)
     experts: list[ExpertInfo] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     lua_errors: list[str] = field(default_factory=list)
     directions: dict[tuple[int, str, int], _Direction] = field(default_factory=dict)
+
+    @property
+    def most_packets(self) -> int:
+        """The packets of the fullest frame."""
+        return max(self.packets_of, default=0)
+
+    def has(self, hit: Hit) -> bool:
+        """Whether the packet of the hit exists: a filter that denies matches others as well."""
+        return hit.k <= self.packets_of[hit.frame - 1]
 
 
 @dataclass(frozen=True)
@@ -187,7 +197,7 @@ def _read_frame(tree: Tree, packet: ET.Element, kinds: Mapping[str, str]) -> Non
                 fields={each: tuple(all_values) for each, all_values in values.items()},
             )
         )
-    tree.most_packets = max(tree.most_packets, k)
+    tree.packets_of.append(k)
 
 
 def _packets(output: bytes) -> Iterator[ET.Element]:

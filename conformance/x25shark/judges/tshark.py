@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 import threading
@@ -155,11 +156,19 @@ class TsharkJudge:
             for place, name in enumerate(fields):
                 if name not in self._types:
                     raise JudgeError("field", "Wireshark knows no such field", place)
+            for place, text in enumerate(filters):
+                if not text.strip():
+                    raise JudgeError("filter", "the filter is empty", place)
             with tempfile.TemporaryFile() as file:
                 if isinstance(capture, bytes):
                     file.write(capture)
                     file.flush()
                 descriptor = capture if isinstance(capture, int) else file.fileno()
+                status = os.fstat(descriptor)
+                if not stat.S_ISREG(status.st_mode):
+                    raise JudgeError("file", "the capture is not a regular file")
+                if status.st_size == 0:
+                    raise JudgeError("file", "the capture is empty: not even a file header")
                 return self._read(descriptor, filters, fields, time.monotonic() + timeout)
 
     def _read(
@@ -188,7 +197,7 @@ class TsharkJudge:
             frames=tree.frames,
             packets=tuple(tree.packets),
             tcp_ends=tuple(tree.tcp_ends),
-            hits=tuple(tuple(sorted(each)) for each in hits),
+            hits=tuple(tuple(sorted(hit for hit in each if tree.has(hit))) for each in hits),
             experts=tuple(tree.experts),
             differences=tuple(tree.differences),
             lua_errors=tuple(tree.lua_errors),

@@ -117,6 +117,7 @@ function fields.register()
   experts(xots, "xots", {
     { "version.bad", "XOT version other than 0" },
     { "length.bad", "XOT length that no X.25 packet can have" },
+    { "captured.short", "The capture does not hold all octets of this unit", malformed },
     { "offset.unsure", "Octets are missing in the capture before this unit", sequence, warn },
   })
   experts(x25s, "x25s", {

@@ -167,8 +167,13 @@ local function remember(pinfo, tvb, length, connection, direction, octets)
 end
 
 local function dissect_unit(tvb, pinfo, tree)
-  local version, length = tvb(0, 2):uint(), tvb(2, 2):uint()
   local whole = tvb:len()
+  if whole < HEADER or whole < HEADER + tvb(2, 2):uint() then
+    -- The capture holds fewer octets of this segment than were sent (a snap length).
+    tree:add(made.xots, tvb()):add_proto_expert_info(made.expert["xots.captured.short"])
+    return whole
+  end
+  local version, length = tvb(0, 2):uint(), tvb(2, 2):uint()
   local octets = length > 0 and tvb:raw(HEADER, length) or nil
   local kept, p = remember(pinfo, tvb, length, units.connection, units.direction, octets)
   local branch = tree:add(made.xots, tvb())
@@ -212,6 +217,9 @@ local function dissect_unit(tvb, pinfo, tree)
 end
 
 local function unit_length(tvb, _, offset)
+  if tvb:len() < offset + HEADER then
+    return HEADER -- a snap length: dissect_unit says so
+  end
   return HEADER + tvb(offset + 2, 2):uint()
 end
 

@@ -393,6 +393,11 @@ def start(options: argparse.Namespace) -> int:
         if (pid := recorded_pid(directory)) is not None:
             if settings_of(directory) != settings:
                 raise MachineError(f"{options.name} runs (pid {pid}) with other settings: stop it")
+            if not answers_calls(address, READY_SECONDS / 4):
+                raise MachineError(
+                    f"{options.name} runs (pid {pid}) but {address}:{XOT_PORT} does not answer: "
+                    "it hangs, or is in another network namespace; stop it or use another --name"
+                )
             print(f"{options.name} runs already: XOT at {address}:{XOT_PORT}, pid {pid}")
             return 0
         if subprocess.run([str(HERE / "build")], check=False).returncode:

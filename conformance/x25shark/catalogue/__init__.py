@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The test purposes and tables, as data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """One test purpose. pics: conditions that must all hold ("X", "not X", "X or Y", "needs K")."""
+
+    id: str
+    purpose: str
+    clause: str
+    configurations: tuple[str, ...]
+    pics: tuple[str, ...]
+    slow: bool = False
+    campaign: bool = False
+
+    @property
+    def group(self) -> str:
+        return self.id.rsplit("-", 1)[0]
+
+    def unmet(
+        self, configuration: str, declared: Collection[str], has: Callable[[str], bool]
+    ) -> str | None:
+        """Why the purpose is not applicable, or None if it is.
+
+        has: whether the profile has a key that a "needs" condition names.
+        """
+        if configuration not in self.configurations:
+            wanted = ", ".join(self.configurations)
+            return f"for configuration {wanted}; this router is tested in {configuration}"
+        for condition in self.pics:
+            if condition.startswith("needs "):
+                if not has(condition[6:]):
+                    return f"the profile has no {condition[6:]}"
+            elif condition.startswith("not "):
+                if condition[4:] in declared:
+                    return f"only for routers without {condition[4:]}"
+            elif not any(item in declared for item in condition.split(" or ")):
+                return f"not declared: {condition}"
+        return None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All purposes in order, and the titles of their groups."""
+
+    purposes: dict[str, Purpose]
+    groups: dict[str, str]
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The catalogue that comes with x25shark."""
+    text = (resources.files(__package__) / "purposes.toml").read_text("utf-8")
+    data = tomllib.loads(text)
+    purposes = {}
+    for item in data["purpose"]:
+        item["configurations"] = tuple(item["configurations"])
+        item["pics"] = tuple(item["pics"])
+        purposes[item["id"]] = Purpose(**item)
+    return Catalogue(purposes, {g["id"]: g["title"] for g in data["group"]})

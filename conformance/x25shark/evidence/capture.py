@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""dumpcap, read through a pipe by a thread, its stream given to the slicer.
+
+dumpcap says that it captures before it does, and packets of its last quarter second are lost when
+it is stopped. So a capture counts as begun, and as complete, when a probe (a marker without a
+case) has come through it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+
+from . import pcapng
+from .slicer import BEGIN, END, MARKER_PORT, PROBE, Slicer, marker
+
+_BUFFER_MIB = 64
+
+
+class CaptureError(Exception):
+    """No capture, or not a whole one; the message says why and what to do."""
+
+
+class Capture:
+    """A running capture.
+
+    start() returns when packets are certain to be captured, stop() when all of them have been
+    given to the slicer.
+    """
+
+    def __init__(
+        self,
+        run: bytes,
+        slicer: Slicer,
+        interface: str,
+        ports: Sequence[int],
+        prefix: Sequence[str] = (),
+    ) -> None:
+        self._run = run
+        self._slicer = slicer
+        self._interface = interface
+        self._ports = ports
+        self._prefix = prefix
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread: threading.Thread | None = None
+        self._seen = threading.Condition()
+        self._marker_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        # Somebody has to own the port, or each marker is answered by an ICMP error.
+        self._marker_sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._probe = 0
+        self.failure: str | None = None
+
+    def start(self, seconds: float = 20.0) -> None:
+        """Start dumpcap and wait until a probe came through. Raises CaptureError."""
+        program = shutil.which("dumpcap")
+        if program is None:
+            raise CaptureError(
+                "dumpcap is not installed. On Debian and Ubuntu: sudo apt-get install tshark"
+            )
+        with contextlib.suppress(OSError):
+            self._marker_sink.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._marker_sink.bind(("127.0.0.1", MARKER_PORT))
+        tcp = " or ".join(f"tcp port {port}" for port in self._ports)
+        command = [*self._prefix, program, "-q", "-i", self._interface, "-B", str(_BUFFER_MIB)]
+        command += ["-f", f"{tcp} or udp port {MARKER_PORT}", "-w", "-"]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CaptureError(f"{command[0]}: {error.strerror}") from None
+        self._thread = threading.Thread(target=self._read, name="capture", daemon=True)
+        self._thread.start()
+        threading.Thread(target=self._errors, name="dumpcap messages", daemon=True).start()
+        if not self._probed(seconds):
+            self._end()
+            raise CaptureError(f"dumpcap on {self._interface}: {self._why()}")
+
+    def _why(self) -> str:
+        return self.failure or "no packet came through in time"
+
+    def _errors(self) -> None:
+        assert self._process is not None and self._process.stderr is not None
+        lines = []
+        for raw in self._process.stderr:
+            line = raw.decode("utf-8", "replace").strip()
+            if line and not line.startswith(("Capturing on", "File:", "Packets", "Running as")):
+                lines.append(line)
+                if self._process.poll() not in (None, 0) or "permission" in line.lower():
+                    self.failure = self.failure or " ".join(lines[-3:])
+
+    def _read(self) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        try:
+            for block in pcapng.read_blocks(self._process.stdout):
+                before = len(self._slicer.probes)
+                self._slicer.take(block)
+                if len(self._slicer.probes) != before:
+                    with self._seen:
+                        self._seen.notify_all()
+        except pcapng.CaptureFormatError as error:
+            self.failure = str(error)
+        except Exception as error:  # the thread must not die unheard
+            self.failure = f"the capture reader failed: {error!r}"
+        with self._seen:
+            self._seen.notify_all()
+
+    def _send(self, kind: int, number: int) -> None:
+        self._marker_socket.sendto(marker(self._run, kind, number), ("127.0.0.1", MARKER_PORT))
+
+    def _probed(self, seconds: float) -> bool:
+        """Send probes until one has come through."""
+        assert self._process is not None and self._thread is not None
+        first = self._probe + 1
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self._thread.is_alive():
+            self._probe += 1
+            self._send(PROBE, self._probe)
+            with self._seen:
+                self._seen.wait(0.05)
+                if any(number >= first for number in self._slicer.probes):
+                    return True
+        return False
+
+    def begin(self, number: int) -> None:
+        """Mark the begin of a case. Nobody waits for it."""
+        self._send(BEGIN, number)
+
+    def end(self, number: int) -> None:
+        self._send(END, number)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def stop(self, seconds: float = 20.0) -> None:
+        """Wait until everything sent before is in the slices, and stop. Raises CaptureError."""
+        complete = self._probed(seconds)
+        self._end()
+        self._slicer.finish()
+        if not complete:
+            raise CaptureError(f"the capture ended early: {self._why()}")
+
+    def _end(self) -> None:
+        process = self._process
+        if process is not None:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGINT)
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._thread is not None:
+            self._thread.join(5)
+        self._marker_socket.close()
+        self._marker_sink.close()

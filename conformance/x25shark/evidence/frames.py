@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The TCP or UDP part of a captured frame: enough to know whose it is.
+
+Link types: Ethernet (1, also the loopback interface), Linux cooked SLL (113) and SLL2 (276), raw
+IP (101). IPv4 only, as links and profiles are.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+LINK_ETHERNET, LINK_RAW, LINK_SLL, LINK_SLL2 = 1, 101, 113, 276
+# Octets before the network header, and where the Ethertype stands.
+_LINK = {LINK_ETHERNET: (14, 12), LINK_SLL: (16, 14), LINK_SLL2: (20, 0), LINK_RAW: (0, None)}
+_IPV4 = 0x0800
+FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
+_TCP, _UDP = 6, 17
+
+
+class Segment(NamedTuple):
+    """A TCP segment or UDP datagram. flags is -1 for UDP."""
+
+    source: tuple[str, int]
+    destination: tuple[str, int]
+    flags: int
+    sequence: int
+    payload_at: int
+    payload: bytes
+
+
+def segment(link_type: int, octets: bytes) -> Segment | None:
+    """The segment in a frame, or None if it holds none (or only a fragment of one)."""
+    if link_type not in _LINK:
+        return None
+    start, type_at = _LINK[link_type]
+    try:
+        if type_at is not None and struct.unpack_from("!H", octets, type_at)[0] != _IPV4:
+            return None
+        first, total, fragment, protocol = struct.unpack_from("!BxH2xHxB", octets, start)
+        if first >> 4 != 4 or fragment & 0x3FFF:
+            return None
+        at = start + (first & 15) * 4
+        end = start + total if total else len(octets)
+        source = ".".join(str(o) for o in octets[start + 12 : start + 16])
+        destination = ".".join(str(o) for o in octets[start + 16 : start + 20])
+        source_port, destination_port = struct.unpack_from("!HH", octets, at)
+        flags, sequence = -1, 0
+        if protocol == _UDP:
+            at += 8
+        elif protocol == _TCP:
+            sequence, offset, flags = struct.unpack_from("!4xI4xBB", octets, at)
+            at += (offset >> 4) * 4
+        else:
+            return None
+    except struct.error:
+        return None
+    return Segment(
+        (source, source_port),
+        (destination, destination_port),
+        flags,
+        sequence,
+        at,
+        octets[at:end],
+    )

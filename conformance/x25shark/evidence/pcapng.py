@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pcapng, as far as evidence needs it: blocks pass octet for octet, comments are added.
+
+A block is type (4 octets), total length (4), body, total length again. Section Header, Interface
+Description and Enhanced Packet blocks are understood, others are kept. dumpcap writes in the
+byte order of the machine, which the Section Header tells.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+SECTION_HEADER = 0x0A0D0D0A
+INTERFACE_DESCRIPTION = 1
+ENHANCED_PACKET = 6
+INTERFACE_STATISTICS = 5
+_BYTE_ORDER_MAGIC = 0x1A2B3C4D
+_OPTION_END = 0
+_OPTION_COMMENT = 1
+_OPTION_TSRESOL = 9
+_OPTION_IFDROP = 5
+_OPTION_OSDROP = 7
+LONGEST_BLOCK = 1 << 24
+LONGEST_COMMENT = 4000
+
+
+class CaptureFormatError(Exception):
+    """The stream is not a pcapng that dumpcap writes."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block, header and trailer included, and the byte order of its section."""
+
+    kind: int
+    octets: bytes
+    order: str
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Link type (LINKTYPE_...) and timestamp units per second of a capture interface."""
+
+    link_type: int
+    per_second: int
+
+
+def read_blocks(stream: BinaryIO) -> Iterator[Block]:
+    """The blocks of a stream until its end. A block that is cut short ends the stream.
+
+    Raises CaptureFormatError if it is no pcapng.
+    """
+    order = "<"
+    while True:
+        head = stream.read(8)
+        if len(head) < 8:
+            return
+        kind = struct.unpack("<I", head[:4])[0]
+        if kind == SECTION_HEADER:
+            magic = stream.read(4)
+            if len(magic) < 4:
+                return
+            order = "<" if struct.unpack("<I", magic)[0] == _BYTE_ORDER_MAGIC else ">"
+            if struct.unpack(order + "I", magic)[0] != _BYTE_ORDER_MAGIC:
+                raise CaptureFormatError("the capture stream is not pcapng")
+            head += magic
+        kind = struct.unpack(order + "I", head[:4])[0]
+        length = struct.unpack(order + "I", head[4:8])[0]
+        if length % 4 or not 12 <= length <= LONGEST_BLOCK:
+            raise CaptureFormatError(f"a block of {length} octets in the capture stream")
+        rest = stream.read(length - len(head))
+        if len(rest) < length - len(head):
+            return
+        yield Block(kind, head + rest, order)
+
+
+def interface(block: Block) -> Interface:
+    """What an Interface Description Block says."""
+    link_type = struct.unpack_from(block.order + "H", block.octets, 8)[0]
+    per_second = 1_000_000
+    for code, value in _options(block, 16):
+        if code == _OPTION_TSRESOL and value:
+            per_second = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
+    return Interface(link_type, per_second)
+
+
+def dropped(block: Block) -> int:
+    """Packets that an Interface Statistics Block says were lost."""
+    return sum(
+        struct.unpack(block.order + "Q", value)[0]
+        for code, value in _options(block, 20)
+        if code in (_OPTION_IFDROP, _OPTION_OSDROP) and len(value) == 8
+    )
+
+
+def packet(block: Block) -> tuple[int, int, bytes]:
+    """Interface number, timestamp (in its units) and octets of an Enhanced Packet Block."""
+    number, high, low, captured = struct.unpack_from(block.order + "IIII", block.octets, 8)
+    return number, high << 32 | low, block.octets[28 : 28 + captured]
+
+
+def _options(block: Block, start: int) -> Iterator[tuple[int, bytes]]:
+    at = start
+    end = len(block.octets) - 4
+    while at + 4 <= end:
+        code, length = struct.unpack_from(block.order + "HH", block.octets, at)
+        if code == _OPTION_END or at + 4 + length > end:
+            return
+        yield code, block.octets[at + 4 : at + 4 + length]
+        at += 4 + length + -length % 4
+
+
+def with_comment(block: Block, comment: str) -> Block:
+    """The block with one more comment, in front of the options it has."""
+    text = comment.encode("utf-8", "replace")[:LONGEST_COMMENT].decode("utf-8", "ignore").encode()
+    option = struct.pack(block.order + "HH", _OPTION_COMMENT, len(text))
+    option += text + bytes(-len(text) % 4)
+    starts = {SECTION_HEADER: 24, INTERFACE_DESCRIPTION: 16}
+    if block.kind == ENHANCED_PACKET:
+        captured = struct.unpack_from(block.order + "I", block.octets, 20)[0]
+        at = 28 + captured + -captured % 4
+    else:
+        at = starts[block.kind]
+    has_options = at < len(block.octets) - 4
+    if not has_options:
+        option += struct.pack(block.order + "HH", _OPTION_END, 0)
+    body = block.octets[8:at] + option + block.octets[at:-4]
+    length = struct.pack(block.order + "I", len(body) + 12)
+    return Block(block.kind, block.octets[:4] + length + body + length, block.order)

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a case expects, and the one procedure that evaluates it, for either judge.
+
+Everything is said in the common key: connection and direction (who sends to whom), and octet
+offset within that direction. "After the stimulus" is an offset, never a time. Where the tester
+waited in vain, the expectation ends (stop) at the octets that had come until then, so that a
+packet that came too late is too late for both judges.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scapy.packet import Packet
+from scapy_x25 import RNR, RNR128, RR, RR128
+
+from .template import describe_template
+
+Address = tuple[str, int]
+
+
+class Direction(NamedTuple):
+    """One direction of one TCP connection."""
+
+    source: Address
+    destination: Address
+
+
+@dataclass(frozen=True)
+class PacketView:
+    """One X.25 packet of a direction, as one judge sees it.
+
+    offset and end: octets of the direction before its XOT header, and up to its last octet.
+    """
+
+    offset: int
+    end: int
+    type: int | None
+    user_data: bytes
+    m: int
+    q: int
+    text: str
+    frame: int | None = None
+    k: int | None = None
+
+
+class Judge(ABC):
+    """The packets of a case, as one judge sees them."""
+
+    @abstractmethod
+    def packets(self, direction: Direction) -> Sequence[PacketView]:
+        """All packets of a direction, in order."""
+
+    @abstractmethod
+    def ended(self, direction: Direction) -> str | None:
+        """How the sender ended the direction: "FIN", "RST", or None."""
+
+    @abstractmethod
+    def connections_to(self, listener: Address) -> Sequence[Direction]:
+        """Connections opened to a listening address of the tester, in order."""
+
+    @abstractmethod
+    def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
+        """Whether a packet is as the template says."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one judge says of one expectation: met or not, and the packet that decides."""
+
+    met: bool
+    view: PacketView | None
+    saw: str
+
+    @property
+    def offset(self) -> int | None:
+        return self.view.offset if self.view else None
+
+
+@dataclass(frozen=True)
+class TcpEnd:
+    """In place of a packet: the router closes (FIN) or resets (RST) the TCP connection."""
+
+    def __str__(self) -> str:
+        return "TCP close"
+
+
+CLOSED = TcpEnd()
+FLOW_CONTROL: tuple[Packet, ...] = (RR(), RNR(), RR128(), RNR128())
+
+Consumed = set[tuple[Direction, int]]
+
+
+def in_words(item: Packet | TcpEnd) -> str:
+    return str(item) if isinstance(item, TcpEnd) else describe_template(item)
+
+
+@dataclass
+class Expectation(ABC):
+    """One thing that a case expects. clause: where the standard says so."""
+
+    side: str
+    clause: str
+    direction: Direction | None = None
+    start: int = 0
+    stop: int | None = None
+    preamble: bool = False
+    note: str = ""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The expectation in words."""
+
+    @abstractmethod
+    def templates(self) -> tuple[Packet, ...]:
+        """Every template that has to be matched."""
+
+    def leading(self) -> tuple[Packet, ...]:
+        """The templates of what is expected (or must not come), for the reported filter."""
+        return self.templates()
+
+    @abstractmethod
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        """Judge; add to consumed what was expected and came."""
+
+    def window(self, judge: Judge) -> list[PacketView]:
+        """The packets of the direction from start to stop."""
+        if self.direction is None:
+            return []
+        views = judge.packets(self.direction)
+        first = bisect_left(views, self.start, key=lambda view: view.offset)
+        last = None
+        if self.stop is not None:
+            last = bisect_left(views, self.stop, key=lambda view: view.offset)
+        return list(views[first:last])
+
+    def any_match(
+        self, judge: Judge, templates: Iterable[Packet], view: PacketView
+    ) -> bool:
+        assert self.direction is not None
+        return any(judge.matches(t, view, self.direction) for t in templates)
+
+
+@dataclass
+class Next(Expectation):
+    """The next packet, those in passing left aside, is one of the alternatives."""
+
+    alternatives: tuple[Packet | TcpEnd, ...] = ()
+    passing: tuple[Packet, ...] = FLOW_CONTROL
+
+    @property
+    def text(self) -> str:
+        return " or ".join(in_words(a) for a in self.alternatives)
+
+    def templates(self) -> tuple[Packet, ...]:
+        return self.leading() + self.passing
+
+    def leading(self) -> tuple[Packet, ...]:
+        return tuple(a for a in self.alternatives if not isinstance(a, TcpEnd))
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        if self.direction is None:
+            return Seen(False, None, "no connection came from the router")
+        for view in self.window(judge):
+            if self.any_match(judge, self.leading(), view):
+                consumed.add((self.direction, view.offset))
+                return Seen(True, view, view.text)
+            if not self.any_match(judge, self.passing, view):
+                return Seen(False, view, view.text)
+        return self._at_end(judge)
+
+    def _at_end(self, judge: Judge) -> Seen:
+        assert self.direction is not None
+        how = judge.ended(self.direction) if self.stop is None else None
+        if how is None:
+            return Seen(False, None, "nothing")
+        return Seen(CLOSED in self.alternatives, None, f"TCP {how}")
+
+
+@dataclass
+class NextMessage(Next):
+    """The next complete packet sequence: these octets, all packets with this Q bit.
+
+    However many packets it is cut into; sizes are another expectation's business.
+    """
+
+    octets: bytes = b""
+    q: int = 0
+    longest: int | None = None
+
+    @property
+    def text(self) -> str:
+        return f"{in_words(self.alternatives[0])} ... a sequence of {len(self.octets)} octets" + (
+            ", Q" if self.q else ""
+        )
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        if self.direction is None:
+            return Seen(False, None, "no connection came from the router")
+        collected = b""
+        for view in self.window(judge):
+            if not self.any_match(judge, self.leading(), view):
+                if self.any_match(judge, self.passing, view):
+                    continue
+                return Seen(False, view, view.text)
+            collected += view.user_data
+            consumed.add((self.direction, view.offset))
+            wrong = self._wrong(view, collected)
+            if wrong or not view.m:
+                return Seen(not wrong, view, wrong or f"{len(collected)} octets, as sent")
+        seen = self._at_end(judge)
+        return Seen(False, None, f"{len(collected)} octets of the sequence, then {seen.saw}")
+
+    def _wrong(self, view: PacketView, collected: bytes) -> str:
+        if view.q != self.q:
+            return f"a packet with Q={view.q}"
+        if self.longest is not None and len(view.user_data) > self.longest:
+            return f"a packet of {len(view.user_data)} octets; {self.longest} are agreed"
+        if not self.octets.startswith(collected):
+            at = next(
+                (i for i, (a, b) in enumerate(zip(collected, self.octets, strict=False)) if a != b),
+                len(self.octets),
+            )
+            return f"other octets from number {at} of the sequence on"
+        if not view.m and len(collected) < len(self.octets):
+            return f"a sequence of {len(collected)} octets only"
+        return ""
+
+
+@dataclass
+class Quiet(Expectation):
+    """Nothing comes but what other expectations expected, and what is allowed to pass.
+
+    Holds over the whole remaining life of the direction. From relaxed_from on (where the tester
+    began to end the call) the packets that belong to clearing may come too.
+    """
+
+    passing: tuple[Packet, ...] = FLOW_CONTROL
+    relaxed_from: int | None = None
+    relaxed: tuple[Packet, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "nothing else"
+
+    def templates(self) -> tuple[Packet, ...]:
+        return self.passing + self.relaxed
+
+    def leading(self) -> tuple[Packet, ...]:
+        return ()
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        for view in self.window(judge):
+            allowed = self.passing
+            if self.relaxed_from is not None and view.offset >= self.relaxed_from:
+                allowed += self.relaxed
+            assert self.direction is not None
+            if (self.direction, view.offset) in consumed:
+                continue
+            if not self.any_match(judge, allowed, view):
+                return Seen(False, view, view.text)
+        return Seen(True, None, "nothing else")
+
+
+@dataclass
+class Never(Expectation):
+    """No packet as these templates say comes, from start to the end of the direction."""
+
+    forbidden: tuple[Packet, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "never " + " or ".join(in_words(t) for t in self.forbidden)
+
+    def templates(self) -> tuple[Packet, ...]:
+        return self.forbidden
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        for view in self.window(judge):
+            if self.any_match(judge, self.forbidden, view):
+                return Seen(False, view, view.text)
+        return Seen(True, None, "none")
+
+
+@dataclass
+class Counted(Expectation):
+    """From low to high packets (both included) as the template says come."""
+
+    template: Packet | None = None
+    low: int = 0
+    high: int | None = None
+
+    @property
+    def text(self) -> str:
+        assert self.template is not None
+        bounds = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+        if self.high is None:
+            bounds = f"{self.low} or more"
+        return f"{bounds} times {in_words(self.template)}"
+
+    def templates(self) -> tuple[Packet, ...]:
+        assert self.template is not None
+        return (self.template,)
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        found = [v for v in self.window(judge) if self.any_match(judge, self.templates(), v)]
+        if self.direction is not None:
+            consumed.update((self.direction, v.offset) for v in found)
+        too_many = self.high is not None and len(found) > self.high
+        met = len(found) >= self.low and not too_many
+        last = found[-1] if found else None
+        if too_many and self.high is not None:
+            last = found[self.high]
+        return Seen(met, last, f"{len(found)} times")
+
+
+@dataclass
+class NoConnection(Expectation):
+    """The router opens no connection to a listening side but those that are known."""
+
+    listener: Address = ("", 0)
+    known: frozenset[Direction] = field(default_factory=frozenset)
+
+    @property
+    def text(self) -> str:
+        return "no further TCP connection from the router"
+
+    def templates(self) -> tuple[Packet, ...]:
+        return ()
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        others = [d for d in judge.connections_to(self.listener) if d not in self.known]
+        if not others:
+            return Seen(True, None, "none")
+        source = others[0].source
+        return Seen(False, None, f"a connection from {source[0]}:{source[1]}")
+
+
+def evaluate_all(expectations: Sequence[Expectation], judge: Judge) -> list[Seen]:
+    """Every expectation in the order of the case, as one judge sees it."""
+    consumed: Consumed = set()
+    # Quiet looks at what all others consumed, so it is judged after them.
+    order = sorted(range(len(expectations)), key=lambda i: isinstance(expectations[i], Quiet))
+    found: dict[int, Seen] = {}
+    for index in order:
+        found[index] = expectations[index].evaluate(judge, consumed)
+    return [found[i] for i in range(len(expectations))]

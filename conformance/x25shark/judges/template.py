@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Templates: a Scapy packet of which only the named fields matter.
+
+One template serves both judges: matches() compares it with the octets of a packet, to_filter()
+writes it as a Wireshark display filter over the strict dissector's fields. In that filter {k}
+stands for the number of the packet within its frame, so that the fields of one packet are never
+mixed with those of another packet of the same TCP segment.
+
+A facility list in a template means: these facilities are there, whatever else is there. Exactly
+these, octet for octet, is said with facilities=bytes. lacks(PacketSize) says that one is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from scapy.packet import Packet, Raw
+from scapy_x25 import X25, Facility, describe, strict_fields
+
+from .values import ABSENT, Matcher, literal
+
+ANY_PACKET = "x25s.length#{k} >= 1"
+
+
+@dataclass(frozen=True)
+class Lacks:
+    """In a facility list: no facility of this class."""
+
+    facility: type[Facility]
+
+    def __str__(self) -> str:
+        return f"no {self.facility.__name__}"
+
+
+def lacks(facility: type[Facility]) -> Lacks:
+    """In the facility list of a template: a facility that must not be there."""
+    return Lacks(facility)
+
+
+def matches(template: Packet, octets: bytes) -> bool:
+    """Judge one: whether the octets of an X.25 packet are as the template says."""
+    packet = decode(octets)
+    if type(template) is not X25 and type(packet) is not type(template):
+        return False
+    return all(
+        _field_matches(name, wanted, packet) for name, wanted in template.fields.items()
+    ) and (not isinstance(template.payload, Raw) or bytes(template.payload) == packet_rest(packet))
+
+
+@lru_cache(maxsize=4096)
+def decode(octets: bytes) -> Packet:
+    """The octets as a Scapy packet. The result is shared: do not change it."""
+    return X25(octets)
+
+
+def packet_rest(packet: Packet) -> bytes:
+    """The octets behind the last field that the packet's class knows."""
+    return bytes(packet.payload)
+
+
+def _field_matches(name: str, wanted: Any, packet: Packet) -> bool:
+    value = packet.fields.get(name)
+    if name == "facilities" and not isinstance(wanted, (bytes, Matcher)):
+        return _facilities_match(wanted, value)
+    if name == "facilities":
+        value = _facility_octets(value)
+    if isinstance(wanted, Matcher):
+        return wanted.matches(value)
+    return _empty(value) if _empty(wanted) else bool(value == wanted)
+
+
+def _empty(value: Any) -> bool:
+    """No octets, no digits, or not there: the strict dissector shows no field for either."""
+    return value is None or (isinstance(value, (bytes, str, list)) and not value)
+
+
+def _facility_octets(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return b"".join(bytes(f) for f in value or ())
+
+
+def _facilities_match(wanted: list[Any], value: Any) -> bool:
+    present = value if isinstance(value, list) else []
+    for item in wanted:
+        if isinstance(item, Lacks):
+            if any(type(f) is item.facility for f in present):
+                return False
+        elif not any(_facility_matches(item, f) for f in present):
+            return False
+    return True
+
+
+def _facility_matches(wanted: Packet, facility: Packet) -> bool:
+    if type(wanted) is not type(facility):
+        return False
+    for name, value in wanted.fields.items():
+        seen = facility.getfieldval(name)
+        if not (value.matches(seen) if isinstance(value, Matcher) else seen == value):
+            return False
+    return True
+
+
+def to_filter(template: Packet) -> str:
+    """Judge two: the template as a display filter, {k} standing for the packet's layer number."""
+    parts = [
+        f"{field}#{{k}} == {literal(value)}"
+        for field, value in type(template).strict_conditions.items()
+    ]
+    if parts and not any("x25s.modulo" in part for part in parts):
+        parts.append("x25s.modulo#{k} in {1, 2}")
+    names = strict_fields(type(template))
+    for name, wanted in template.fields.items():
+        if name == "facilities" and not isinstance(wanted, (bytes, Matcher)):
+            parts += [part for item in wanted for part in _facility_filter(item)]
+        elif name == "type" and "x25s.type" in type(template).strict_conditions:
+            continue
+        else:
+            parts.append(_condition(names[name], wanted))
+    if isinstance(template.payload, Raw):
+        parts.append(_condition("x25s.trailing", bytes(template.payload)))
+    return " && ".join(parts) if parts else ANY_PACKET
+
+
+def _condition(field: str, wanted: Any) -> str:
+    numbered = f"{field}#{{k}}"
+    if isinstance(wanted, Matcher):
+        return wanted.filter(numbered)
+    # Wireshark has no literal for an empty string of octets: such a field is not shown at all.
+    if _empty(wanted):
+        return ABSENT.filter(numbered)
+    return f"{numbered} == {literal(wanted)}"
+
+
+def _facility_filter(item: Packet | Lacks) -> list[str]:
+    if isinstance(item, Lacks):
+        names = strict_fields(item.facility)
+        own = [f for f in names.values() if f != "x25s.facility_code"]
+        return [f"!({own[0]}#{{k}})"]
+    names = strict_fields(type(item))
+    return [_condition(names[name], value) for name, value in item.fields.items()]
+
+
+def describe_template(template: Packet) -> str:
+    """The template in words."""
+    shown = template.copy()
+    lacking = ""
+    wanted = shown.fields.get("facilities")
+    if isinstance(wanted, list):
+        lacking = "".join(f" without {i.facility.__name__}" for i in wanted if isinstance(i, Lacks))
+        shown.fields["facilities"] = [i for i in wanted if not isinstance(i, Lacks)]
+    return describe(shown) + lacking

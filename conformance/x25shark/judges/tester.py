@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judge one: the packets as the tester received them, decoded by the Scapy layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scapy.packet import Packet
+from scapy_x25 import describe
+
+from .expectation import Address, Direction, Judge, PacketView
+from .template import decode, matches
+
+
+class UnitLike(Protocol):
+    """One XOT unit as a link keeps it."""
+
+    @property
+    def offset(self) -> int: ...
+    @property
+    def packet(self) -> bytes: ...
+    @property
+    def end(self) -> int: ...
+
+
+class Source(Protocol):
+    """What a link keeps of one direction: units in order, and how the sender ended it."""
+
+    @property
+    def received(self) -> Sequence[UnitLike]: ...
+    @property
+    def end(self) -> str | None: ...
+
+
+@dataclass
+class Received:
+    """One direction, decoded as far as it has come."""
+
+    source: Source
+    views: list[PacketView] = field(default_factory=list)
+    packets: dict[int, bytes] = field(default_factory=dict)
+    taken: int = 0
+
+    def update(self) -> None:
+        """Make views of the units that have come since."""
+        for unit in self.source.received[self.taken :]:
+            if unit.packet:
+                self.views.append(view_of(unit))
+                self.packets[unit.offset] = unit.packet
+        self.taken = len(self.source.received)
+
+
+def view_of(unit: UnitLike) -> PacketView:
+    """A unit as an expectation looks at it."""
+    packet = decode(unit.packet)
+    kind = type(packet).strict_conditions.get("x25s.type", packet.fields.get("type"))
+    return PacketView(
+        offset=unit.offset,
+        end=unit.end,
+        type=kind,
+        user_data=packet.fields.get("user_data") or b"",
+        m=packet.fields.get("m") or 0,
+        q=packet.fields.get("q") or 0,
+        text=describe(packet),
+    )
+
+
+class TesterJudge(Judge):
+    """Judge one over the received directions of a case."""
+
+    def __init__(
+        self,
+        received: Mapping[Direction, Received],
+        accepted: Mapping[Address, Sequence[Direction]],
+    ) -> None:
+        self._received = received
+        self._accepted = accepted
+
+    def packets(self, direction: Direction) -> Sequence[PacketView]:
+        received = self._received.get(direction)
+        if received is None:
+            return ()
+        received.update()
+        return received.views
+
+    def ended(self, direction: Direction) -> str | None:
+        received = self._received.get(direction)
+        return received.source.end if received else None
+
+    def connections_to(self, listener: Address) -> Sequence[Direction]:
+        return self._accepted.get(listener, ())
+
+    def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
+        return matches(template, self._received[direction].packets[view.offset])

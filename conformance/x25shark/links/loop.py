@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tester's only event loop: plain non-blocking sockets under one selector, in one thread.
+
+Waiting is always for a condition, with a deadline. The deadline moves away by as much as this
+process was itself held up (a busy machine must not make a router late).
+"""
+
+from __future__ import annotations
+
+import selectors
+import time
+from collections.abc import Callable
+from socket import socket
+
+_SLICE = 0.05
+# A machine that held the tester up by x will have held up the router as well, and the kernel.
+_STRETCH = 4.0
+
+
+class Loop:
+    """Runs the callbacks of readable and writable sockets while somebody waits."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self.lag = 0.0
+
+    def add(self, sock: socket, callback: Callable[[int], None], events: int) -> None:
+        """Call callback(events) whenever the socket is ready for one of the events."""
+        self._selector.register(sock, events, callback)
+
+    def change(self, sock: socket, callback: Callable[[int], None], events: int) -> None:
+        self._selector.modify(sock, events, callback)
+
+    def remove(self, sock: socket) -> None:
+        self._selector.unregister(sock)
+
+    def close(self) -> None:
+        self._selector.close()
+
+    def poll(self, timeout: float = 0.0) -> None:
+        """Serve what is ready now, waiting at most timeout seconds for the first event."""
+        for key, events in self._selector.select(timeout):
+            key.data(events)
+
+    def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Serve the sockets until the condition holds (True) or the time is over (False)."""
+        self.poll()
+        started = time.monotonic()
+        granted = seconds
+        while not condition():
+            before = time.monotonic()
+            left = started + granted - before
+            if left <= 0:
+                # What arrived while this process was not running counts as in time.
+                self.poll()
+                return condition()
+            wanted = min(_SLICE, left)
+            self.poll(wanted)
+            held_up = time.monotonic() - before - wanted
+            if held_up > 0.01:
+                self.lag += held_up
+                granted += _STRETCH * held_up
+        return True

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The XOT link (RFC 1613): TCP connections to and from the router, cut into units.
+
+A unit is version (2 octets), length (2), and length octets of X.25 packet. Units are cut by the
+announced length whatever version or length say; what is illegal is for the judges to say. Every
+octet sent and received is known by connection, direction and octet offset within it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import selectors
+import socket
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .loop import Loop
+
+HEADER_OCTETS = 4
+_READ = 65536
+# What a router may send on one connection of a case before the tester stops reading it. A larger
+# flood is judged by what it began with, and memory stays bounded.
+MOST_OCTETS = 64 << 20
+
+Address = tuple[str, int]
+
+
+class LinkError(Exception):
+    """The tester could not open what it needs; the message says what and why."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One XOT unit: offset of its header in its direction, and the octets with the header."""
+
+    offset: int
+    octets: bytes
+    time: float
+
+    @property
+    def packet(self) -> bytes:
+        return self.octets[HEADER_OCTETS:]
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.octets)
+
+
+class Connection:
+    """One TCP connection. received and sent hold its units, end how the router ended it.
+
+    end is None, "FIN" or "RST"; data that came before a RST is kept.
+    """
+
+    def __init__(self, loop: Loop, sock: socket.socket, local: Address, remote: Address) -> None:
+        self._loop = loop
+        self._sock = sock
+        self.local = local
+        self.remote = remote
+        self.received: list[Unit] = []
+        self.sent: list[Unit] = []
+        self.sent_octets = 0
+        self.received_octets = 0
+        self.end: str | None = None
+        self.closed = False
+        self.flooded = False
+        self.on_unit: Callable[[Unit], None] | None = None
+        self._reading = True
+        self._input = bytearray()
+        self._input_offset = 0
+        self._output = bytearray()
+        loop.add(sock, self._ready, selectors.EVENT_READ)
+
+    # receiving
+
+    def _ready(self, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._flush()
+        if events & selectors.EVENT_READ and not self.closed:
+            self._receive()
+
+    def _receive(self) -> None:
+        try:
+            octets = self._sock.recv(_READ)
+        except BlockingIOError:
+            return
+        except OSError:
+            # A timed-out or unreachable peer is gone as one that reset the connection.
+            self._ended("RST")
+            return
+        if not octets:
+            self._ended("FIN")
+            return
+        self.received_octets += len(octets)
+        if self.received_octets > MOST_OCTETS:
+            self.flooded = True
+            self._ended(None)
+            return
+        self._input += octets
+        self._cut()
+
+    def _cut(self) -> None:
+        now = time.time()
+        start = 0
+        while len(self._input) - start >= HEADER_OCTETS:
+            end = start + HEADER_OCTETS + struct.unpack_from("!H", self._input, start + 2)[0]
+            if end > len(self._input):
+                break
+            unit = Unit(self._input_offset + start, bytes(self._input[start:end]), now)
+            self.received.append(unit)
+            start = end
+            if self.on_unit is not None:
+                self.on_unit(unit)
+        del self._input[:start]
+        self._input_offset += start
+
+    def _ended(self, how: str | None) -> None:
+        if self.end is None:
+            self.end = how
+        self._reading = False
+        self._watch()
+
+    # sending
+
+    def send(self, octets: bytes) -> None:
+        """Send octets as they are, in one write (hence one segment, if they fit).
+
+        Octets that the router does not take any more (it has closed) are dropped: that is an
+        observation (end), not an error of the tester.
+        """
+        self._note_sent(octets)
+        if self.closed or self.end == "RST":
+            return
+        self._output += octets
+        self._flush()
+
+    def _note_sent(self, octets: bytes) -> None:
+        """Keep what was sent as units, for the ladder; odd octets stay one lump."""
+        now = time.time()
+        at = 0
+        while at < len(octets):
+            size = len(octets) - at
+            if size >= HEADER_OCTETS:
+                announced = HEADER_OCTETS + struct.unpack_from("!H", octets, at + 2)[0]
+                size = min(size, announced)
+            self.sent.append(Unit(self.sent_octets, octets[at : at + size], now))
+            self.sent_octets += size
+            at += size
+
+    def _flush(self) -> None:
+        try:
+            while self._output:
+                del self._output[: self._sock.send(self._output)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._output.clear()
+        self._watch()
+
+    def _watch(self) -> None:
+        if self.closed:
+            return
+        events = selectors.EVENT_READ if self._reading else 0
+        if self._output:
+            events |= selectors.EVENT_WRITE
+        with contextlib.suppress(KeyError):
+            self._loop.remove(self._sock)
+        if events:
+            self._loop.add(self._sock, self._ready, events)
+
+    @property
+    def unsent(self) -> int:
+        """Octets that TCP has not taken yet."""
+        return len(self._output)
+
+    def stop_reading(self) -> None:
+        """Leave what comes in the socket buffers, so that TCP holds the router."""
+        self._reading = False
+        self._watch()
+
+    def go_on_reading(self) -> None:
+        if self.end is None:
+            self._reading = True
+            self._watch()
+
+    # ending
+
+    def finish_sending(self) -> None:
+        """Half close: send FIN, go on reading."""
+        self._drain()
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Close in an orderly way (FIN)."""
+        self._drain()
+        if not self.closed:
+            self.closed = True
+            with contextlib.suppress(KeyError):
+                self._loop.remove(self._sock)
+            self._sock.close()
+
+    def reset(self) -> None:
+        """End with a TCP RST."""
+        if not self.closed:
+            self._drain()
+            with contextlib.suppress(OSError):
+                self._sock.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                )
+            self.close()
+
+    def _drain(self) -> None:
+        if self._output:
+            self._loop.wait(lambda: not self._output, 1.0)
+
+    def urgent(self, octets: bytes) -> None:
+        """Send octets, the last of them as TCP urgent data."""
+        self._drain()
+        self._note_sent(octets)
+        with contextlib.suppress(OSError):
+            self._sock.send(octets, socket.MSG_OOB)
+
+
+def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connection:
+    """Open a connection to the router. Raises LinkError if it is refused or not answered."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    state: list[int | None] = [None]
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            sock.bind((source, 0))
+        except OSError as error:
+            raise LinkError(f"cannot call from {source}: {error.strerror}") from None
+        code = sock.connect_ex(router)
+        if code not in (0, errno.EINPROGRESS):
+            raise LinkError(f"{router[0]}:{router[1]}: {socket_error(code)}")
+
+        def connected(_events: int) -> None:
+            state[0] = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+        loop.add(sock, connected, selectors.EVENT_WRITE)
+        answered = loop.wait(lambda: state[0] is not None, seconds)
+        loop.remove(sock)
+        if not answered:
+            raise LinkError(f"{router[0]}:{router[1]}: no answer within {seconds:g} s")
+        if state[0]:
+            raise LinkError(f"{router[0]}:{router[1]}: {socket_error(state[0])}")
+        return Connection(loop, sock, sock.getsockname(), router)
+    except BaseException:
+        sock.close()
+        raise
+
+
+def socket_error(code: int) -> str:
+    """The system's words for an errno."""
+    return os.strerror(code).lower()
+
+
+class Listener:
+    """A listening address of the tester; accepted holds the router's connections in order.
+
+    on_accept, if set, sees each new connection before its first octet is read.
+    """
+
+    def __init__(self, loop: Loop, address: Address) -> None:
+        self._loop = loop
+        self.address = address
+        self.accepted: list[Connection] = []
+        self.on_accept: Callable[[Connection], None] | None = None
+        self._sock = self._open()
+
+    def _open(self) -> socket.socket:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind(self.address)
+            sock.listen(512)
+        except OSError as error:
+            sock.close()
+            raise LinkError(
+                f"cannot listen on {self.address[0]}:{self.address[1]}: {error.strerror}. "
+                "Is another tester or router using it? (a router bound to 0.0.0.0 takes the port "
+                "of every loopback address)"
+            ) from None
+        sock.setblocking(False)
+        self._loop.add(sock, self._ready, selectors.EVENT_READ)
+        return sock
+
+    def _ready(self, _events: int) -> None:
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            sock, remote = self._sock.accept()
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection = Connection(self._loop, sock, self.address, remote)
+            self.accepted.append(connection)
+            if self.on_accept is not None:
+                self.on_accept(connection)
+
+    def close(self) -> None:
+        self._loop.remove(self._sock)
+        self._sock.close()
+
+    def stop(self) -> None:
+        """Refuse connections (TCP RST in answer to SYN) until resume()."""
+        self.close()
+
+    def resume(self) -> None:
+        self._sock = self._open()

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pytest plugin: every function under @purpose is an item that runs within a campaign.
+
+Plain pytest on the suite (pytest --pyargs x25shark.suite) gives the verdicts that `x25shark run`
+gives, for it is the same code. An item is reported when its verdict is final, which is a little
+after it ran. Nothing here costs anything in a session without cases.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .results import CaseResult
+    from .run.campaign import Campaign
+    from .sides.bench import Bench
+
+_ATTRIBUTE = "x25shark_purpose"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("x25shark", "conformance cases")
+    group.addoption("--router", default="reference", help="router profile (built-in name or file)")
+    group.addoption("--x25shark-output", default="x25shark-report", help="directory of the report")
+    group.addoption("--judge", default="auto", help="judge two: auto, libwireshark or tshark")
+    group.addoption("--slow", action="store_true", help="run the slow cases too")
+    group.addoption("--case-seed", type=int, default=0, help="seed of every random choice")
+    group.addoption("--fault", action="append", default=[], help="fault of the reference router")
+    group.addoption("--null", default=None, help="null router in place of the reference router")
+
+
+def purpose_of(item: pytest.Item) -> tuple[str, dict[str, Any]] | None:
+    """The purpose and call options of an item, None if it is no case."""
+    found = getattr(getattr(item, "function", None), _ATTRIBUTE, None)
+    return found if isinstance(found, tuple) else None
+
+
+class Runner:
+    """Runs the cases of a session. Made when the session has any."""
+
+    def __init__(self, config: pytest.Config, campaign: Campaign) -> None:
+        self.config = config
+        self.campaign = campaign
+        self.items: dict[str, list[pytest.Item]] = {}
+        campaign.watcher.on_result = self.report
+
+    def run(self, item: pytest.Item) -> None:
+        from .catalogue import catalogue
+
+        marked = purpose_of(item)
+        assert marked is not None
+        identifier, options = marked
+        purpose = catalogue().purposes[identifier]
+        self.items.setdefault(identifier, []).append(item)
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        self.campaign.run_case(purpose, _body(item.function, options))  # type: ignore[attr-defined]
+
+    def report(self, result: CaseResult) -> None:
+        """Tell pytest the final verdict of a case."""
+        item = self.items[result.id].pop(0)
+        for report in _reports(item, result):
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+def _body(function: Callable[..., None], options: dict[str, Any]) -> Callable[[Bench], None]:
+    wants = set(inspect.signature(function).parameters)
+
+    def body(bench: Bench) -> None:
+        given: dict[str, Any] = {}
+        if "bench" in wants:
+            given["bench"] = bench
+        if "call" in wants:
+            given["call"] = bench.call(**options)
+        function(**given)
+
+    return body
+
+
+def _reports(item: pytest.Item, result: CaseResult) -> list[pytest.TestReport]:
+    from .report.terminal import failure_text
+    from .verdicts import OUTCOMES
+
+    outcome = OUTCOMES[result.verdict].pytest
+    path, line, _ = item.location
+    text: Any = None
+    shown: Any = "passed"
+    when: Any = "call"
+    if outcome == "skipped":
+        shown = "skipped"
+        text = (path, (line or 0) + 1, f"{result.verdict}: {result.reason}")
+    elif outcome in ("failed", "error"):
+        shown = "failed"
+        when = "call" if outcome == "failed" else "setup"
+        text = failure_text(result)
+    properties = [("verdict", str(result.verdict)), ("clause", result.clause)]
+    if result.evidence:
+        properties.append(("evidence", result.evidence))
+    reports = []
+    for phase in ("setup", "call", "teardown"):
+        mine = phase == when
+        if when == "setup" and phase == "call":
+            continue
+        reports.append(
+            pytest.TestReport(
+                nodeid=item.nodeid,
+                location=item.location,
+                keywords={name: 1 for name in item.keywords},
+                outcome=shown if mine else "passed",
+                longrepr=text if mine else None,
+                when=phase,  # type: ignore[arg-type]
+                duration=result.duration_s if phase == "call" else 0.0,
+                user_properties=properties if mine else [],
+            )
+        )
+    return reports
+
+
+def make_campaign(config: pytest.Config) -> Campaign:
+    """The campaign that the options ask for. Raises pytest.UsageError."""
+    from .profile import ProfileError, load_profile
+    from .run.campaign import Campaign, Options
+
+    name = config.getoption("--router")
+    try:
+        profile = load_profile(name)
+    except ProfileError as error:
+        raise pytest.UsageError(str(error)) from None
+    router_options = [word for fault in config.getoption("--fault") for word in ("--fault", fault)]
+    if config.getoption("--null"):
+        router_options += ["--null", config.getoption("--null")]
+    if router_options and profile.embedded is None:
+        raise pytest.UsageError("--fault and --null are for the embedded reference router")
+    return Campaign(
+        Options(
+            router=name,
+            profile=profile,
+            directory=Path(config.getoption("--x25shark-output")),
+            judge=config.getoption("--judge"),
+            seed=config.getoption("--case-seed"),
+            slow=config.getoption("--slow"),
+            selection=config.getoption("keyword", "") or "",
+            command=" ".join(sys.argv),
+            router_options=tuple(router_options),
+        )
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Catalogue order; cases that look at the whole run last."""
+    cases = [item for item in items if purpose_of(item)]
+    if not cases:
+        return
+    from .catalogue import catalogue
+
+    purposes = catalogue().purposes
+    order = {identifier: number for number, identifier in enumerate(purposes)}
+
+    def place(item: pytest.Item) -> tuple[bool, int]:
+        marked = purpose_of(item)
+        if marked is None:
+            return False, -1
+        if marked[0] not in purposes:
+            raise pytest.UsageError(f"{item.nodeid}: no purpose {marked[0]!r} in the catalogue")
+        return purposes[marked[0]].campaign, order[marked[0]]
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Start the campaign before the first case, and wait for the last verdict after all."""
+    if session.config.option.collectonly or not any(purpose_of(i) for i in session.items):
+        return (yield)
+    from .report import files
+    from .run.campaign import CampaignError
+
+    campaign = make_campaign(session.config)
+    runner = Runner(session.config, campaign)
+    session.config.pluginmanager.register(runner, "x25shark-runner")
+    try:
+        campaign.start()
+    except CampaignError as error:
+        session.config.x25shark_status = error.status  # type: ignore[attr-defined]
+        raise pytest.UsageError(str(error)) from None
+    interrupted = False
+    try:
+        return (yield)
+    except KeyboardInterrupt:
+        interrupted = True
+        raise
+    finally:
+        results = campaign.finish(interrupted=interrupted)
+        files.write_all(results, campaign.options.directory)
+        session.config.x25shark_results = results  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> object:
+    """A case runs here; its report follows when its verdict is final."""
+    if purpose_of(item) is None:
+        return None
+    runner = item.config.pluginmanager.get_plugin("x25shark-runner")
+    assert isinstance(runner, Runner)
+    runner.run(item)
+    return True
+
+
+@pytest.fixture
+def bench() -> None:
+    """The tester's side of a case; given by the campaign, not by pytest."""
+
+
+@pytest.fixture
+def call() -> None:
+    """A connected call; given by the campaign, not by pytest."""

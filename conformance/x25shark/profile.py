@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Router profiles: one TOML file that describes a router to be tested (PICS, PIXIT, links, hooks).
+
+The shortest profile for a router with two XOT sides:
+
+    relay_model = "local"
+
+    [xot]
+    router = "192.0.2.1"
+    a = "192.0.2.10"
+    b = "192.0.2.11"
+
+    [addresses]
+    a = "31"
+    b = "21"
+
+Without b the router ends the calls itself (configuration T2), and addresses.echo is needed. What
+a profile does not declare is NOT APPLICABLE, never FAIL.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+XOT_PORT = 1998
+LONGEST_PROFILE = 1 << 20
+
+PICS_ITEMS: dict[str, str] = {
+    "R-DCE": "acts as DCE",
+    "R-DTE": "acts as DTE: its own clears and resets have cause 0x00",
+    "R-STE": "acts as STE: causes of both kinds pass",
+    "N-TRUST": "leaves checks of P(S), P(R), sizes and Q to the ends",
+    "N-BELOW": "takes answers below the default packet size",
+    "X-PVC": "PVC setup (RFC 1613 6.5)",
+    "X-KA": "finds dead peers",
+    "X-MULTI": "several circuits on one TCP connection",
+    "P-PVC": "permanent virtual circuits",
+    "P-MOD128": "modulo 128",
+    "P-MOD32768": "modulo 32768",
+    "P-MIXMOD": "connects sides of different modulus",
+    "P-DBIT": "delivery confirmation end to end",
+    "P-INT1": "interrupt user data of one octet only",
+    "P-REJ": "packet retransmission",
+    "P-DIAG": "sends Diagnostic packets",
+    "P-REG": "registration",
+    "P-LCRANGE": "one-way logical channel ranges",
+    "F-THR": "throughput class negotiation",
+    "F-CUG": "closed user groups",
+    "F-FS": "fast select",
+    "F-FSA": "checks fast select acceptance",
+    "F-RC": "reverse charging",
+    "F-RCA": "checks reverse charging acceptance",
+    "F-REDIR": "call redirection",
+    "F-TD": "transit delay",
+    "F-BAR": "barring of incoming calls",
+    "F-TOA": "TOA/NPI addresses (A bit)",
+    "R-REWRITE": "address rewriting",
+    "R-ALT": "alternative routes",
+    "R-INSERT": "insertion of a missing calling address",
+    "T-10": "timer T10",
+    "T-11": "timer T11",
+    "T-12": "timer T12",
+    "T-13": "timer T13",
+    "G-MIB": "counters can be read",
+    "I-IP": "carries IP",
+}
+# What X.25 and RFC 1613 demand of everyone; 'lacks' takes them away from an old router.
+MANDATORY: dict[str, str] = {
+    "X-TCP": "accepts XOT connections",
+    "X-OUT": "opens XOT connections (two-sided configurations)",
+    "P-SVC": "virtual calls",
+    "P-MOD8": "modulo 8",
+    "P-INT32": "interrupt user data up to 32 octets",
+    "F-PKT": "packet size negotiation",
+    "F-WIN": "window size negotiation",
+    "F-DTE": "passes DTE facilities behind marker 0x0F",
+    "F-MARK": "understands the markers 0x00 and 0xFF",
+}
+MODELS = {"local": "M-LOCAL", "end-to-end": "M-E2E", "splice": "M-SPLICE"}
+
+
+class ProfileError(Exception):
+    """A profile that cannot be used; the message names file, line, field and the remedy."""
+
+
+def _endpoint(value: Any) -> Any:
+    """ "192.0.2.1" or "192.0.2.1:1998" as (address, port)."""
+    if isinstance(value, tuple):
+        return value
+    if not isinstance(value, str):
+        raise ValueError('must be text such as "192.0.2.1" or "192.0.2.1:1998"')
+    match = re.fullmatch(r"([0-9.]+)(?::(\d{1,5}))?", value)
+    try:
+        if not match:
+            raise ValueError
+        address = str(ipaddress.IPv4Address(match[1]))
+        port = int(match[2] or XOT_PORT)
+        if not 0 < port < 65536:
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            f'{value!r} is not an IPv4 address with or without a port, such as "192.0.2.1:1998"'
+        ) from None
+    return (address, port)
+
+
+Endpoint = Annotated[tuple[str, int], BeforeValidator(_endpoint)]
+Digits = Annotated[str, Field(pattern=r"^[0-9]{1,15}$")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Xot(_Table):
+    """[xot]: who is where. Ports are 1998 unless given."""
+
+    router: Endpoint
+    a: Endpoint = Field(description="address from which tester A calls and where it listens")
+    b: Endpoint | None = Field(default=None, description="where the router sends calls for B")
+    b2: Endpoint | None = Field(default=None, description="a second destination")
+
+
+class Addresses(_Table):
+    """[addresses]: X.121 addresses."""
+
+    a: Digits = "3100001"
+    b: Digits | None = None
+    b2: Digits | None = None
+    echo: Digits | None = None
+    no_route: Digits | None = None
+    loop: Digits | None = None
+    loop_to_router: Digits | None = None
+    barred: Digits | None = None
+    no_fast_select: Digits | None = None
+    no_reverse_charging: Digits | None = None
+    down: Digits | None = None
+    alternate: Digits | None = None
+    rewrite_longer: dict[str, Digits] | None = None
+    rewrite_shorter: dict[str, Digits] | None = None
+    insert_calling: dict[str, Digits] | None = None
+    modulo8_only: Digits | None = None
+    prefixes: dict[Digits, Literal["b", "b2"]] = Field(default_factory=dict)
+
+
+class Times(_Table):
+    """[times]: seconds. reaction: TR; quiet: TQ; the others as in X.25 Annex D."""
+
+    reaction: float = Field(default=2.0, gt=0, le=60)
+    quiet: float = Field(default=1.0, gt=0, le=60)
+    acknowledge: float = Field(default=5.0, gt=0, le=600)
+    stall: float = Field(default=30.0, gt=0, le=600)
+    t11: float = Field(default=180.0, gt=0)
+    t12: float = Field(default=60.0, gt=0)
+    t13: float = Field(default=60.0, gt=0)
+    idle: float = Field(default=600.0, gt=0)
+    keepalive: float = Field(default=180.0, gt=0)
+    call_longest: float = Field(default=210.0, gt=0)
+    tempty: float = Field(default=0.0, ge=0)
+    pvc_retry: float = Field(default=60.0, gt=0)
+
+
+class Limits(_Table):
+    """[limits]: sizes and numbers."""
+
+    packet_size: Literal[16, 32, 64, 128, 256, 512, 1024, 2048, 4096] = 1024
+    window: int = Field(default=7, ge=1, le=127)
+    calls: int | None = Field(default=None, ge=1)
+    stalled_connections: int = Field(default=64, ge=1, le=1024)
+
+
+class Control(_Table):
+    """[control]: shell commands that start, stop and check the router, run as given."""
+
+    start: str | None = None
+    stop: str | None = None
+    restart: str | None = None
+
+
+class Capture(_Table):
+    """[capture]: where dumpcap listens. namespace: auto, own or host."""
+
+    interface: str = Field(default="auto", pattern=r"^[A-Za-z0-9_.:-]{1,15}$")
+    namespace: Literal["auto", "own", "host"] = "auto"
+
+
+class Profile(_Table):
+    """A router profile. See the module's text for the shortest one."""
+
+    name: str = Field(default="router", max_length=60)
+    relay_model: Literal["local", "end-to-end", "splice"] = "local"
+    xot: Xot
+    addresses: Addresses = Addresses()
+    pics: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
+    diagnostics: Literal["exact", "group", "any"] = "group"
+    route_rule: Literal["longest", "first"] = "longest"
+    causes_no_route: frozenset[int] = frozenset({0x0D, 0x09, 0x05})
+    causes_down: frozenset[int] = frozenset({0x09, 0x0D, 0x05})
+    times: Times = Times()
+    limits: Limits = Limits()
+    control: Control = Control()
+    capture: Capture = Capture()
+    embedded: str | None = Field(default=None, description="reference router configuration")
+    path: str = Field(default="", exclude=True)
+    text: str = Field(default="", exclude=True)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Profile:
+        for item in sorted(self.pics | self.lacks):
+            if item not in PICS_ITEMS and item not in MANDATORY:
+                known = [*PICS_ITEMS, *MANDATORY]
+                raise ValueError(f"pics: {item!r} is no PICS item{_nearest(item, known)}")
+        if self.xot.b is None and self.addresses.echo is None:
+            raise ValueError(
+                "addresses: without xot.b (a second side) addresses.echo is needed: an address "
+                "whose calls the router answers itself"
+            )
+        if self.xot.b is not None and self.addresses.b is None:
+            raise ValueError("addresses: b is missing: an X.121 address that is routed to xot.b")
+        return self
+
+    @property
+    def configuration(self) -> str:
+        """T1: the tester plays both ends; T2: the router ends the calls."""
+        return "T1" if self.xot.b is not None else "T2"
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """All PICS items that hold, relay model and role included."""
+        items = (self.pics | set(MANDATORY)) - self.lacks
+        if self.configuration == "T1":
+            items |= {"R-SW", MODELS[self.relay_model]}
+        else:
+            items = (items - {"X-OUT"}) | {"R-TERM"}
+        if not items & {"R-DCE", "R-DTE", "R-STE"}:
+            items |= {"R-STE" if self.configuration == "T1" else "R-DTE"}
+        return frozenset(items)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether all of the test stays on this machine's loopback interface."""
+        ends = [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
+        return all(ipaddress.ip_address(e[0]).is_loopback for e in ends if e is not None)
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    found = difflib.get_close_matches(word, known, 1, 0.5)
+    return f"; did you mean {found[0]!r}?" if found else f"; known are: {', '.join(sorted(known))}"
+
+
+def builtin_profiles() -> list[str]:
+    """The names of the profiles that come with x25shark."""
+    folder = resources.files("x25shark") / "profiles"
+    return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml"))
+
+
+def load_profile(name: str) -> Profile:
+    """A built-in profile by its name, or a profile by its path. Raises ProfileError."""
+    builtin = builtin_profiles()
+    if name in builtin:
+        text = (resources.files("x25shark") / "profiles" / f"{name}.toml").read_text("utf-8")
+        return parse_profile(text, f"{name} (built-in)")
+    path = Path(name)
+    if not path.exists():
+        hint = "" if "/" in name or name.endswith(".toml") else _nearest(name, builtin)
+        raise ProfileError(f"{name}: no such profile file or built-in profile{hint}")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ProfileError(f"{name}: {error.strerror}") from None
+    if len(data) > LONGEST_PROFILE:
+        raise ProfileError(f"{name}: {len(data)} octets; a profile has at most {LONGEST_PROFILE}")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"{name}: not UTF-8 text (octet {error.start})") from None
+    return parse_profile(text, name)
+
+
+def parse_profile(text: str, name: str) -> Profile:
+    """A profile from its text; name is for messages. Raises ProfileError."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ProfileError(f"{name}: not TOML: {error}") from None
+    data.pop("path", None)
+    data.pop("text", None)
+    try:
+        return Profile(**data, path=name, text=text)
+    except ValidationError as error:
+        raise ProfileError("\n".join(_explain(name, text, e) for e in error.errors())) from None
+
+
+def _explain(name: str, text: str, error: Any) -> str:
+    location = [part for part in error["loc"] if part not in ("function-before", "is-instance")]
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if not location and ":" in message:
+        field, message = message.split(": ", 1)
+        location = [field]
+    dotted = ".".join(str(part) for part in location)
+    if error["type"] == "extra_forbidden":
+        message = f"unknown key{_nearest(str(location[-1]), _keys(location[:-1]))}"
+    elif error["type"] == "missing":
+        message = "is missing"
+    elif error["type"] == "literal_error":
+        message = f"{error['input']!r} is not allowed; allowed are: {error['ctx']['expected']}"
+    elif error["type"] != "value_error":
+        message = f"{message} (found {error['input']!r:.60})"
+    line = _line_of(text, [str(part) for part in location])
+    where = f"{name}, line {line}" if line else name
+    return f"{where}: {dotted}: {message}"
+
+
+def _keys(location: list[Any]) -> list[str]:
+    model: Any = Profile
+    for part in location:
+        info = model.model_fields.get(part) if hasattr(model, "model_fields") else None
+        found = info.annotation if info else None
+        for candidate in getattr(found, "__args__", (found,)):
+            if hasattr(candidate, "model_fields"):
+                model = candidate
+    return [k for k in model.model_fields if k not in ("path", "text")]
+
+
+def _line_of(text: str, location: list[str]) -> int | None:
+    """The line in which a key stands: the deepest part of its path that the text shows."""
+    table: list[str] = []
+    best: int | None = None
+    depth = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?", line)
+        key = re.match(r"\s*([A-Za-z0-9_\"'.-]+)\s*=", line)
+        if header:
+            table = [part.strip(" \"'") for part in header[1].split(".")]
+            path = table
+        elif key:
+            path = table + [part.strip(" \"'") for part in key[1].split(".")]
+        else:
+            continue
+        shared = [p for p in location if not p.isdigit()][: len(path)]
+        if path == shared and len(path) > depth:
+            best, depth = number, len(path)
+    return best

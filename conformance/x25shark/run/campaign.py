@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of the suite, from preflight to results.
+
+Cases run one after another in the main thread. Behind them the capture thread cuts the stream
+into slices and the judging thread judges each; nobody waits for either until the end.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import queue
+import secrets
+import shutil
+import subprocess
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from .. import __version__
+from ..catalogue import Purpose
+from ..evidence.capture import Capture, CaptureError
+from ..evidence.slicer import Slice, Slicer
+from ..judges.reading import Judge, JudgeError
+from ..judges.tshark import TsharkJudge
+from ..judges.wireshark import WiresharkJudge, open_judge
+from ..links import xot
+from ..links.loop import Loop
+from ..links.xot import LinkError, Listener
+from ..profile import Profile
+from ..results import CaseResult, Results, RunInfo
+from ..sides.bench import Bench, Inconclusive, NotApplicable
+from ..sides.side import ExpectationFailed
+from ..verdicts import Verdict, exit_status
+from . import third_opinion
+from .judging import CaseRecord, Judgement
+from .rights import Rights, obtain
+from .router import Router, RouterError
+
+JUDGES = ("auto", "libwireshark", "tshark")
+
+
+class CampaignError(Exception):
+    """The run cannot begin; status is the exit status that says so."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass
+class Options:
+    """What a run is asked to do. router_options go to the embedded reference router."""
+
+    router: str
+    profile: Profile
+    directory: Path
+    judge: str = "auto"
+    seed: int = 0
+    slow: bool = False
+    selection: str = ""
+    command: str = ""
+    router_options: tuple[str, ...] = ()
+    leave_router: bool = False
+
+
+@dataclass
+class Watcher:
+    """Told of what happens. on_result is called in the main thread, in the order of verdicts."""
+
+    on_start: Callable[[Purpose], None] = lambda _purpose: None
+    on_result: Callable[[CaseResult], None] = lambda _result: None
+    notes: list[str] = field(default_factory=list)
+
+
+class Campaign:
+    """Used as: start(), run_case() for each case, drain() now and then, finish()."""
+
+    def __init__(self, options: Options, watcher: Watcher | None = None) -> None:
+        self.options = options
+        self.profile = options.profile
+        self.watcher = watcher or Watcher()
+        self.loop = Loop()
+        self.results: list[CaseResult] = []
+        self.notes: list[str] = []
+        self.router: Router | None = None
+        self._listeners: dict[str, Listener] = {}
+        self._run = secrets.token_bytes(16)
+        self._number = 0
+        self._records: dict[int, CaseRecord] = {}
+        self._slices: queue.Queue[Slice | None] = queue.Queue()
+        self._done: queue.Queue[CaseResult] = queue.Queue()
+        self._stack = ExitStack()
+        self._slicer = Slicer(self._run, self._slices.put)
+        self._capture: Capture | None = None
+        self._judging: threading.Thread | None = None
+        self._judgement: Judgement | None = None
+        self._judge_name = ""
+        self._started = time.time()
+        self.gone: str | None = None
+
+    # begin
+
+    def start(self) -> None:
+        """Rights, judge, router, listening sides, capture. Raises CampaignError."""
+        try:
+            rights = obtain(self.profile)
+            self.notes.append(f"capture: {rights.how}")
+            self._open_judge()
+            self.router = self._stack.enter_context(
+                Router(
+                    self.profile,
+                    self.options.directory / "router.log",
+                    self.options.router_options,
+                )
+            )
+            self._listen()
+            self._reach()
+            self._start_capture(rights)
+        except CampaignError:
+            self._close()
+            raise
+        except (CaptureError, JudgeError) as error:
+            self._close()
+            raise CampaignError(str(error), 3 if isinstance(error, CaptureError) else 4) from None
+        except (LinkError, RouterError) as error:
+            self._close()
+            raise CampaignError(str(error), 2) from None
+        except BaseException:
+            self._close()
+            raise
+        self._judging = threading.Thread(target=self._judge_slices, name="judging", daemon=True)
+        self._judging.start()
+
+    def _open_judge(self) -> None:
+        judge: Judge
+        if self.options.judge == "libwireshark":
+            judge = WiresharkJudge()
+        elif self.options.judge == "tshark":
+            judge = TsharkJudge()
+        else:
+            judge = open_judge()
+        self._stack.enter_context(judge)
+        self.judge = judge
+        self._judge_name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
+        opinion = third_opinion.load()
+        self._judgement = Judgement(judge, self.options.directory, opinion)
+
+    def _listen(self) -> None:
+        ends = {"b": self.profile.xot.b, "b2": self.profile.xot.b2}
+        if self.profile.configuration == "T1":
+            ends["a"] = self.profile.xot.a
+        for name, address in ends.items():
+            if address is not None:
+                self._listeners[name] = Listener(self.loop, address)
+                self._stack.callback(self._listeners[name].close)
+
+    def _reach(self) -> None:
+        """One TCP connection before anything else: an unreachable router is a usage error."""
+        router = self.profile.xot.router
+        try:
+            connection = xot.connect(self.loop, router, self.profile.xot.a[0], 10.0)
+        except LinkError as error:
+            raise CampaignError(
+                f"the router does not answer: {error}. Check xot.router and xot.a in "
+                f"{self.profile.path}, and that the router is running",
+                2,
+            ) from None
+        connection.close()
+
+    def _start_capture(self, rights: Rights) -> None:
+        interface = self.profile.capture.interface
+        if interface == "auto":
+            interface = "lo" if self.profile.is_loopback else "any"
+        ends = (self.profile.xot.router, self.profile.xot.a, self.profile.xot.b)
+        ports = sorted({end[1] for end in ends if end is not None})
+        capture = Capture(self._run, self._slicer, interface, ports, rights.prefix)
+        capture.start()
+        self._capture = capture
+
+    # cases
+
+    def run_case(self, purpose: Purpose, body: Callable[[Bench], None]) -> None:
+        """Run one case; its result comes later (drain, finish)."""
+        assert self._capture is not None
+        self._number += 1
+        number = self._number
+        record = CaseRecord(number, purpose, rerun=self._rerun(purpose))
+        self._records[number] = record
+        reason = self._not_to_run(purpose)
+        if reason is not None:
+            record.failure = reason
+            self._settle(record, None)
+            return
+        self.watcher.on_start(purpose)
+        self._capture.begin(number)
+        began = time.monotonic()
+        bench = Bench(
+            self.profile,
+            purpose,
+            self.loop,
+            self._listeners,
+            int.from_bytes(self._run[:4], "big"),
+            number,
+            self.options.seed,
+        )
+        bench.restart_router = self.router.restart if self.router else None
+        interrupted = False
+        try:
+            self._run_body(record, bench, body)
+        except KeyboardInterrupt:
+            record.failure = (Verdict.NOT_RUN, "interrupted")
+            interrupted = True
+        record.duration_s = time.monotonic() - began
+        record.expectations = bench.expectations
+        record.judge_one = bench.judge_one
+        record.remarks = bench.remarks
+        record.sides = [(side.name, side.direction) for side in bench.sides]
+        self._capture.end(number)
+        if interrupted:
+            raise KeyboardInterrupt
+        self.drain()
+
+    def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> None:
+        watched = False
+        try:
+            body(bench)
+            watched = True
+        except ExpectationFailed as failed:
+            record.failure = (Verdict.FAIL, str(failed))
+        except Inconclusive as why:
+            record.failure = (Verdict.INCONCLUSIVE, str(why))
+        except NotApplicable as why:
+            record.failure = (Verdict.NOT_APPLICABLE, str(why))
+        except Exception as error:
+            record.failure = (Verdict.ERROR, _fault_of_ours(error))
+        try:
+            bench.finish(watched=watched)
+        except Exception as error:
+            record.failure = (Verdict.ERROR, _fault_of_ours(error))
+
+    def _rerun(self, purpose: Purpose) -> str:
+        slow = " --slow" if purpose.slow else ""
+        return f"x25shark run --router {self.options.router} --select {purpose.id}{slow}"
+
+    def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
+        unmet = purpose.unmet(
+            self.profile.configuration, self.profile.declared, self._profile_has
+        )
+        if unmet is not None:
+            return Verdict.NOT_APPLICABLE, unmet
+        if purpose.slow and not self.options.slow:
+            return Verdict.NOT_RUN, "slow; runs with --slow"
+        if self.gone is not None:
+            return Verdict.NOT_RUN, self.gone
+        if self._capture is not None and not self._capture.alive:
+            return Verdict.ERROR, f"the capture ended: {self._capture.failure or 'no reason given'}"
+        return None
+
+    def _profile_has(self, key: str) -> bool:
+        if key.startswith("packet_size "):
+            return self.profile.limits.packet_size >= int(key.split()[1])
+        if key == "timers.tempty":
+            return self.profile.times.tempty > 0
+        if key == "control.stop":
+            return self.router is not None and self.router.can_restart
+        table, name = key.split(".")
+        return bool(getattr(getattr(self.profile, table), name))
+
+    # verdicts
+
+    def _judge_slices(self) -> None:
+        while (found := self._slices.get()) is not None:
+            record = self._records.get(found.number)
+            if record is not None:
+                self._settle(record, found)
+
+    def _settle(self, record: CaseRecord, found: Slice | None) -> None:
+        assert self._judgement is not None
+        try:
+            result = self._judgement.judge(record, found)
+        except Exception as error:  # a case may cost its own verdict, never the run
+            result = CaseResult(
+                id=record.purpose.id,
+                group=record.purpose.group,
+                purpose=record.purpose.purpose,
+                clause=record.purpose.clause,
+                verdict=Verdict.ERROR,
+                reason=_fault_of_ours(error),
+                rerun=record.rerun,
+            )
+        self._records.pop(record.number, None)
+        self._done.put(result)
+
+    def drain(self) -> None:
+        """Report the verdicts that are final by now."""
+        while True:
+            try:
+                result = self._done.get_nowait()
+            except queue.Empty:
+                return
+            self.results.append(result)
+            self.watcher.on_result(result)
+
+    # end
+
+    def finish(self, *, interrupted: bool = False) -> Results:
+        """Wait for the last verdict, stop everything, and give the results."""
+        lost = ""
+        try:
+            if self._capture is not None:
+                self._capture.stop()
+        except CaptureError as error:
+            lost = str(error)
+        self._slices.put(None)
+        if self._judging is not None:
+            self._judging.join()
+        for record in list(self._records.values()):
+            self._settle(record, None)
+        self.drain()
+        if self._slicer.lost:
+            lost = f"dumpcap lost {self._slicer.lost} packets"
+        if lost:
+            self._distrust(lost)
+        self._close()
+        order = {purpose: n for n, purpose in enumerate(_catalogue_order())}
+        self.results.sort(key=lambda r: order.get(r.id, len(order)))
+        verdicts = [r.verdict for r in self.results]
+        return Results(
+            self._info(), self.results, exit_status(verdicts, interrupted=interrupted)
+        )
+
+    def _distrust(self, why: str) -> None:
+        """A lossy capture proves nothing: every PASS becomes ERROR."""
+        self.notes.append(why)
+        for result in self.results:
+            if result.verdict is Verdict.PASS:
+                result.verdict, result.reason = Verdict.ERROR, f"no sure evidence: {why}"
+
+    def _close(self) -> None:
+        if self.options.leave_router and self.router is not None:
+            self.notes.append("the router was left as it is")
+        self._stack.close()
+        self.loop.close()
+
+    def _info(self) -> RunInfo:
+        strays = list(self._slicer.strays)
+        if self._slicer.stray_count > len(strays):
+            strays.append(f"and {self._slicer.stray_count - len(strays)} more frames")
+        started = datetime.datetime.fromtimestamp(self._started, datetime.UTC)
+        return RunInfo(
+            id=self._run.hex(),
+            started=started.isoformat(timespec="seconds"),
+            duration_s=round(time.time() - self._started, 3),
+            router=self.profile.name,
+            profile=self.profile.path,
+            relay_model=self.profile.relay_model,
+            configuration=self.profile.configuration,
+            versions=versions(),
+            judge=self._judge_name,
+            seed=self.options.seed,
+            selection=self.options.selection,
+            command=self.options.command,
+            profile_text=self.profile.text,
+            strays=strays,
+            notes=self.notes,
+        )
+
+
+def _catalogue_order() -> Sequence[str]:
+    from ..catalogue import catalogue
+
+    return list(catalogue().purposes)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a verdict rests on."""
+    found = {
+        "x25shark": __version__,
+        "Python": platform.python_version(),
+        "Scapy": metadata.version("scapy"),
+        "pytest": metadata.version("pytest"),
+        "system": f"{platform.system()} {platform.release()}",
+        "cores": str(os.cpu_count()),
+    }
+    program = shutil.which("tshark")
+    if program:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, check=False, timeout=30
+        )
+        found["Wireshark"] = done.stdout.splitlines()[0].strip() if done.stdout else "unknown"
+    return found
+
+
+def _fault_of_ours(error: BaseException) -> str:
+    """One line for an exception of the tester itself, with the place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"the tester failed: {type(error).__name__}: {error}{place}"[:2000]

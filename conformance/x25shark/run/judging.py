@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verdict of a case: both judges over every expectation, and the evidence with comments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scapy_x25 import summary_line
+
+from ..catalogue import Purpose
+from ..evidence import pcapng
+from ..evidence.slicer import Slice
+from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
+from ..judges.expectation import (
+    CLOSED,
+    Direction,
+    Expectation,
+    Next,
+    NoConnection,
+    Seen,
+    evaluate_all,
+)
+from ..judges.reading import Judge, JudgeError, Reading
+from ..judges.template import to_filter
+from ..judges.tester import TesterJudge
+from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
+from ..verdicts import Verdict
+
+LADDER_PACKETS = 400
+LADDER_OCTETS = 256
+JUDGE_SECONDS = 30.0
+
+
+@dataclass
+class CaseRecord:
+    """What is known of a case when its last packet was sent and its sides are closed.
+
+    failure: the verdict the case itself came to, and why (None: it ran to its end).
+    sides: for each connection, side ("A" or "B") and the direction from the router.
+    """
+
+    number: int
+    purpose: Purpose
+    expectations: list[Expectation] = field(default_factory=list)
+    judge_one: TesterJudge | None = None
+    sides: list[tuple[str, Direction]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    failure: tuple[Verdict, str] | None = None
+    duration_s: float = 0.0
+    rerun: str = ""
+
+
+class Judgement:
+    """Judges the slices of a run, writes each as evidence."""
+
+    def __init__(
+        self, judge: Judge, directory: Path, third_opinion: Callable[[Reading], list[str]]
+    ) -> None:
+        self._judge = judge
+        self._directory = directory
+        self._third_opinion = third_opinion
+
+    def judge(self, record: CaseRecord, found: Slice | None) -> CaseResult:
+        """The result of one case. Never raises: what goes wrong here is verdict ERROR."""
+        result = CaseResult(
+            id=record.purpose.id,
+            group=record.purpose.group,
+            purpose=record.purpose.purpose,
+            clause=record.purpose.clause,
+            verdict=Verdict.PASS,
+            remarks=list(record.remarks),
+            duration_s=round(record.duration_s, 4),
+            rerun=record.rerun,
+        )
+        if record.failure is not None:
+            result.verdict, result.reason = record.failure
+            if result.verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
+                return result
+        evidence = self._evidence_problem(found)
+        if evidence is not None or found is None:
+            result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
+            return result
+        found.frames.sort(key=lambda frame: frame.time)
+        filters = filters_of(record.expectations)
+        try:
+            reading = self._judge.read(
+                found.capture(), filters, FIELDS, timeout=JUDGE_SECONDS
+            )
+        except JudgeError as error:
+            result.verdict = Verdict.ERROR
+            result.reason = f"judge two gave no reading ({error.kind}): {error}"
+            self._write(result, record, found)
+            return result
+        self._decide(result, record, reading, filters)
+        self._write(result, record, found)
+        return result
+
+    @staticmethod
+    def _evidence_problem(found: Slice | None) -> str | None:
+        if found is None or not found.begun:
+            return "the marker at the begin of the case is missing in the capture: no evidence"
+        if not found.ended:
+            return "the marker at the end of the case is missing in the capture: no evidence"
+        if not found.frames:
+            return "no frame of the case was captured: no evidence"
+        return None
+
+    def _decide(
+        self, result: CaseResult, record: CaseRecord, reading: Reading, filters: Sequence[str]
+    ) -> None:
+        judge_two = EvidenceJudge(reading, filters)
+        assert record.judge_one is not None
+        one = evaluate_all(record.expectations, record.judge_one)
+        two = evaluate_all(record.expectations, judge_two)
+        frames = {
+            (read.direction, read.view.offset): (read.view.frame, read.view.k)
+            for read in judge_two.reads
+        }
+        result.expectations = [
+            _expectation_result(e, a, b, frames)
+            for e, a, b in zip(record.expectations, one, two, strict=True)
+        ]
+        result.packets = _ladder(record, judge_two)
+        result.remarks += self._third_opinion(reading)
+        if reading.lua_errors:
+            result.verdict = Verdict.ERROR
+            result.reason = f"the strict dissector failed: {reading.lua_errors[0]}"
+            return
+        if reading.file_error:
+            result.verdict = Verdict.ERROR
+            result.reason = f"the evidence is damaged: {reading.file_error}"
+            return
+        disagreement = _disagreement(record.expectations, one, two)
+        if disagreement:
+            result.verdict, result.reason = Verdict.ERROR, disagreement
+            return
+        if result.verdict is Verdict.ERROR:
+            return
+        self._verdict(result, record, one)
+
+    @staticmethod
+    def _verdict(result: CaseResult, record: CaseRecord, seen: Sequence[Seen]) -> None:
+        if not record.expectations and result.verdict is Verdict.PASS:
+            result.verdict, result.reason = Verdict.ERROR, "the case expected nothing at all"
+            return
+        for expectation, reading, shown in zip(
+            record.expectations, seen, result.expectations, strict=True
+        ):
+            if reading.met:
+                continue
+            preamble = "in the preamble: " if expectation.preamble else ""
+            frame = f" (frame {shown.frame}, packet {shown.k})" if shown.frame else ""
+            note = f" [{expectation.note}]" if expectation.note else ""
+            result.reason = (
+                f"{preamble}side {expectation.side} expected {expectation.text}{note} "
+                f"({expectation.clause}); came: {reading.saw}{frame}"
+            )
+            result.verdict = Verdict.INCONCLUSIVE if expectation.preamble else Verdict.FAIL
+            return
+        if result.verdict is Verdict.FAIL:
+            result.verdict = Verdict.ERROR
+            result.reason = f"the tester contradicts itself: {result.reason}"
+
+    def _write(self, result: CaseResult, record: CaseRecord, found: Slice) -> None:
+        name = f"{record.purpose.id}.pcapng"
+        comments: dict[int, list[str]] = {}
+        for expectation in result.expectations:
+            if expectation.frame is not None:
+                says = "met" if expectation.met else "NOT MET"
+                comments.setdefault(expectation.frame, []).append(
+                    f"{record.purpose.id}: packet {expectation.k}: side {expectation.side} "
+                    f"expected {expectation.text} ({expectation.clause}): {says}"
+                )
+        summary = (
+            f"x25shark {record.purpose.id}: {result.verdict}\n{record.purpose.purpose}\n"
+            f"Clause: {record.purpose.clause}\n{result.reason}"
+        )
+        blocks = [
+            pcapng.with_comment(b, summary) if b.kind == pcapng.SECTION_HEADER else b
+            for b in found.head
+        ]
+        for number, frame in enumerate(found.frames, 1):
+            block = frame.block
+            for comment in reversed(comments.get(number, [])):
+                block = pcapng.with_comment(block, comment)
+            blocks.append(block)
+        path = self._directory / "cases" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(b.octets for b in blocks))
+        result.evidence = f"cases/{name}"
+        times = {n: frame.time for n, frame in enumerate(found.frames, 1)}
+        first = found.frames[0].time
+        for line in result.packets:
+            line.time = round(times.get(line.frame, first) - first, 6)
+
+
+def _disagreement(
+    expectations: Sequence[Expectation], one: Sequence[Seen], two: Sequence[Seen]
+) -> str | None:
+    for expectation, a, b in zip(expectations, one, two, strict=True):
+        if a.met != b.met or a.offset != b.offset:
+            return (
+                f"judges disagree on: side {expectation.side} expected {expectation.text}. "
+                f"Judge one: {_in_words(a)}. Judge two: {_in_words(b)}"
+            )
+    return None
+
+
+def _in_words(seen: Seen) -> str:
+    at = f" at octet {seen.offset}" if seen.offset is not None else ""
+    return f"{'met' if seen.met else 'not met'}, saw {seen.saw}{at}"
+
+
+def _expectation_result(
+    expectation: Expectation,
+    one: Seen,
+    two: Seen,
+    frames: Mapping[tuple[Direction, int], tuple[int | None, int | None]],
+) -> ExpectationResult:
+    def place(seen: Seen) -> tuple[int | None, int | None]:
+        if seen.offset is None or expectation.direction is None:
+            return None, None
+        return frames.get((expectation.direction, seen.offset), (None, None))
+
+    frame, k = place(two)
+    filters = filters_of_leading(expectation)
+    joined = " || ".join(f"({f})" for f in filters) if len(filters) > 1 else "".join(filters)
+    return ExpectationResult(
+        text=expectation.text,
+        side=expectation.side,
+        clause=expectation.clause,
+        met=one.met and two.met,
+        filter=joined.replace("{k}", str(k or 1)),
+        locator=joined.replace("#{k}", ""),
+        frame=frame,
+        k=k,
+        preamble=expectation.preamble,
+        judge_one=JudgeReading(one.met, *place(one), one.offset, one.saw),
+        judge_two=JudgeReading(two.met, frame, k, two.offset, two.saw),
+    )
+
+
+def filters_of_leading(expectation: Expectation) -> list[str]:
+    """The filters of what is expected, or must not come; TCP ends as tcp.flags."""
+    filters = [to_filter(t) for t in expectation.leading()]
+    if isinstance(expectation, Next) and CLOSED in expectation.alternatives:
+        filters.append("tcp.flags.fin == 1 || tcp.flags.reset == 1")
+    if isinstance(expectation, NoConnection):
+        host, port = expectation.listener
+        filters.append(
+            f"tcp.flags.syn == 1 && tcp.flags.ack == 0 && ip.dst == {host} && tcp.dstport == {port}"
+        )
+    return filters
+
+
+def _ladder(record: CaseRecord, judge_two: EvidenceJudge) -> list[PacketLine]:
+    """The packets of the case in the order of the evidence, bounded."""
+    side_of: dict[Direction, tuple[str, bool, int]] = {}
+    for number, (name, direction) in enumerate(record.sides, 1):
+        side_of[direction] = (name, False, number)
+        side_of[Direction(direction.destination, direction.source)] = (name, True, number)
+    lines = []
+    for read in judge_two.reads[:LADDER_PACKETS]:
+        name, sent, number = side_of.get(read.direction, ("?", False, 0))
+        shown = read.octets[:LADDER_OCTETS].hex()
+        if len(read.octets) > LADDER_OCTETS:
+            shown += f"... ({len(read.octets)} octets)"
+        lines.append(
+            PacketLine(
+                time=0.0,
+                frame=read.view.frame or 0,
+                k=read.view.k or 0,
+                side=name,
+                sent=sent,
+                connection=number,
+                offset=read.view.offset,
+                text=summary_line(read.octets),
+                octets=shown,
+            )
+        )
+    return lines

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How this user may capture: directly, in an own namespace, or through sudo."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from ..profile import Profile
+from .namespaces import NamespaceError, enter_own
+
+
+class RightsError(Exception):
+    """No way to capture; the message says what to type."""
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What stands in front of dumpcap, and how that came about."""
+
+    prefix: tuple[str, ...]
+    how: str
+
+
+def may_capture() -> bool:
+    """Whether dumpcap may capture as it is."""
+    program = shutil.which("dumpcap")
+    if program is None:
+        raise RightsError(
+            "dumpcap is not installed. On Debian and Ubuntu: sudo apt-get install tshark"
+        )
+    if os.geteuid() == 0:
+        return True
+    done = subprocess.run([program, "-D"], capture_output=True, text=True, check=False, timeout=20)
+    return done.returncode == 0 and bool(done.stdout.strip())
+
+
+def obtain(profile: Profile) -> Rights:
+    """Get the right to capture; may move this process into an own namespace. Raises RightsError.
+
+    An own namespace is possible only where the router is started by us on loopback, since nothing
+    else can be reached from it.
+    """
+    starts_router = profile.embedded is not None or profile.control.start is not None
+    possible = profile.is_loopback and starts_router
+    if profile.capture.namespace == "own":
+        if not possible:
+            raise RightsError(
+                "capture.namespace = 'own' needs a router on loopback that the profile starts"
+            )
+        return _own()
+    if may_capture():
+        return Rights((), "directly")
+    if possible and profile.capture.namespace == "auto":
+        return _own()
+    if shutil.which("sudo") and _sudo_without_password():
+        return Rights(("sudo", "-n"), "sudo dumpcap")
+    raise RightsError(
+        "this user may not capture. Either: sudo dpkg-reconfigure wireshark-common (answer yes), "
+        f"sudo adduser {os.environ.get('USER', '$USER')} wireshark, and log in again; or run "
+        "'sudo -v' first, so that dumpcap alone can be started through sudo"
+    )
+
+
+def _own() -> Rights:
+    try:
+        enter_own()
+    except NamespaceError as error:
+        raise RightsError(str(error)) from None
+    return Rights((), "own namespace")
+
+
+def _sudo_without_password() -> bool:
+    done = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False, timeout=20)
+    return done.returncode == 0

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The router under test as a process: the embedded reference router, or the profile's hooks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import IO
+
+from ..profile import Control, Profile, ProfileError
+
+READY_SECONDS = 30.0
+HOOK_SECONDS = 300.0
+
+
+class RouterError(Exception):
+    """The router could not be started; the message says why."""
+
+
+class Router:
+    """Starts and stops what the profile says. Used as a context manager."""
+
+    def __init__(self, profile: Profile, log: Path, options: Sequence[str] = ()) -> None:
+        self._profile = profile
+        self._log_path = log
+        self._options = options
+        self._log: IO[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Router:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    @property
+    def process_id(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start the router and wait until it is ready. Raises RouterError."""
+        if self._log is None:
+            self._log_path.parent.mkdir(parents=True, exist_ok=True)
+            self._log = self._log_path.open("ab")
+        if self._profile.embedded is not None:
+            self._start_embedded(self._profile.embedded)
+        elif self._profile.control.start is not None:
+            self._hook("start")
+
+    def stop(self) -> None:
+        """Stop the router in an orderly way."""
+        process = self._process
+        self._process = None
+        if process is not None:
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    process.stdin.close()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+        elif self._profile.embedded is None and self._profile.control.stop is not None:
+            self._hook("stop")
+
+    def restart(self) -> None:
+        """Stop and start, or the hook control.restart."""
+        if self._profile.embedded is None and self._profile.control.restart is not None:
+            self._hook("restart")
+        else:
+            self.stop()
+            self.start()
+
+    @property
+    def can_restart(self) -> bool:
+        control = self._profile.control
+        both = control.start is not None and control.stop is not None
+        return self._profile.embedded is not None or control.restart is not None or both
+
+    def _start_embedded(self, name: str) -> None:
+        folder = resources.files("x25shark") / "profiles"
+        beside = Path(self._profile.path).parent / name
+        with resources.as_file(folder / name) as built_in:
+            path = built_in if built_in.is_file() else beside
+            if not path.is_file():
+                raise ProfileError(
+                    f"{self._profile.path}: embedded: {name!r} is neither a built-in router "
+                    f"configuration nor a file beside the profile"
+                )
+            command = [sys.executable, "-m", "x25shark.reference", "--config", str(path)]
+            self._process = subprocess.Popen(
+                [*command, "--stop-on-eof", *self._options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                start_new_session=True,
+            )
+            self._await_ready()
+
+    def _await_ready(self) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        stdout = self._process.stdout
+        deadline = time.monotonic() + READY_SECONDS
+        line = b""
+        while not line.endswith(b"\n") and time.monotonic() < deadline:
+            if select.select([stdout], [], [], 0.2)[0]:
+                octets = os.read(stdout.fileno(), 4096)
+                if not octets:
+                    break
+                line += octets
+        try:
+            if json.loads(line)["ready"] is True:
+                return
+        except (ValueError, KeyError, TypeError):
+            pass
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+        said = self._log_path.read_text("utf-8", "replace").strip().splitlines()
+        why = said[-1] if said else "it said nothing"
+        raise RouterError(f"the reference router did not start: {why}")
+
+    def _hook(self, which: str) -> None:
+        control: Control = self._profile.control
+        command = getattr(control, which)
+        try:
+            done = subprocess.run(
+                command,
+                shell=True,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                check=False,
+                timeout=HOOK_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise RouterError(
+                f"control.{which} did not end within {HOOK_SECONDS:g} s: {command}"
+            ) from None
+        if done.returncode != 0:
+            raise RouterError(
+                f"control.{which} ended with status {done.returncode}: {command} "
+                f"(what it printed: {self._log_path})"
+            )

@@ -1,0 +1,472 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one case works with: it opens connections and calls, and keeps every expectation.
+
+A case that ends without a failed expectation still has to pass what every case demands: nothing
+came on any of its connections but what was expected or may pass (Quiet), and the router opened no
+connection that the case did not ask for.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from scapy.packet import Packet
+from scapy_x25 import (
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearRequest,
+    FastSelectReverseCharging,
+    PacketSize,
+    TestRecord,
+    WindowSize,
+)
+
+from ..catalogue import Purpose
+from ..judges.expectation import (
+    FLOW_CONTROL,
+    Direction,
+    Expectation,
+    Next,
+    NoConnection,
+    Quiet,
+    Seen,
+)
+from ..judges.template import decode
+from ..judges.tester import Received, TesterJudge
+from ..judges.values import Matcher, OneOf, one_of
+from ..links import xot
+from ..links.loop import Loop
+from ..links.xot import Connection, LinkError, Listener
+from ..profile import Profile
+from .call import Call
+from .side import AbsentSide, ExpectationFailed, Side
+
+SIZE_CODES = {16 << i: 4 + i for i in range(9)}
+# Rule 8: on XOT no end is the DTE or the DCE, so these name the same state.
+_STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
+_CLEARING: tuple[Packet, ...] = (ClearRequest(), ClearConfirmation())
+CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
+
+
+class Inconclusive(Exception):
+    """The purpose cannot be judged; the message says why."""
+
+
+class NotApplicable(Exception):
+    """The profile does not have what the case needs; the message says what."""
+
+
+class Bench:
+    """The tester's side of one case. See the module's text, and call() for how calls are made."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        purpose: Purpose,
+        loop: Loop,
+        listeners: Mapping[str, Listener],
+        run: int,
+        number: int,
+        seed: int = 0,
+    ) -> None:
+        self.profile = profile
+        self.purpose = purpose
+        self.loop = loop
+        self.run = run
+        self.number = number
+        self.random = random.Random(f"{seed}/{purpose.id}")
+        self.expectations: list[Expectation] = []
+        self.remarks: list[str] = []
+        self.sides: list[Side] = []
+        self.connections: list[tuple[str, Connection]] = []
+        self.received: dict[Direction, Received] = {}
+        self.accepted: dict[tuple[str, int], list[Direction]] = {}
+        self.in_preamble = False
+        self.restart_router: Callable[[], None] | None = None
+        self._listeners = listeners
+        self._waiting: dict[str, list[Connection]] = {name: [] for name in listeners}
+        self._calls = 0
+        self._records = 0
+        self._judge = TesterJudge(self.received, self.accepted)
+        for name, listener in listeners.items():
+            self.accepted[listener.address] = []
+            listener.on_accept = self._acceptor(name)
+
+    # what the profile says
+
+    @property
+    def model(self) -> str:
+        """The relay model of the path: local, end-to-end or splice. T2: local."""
+        return self.profile.relay_model if self.two_sided else "local"
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether the tester plays both ends (T1)."""
+        return self.profile.configuration == "T1"
+
+    @property
+    def patience(self) -> float:
+        """How long a reaction may take before it is no reaction: twice TR (rule 7)."""
+        return 2 * self.profile.times.reaction
+
+    def declared(self, item: str) -> bool:
+        """Whether a PICS item holds."""
+        return item in self.profile.declared
+
+    def clause(self, clause: str | None) -> str:
+        return clause or self.purpose.clause
+
+    def diagnostic(self, *codes: int) -> Matcher:
+        """The diagnostics that stand for these ones at the profile's level (rules 4, 5, 8)."""
+        allowed: list[int] = []
+        for code in codes:
+            allowed.append(code)
+            if code in _STATE_PAIRS and not self.declared("R-DCE"):
+                allowed.append(_STATE_PAIRS[code])
+        if self.profile.diagnostics == "any":
+            return OneOf((*range(256), None))
+        if self.profile.diagnostics == "group":
+            allowed += [code // 16 * 16 for code in codes] + [0]
+            if any(code < 16 for code in codes):
+                allowed.append(0)
+        return one_of(*allowed)
+
+    def cause(self, network: int, *others: int) -> Matcher:
+        """The causes for an error that the router found itself: a DTE sends 0x00 instead."""
+        if self.declared("R-DTE"):
+            return one_of(network, *others, 0, range(0x80, 0x100))
+        return one_of(network, *others)
+
+    @property
+    def local_clear(self) -> Matcher:
+        """Clearing cause towards the side that made the error."""
+        return self.cause(0x13)
+
+    @property
+    def remote_clear(self) -> Matcher:
+        """Clearing cause towards the other side."""
+        return self.cause(0x11)
+
+    @property
+    def local_reset(self) -> Matcher:
+        """Resetting cause towards the side that made the error."""
+        return self.cause(0x05)
+
+    @property
+    def remote_reset(self) -> Matcher:
+        """Resetting cause towards the other side."""
+        return self.cause(0x03)
+
+    @property
+    def network_clear(self) -> Matcher:
+        """Any clearing cause of the network (bit 8 clear, not 0x00); a DTE's may be 0x00."""
+        return self.cause(*range(1, 0x80))
+
+    def need(self, condition: object, what: str) -> None:
+        """Demand something of the profile that PICS items do not name. Raises NotApplicable."""
+        if not condition:
+            raise NotApplicable(what)
+
+    # connections
+
+    def connect(self, *, modulus: int = 8) -> Side:
+        """Open a TCP connection to the router as tester A. Raises Inconclusive."""
+        try:
+            connection = xot.connect(
+                self.loop, self.profile.xot.router, self.profile.xot.a[0], self.patience
+            )
+        except LinkError as error:
+            raise Inconclusive(f"no TCP connection to the router: {error}") from None
+        return self._side("A", connection, modulus)
+
+    def _side(self, name: str, connection: Connection, modulus: int = 8) -> Side:
+        self.connections.append((name, connection))
+        direction = Direction(connection.remote, connection.local)
+        self.received[direction] = Received(connection)
+        side = Side(self, name, connection, modulus)
+        self.sides.append(side)
+        return side
+
+    def _acceptor(self, name: str) -> Callable[[Connection], None]:
+        def accept(connection: Connection) -> None:
+            direction = Direction(connection.remote, connection.local)
+            self.accepted[connection.local].append(direction)
+            self._waiting[name].append(connection)
+
+        return accept
+
+    def incoming(self, *templates: Packet, at: str = "b", clause: str | None = None) -> Side:
+        """The next connection from the router and the Call on it, as one of the templates says.
+
+        at: "b", "b2" or "a" (a call in the other direction). Raises ExpectationFailed.
+        """
+        side = self.accept(at=at, clause=clause)
+        side.expect(*(templates or (CallRequest(),)), clause=clause)
+        self._take_numbers(side)
+        return side
+
+    def accept(self, *, at: str = "b", clause: str | None = None) -> Side:
+        """The next TCP connection from the router to this address of the tester."""
+        if at not in self._listeners:
+            raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
+        waiting = self._waiting[at]
+        self.loop.wait(lambda: bool(waiting), self.patience)
+        if not waiting:
+            missing = Next(
+                at.upper(), self.clause(clause), None, alternatives=(CallRequest(),),
+                preamble=self.in_preamble,
+            )
+            self.expectations.append(missing)
+            raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
+        return self._side("A" if at == "a" else "B", waiting.pop(0))
+
+    def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
+        """Demand that the router opens no further connection to that address, up to the end."""
+        if at in self._listeners:
+            self._watch_listener(at, self.clause(clause))
+
+    def _watch_listener(self, at: str, clause: str) -> None:
+        address = self._listeners[at].address
+        self.expectations.append(
+            NoConnection(at.upper(), clause, listener=address, known=frozenset())
+        )
+
+    def refuse(self, at: str = "b") -> Listener:
+        """The listening address, for cases that stop() and resume() it."""
+        return self._listeners[at]
+
+    # calls
+
+    def call_request(
+        self,
+        *,
+        called: str | None = None,
+        window: int | tuple[int, int] = 2,
+        size: int | tuple[int, int] = 128,
+        user_data: bytes | None = None,
+        fast_select: int | None = None,
+        facilities: Sequence[Packet] | None = None,
+        more: Sequence[Packet] = (),
+        calling: str | None = None,
+    ) -> CallRequest:
+        """The Call Request of the preamble P-CALL: sizes and windows as (called, calling)."""
+        self._calls += 1
+        sizes = (size, size) if isinstance(size, int) else size
+        windows = (window, window) if isinstance(window, int) else window
+        if facilities is None:
+            facilities = [
+                PacketSize(called=SIZE_CODES[sizes[0]], calling=SIZE_CODES[sizes[1]]),
+                WindowSize(called=windows[0], calling=windows[1]),
+            ]
+            if fast_select is not None:
+                facilities.insert(0, FastSelectReverseCharging(fast_select=fast_select))
+        if user_data is None:
+            user_data = b"\xc0" + (self.number << 10 | self._calls).to_bytes(3, "big")
+        return CallRequest(
+            called_address=called or self.called_address,
+            calling_address=self.profile.addresses.a if calling is None else calling,
+            facilities=[*facilities, *more],
+            user_data=user_data,
+        )
+
+    @property
+    def called_address(self) -> str:
+        """ADDR-B, or the address that the router answers itself (T2)."""
+        addresses = self.profile.addresses
+        found = addresses.b if self.two_sided else addresses.echo
+        assert found is not None  # the profile was checked for it
+        return found
+
+    @contextmanager
+    def preamble(self) -> Iterator[None]:
+        """Expectations within are not what the case is about: their failure is INCONCLUSIVE."""
+        before = self.in_preamble
+        self.in_preamble = True
+        try:
+            yield
+        except ExpectationFailed as failed:
+            raise Inconclusive(f"the preamble failed: {failed}") from failed
+        finally:
+            self.in_preamble = before
+
+    def call(
+        self,
+        request: Packet | None = None,
+        *,
+        modulus: int = 8,
+        lcn: int = 1,
+        answer: Packet | None = None,
+        **options: object,
+    ) -> Call:
+        """A call from A to B up to Call Connected (preamble P-CALL). Raises Inconclusive.
+
+        options: as call_request(). In T2 the router answers, and side B is absent.
+        """
+        with self.preamble():
+            side_a = self.connect(modulus=modulus)
+            side_a.lcn = lcn
+            request = self.call_request(**options) if request is None else request  # type: ignore[arg-type]
+            side_a.send(request)
+            side_b: Side | AbsentSide = AbsentSide()
+            if self.two_sided:
+                side_b = self.incoming()
+                side_b.send(CallAccepted() if answer is None else answer)
+            connected = side_a.expect(CallAccepted())
+            assert connected is not None
+            self._settle(side_a, side_b, request, connected)
+        return Call(self, side_a, side_b)
+
+    def _take_numbers(self, side: Side) -> None:
+        """Modulus and values of an Incoming Call become those of the called side."""
+        units = [u for u in side.connection.received if u.end == side.cursor]
+        packet = units[0].packet if units else b""
+        if len(packet) >= 2:
+            side.modulus = 128 if packet[0] >> 4 & 3 == 2 else 8
+            side.lcn = (packet[0] & 15) << 8 | packet[1] or 1
+            side.packet_size, side.window = _values(decode(packet), called=True)
+
+    def _settle(self, a: Side, b: Side | AbsentSide, request: Packet, connected: Packet) -> None:
+        """Packet size and window that A may use: as answered, or else as asked for."""
+        asked = _values(request, called=False)
+        a.packet_size, a.window = _values(connected, called=False, otherwise=asked)
+        if isinstance(b, AbsentSide):
+            b.packet_size, b.window = a.packet_size, a.window
+
+    def record(self, octets: int, *, call: int = 1, sequence: int | None = None) -> bytes:
+        """A test record of this run; its filler repeats in no other record."""
+        self._records += 1
+        return TestRecord.build(
+            self.run,
+            (self.number << 12) + call,
+            self._records if sequence is None else sequence,
+            0,
+            octets,
+        )
+
+    def fence(self, note: str = "liveness: a fresh call") -> None:
+        """A fresh call with data both ways, where the connection of the case is gone.
+
+        When it is through, everything that the router had to do about the stimulus has been done.
+        """
+        before, self.in_preamble = self.in_preamble, False
+        try:
+            side_a = self.connect()
+            request = self.call_request()
+            side_a.send(request)
+            side_b: Side | AbsentSide = AbsentSide()
+            if self.two_sided:
+                side_b = self.incoming()
+                side_b.send(CallAccepted())
+            connected = side_a.expect(CallAccepted(), note=note)
+            assert connected is not None
+            self._settle(side_a, side_b, request, connected)
+            Call(self, side_a, side_b).fence(note)
+        finally:
+            self.in_preamble = before
+
+    # judging while the case runs
+
+    def judge(self, expectation: Expectation) -> Seen:
+        """What judge one says of an expectation at this moment."""
+        return expectation.evaluate(self._judge, set())
+
+    @property
+    def judge_one(self) -> TesterJudge:
+        """Judge one over everything that came in this case."""
+        return self._judge
+
+    def wait_noting_lateness(
+        self, condition: Callable[[], bool], seconds: float, expectation: Expectation
+    ) -> None:
+        """Wait; a reaction between TR and twice TR is a remark (rule 7)."""
+        started = time.monotonic()
+        lag = self.loop.lag
+        self.loop.wait(condition, seconds)
+        took = time.monotonic() - started - (self.loop.lag - lag)
+        if took > self.profile.times.reaction and condition() and seconds == self.patience:
+            self.remark(f"late by {took:.1f} s: {expectation.text}")
+
+    def remark(self, text: str) -> None:
+        """Something to know that is no reason to fail."""
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+    # the end of the case
+
+    def finish(self, *, watched: bool) -> None:
+        """End what is open, in an orderly way; watched: demand that nothing else came."""
+        for side in self.sides:
+            if watched:
+                relaxed = side.connection.received_octets
+                self.expectations.append(
+                    Quiet(
+                        side.name,
+                        self.purpose.clause,
+                        side.direction,
+                        passing=FLOW_CONTROL + tuple(side.allowed),
+                        relaxed_from=relaxed,
+                        relaxed=_CLEARING,
+                    )
+                )
+        if watched:
+            self._settle_listeners()
+        self._clear()
+        for side in self.sides:
+            side.close()
+        for waiting in self._waiting.values():
+            for connection in waiting:
+                connection.reset()
+
+    def _settle_listeners(self) -> None:
+        known = frozenset(side.direction for side in self.sides)
+        watched = [e for e in self.expectations if isinstance(e, NoConnection)]
+        for expectation in watched:
+            expectation.known = known
+        for name, listener in self._listeners.items():
+            if not any(e.listener == listener.address for e in watched):
+                self.expectations.append(
+                    NoConnection(
+                        name.upper(), self.purpose.clause, listener=listener.address, known=known
+                    )
+                )
+
+    def _clear(self) -> None:
+        """Clear the calls that are still up; answers are waited for, but not demanded."""
+        calling = [s for s in self.sides if s.name == "A" and _open(s)]
+        for side in calling:
+            if side.phase in ("calling", "connected"):
+                side.send(ClearRequest(cause=0, diagnostic=0))
+        for side in self.sides:
+            if not _open(side):
+                continue
+            self.loop.wait(
+                lambda side=side: side.phase in ("being cleared", "cleared", "idle")  # type: ignore[misc]
+                or not _open(side),
+                self.profile.times.reaction,
+            )
+            if side.phase == "being cleared":
+                side.send(ClearConfirmation())
+
+
+def _open(side: Side) -> bool:
+    return not side.connection.closed and side.connection.end is None
+
+
+def _values(
+    packet: Packet, *, called: bool, otherwise: tuple[int, int] = (128, 2)
+) -> tuple[int, int]:
+    """Packet size and window for sending, for the called or the calling side."""
+    size, window = otherwise
+    for facility in packet.fields.get("facilities") or ():
+        value = facility.getfieldval("called" if called else "calling") if isinstance(
+            facility, (PacketSize, WindowSize)
+        ) else None
+        if isinstance(facility, PacketSize) and isinstance(value, int) and 4 <= value <= 12:
+            size = 1 << value
+        elif isinstance(facility, WindowSize) and isinstance(value, int) and 1 <= value <= 127:
+            window = value
+    return size, window

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One side of the tester: a DTE on one XOT connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scapy.packet import Packet
+from scapy_x25 import (
+    RR,
+    RR128,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearRequest,
+    Data,
+    Data128,
+)
+
+from ..judges.expectation import (
+    CLOSED,
+    FLOW_CONTROL,
+    Counted,
+    Direction,
+    Expectation,
+    Never,
+    Next,
+    NextMessage,
+    Seen,
+    TcpEnd,
+)
+from ..judges.template import decode
+from ..links.xot import Connection, Unit
+from .numbering import Numbering
+
+if TYPE_CHECKING:
+    from .bench import Bench
+
+
+class ExpectationFailed(Exception):
+    """The router contradicted an expectation; the case ends here."""
+
+    def __init__(self, expectation: Expectation, seen: Seen) -> None:
+        super().__init__(f"expected {expectation.text}; came: {seen.saw}")
+        self.expectation = expectation
+        self.seen = seen
+
+
+def unit(packet: bytes) -> bytes:
+    """A packet behind its XOT header: version 0, length (RFC 1613 4.1)."""
+    return b"\0\0" + len(packet).to_bytes(2, "big") + packet
+
+
+class Side:
+    """A DTE (side "A" calls, side "B" is called) on one connection.
+
+    lcn and modulus are put into every packet that does not name its own; so are P(S) and P(R).
+    Data is acknowledged by RR as it arrives, unless withholding is set.
+    """
+
+    present = True
+
+    def __init__(self, bench: Bench, name: str, connection: Connection, modulus: int = 8) -> None:
+        self.bench = bench
+        self.name = name
+        self.connection = connection
+        self.direction = Direction(connection.remote, connection.local)
+        self.lcn = 1
+        self.window = 2
+        self.packet_size = 128
+        self.numbering = Numbering(modulus)
+        self.withholding = False
+        self.cursor = 0
+        self.phase = "idle"
+        self.allowed: list[Packet] = []
+        connection.on_unit = self._arrived
+        for unit in connection.received:
+            self._arrived(unit)
+
+    # sending
+
+    @property
+    def modulus(self) -> int:
+        return self.numbering.modulus
+
+    @modulus.setter
+    def modulus(self, value: int) -> None:
+        self.numbering = Numbering(value)
+
+    def octets_of(self, packet: Packet) -> bytes:
+        """The octets of a packet, with lcn, modulus, P(S) and P(R) filled in where not named."""
+        whole = packet.copy()
+        bits = 2 if self.modulus == 128 else 1
+        if "lcn" not in whole.fields and whole.getfieldval("lcn") != 0:
+            whole.fields["lcn"] = self.lcn
+        if "modulo" not in whole.fields:
+            whole.fields["modulo"] = bits
+        if isinstance(whole, (Data, Data128)):
+            whole.fields.setdefault("p_s", self.numbering.next_p_s)
+        if "p_r" in whole.fieldtype:
+            whole.fields.setdefault("p_r", self.numbering.p_r)
+        return bytes(whole)
+
+    def send(self, *packets: Packet) -> None:
+        """Send packets, all in one write (one TCP segment, as far as they fit)."""
+        octets = b""
+        for packet in packets:
+            octets_of_packet = self.octets_of(packet)
+            self._note(packet, octets_of_packet)
+            octets += unit(octets_of_packet)
+        self.connection.send(octets)
+
+    def _note(self, packet: Packet, octets: bytes) -> None:
+        self.numbering.sent(octets)
+        if isinstance(packet, CallRequest):
+            self.phase = "calling"
+        elif isinstance(packet, CallAccepted):
+            self.phase = "connected"
+        elif isinstance(packet, ClearRequest):
+            self.phase = "clearing"
+        elif isinstance(packet, ClearConfirmation):
+            self.phase = "cleared"
+
+    def send_octets(self, octets: bytes) -> None:
+        """Send octets on the connection as they are: headers, halves of packets, anything."""
+        self.connection.send(octets)
+
+    def unit_of(self, packet: Packet) -> bytes:
+        """The octets of a packet behind its XOT header, for send_octets(); numbers count on."""
+        octets = self.octets_of(packet)
+        self._note(packet, octets)
+        return unit(octets)
+
+    def data(self, user_data: bytes, **fields: Any) -> Packet:
+        """A Data packet of this side's modulus."""
+        return (Data128 if self.modulus == 128 else Data)(user_data=user_data, **fields)
+
+    def send_data(self, user_data: bytes, **fields: Any) -> None:
+        """Send one Data packet, waiting for the window to open first."""
+        self.wait_for_window()
+        self.send(self.data(user_data, **fields))
+
+    def send_message(self, octets: bytes, *, q: int = 0, d: int = 0) -> None:
+        """Send octets as one complete packet sequence, waiting for the window as needed."""
+        size = self.packet_size
+        parts = [octets[i : i + size] for i in range(0, len(octets), size)] or [b""]
+        for number, part in enumerate(parts):
+            last = number == len(parts) - 1
+            self.send_data(part, m=int(not last), q=q, d=d if last else 0)
+
+    def wait_for_window(self) -> None:
+        """Wait until the router's P(R) lets this side send; ExpectationFailed if it never does."""
+        if self.numbering.outstanding < self.window:
+            return
+        opened = self.bench.loop.wait(
+            lambda: self.numbering.outstanding < self.window or self.connection.end is not None,
+            self.bench.patience,
+        )
+        if opened and self.connection.end is None:
+            return
+        acknowledgement = Next(
+            self.name,
+            self.bench.clause("X.25 4.4.1.3"),
+            self.direction,
+            start=self._received_end(),
+            alternatives=(self._receive_ready(),),
+            passing=(),
+            stop=self._received_end(),
+            note="the window has to open again",
+        )
+        self.bench.expectations.append(acknowledgement)
+        raise ExpectationFailed(acknowledgement, Seen(False, None, "no P(R) that opens the window"))
+
+    def _receive_ready(self) -> Packet:
+        return (RR128 if self.modulus == 128 else RR)(p_r=self.numbering.next_p_s)
+
+    def acknowledge(self, p_r: int | None = None) -> None:
+        """Send RR with the current P(R), or the one given."""
+        number = self.numbering.p_r if p_r is None else p_r
+        self.send((RR128 if self.modulus == 128 else RR)(p_r=number))
+
+    # receiving
+
+    def _arrived(self, unit: Unit) -> None:
+        packet = unit.packet
+        if len(packet) >= 3 and packet[2] in (0x0F, 0x13, 0x17):
+            self.phase = {0x0F: "connected", 0x13: "being cleared", 0x17: "cleared"}[packet[2]]
+        if self.numbering.received(packet) and not self.withholding:
+            self.acknowledge()
+
+    def expect(
+        self,
+        *alternatives: Packet | TcpEnd,
+        passing: Sequence[Packet] = (),
+        clause: str | None = None,
+        within: float | None = None,
+        note: str = "",
+    ) -> Packet | None:
+        """Wait for the next packet and demand that it is one of the alternatives.
+
+        RR and RNR pass unless they are what is expected, and so does whatever passing names.
+        Returns the packet (decoded), or None if the connection ended as allowed (CLOSED).
+        Raises ExpectationFailed.
+        """
+        flow = any(isinstance(a, type(f)) for a in alternatives for f in FLOW_CONTROL)
+        expectation = Next(
+            self.name,
+            self.bench.clause(clause),
+            self.direction,
+            start=self.cursor,
+            alternatives=alternatives,
+            passing=tuple(passing) if flow else FLOW_CONTROL + tuple(passing),
+            preamble=self.bench.in_preamble,
+            note=note,
+        )
+        seen = self._await(expectation, within)
+        if seen.view is None:
+            return None
+        received = self.bench.received[self.direction].packets[seen.view.offset]
+        return decode(received)
+
+    def expect_message(
+        self,
+        octets: bytes,
+        *,
+        q: int = 0,
+        longest: int | None = None,
+        passing: Sequence[Packet] = (),
+        clause: str | None = None,
+        within: float | None = None,
+        note: str = "",
+        **fields: Any,
+    ) -> None:
+        """Wait for the next complete packet sequence and demand that it holds these octets.
+
+        longest: no packet of it may have more octets of user data. fields: what each of its Data
+        packets must show besides. Raises ExpectationFailed.
+        """
+        kind = Data128 if self.modulus == 128 else Data
+        self._await(
+            NextMessage(
+                self.name,
+                self.bench.clause(clause),
+                self.direction,
+                start=self.cursor,
+                alternatives=(kind(**fields),),
+                passing=FLOW_CONTROL + tuple(passing),
+                octets=octets,
+                q=q,
+                longest=longest,
+                preamble=self.bench.in_preamble,
+                note=note,
+            ),
+            within,
+        )
+
+    def expect_closed(self, *, clause: str | None = None, within: float | None = None) -> None:
+        """Demand that the router closes or resets the connection, and sends nothing before."""
+        self.expect(CLOSED, clause=clause, within=within)
+
+    def never(self, *templates: Packet, clause: str | None = None, from_start: bool = False) -> None:
+        """Demand that no such packet comes, from here (or the very start) to the TCP end."""
+        self.bench.expectations.append(
+            Never(
+                self.name,
+                self.bench.clause(clause),
+                self.direction,
+                start=0 if from_start else self.cursor,
+                forbidden=templates,
+            )
+        )
+
+    def expect_count(
+        self,
+        template: Packet,
+        low: int,
+        high: int | None = None,
+        *,
+        start: int | None = None,
+        clause: str | None = None,
+        note: str = "",
+    ) -> None:
+        """Demand low to high packets as the template says, from the cursor (or start) to here.
+
+        Waits until low of them have come. Those counted need no other expectation.
+        """
+        expectation = Counted(
+            self.name,
+            self.bench.clause(clause),
+            self.direction,
+            start=self.cursor if start is None else start,
+            template=template,
+            low=low,
+            high=high,
+            note=note,
+        )
+        self.bench.loop.wait(
+            lambda: self.bench.judge(expectation).met or self.connection.end is not None,
+            self.bench.patience if low else 0.0,
+        )
+        expectation.stop = self._received_end()
+        self.bench.expectations.append(expectation)
+        seen = self.bench.judge(expectation)
+        if not seen.met:
+            raise ExpectationFailed(expectation, seen)
+        self.cursor = expectation.stop
+
+    def allow(self, *templates: Packet) -> None:
+        """Let such packets come at any time without an expectation of their own."""
+        self.allowed += templates
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float | None = None) -> bool:
+        """Serve the connections until the condition holds or the time is over."""
+        return self.bench.loop.wait(condition, seconds or self.bench.patience)
+
+    def _received_end(self) -> int:
+        received = self.connection.received
+        return received[-1].end if received else 0
+
+    def _await(self, expectation: Next, within: float | None) -> Seen:
+        bench = self.bench
+        bench.expectations.append(expectation)
+        latest: list[Seen] = []
+        looked_at = [-1, ""]
+
+        def decided() -> bool:
+            state = [len(self.connection.received), str(self.connection.end)]
+            if state != looked_at:
+                looked_at[:] = state
+                latest[:] = [bench.judge(expectation)]
+            seen = latest[0]
+            return seen.met or seen.view is not None or self.connection.end is not None
+
+        patience = bench.patience if within is None else within
+        bench.wait_noting_lateness(decided, patience, expectation)
+        seen = latest[0]
+        if not seen.met:
+            if seen.view is None and self.connection.end is None:
+                expectation.stop = self._received_end()
+            raise ExpectationFailed(expectation, seen)
+        if seen.view is not None:
+            self.cursor = seen.view.end
+        return seen
+
+    # ending
+
+    def close(self) -> None:
+        """Close TCP (FIN)."""
+        self.connection.close()
+
+    def reset_tcp(self) -> None:
+        """End the connection with a TCP RST."""
+        self.connection.reset()
+
+    def half_close(self) -> None:
+        """Send FIN and go on reading."""
+        self.connection.finish_sending()
+
+
+class AbsentSide:
+    """Side B where the router ends the calls itself (T2): stimuli and observations are left out."""
+
+    present = False
+    name = "B"
+    modulus = 8
+    window = 7
+    packet_size = 128
+    withholding = False
+
+    def send(self, *packets: Packet) -> None:
+        """Nothing: the router plays this side."""
+
+    send_octets = send
+    acknowledge = send
+
+    def send_data(self, user_data: bytes, **fields: Any) -> None:
+        """Nothing: the router plays this side."""
+
+    send_message = send_data
+
+    def expect(self, *alternatives: Packet | TcpEnd, **options: Any) -> None:
+        """Nothing to see at this end."""
+
+    expect_closed = expect
+    never = expect
+    allow = expect
+    expect_count = expect
+
+    def expect_message(self, octets: bytes, **options: Any) -> None:
+        """Nothing to see at this end."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    reset_tcp = close
+    half_close = close

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The words that cases are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from scapy.packet import Packet, Raw
+from scapy_x25 import (
+    REJ,
+    RNR,
+    RR,
+    RR128,
+    X25,
+    CallAccepted,
+    CalledLineAddressModified,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Data128,
+    Diagnostic,
+    FacilityA,
+    FacilityB,
+    FacilityC,
+    FacilityD,
+    FastSelectReverseCharging,
+    IncomingCall,
+    Interrupt,
+    InterruptConfirmation,
+    Marker,
+    PacketSize,
+    PvcSetup,
+    RegistrationConfirmation,
+    RegistrationRequest,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
+    ThroughputClass,
+    Undefined,
+    WindowSize,
+)
+
+from ..judges.expectation import CLOSED
+from ..judges.template import lacks
+from ..judges.values import ABSENT, between, either, not_in, one_of
+from ..sides.bench import Bench, Inconclusive, NotApplicable
+from ..sides.call import Call
+from ..sides.side import Side, unit
+
+__all__ = [
+    "ABSENT",
+    "CLOSED",
+    "REJ",
+    "RNR",
+    "RR",
+    "RR128",
+    "X25",
+    "Bench",
+    "Call",
+    "CallAccepted",
+    "CallRequest",
+    "CalledLineAddressModified",
+    "ClearConfirmation",
+    "ClearIndication",
+    "ClearRequest",
+    "Data",
+    "Data128",
+    "Diagnostic",
+    "FacilityA",
+    "FacilityB",
+    "FacilityC",
+    "FacilityD",
+    "FastSelectReverseCharging",
+    "IncomingCall",
+    "Inconclusive",
+    "Interrupt",
+    "InterruptConfirmation",
+    "Marker",
+    "NotApplicable",
+    "Packet",
+    "PacketSize",
+    "PvcSetup",
+    "Raw",
+    "RegistrationConfirmation",
+    "RegistrationRequest",
+    "ResetConfirmation",
+    "ResetIndication",
+    "ResetRequest",
+    "RestartConfirmation",
+    "RestartRequest",
+    "Side",
+    "ThroughputClass",
+    "Undefined",
+    "WindowSize",
+    "between",
+    "either",
+    "lacks",
+    "not_in",
+    "one_of",
+    "purpose",
+    "unit",
+]
+
+Case = TypeVar("Case", bound=Callable[..., None])
+ATTRIBUTE = "x25shark_purpose"
+
+
+def purpose(identifier: str, **call_options: Any) -> Callable[[Case], Case]:
+    """Mark a function as the case of a purpose.
+
+    call_options: how the preamble call of a case that takes `call` is set up (see Bench.call),
+    for instance window=7.
+    """
+
+    def mark(function: Case) -> Case:
+        setattr(function, ATTRIBUTE, (identifier, call_options))
+        return function
+
+    return mark

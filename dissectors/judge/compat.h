@@ -157,10 +157,12 @@ static inline void compat_record_dissect(epan_dissect_t *dissect, wtap *file, st
 #if WSV(4, 6)
     epan_dissect_run(dissect, wtap_file_type_subtype(file), &record->rec, frame, NULL);
 #else
-    epan_dissect_run(dissect, wtap_file_type_subtype(file), &record->rec,
-                     tvb_new_real_data(ws_buffer_start_ptr(&record->buffer), frame->cap_len,
-                                       frame->pkt_len),
-                     frame, NULL);
+    /* A file can announce more octets than a buffer may have; the buffer would throw. */
+    gint announced = frame->pkt_len > G_MAXINT ? G_MAXINT : (gint)frame->pkt_len;
+    tvbuff_t *octets =
+        tvb_new_real_data(ws_buffer_start_ptr(&record->buffer), frame->cap_len, announced);
+
+    epan_dissect_run(dissect, wtap_file_type_subtype(file), &record->rec, octets, frame, NULL);
 #endif
 }
 

@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--slow", action="store_true", help="run the slow cases too")
     group.addoption("--case-seed", type=int, default=0, help="seed of every random choice")
     group.addoption("--fault", action="append", default=[], help="fault of the reference router")
+    group.addoption(
+        "--own-namespace", action="store_true", help="run in a network namespace of its own"
+    )
     group.addoption("--null", default=None, help="null router in place of the reference router")
 
 
@@ -148,6 +151,7 @@ def make_campaign(config: pytest.Config) -> Campaign:
             selection=config.getoption("keyword", "") or "",
             command=" ".join(sys.argv),
             router_options=tuple(router_options),
+            own_namespace=config.getoption("--own-namespace"),
         )
     )
 

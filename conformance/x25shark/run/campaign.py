@@ -33,14 +33,14 @@ from ..judges.wireshark import WiresharkJudge, open_judge
 from ..links import xot
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
-from ..profile import Profile
+from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from . import third_opinion
 from .judging import CaseRecord, Judgement
-from .rights import Rights, obtain
+from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
 
 JUDGES = ("auto", "libwireshark", "tshark")
@@ -68,6 +68,7 @@ class Options:
     command: str = ""
     router_options: tuple[str, ...] = ()
     leave_router: bool = False
+    own_namespace: bool = False
 
 
 @dataclass
@@ -110,7 +111,7 @@ class Campaign:
     def start(self) -> None:
         """Rights, judge, router, listening sides, capture. Raises CampaignError."""
         try:
-            rights = obtain(self.profile)
+            rights = obtain(self.profile, own=self.options.own_namespace)
             self.notes.append(f"capture: {rights.how}")
             self._open_judge()
             self.router = self._stack.enter_context(
@@ -129,7 +130,7 @@ class Campaign:
         except (CaptureError, JudgeError) as error:
             self._close()
             raise CampaignError(str(error), 3 if isinstance(error, CaptureError) else 4) from None
-        except (LinkError, RouterError) as error:
+        except (LinkError, ProfileError, RightsError, RouterError) as error:
             self._close()
             raise CampaignError(str(error), 2) from None
         except BaseException:

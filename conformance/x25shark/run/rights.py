@@ -33,22 +33,26 @@ def may_capture() -> bool:
         )
     if os.geteuid() == 0:
         return True
-    done = subprocess.run([program, "-D"], capture_output=True, text=True, check=False, timeout=20)
-    return done.returncode == 0 and bool(done.stdout.strip())
+    # Devices are listed to everybody; their link types only to those who may open them.
+    done = subprocess.run(
+        [program, "-L", "-i", "lo"], capture_output=True, check=False, timeout=20
+    )
+    return done.returncode == 0
 
 
-def obtain(profile: Profile) -> Rights:
+def obtain(profile: Profile, *, own: bool = False) -> Rights:
     """Get the right to capture; may move this process into an own namespace. Raises RightsError.
 
+    own: an own namespace whatever the profile says.
     An own namespace is possible only where the router is started by us on loopback, since nothing
     else can be reached from it.
     """
     starts_router = profile.embedded is not None or profile.control.start is not None
     possible = profile.is_loopback and starts_router
-    if profile.capture.namespace == "own":
+    if own or profile.capture.namespace == "own":
         if not possible:
             raise RightsError(
-                "capture.namespace = 'own' needs a router on loopback that the profile starts"
+                "an own namespace needs a router on loopback that the profile starts"
             )
         return _own()
     if may_capture():

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the terminal shows: progress while a suite runs, one failure in full, the summary.
+
+Nothing here interprets markup or escapes that came from a router: text is cleaned by `text` and
+printed as `rich.text.Text`, never as rich markup.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as RichProgress
+from rich.text import Text
+
+from ..results import CaseResult, ExpectationResult, JudgeReading, Results
+from ..verdicts import EXIT_STATUSES, Verdict
+from .text import (
+    deciding_packets,
+    direction,
+    disagree,
+    first_line,
+    one_line,
+    printable,
+    relative_path,
+    shorten,
+    unmet,
+)
+
+STYLES: dict[Verdict, str] = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.ERROR: "bold magenta",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.NOT_APPLICABLE: "dim",
+    Verdict.NOT_RUN: "dim",
+}
+ATTENTION = (Verdict.ERROR, Verdict.FAIL, Verdict.INCONCLUSIVE)
+"""Verdicts that someone has to look at, the gravest first."""
+
+_FAILURES_SHOWN = 20
+_REASONS_SHOWN = 8
+_MARGIN = 12
+
+
+def one_sentence(case: CaseResult, limit: int = 400) -> str:
+    """Why the case has its verdict, in one line: its reason, or its first unmet expectation."""
+    reason = first_line(case.reason, limit)
+    if reason:
+        return reason
+    for expectation in unmet(case):
+        return one_line(f"expected at {expectation.side}: {expectation.text}", limit)
+    return ""
+
+
+def _field(name: str, value: str) -> list[str]:
+    """Lines of a named value; further lines are set in under the first."""
+    lines = value.splitlines() or [""]
+    return [f"{name:<{_MARGIN}}{lines[0]}".rstrip(), *(" " * _MARGIN + line for line in lines[1:])]
+
+
+def _reading(reading: JudgeReading | None) -> str:
+    if reading is None:
+        return "no reading"
+    where = f" (frame {reading.frame}, packet {reading.k or 1})" if reading.frame else ""
+    saw = printable(reading.saw, 2_000) or ("as expected" if reading.met else "nothing that fits")
+    return f"{'met' if reading.met else 'not met'}{where}: {saw}"
+
+
+def _expectation(expectation: ExpectationResult, evidence: str | None) -> list[str]:
+    clause = one_line(expectation.clause)
+    lines = [""]
+    text = printable(expectation.text, 2_000)
+    lines += _field("expected", f"at {one_line(expectation.side, 8)}: {text} ({clause})")
+    one, two = expectation.judge_one, expectation.judge_two
+    if one is not None and two is not None and one.met == two.met and one.saw == two.saw:
+        lines += _field("came", _reading(one))
+    else:
+        lines += _field("tester", _reading(one))
+        lines += _field("Wireshark", _reading(two))
+        if disagree(expectation):
+            lines += _field("", "the two judges disagree")
+    if expectation.frame is not None:
+        place = f"frame {expectation.frame}, packet {expectation.k or 1} of the frame"
+        lines += _field("packet", place + (f", in {evidence}" if evidence else ""))
+    if expectation.filter:
+        lines += _field("filter", printable(expectation.filter, 4_000))
+    if expectation.locator and expectation.locator != expectation.filter:
+        lines += _field("locator", printable(expectation.locator, 4_000))
+    return lines
+
+
+def _packets(case: CaseResult, last: int) -> list[str]:
+    shown = case.packets[-last:] if last > 0 else []
+    if not shown:
+        return ["", "no packet was sent or received"] if not case.packets else []
+    marked = deciding_packets(unmet(case))
+    start = case.packets[0].time
+    title = f"the last {len(shown)} of {len(case.packets)} packets, both sides"
+    lines = ["", f"{title} (time in s, frame.packet; > marks the offending one)"]
+    for packet in shown:
+        mark = ">" if (packet.frame, packet.k) in marked else " "
+        place = f"{packet.frame}.{packet.k}"
+        way = direction(packet)
+        text = one_line(packet.text, 200)
+        lines.append(f"{mark} {packet.time - start:9.3f} {place:>7}  {way:<10}  {text}")
+    return lines
+
+
+def failure_text(case: CaseResult, last: int = 10) -> str:
+    """One case in full, as plain text that is safe to print.
+
+    What was expected (with clause) and what came instead (decoded, with the frame in the
+    evidence), the filter, the last packets of both sides, and the command to run it again.
+    """
+    evidence = relative_path(case.evidence)
+    lines = [f"{case.verdict.value}  {one_line(case.id, 80)}  {one_line(case.purpose)}"]
+    lines += _field("clause", one_line(case.clause))
+    if case.reason:
+        lines += _field("reason", printable(case.reason, 4_000))
+    for expectation in unmet(case)[:10]:
+        lines += _expectation(expectation, evidence)
+    for remark in case.remarks[:10]:
+        lines += _field("remark", printable(remark, 1_000))
+    lines += _packets(case, last)
+    lines.append("")
+    if evidence:
+        lines += _field("evidence", evidence)
+    if case.rerun:
+        lines += _field("run again", one_line(case.rerun, 1_000))
+    return "\n".join(lines) + "\n"
+
+
+def _say(console: Console, *parts: str | tuple[str, str]) -> None:
+    """Print one line of (text, style) parts, in what the console's encoding can show."""
+    line = Text()
+    for part in parts:
+        text, style = (part, "") if isinstance(part, str) else part
+        shown = text.encode(console.encoding, "backslashreplace").decode(console.encoding)
+        line.append(shown, style=style)
+    console.print(line, soft_wrap=True, highlight=False)
+
+
+def _wrapped(console: Console, text: str, indent: int, style: str = "") -> None:
+    width = max(console.width - indent, 20)
+    for line in textwrap.wrap(text, width, break_on_hyphens=False) or [""]:
+        _say(console, " " * indent, (line, style))
+
+
+def _counts(counts: Counter[Verdict]) -> list[str | tuple[str, str]]:
+    parts: list[str | tuple[str, str]] = []
+    for verdict in Verdict:
+        if counts[verdict]:
+            if parts:
+                parts.append("   ")
+            parts.append((f"{counts[verdict]} {verdict.value}", STYLES[verdict]))
+    return parts or ["no case was run"]
+
+
+def _folded(console: Console, cases: Iterable[CaseResult], verdict: Verdict) -> None:
+    reasons = Counter(one_sentence(c, 200) or "no reason given" for c in cases)
+    if not reasons:
+        return
+    _say(console, "")
+    _say(console, (f"{verdict.value}: {reasons.total()}", STYLES[verdict]))
+    for reason, count in reasons.most_common(_REASONS_SHOWN):
+        _say(console, f"{count:6}  ", shorten(reason, max(console.width - 8, 20)))
+    hidden = reasons.most_common()[_REASONS_SHOWN:]
+    if hidden:
+        number = sum(count for _, count in hidden)
+        _say(console, f"{number:6}  for {len(hidden)} further reasons: see the report")
+
+
+def print_summary(results: Results, directory: Path, console: Console) -> None:
+    """The end of a run: counts, what failed and why, what was left out and why, the report.
+
+    `directory` is where report.html and results.json were written.
+    """
+    run = results.run
+    counts = Counter(c.verdict for c in results.cases)
+    names = [run.router, run.relay_model, run.configuration, f"{run.duration_s:.1f} s"]
+    head = "  ".join(one_line(n, 60) for n in names if n)
+    _say(console, "")
+    _say(console, (shorten(f"x25shark  {head}", console.width), "bold"))
+    _say(console, *_counts(counts))
+    trouble = [c for v in ATTENTION for c in results.cases if c.verdict is v]
+    for case in trouble[:_FAILURES_SHOWN]:
+        _say(console, "")
+        clause = shorten(one_line(case.clause), max(console.width - 40, 20))
+        _say(
+            console,
+            (case.verdict.value, STYLES[case.verdict]),
+            "  ",
+            (one_line(case.id, 80), "bold"),
+            f"  {clause}",
+        )
+        _wrapped(console, one_line(case.purpose, 200), 2, "dim")
+        _wrapped(console, one_sentence(case, 300), 2)
+    if len(trouble) > _FAILURES_SHOWN:
+        _say(console, "")
+        _say(console, f"and {len(trouble) - _FAILURES_SHOWN} more: see the report")
+    for verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
+        _folded(console, (c for c in results.cases if c.verdict is verdict), verdict)
+    for note in run.notes[:5]:
+        _wrapped(console, f"note: {one_line(note)}", 0)
+    if run.strays:
+        _say(console, f"strays: {len(run.strays)} packets belong to no case: see the report")
+    _say(console, "")
+    meaning = EXIT_STATUSES.get(results.exit_status, "unknown")
+    good = "green" if results.exit_status == 0 else "bold red"
+    _say(console, (f"exit status {results.exit_status}: {meaning}", good))
+    _say(console, "report: ", one_line(directory / "report.html", 1_000))
+    if trouble:
+        example = shlex.quote(one_line(trouble[0].id, 80))
+        _say(console, f"look closer: x25shark show {example}, x25shark open {example}")
+
+
+class Progress:
+    """Progress of a running suite.
+
+    On a terminal one line that changes: the case, what has been judged so far, the time. Where
+    the output goes elsewhere, plain lines: each case that needs attention, and a count now and
+    then. With the environment variable CI set, only the cases that need attention.
+
+        with Progress(len(cases), console) as progress:
+            progress.begin("PLP-RST-04")
+            progress.end("PLP-RST-04", Verdict.FAIL, "a Reset with cause 5 came")
+    """
+
+    def __init__(self, total: int, console: Console, *, ci: bool | None = None) -> None:
+        self.counts: Counter[Verdict] = Counter()
+        self.total = total
+        self._console = console
+        self._quiet = bool(os.environ.get("CI")) if ci is None else ci
+        self._started = time.monotonic()
+        self._every = max(total // 10, 10)
+        self._bar: RichProgress | None = None
+        if console.is_terminal and not self._quiet:
+            self._bar = RichProgress(
+                BarColumn(bar_width=16),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.fields[counts]}", markup=False),
+                TextColumn("{task.description}", markup=False),
+                console=console,
+                transient=True,
+            )
+            self._task = self._bar.add_task("starting", total=total, counts="")
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def begin(self, case_id: str) -> None:
+        """A case starts."""
+        self.phase(case_id)
+
+    def phase(self, text: str) -> None:
+        """Say what is going on; on a terminal only."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=one_line(text, 40))
+
+    def end(self, case_id: str, verdict: Verdict, reason: str = "") -> None:
+        """A case has its verdict."""
+        self.counts[verdict] += 1
+        done = self.counts.total()
+        if self._bar is not None:
+            short = {Verdict.PASS: "passed", Verdict.FAIL: "failed", Verdict.ERROR: "error"}
+            counts = [f"{self.counts[v]} {name}" for v, name in short.items() if self.counts[v]]
+            self._bar.update(self._task, completed=done, counts=", ".join(counts))
+        if verdict in ATTENTION:
+            _say(
+                self._console,
+                (verdict.value, STYLES[verdict]),
+                f"  {one_line(case_id, 80)}  {first_line(reason, 200)}".rstrip(),
+            )
+        elif self._bar is None and not self._quiet and done % self._every == 0:
+            elapsed = time.monotonic() - self._started
+            _say(self._console, f"{done} of {self.total} cases, {elapsed:.0f} s: ", *self._line())
+
+    def _line(self) -> list[str | tuple[str, str]]:
+        return _counts(self.counts)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text that a router had a hand in, made harmless before a person or a parser sees it.
+
+A router chooses the bytes behind decoded packets, causes and explanations, so any string of a
+result may hold terminal escapes, bidirectional overrides, lone surrogates or ten megabytes.
+Every renderer passes what it prints through `printable` or `one_line`: characters that act
+instead of showing are written as escapes, and what is too long is cut with a note that says so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from ..results import CaseResult, ExpectationResult, PacketLine
+
+LINE_LIMIT = 400
+"""Longest one-line text, in characters."""
+TEXT_LIMIT = 20_000
+"""Longest multi-line text, in characters."""
+
+# C0 and C1 controls but newline and tab; invisible and bidirectional formatting characters
+# (U+00AD, U+061C, U+115F, U+180E, U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF,
+# U+FFF9 to U+FFFB, tags); surrogates; noncharacters of the first plane (XML forbids two of them).
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+    "\U000e0000-\U000e007f]"
+)
+_COMBINING_RUN = 4
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _thin_combining(text: str) -> str:
+    """Drop combining marks beyond a few in a row: a tower of them paints over other lines."""
+    kept: list[str] = []
+    run = 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run <= _COMBINING_RUN:
+            kept.append(character)
+    return "".join(kept)
+
+
+def printable(text: object, limit: int = TEXT_LIMIT) -> str:
+    """The text with acting characters written as escapes, cut to `limit` characters with a note."""
+    whole = text if isinstance(text, str) else str(text)
+    left_out = max(0, len(whole) - limit)
+    shown = whole[:limit].replace("\r\n", "\n")
+    if not shown.isascii():
+        shown = _thin_combining(shown)
+    shown = _ACTING.sub(_escape, shown)
+    if left_out:
+        shown += f" [{left_out:,} more characters left out]"
+    return shown
+
+
+def one_line(text: object, limit: int = LINE_LIMIT) -> str:
+    """As `printable`, on one line: white space folded to single blanks."""
+    whole = text if isinstance(text, str) else str(text)
+    # Fold only what can be shown, and never more: folding ten megabytes to cut them is waste.
+    head = " ".join(whole[: 4 * limit].split(None))
+    left_out = len(whole) - 4 * limit
+    if left_out > 0 or len(head) > limit:
+        gone = max(left_out, 0) + max(len(head) - limit, 0)
+        return printable(head[:limit], limit) + f" [{gone:,} more characters left out]"
+    return printable(head, limit)
+
+
+def first_line(text: object, limit: int = LINE_LIMIT) -> str:
+    """The first line of a text that is not blank, bounded."""
+    whole = text if isinstance(text, str) else str(text)
+    for line in whole[: 16 * limit].splitlines():
+        if line.strip():
+            return one_line(line, limit)
+    return ""
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` columns of an already harmless line, with an ellipsis if it was cut."""
+    return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
+
+
+def relative_path(evidence: str | None) -> str | None:
+    """The evidence path if it is a plain path inside the report's directory, otherwise None."""
+    if not evidence or len(evidence) > LINE_LIMIT or _ACTING.search(evidence):
+        return None
+    path = PurePosixPath(evidence)
+    if path.is_absolute() or ".." in path.parts or "\n" in evidence or "\t" in evidence:
+        return None
+    return str(path)
+
+
+def octets_dump(octets: str, limit: int = 1024, width: int = 16) -> list[str]:
+    """Lines of a hexadecimal dump (offset, hexadecimal octets, ASCII) of a hexadecimal string.
+
+    At most `limit` octets are shown; a last line says how many were left out.
+    """
+    digits = "".join(c for c in octets[: 2 * limit] if c in "0123456789abcdefABCDEF")
+    data = bytes.fromhex(digits[: len(digits) & ~1])
+    lines = []
+    for start in range(0, len(data), width):
+        row = data[start : start + width]
+        shown = "".join(chr(o) if 0x20 <= o < 0x7F else "." for o in row)
+        lines.append(f"{start:04x}  {row.hex(' '):<{3 * width - 1}}  {shown}")
+    if len(octets) > 2 * limit:
+        lines.append(f"[{len(octets) // 2 - limit:,} more octets left out: see the capture]")
+    return lines
+
+
+def direction(packet: PacketLine) -> str:
+    """Who sent the packet to whom: "A > router", "router > A" and the same for B."""
+    side = one_line(packet.side, 8)
+    return f"{side} > router" if packet.sent else f"router > {side}"
+
+
+def unmet(case: CaseResult) -> list[ExpectationResult]:
+    """The expectations that decided against the case: not met, or met for one judge alone."""
+    return [e for e in case.expectations if not e.met or disagree(e)]
+
+
+def disagree(expectation: ExpectationResult) -> bool:
+    """Whether both judges have read the expectation and differ."""
+    one, two = expectation.judge_one, expectation.judge_two
+    return one is not None and two is not None and one.met != two.met
+
+
+def deciding_packets(expectations: Iterable[ExpectationResult]) -> set[tuple[int, int]]:
+    """(frame, k) of the packets that decided these expectations, where one did."""
+    return {(e.frame, e.k or 1) for e in expectations if e.frame is not None}

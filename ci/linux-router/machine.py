@@ -242,6 +242,8 @@ def make_snapshot(accel: str, words: str) -> Path:
         if target.exists():
             return target
         directory = target.with_name(target.name + ".new")
+        if (left_over := recorded_pid(directory)) is not None:
+            end_process(left_over)  # of a start that was killed
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         print(f"first start with these settings: booting once ({accel}), then a snapshot is kept")
@@ -519,6 +521,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Run a command; every expected failure is one line on standard error and exit status 1."""
     options = parser().parse_args(arguments)
+    # Told to end while it starts a machine, a command takes that machine with it.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         function = options.function
         return int(function(options))

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Load: stress and sweep, the echo responder and the relay, on top of the Rust engine.
+
+engine    the engine as an optional part: found, or what to install
+options   what a load is: packet size, window, messages, rates; checked before anything starts
+target    which router is loaded: a profile, a plain address, or none
+processor CPU time of the tester and of a local router
+measure   one measurement from start to result, with live progress
+results   figures out of raw results, judgement, load.json
+terminal  the original's report and tables
+page      one offline HTML page with interactive plots
+stress, sweep   the two experiments
+cli       the commands
+
+Nothing here imports Scapy: speed, and licences. A test checks it.
+"""

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The engine is an optional distribution: this module finds it or says what to install."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+
+class EngineMissingError(Exception):
+    """The engine is not installed; the message says how to get it."""
+
+
+class Side(Protocol):
+    """A calling or called side at work: its threads run until the end or until stop()."""
+
+    @property
+    def port(self) -> int: ...
+    def snapshot(self) -> str: ...
+    def stop(self) -> None: ...
+    def wait(self, seconds: float) -> bool: ...
+    def result(self) -> str: ...
+
+
+class RelaySide(Protocol):
+    """A relay at work."""
+
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None: ...
+    def result(self) -> str: ...
+
+
+class Engine:
+    """What x25shark_engine offers, with configurations as mappings."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.version = str(module.__version__)
+
+    def caller(self, configuration: Mapping[str, object]) -> Side:
+        """Start calling. Raises ValueError with the field at fault."""
+        return cast(Side, self._module.Caller(json.dumps(configuration)))
+
+    def responder(self, configuration: Mapping[str, object]) -> Side:
+        """Start answering; it listens when this returns."""
+        return cast(Side, self._module.Responder(json.dumps(configuration)))
+
+    def relay(self, configuration: Mapping[str, object]) -> RelaySide:
+        """Start relaying; it listens when this returns."""
+        return cast(RelaySide, self._module.Relay(json.dumps(configuration)))
+
+
+def load_engine() -> Engine:
+    """The engine. Raises EngineMissingError."""
+    try:
+        module = importlib.import_module("x25shark_engine")
+    except ImportError as error:
+        raise EngineMissingError(
+            f"the load engine is not installed ({error}).\n"
+            "Install it with:  pip install 'x25shark[load]'\n"
+            "or from the source tree, with Rust 1.89 or later:  pip install ./conformance/engine"
+        ) from None
+    return Engine(module)

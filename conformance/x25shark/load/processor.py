@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""CPU time of processes, from /proc: of a router on this machine, and of the machine as a whole."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_LISTEN = "0A"
+
+
+def process_seconds(pid: int) -> float | None:
+    """User and system CPU seconds of a process with all its threads; None if it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    # The command name may hold anything, parentheses too: fields count from the last one.
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def machine_seconds() -> tuple[float, float]:
+    """Busy and total CPU seconds of all processors since boot."""
+    fields = [int(f) for f in Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]]
+    total = sum(fields) / _TICKS
+    return total - (fields[3] + fields[4]) / _TICKS, total
+
+
+def _hexadecimal(endpoint: str) -> tuple[set[str], str]:
+    """The local address as /proc/net/tcp writes it, and the wildcard, with the port."""
+    address, _, port = endpoint.rpartition(":")
+    octets = [int(part) for part in address.split(".")]
+    word = "".join(f"{o:02X}" for o in reversed(octets))
+    return {word, "00000000"}, f"{int(port):04X}"
+
+
+def listener_process(endpoint: str) -> int | None:
+    """The process of this machine that listens on "address:port", if it can be seen."""
+    addresses, port = _hexadecimal(endpoint)
+    inodes = set()
+    try:
+        lines = Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]
+    except OSError:
+        return None
+    for line in lines:
+        fields = line.split()
+        address, _, local_port = fields[1].partition(":")
+        if fields[3] == _LISTEN and local_port == port and address in addresses:
+            inodes.add(f"socket:[{fields[9]}]")
+    if not inodes:
+        return None
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            for descriptor in (folder / "fd").iterdir():
+                if os.readlink(descriptor) in inodes:
+                    return int(folder.name)
+        except OSError:
+            continue
+    return None
+
+
+@dataclass
+class CpuMeter:
+    """CPU use between start and stop."""
+
+    router_pid: int | None
+    _router: float | None = None
+    _busy: float = 0.0
+    _total: float = 0.0
+
+    def start(self) -> None:
+        self._router = process_seconds(self.router_pid) if self.router_pid else None
+        self._busy, self._total = machine_seconds()
+
+    def stop(self) -> dict[str, float | None]:
+        """CPU seconds of the router (None: not on this machine), and how busy the machine was."""
+        busy, total = machine_seconds()
+        now = process_seconds(self.router_pid) if self.router_pid else None
+        router = now - self._router if now is not None and self._router is not None else None
+        share = (busy - self._busy) / (total - self._total) if total > self._total else 0.0
+        return {"router_seconds": router, "machine_busy": share}

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures out of raw results, the judgement, and load.json.
+
+load.json (UTF-8, one object):
+    format "x25shark-load", version 1, command ("stress" or "sweep"), started (ISO 8601, UTC),
+    engine (version), machine (processors, system), router (name, address, called),
+    options (see options.LoadOptions), exit_status, verdict {ok, reasons, tester_was_limit,
+    share_of_control}
+    stress: measurements [{name "router" or "control", run, interrupted, figures, caller,
+            responder or null, cpu {router_seconds or null, machine_busy}}]
+    sweep:  cells [{circuits, packet_size, window, figures, control (figures or null), reasons}]
+caller and responder are the engine's counts: total and measured (counters at the end of the
+measured time and at the very end), latencies in nanoseconds as {count, min, max, mean,
+percentiles, buckets [[highest value, count], ...]}, timeline (one entry per interval_ns),
+failures, clears and resets ("cause/diagnostic", decimal), protocol_errors, findings.
+Buckets of several files may be added; percentiles may not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .measure import Measurement
+from .options import LoadOptions
+from .target import Target
+
+FORMAT = "x25shark-load"
+VERSION = 1
+NEAR = 0.8
+"""From this share of the control run's figure on, the tester counts as the limit."""
+LATENCIES = ("tcp_connect", "call_setup", "message", "interrupt", "reset", "clear", "call_duration")
+INTEGRITY = (
+    "lost_messages",
+    "lost_packets",
+    "duplicated_messages",
+    "duplicated_packets",
+    "reordered_messages",
+    "corrupted_messages",
+    "mixed_up_messages",
+    "short_messages",
+)
+
+
+class ResultError(Exception):
+    """A result file that cannot be used; the message says why."""
+
+
+def _both(measurement: Measurement, counter: str) -> int:
+    sides = [measurement.caller, measurement.responder]
+    return sum(int(side["total"][counter]) for side in sides if side is not None)
+
+
+def latency(raw: Mapping[str, Any]) -> dict[str, float] | None:
+    """Milliseconds: count, min, p50, p90, p99, p99.9, p99.99, max; None if nothing was measured."""
+    if not raw["count"]:
+        return None
+    found = {"count": raw["count"], "min": raw["min"] / 1e6, "mean": raw["mean"] / 1e6}
+    found |= {name: value / 1e6 for name, value in raw["percentiles"].items()}
+    found["max"] = raw["max"] / 1e6
+    return found
+
+
+def figures(measurement: Measurement) -> dict[str, Any]:
+    """The figures that are shown and compared. Rates count the measured time only."""
+    caller = measurement.caller
+    measured, total = caller["measured"], caller["total"]
+    seconds = max((caller["end_ns"] - caller["start_ns"]) / 1e9, 1e-9)
+    answered = measurement.responder
+    tester_cpu = caller["cpu_user_ns"] + caller["cpu_system_ns"]
+    if answered is not None:
+        tester_cpu += answered["cpu_user_ns"] + answered["cpu_system_ns"]
+    delivered = int(total["messages_verified"])
+    if answered is not None and not delivered:
+        delivered = int(answered["total"]["messages_verified"])
+    return {
+        "seconds": seconds,
+        "calls_made": total["calls_started"],
+        "calls_offered": caller["calls_offered"],
+        "calls_connected": total["calls_connected"],
+        "calls_completed": total["calls_completed"],
+        "calls_completed_in_time": measured["calls_completed"],
+        "calls_received": answered["total"]["calls_accepted"] if answered else None,
+        "calls_failed": total["calls_failed"],
+        "calls_per_second": measured["calls_completed"] / seconds,
+        "messages_sent": total["messages_sent"],
+        "messages_verified": delivered,
+        "messages_per_second": measured["messages_verified"] / seconds,
+        "data_packets_sent": total["data_packets_sent"],
+        "data_packets_received": total["data_packets_received"],
+        "data_packets_per_second": (
+            measured["data_packets_sent"] + measured["data_packets_received"]
+        )
+        / seconds,
+        "octets_sent": total["octets_sent"],
+        "octets_received": total["octets_received"],
+        "octets_sent_per_second": measured["octets_sent"] / seconds,
+        "octets_received_per_second": measured["octets_received"] / seconds,
+        "integrity": {name: _both(measurement, name) for name in INTEGRITY},
+        "late": total["late"],
+        "corrupted_octets": _both(measurement, "corrupted_octets"),
+        "protocol_errors": _both(measurement, "protocol_errors"),
+        "latency_ms": {name: latency(caller[name]) for name in LATENCIES},
+        "tester_cpu": tester_cpu / 1e9 / seconds,
+        "router_cpu": (
+            measurement.cpu["router_seconds"] / seconds
+            if measurement.cpu["router_seconds"] is not None
+            else None
+        ),
+        "machine_busy": measurement.cpu["machine_busy"],
+        "octets_per_circuit": (
+            caller["circuit_octets"] / caller["circuits_peak"] if caller["circuits_peak"] else None
+        ),
+    }
+
+
+def main_figure(options: LoadOptions) -> tuple[str, str]:
+    """The figure by which a run is compared with its control run, and its name in words."""
+    if options.mode == "sink":
+        return "octets_sent_per_second", "octets/s sent"
+    if options.mode == "source":
+        return "octets_received_per_second", "octets/s received"
+    if options.messages > 1:
+        return "messages_per_second", "messages/s"
+    return "calls_per_second", "calls/s"
+
+
+def share_of_control(
+    options: LoadOptions, figure: Mapping[str, Any], control: Mapping[str, Any] | None
+) -> float | None:
+    """The run's main figure as a share of the control run's; None where that means nothing."""
+    if control is None or options.rate is not None or options.message_rate is not None:
+        return None  # an offered rate is no limit that was found
+    name = main_figure(options)[0]
+    return float(figure[name]) / float(control[name]) if control[name] else None
+
+
+def _unverified(measurement: Measurement, figure: Mapping[str, Any]) -> int:
+    """Messages that were sent and neither verified nor explained (one-way loads only)."""
+    total = measurement.caller["total"]
+    if measurement.responder is None or figure["messages_verified"] == 0:
+        return 0
+    if total["messages_verified"] or figure["calls_failed"] or measurement.interrupted:
+        return 0
+    return int(figure["messages_sent"]) - int(figure["messages_verified"])
+
+
+def reasons(measurement: Measurement, figure: Mapping[str, Any]) -> list[str]:
+    """Why the run is not clean; empty if it is. The first word of each is what went wrong."""
+    found: list[str] = []
+    caller = measurement.caller
+    if figure["calls_failed"]:
+        kinds = sorted(caller["failures"].items(), key=lambda item: -item[1])
+        text = ", ".join(f"{count} x {kind}" for kind, count in kinds[:4])
+        found.append(f"{figure['calls_failed']} of {figure['calls_made']} calls failed: {text}")
+    exhausted = exhaustion(measurement)
+    if exhausted:
+        found.append(exhausted)
+    for name, count in figure["integrity"].items():
+        if count:
+            found.append(f"{count} {name.replace('_', ' ')}")
+    missing = _unverified(measurement, figure)
+    if missing > 0:
+        found.append(f"{missing} messages sent and never verified at the other end")
+    if figure["late"]:
+        found.append(f"{figure['late']} answers late")
+    if figure["protocol_errors"]:
+        found.append(f"{figure['protocol_errors']} protocol errors")
+    resets = sum(caller["resets"].values())
+    if resets:
+        found.append(f"{resets} resets by the peer: {dict(caller['resets'])}")
+    return found
+
+
+def exhaustion(measurement: Measurement) -> str | None:
+    """Says so if the router stopped taking calls for good: what a leak of channels looks like."""
+    caller = measurement.caller
+    first = caller["first_failure"]
+    numbered = caller["first_exhaustion"]
+    if numbered is not None:
+        return (
+            f"exhaustion: from call {numbered + 1} on there was no free channel or socket "
+            f"(last completed call: {caller['last_completed'] + 1})"
+        )
+    failed = int(caller["total"]["calls_failed"])
+    if first is None or failed < 10 or caller["last_completed"] >= first[0] + failed // 10 + 100:
+        return None
+    if int(caller["total"]["calls_completed"]) == 0:
+        return None  # it never worked: no exhaustion
+    return (
+        f"exhaustion: call {first[0] + 1} was the first to fail ({first[1]}), and none after call "
+        f"{caller['last_completed'] + 1} was completed"
+    )
+
+
+def exit_status(measurements: list[Measurement], found: list[str]) -> int:
+    """0 clean, 1 something was found, 3 no call was completed, 130 interrupted."""
+    if any(m.interrupted for m in measurements):
+        return 130
+    if not any(int(m.caller["total"]["calls_connected"]) for m in measurements[:1]):
+        return 3
+    return 1 if found else 0
+
+
+def head(command: str, engine: str, target: Target, options: LoadOptions) -> dict[str, Any]:
+    """The first part of load.json."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "command": command,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "engine": engine,
+        "machine": {"processors": os.cpu_count(), "system": platform.release()},
+        "router": {
+            "name": target.name,
+            "address": target.connect,
+            "called": list(target.called),
+        },
+        "options": options.as_dict(),
+    }
+
+
+def write(path: Path, result: Mapping[str, Any]) -> None:
+    """Write load.json in one step: a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".load-")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1, allow_nan=False)
+        file.write("\n")
+    os.chmod(name, 0o644)
+    os.replace(name, path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a load.json. Raises ResultError."""
+    try:
+        result = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ResultError(f"{path}: {error}") from None
+    if not isinstance(result, dict) or result.get("format") != FORMAT:
+        raise ResultError(f"{path}: no load result of x25shark")
+    if result.get("version") != VERSION:
+        raise ResultError(f"{path}: version {result.get('version')!r}, this x25shark reads 1")
+    return result

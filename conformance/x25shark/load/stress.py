@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The stress test (after goxot's): many calls, every octet verified, the control run beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from . import results, terminal
+from .engine import Engine
+from .measure import Measurement, measure, measure_control
+from .options import LoadOptions
+from .page import write_stress_page
+from .target import Target
+
+
+def run_stress(
+    engine: Engine,
+    options: LoadOptions,
+    target: Target,
+    console: Console,
+    *,
+    control_seconds: float = 5.0,
+    control_relay: bool = False,
+    folder: Path | None = None,
+) -> int:
+    """Load the target, then the tester alone; print, write, return the exit status."""
+    head = results.head("stress", engine.version, target, options)
+    with terminal.live(console, target.name) as progress:
+        loaded = measure(engine, options, target, progress)
+    measurements = [loaded]
+    if control_seconds > 0 and not loaded.interrupted:
+        seconds = min(control_seconds, options.duration or control_seconds)
+        # A number of calls is a number for the router; the ceiling needs time, not calls.
+        alone = replace(options.for_seconds(seconds), hold_to_end=False, hold=0.0)
+        with terminal.live(console, "control") as progress:
+            measurements.append(measure_control(engine, alone, progress, control_relay))
+    return conclude(head, options, measurements, console, folder)
+
+
+def conclude(
+    head: dict[str, Any],
+    options: LoadOptions,
+    measurements: list[Measurement],
+    console: Console,
+    folder: Path | None,
+) -> int:
+    """Judge, print the report, write load.json and the page."""
+    loaded = measurements[0]
+    figure = results.figures(loaded)
+    control = results.figures(measurements[1]) if len(measurements) > 1 else None
+    found = results.reasons(loaded, figure)
+    if control is not None:
+        found += [f"control run: {r}" for r in results.reasons(measurements[1], control)]
+    share = results.share_of_control(options, figure, control)
+    status = results.exit_status(measurements, found)
+    terminal.report(console, loaded, figure)
+    terminal.compare(console, figure, control)
+    terminal.latencies(console, figure, control)
+    terminal.findings(console, loaded)
+    limit = share is not None and share >= results.NEAR
+    verdict = {
+        "ok": status == 0,
+        "reasons": found,
+        "tester_was_limit": limit,
+        "share_of_control": share,
+    }
+    for line in summary(options, status, verdict, figure, control):
+        console.print(Text(line))
+    result = head | {
+        "exit_status": status,
+        "verdict": verdict,
+        "measurements": [
+            m.as_dict() | {"figures": f}
+            for m, f in zip(measurements, [figure, control], strict=False)
+        ],
+    }
+    if folder is not None:
+        results.write(folder / "load.json", result)
+        write_stress_page(folder / "load.html", result)
+        console.print(Text(f"Written: {folder / 'load.json'}, {folder / 'load.html'}"))
+    return status
+
+
+def summary(
+    options: LoadOptions,
+    status: int,
+    verdict: dict[str, Any],
+    figure: dict[str, Any],
+    control: dict[str, Any] | None,
+) -> list[str]:
+    """The conclusion in sentences: what was found, and whether the tester was the limit."""
+    lines: list[str] = []
+    if status == 0:
+        lines.append(
+            f"Clean: {terminal.count(figure['calls_completed'])} calls and "
+            f"{terminal.count(figure['messages_verified'])} messages, every octet verified."
+        )
+    elif status == 3:
+        lines.append("No call was connected: nothing was measured.")
+    elif status == 130:
+        lines.append("Interrupted: the figures are those of the time until then.")
+    lines += [f"Found: {reason}" for reason in verdict["reasons"]]
+    name, words = results.main_figure(options)
+    share = verdict["share_of_control"]
+    if share is not None and control is not None:
+        beside = f"{terminal.count(figure[name])} {words} with, "
+        beside += f"{terminal.count(control[name])} without the router ({share:.0%})"
+        if verdict["tester_was_limit"]:
+            lines.append(
+                f"The tester was the limit: {beside}. The router can do at least this much."
+            )
+        else:
+            lines.append(f"The router was the limit: {beside}.")
+    elif options.rate is not None:
+        offered = figure["calls_offered"] / figure["seconds"]
+        lines.append(
+            f"Offered {offered:.1f} calls/s, completed {figure['calls_per_second']:.1f} calls/s; "
+            "latencies count from the scheduled time."
+        )
+    elif control is None:
+        lines.append("No control run: these figures may be the tester's own limit.")
+    return lines

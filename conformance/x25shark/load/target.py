@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which router is loaded, and where the tester's sides are: from a profile or plain addresses."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..profile import Profile, ProfileError, load_profile
+from ..run.router import Router, RouterError
+from .options import OptionError, address_range
+from .processor import listener_process
+
+
+class TargetError(Exception):
+    """The router cannot be used as asked; the message says why."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A router between the tester's two sides, or one that answers calls itself."""
+
+    name: str
+    connect: str
+    """Where calls go: "address:port"."""
+    listen: str | None
+    """Where the tester answers them; None: somebody else does."""
+    called: tuple[str, str]
+    sources: tuple[str, ...] = ()
+    router_pid: int | None = None
+
+
+def endpoint(text: str, port: int = 1998) -> str:
+    """ "address" or "address:port" with the port filled in. Raises OptionError."""
+    address, colon, number = text.partition(":")
+    try:
+        ipaddress.IPv4Address(address)
+        if colon:
+            port = int(number)
+        if not 0 <= port < 65536:
+            raise ValueError
+    except ValueError:
+        raise OptionError(f"{text!r} is no IPv4 address with or without a port") from None
+    return f"{address}:{port}"
+
+
+@contextlib.contextmanager
+def open_target(
+    router: str | None,
+    connect: str | None,
+    listen: str | None,
+    called: str | None,
+    *,
+    echo_address: bool = False,
+    router_options: Sequence[str] = (),
+) -> Iterator[Target]:
+    """The router of a profile (started if the profile says how), or the one at `connect`.
+
+    With echo_address the calls go to the address that the router answers itself.
+    """
+    if connect is not None:
+        if router is not None:
+            raise OptionError("give --router or --connect, not both")
+        at = endpoint(connect)
+        ends = address_range(called or "2100001,2199999")
+        pid = listener_process(at)
+        yield Target(at, at, endpoint(listen) if listen else None, ends, (), pid)
+        return
+    try:
+        profile = load_profile(router or "reference")
+        with tempfile.TemporaryDirectory(prefix="x25shark-load-") as folder:
+            log = Path(folder) / "router.log"
+            with Router(profile, log, router_options):
+                yield _of_profile(profile, listen, called, echo_address)
+    except (ProfileError, RouterError) as error:
+        raise TargetError(str(error)) from None
+
+
+def _of_profile(
+    profile: Profile, listen: str | None, called: str | None, echo_address: bool
+) -> Target:
+    connect = f"{profile.xot.router[0]}:{profile.xot.router[1]}"
+    pid = listener_process(connect)
+    sources = (profile.xot.a[0],)
+    address = profile.addresses.echo if echo_address else profile.addresses.b
+    if echo_address or profile.xot.b is None:
+        address = profile.addresses.echo
+        if address is None:
+            raise TargetError(
+                f"profile {profile.name}: addresses.echo is missing: an address whose calls the "
+                "router answers itself"
+            )
+        ends = address_range(called or address)
+        return Target(profile.name, connect, None, ends, sources, pid)
+    assert address is not None  # the profile demands it where xot.b is given
+    ends = address_range(called or address)
+    at = endpoint(listen) if listen else f"{profile.xot.b[0]}:{profile.xot.b[1]}"
+    return Target(profile.name, connect, at, ends, sources, pid)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The terminal: live rates, the published report's lines, tables with the control run beside.
+
+What a router had a hand in (failure texts) is printed as plain text, never as markup.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ..report.text import one_line
+from .measure import Measurement, Progress
+
+_WORDS = {
+    "tcp_connect": "TCP set-up",
+    "call_setup": "call set-up",
+    "message": "message",
+    "interrupt": "interrupt",
+    "reset": "reset",
+    "clear": "clear",
+    "call_duration": "whole call",
+}
+
+
+def count(number: float) -> str:
+    """A number with thin groups: 1 234 567."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def octets(number: float) -> str:
+    """Octets with a decimal unit: 1.75 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(number) < 1000 or unit == "GB":
+            return f"{number:.0f} B" if unit == "B" else f"{number:.2f} {unit}"
+        number /= 1000
+    raise AssertionError
+
+
+def milliseconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.2f} s"
+
+
+@contextmanager
+def live(console: Console, title: str) -> Iterator[Progress]:
+    """Shows the counters of a running measurement with rates over the last moments."""
+    last: dict[str, float] = {"t": 0.0, "calls": 0.0, "octets": 0.0, "packets": 0.0}
+    printed = [0.0]
+
+    def line(counters: Mapping[str, Any], elapsed: float) -> Text:
+        span = max(elapsed - last["t"], 1e-9)
+        packets = counters["data_packets_sent"] + counters["data_packets_received"]
+        moved = counters["octets_sent"] + counters["octets_received"]
+        text = (
+            f"{title}  {elapsed:6.1f} s  {counters['open_circuits']:>5} open  "
+            f"{count((counters['calls_completed'] - last['calls']) / span):>7} calls/s  "
+            f"{count((packets - last['packets']) / span):>9} packets/s  "
+            f"{octets((moved - last['octets']) / span):>10}/s  "
+            f"{count(counters['calls_failed'])} failed"
+        )
+        last.update(t=elapsed, calls=counters["calls_completed"], octets=moved, packets=packets)
+        return Text(text)
+
+    if console.is_terminal:
+        with Live(Text(title), console=console, transient=True, refresh_per_second=5) as shown:
+            yield lambda counters, elapsed: shown.update(line(counters, elapsed))
+        return
+
+    def plain(counters: Mapping[str, Any], elapsed: float) -> None:
+        if time.monotonic() - printed[0] >= 5:  # a log file gets a line now and then
+            printed[0] = time.monotonic()
+            console.print(line(counters, elapsed))
+
+    yield plain
+
+
+def _range(value: Mapping[str, int]) -> str:
+    return "-" if value["max"] == 0 else f"{value['min']}/{value['max']}"
+
+
+def report(console: Console, measurement: Measurement, figure: Mapping[str, Any]) -> None:
+    """The lines of the published stress test, in its order."""
+    caller, total = measurement.caller, measurement.caller["total"]
+    received = figure["calls_received"]
+    n = caller["negotiated"]
+    mismatches = (
+        figure["integrity"]["corrupted_messages"] + figure["integrity"]["mixed_up_messages"]
+    )
+    rows = [
+        ("Run time", duration(figure["seconds"])),
+        ("Calls made", count(figure["calls_made"])),
+        ("Calls received", "-" if received is None else count(received)),
+        ("Calls failed", count(figure["calls_failed"])),
+        ("Packets sent", count(total["data_packets_sent"])),
+        ("Packets received", count(total["data_packets_received"])),
+        ("Bytes sent", count(total["octets_sent"])),
+        ("Bytes received", count(total["octets_received"])),
+        ("Data mismatches", count(mismatches)),
+        ("Short receives", count(figure["integrity"]["short_messages"])),
+        ("Packet size in  min/max", _range(n["packet_size_in"])),
+        ("Packet size out min/max", _range(n["packet_size_out"])),
+        ("Window in  min/max", _range(n["window_in"])),
+        ("Window out min/max", _range(n["window_out"])),
+        ("Average bandwidth sent", f"{octets(figure['octets_sent_per_second'])}/s"),
+        ("Average bandwidth received", f"{octets(figure['octets_received_per_second'])}/s"),
+    ]
+    grid = Table.grid(padding=(0, 2))
+    for name, value in rows:
+        grid.add_row(name, Text(value, justify="right"))
+    console.print(grid)
+    for title, reasons in (("Errors", caller["failures"]), ("Clears received", caller["clears"])):
+        if reasons:
+            console.print(f"{title} by kind")
+            for kind, number in sorted(reasons.items(), key=lambda item: -item[1])[:20]:
+                console.print(Text(f"  {count(number):>10}  {one_line(kind, 120)}"))
+
+
+def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, Any] | None) -> None:
+    """Every figure beside that of the control run."""
+    table = Table(
+        title="With the router and without", title_justify="left", box=SIMPLE_HEAD, pad_edge=False
+    )
+    table.add_column("")
+    table.add_column("router", justify="right")
+    table.add_column("control", justify="right")
+    table.add_column("share", justify="right")
+    rates = [
+        ("calls/s", "calls_per_second", count),
+        ("messages/s", "messages_per_second", count),
+        ("Data packets/s, both directions", "data_packets_per_second", count),
+        ("user data sent/s", "octets_sent_per_second", octets),
+        ("user data received/s", "octets_received_per_second", octets),
+    ]
+    for words, name, form in rates:
+        other = control[name] if control else None
+        share = f"{figure[name] / other:.0%}" if other else "-"
+        table.add_row(words, form(figure[name]), form(other) if other is not None else "-", share)
+    for words, name in (("tester's CPU", "tester_cpu"), ("router's CPU", "router_cpu")):
+        values = [f[name] if f else None for f in (figure, control)]
+        table.add_row(words, *("-" if v is None else f"{v:.0%}" for v in values), "")
+    values = [f["machine_busy"] if f else None for f in (figure, control)]
+    table.add_row("machine busy", *("-" if v is None else f"{v:.0%}" for v in values), "")
+    console.print(table)
+
+
+def latencies(
+    console: Console, figure: Mapping[str, Any], control: Mapping[str, Any] | None
+) -> None:
+    """Percentiles in milliseconds; the control run's median beside."""
+    table = Table(title="Latency in ms", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    columns = ("count", "min", "p50", "p90", "p99", "p99.9", "max")
+    for name in ("", *columns, "control p50"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=name != "control p50")
+    for name, words in _WORDS.items():
+        values = figure["latency_ms"][name]
+        if values is None:
+            continue
+        other = control["latency_ms"][name] if control else None
+        cells = [count(values["count"]), *(milliseconds(values[c]) for c in columns[1:])]
+        table.add_row(words, *cells, milliseconds(other["p50"] if other else None))
+    console.print(table)
+
+
+def findings(console: Console, measurement: Measurement, limit: int = 12) -> None:
+    """What was found, by call, so that it can be found again in a capture."""
+    sides = [("A", measurement.caller), ("B", measurement.responder)]
+    found = [(side, f) for side, stats in sides if stats for f in stats["findings"]]
+    if not found:
+        return
+    console.print("Findings (A: calling side, B: called side)")
+    for side, finding in found[:limit]:
+        seconds = finding["at_ns"] / 1e9
+        text = one_line(f"{finding['kind']}: {finding['text']}", 160)
+        console.print(Text(f"  {seconds:9.3f} s  {side}  {text}"))
+    if len(found) > limit:
+        console.print(f"  ... and {len(found) - limit} more in load.json")

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from .results import CaseResult
+    from .catalogue import Purpose
+    from .results import CaseResult, Results
     from .run.campaign import Campaign
     from .sides.bench import Bench
 
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--router", default="reference", help="router profile (built-in name or file)")
     group.addoption("--x25shark-output", default="x25shark-report", help="directory of the report")
     group.addoption("--judge", default="auto", help="judge two: auto, libwireshark or tshark")
+    group.addoption("--select", default="", help="cases, groups or patterns, e.g. 'XOT-HDR,!PLP*'")
     group.addoption("--slow", action="store_true", help="run the slow cases too")
     group.addoption("--case-seed", type=int, default=0, help="seed of every random choice")
     group.addoption("--fault", action="append", default=[], help="fault of the reference router")
@@ -44,6 +46,25 @@ def purpose_of(item: pytest.Item) -> tuple[str, dict[str, Any]] | None:
     return found if isinstance(found, tuple) else None
 
 
+UI_PLUGIN = "x25shark-ui"
+
+
+class UserInterface:
+    """What the x25shark command registers to see a run: its cases, and the results at the end."""
+
+    results: Results | None = None
+    problem: tuple[int, str] | None = None
+
+    def on_total(self, total: int) -> None:
+        """That many cases are selected."""
+
+    def on_start(self, purpose: Purpose) -> None:
+        """A case starts."""
+
+    def on_result(self, result: CaseResult) -> None:
+        """A verdict is final."""
+
+
 class Runner:
     """Runs the cases of a session. Made when the session has any."""
 
@@ -52,6 +73,10 @@ class Runner:
         self.campaign = campaign
         self.items: dict[str, list[pytest.Item]] = {}
         campaign.watcher.on_result = self.report
+        ui = config.pluginmanager.get_plugin(UI_PLUGIN)
+        if isinstance(ui, UserInterface):
+            campaign.watcher.on_start = ui.on_start
+        self.ui = ui
 
     def run(self, item: pytest.Item) -> None:
         from .catalogue import catalogue
@@ -60,12 +85,27 @@ class Runner:
         assert marked is not None
         identifier, options = marked
         purpose = catalogue().purposes[identifier]
+        if purpose.campaign:
+            return
         self.items.setdefault(identifier, []).append(item)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         self.campaign.run_case(purpose, _body(item.function, options))  # type: ignore[attr-defined]
 
+    def watch(self, item: pytest.Item) -> None:
+        """Take the demands of a case that looks at the whole run; its verdict comes at the end."""
+        from .catalogue import catalogue
+
+        marked = purpose_of(item)
+        assert marked is not None
+        purpose = catalogue().purposes[marked[0]]
+        if purpose.campaign:
+            self.items.setdefault(purpose.id, []).append(item)
+            self.campaign.watch(purpose, item.function)  # type: ignore[attr-defined]
+
     def report(self, result: CaseResult) -> None:
         """Tell pytest the final verdict of a case."""
+        if isinstance(self.ui, UserInterface):
+            self.ui.on_result(result)
         item = self.items[result.id].pop(0)
         for report in _reports(item, result):
             item.ihook.pytest_runtest_logreport(report=report)
@@ -148,7 +188,7 @@ def make_campaign(config: pytest.Config) -> Campaign:
             judge=config.getoption("--judge"),
             seed=config.getoption("--case-seed"),
             slow=config.getoption("--slow"),
-            selection=config.getoption("keyword", "") or "",
+            selection=config.getoption("--select"),
             command=" ".join(sys.argv),
             router_options=tuple(router_options),
             own_namespace=config.getoption("--own-namespace"),
@@ -156,8 +196,8 @@ def make_campaign(config: pytest.Config) -> Campaign:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Catalogue order; cases that look at the whole run last."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Catalogue order, cases that look at the whole run last; --select."""
     cases = [item for item in items if purpose_of(item)]
     if not cases:
         return
@@ -175,6 +215,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return purposes[marked[0]].campaign, order[marked[0]]
 
     items.sort(key=place)
+    expression = config.getoption("--select")
+    if expression:
+        from .suite.loader import SelectionError, select
+
+        try:
+            chosen = set(select(expression, [m[0] for i in cases if (m := purpose_of(i))]))
+        except SelectionError as error:
+            raise pytest.UsageError(str(error)) from None
+        left_out = [i for i in cases if (m := purpose_of(i)) and m[0] not in chosen]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [i for i in items if i not in left_out]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -182,6 +233,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     """Start the campaign before the first case, and wait for the last verdict after all."""
     if session.config.option.collectonly or not any(purpose_of(i) for i in session.items):
         return (yield)
+    # Anything that fails from here on must still leave a report of what was judged.
     from .report import files
     from .run.campaign import CampaignError
 
@@ -191,9 +243,15 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     try:
         campaign.start()
     except CampaignError as error:
-        session.config.x25shark_status = error.status  # type: ignore[attr-defined]
+        if isinstance(runner.ui, UserInterface):
+            runner.ui.problem = (error.status, str(error))
         raise pytest.UsageError(str(error)) from None
+    if isinstance(runner.ui, UserInterface):
+        runner.ui.on_total(sum(purpose_of(i) is not None for i in session.items))
     interrupted = False
+    for item in session.items:
+        if purpose_of(item) is not None:
+            runner.watch(item)
     try:
         return (yield)
     except KeyboardInterrupt:
@@ -202,7 +260,8 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     finally:
         results = campaign.finish(interrupted=interrupted)
         files.write_all(results, campaign.options.directory)
-        session.config.x25shark_results = results  # type: ignore[attr-defined]
+        if isinstance(runner.ui, UserInterface):
+            runner.ui.results = results
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -219,6 +278,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> object:
 @pytest.fixture
 def bench() -> None:
     """The tester's side of a case; given by the campaign, not by pytest."""
+
+
+@pytest.fixture
+def watch() -> None:
+    """The demands on a whole run; given by the campaign, not by pytest."""
 
 
 @pytest.fixture

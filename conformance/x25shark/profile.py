@@ -252,6 +252,18 @@ class Profile(_Table):
             items |= {"R-STE" if self.configuration == "T1" else "R-DTE"}
         return frozenset(items)
 
+    def has(self, key: str) -> bool:
+        """Whether the profile has what a "needs" condition of a purpose names."""
+        if key.startswith("packet_size "):
+            return self.limits.packet_size >= int(key.split()[1])
+        if key == "timers.tempty":
+            return self.times.tempty > 0
+        if key == "control.stop":
+            both = self.control.start is not None and self.control.stop is not None
+            return self.embedded is not None or self.control.restart is not None or both
+        table, name = key.split(".")
+        return bool(getattr(getattr(self, table), name))
+
     @property
     def is_loopback(self) -> bool:
         """Whether all of the test stays on this machine's loopback interface."""

@@ -54,6 +54,10 @@ class EvidenceJudge(Judge):
                 if direction not in opened:
                     opened.append(direction)
 
+    def frames(self) -> dict[tuple[Direction, int], tuple[int | None, int | None]]:
+        """Frame and k of every packet, by direction and offset."""
+        return {(r.direction, r.view.offset): (r.view.frame, r.view.k) for r in self.reads}
+
     def packets(self, direction: Direction) -> Sequence[PacketView]:
         return self._by_direction.get(direction, ())
 
@@ -62,6 +66,15 @@ class EvidenceJudge(Judge):
 
     def connections_to(self, listener: Address) -> Sequence[Direction]:
         return self._opened.get(listener, ())
+
+    def conversation(
+        self, there: Direction, back: Direction
+    ) -> Sequence[tuple[bool, bytes, PacketView]]:
+        return [
+            (read.direction == back, read.octets, read.view)
+            for read in self.reads
+            if read.direction in (there, back)
+        ]
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         # Templates are compared by identity: writing the filter anew for every packet is slow.

@@ -64,6 +64,12 @@ class Judge(ABC):
         """Connections opened to a listening address of the tester, in order."""
 
     @abstractmethod
+    def conversation(
+        self, there: Direction, back: Direction
+    ) -> Sequence[tuple[bool, bytes, PacketView]]:
+        """Both directions of a connection in order: (whether it went back, octets, view)."""
+
+    @abstractmethod
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         """Whether a packet is as the template says."""
 

@@ -23,6 +23,8 @@ class UnitLike(Protocol):
     def packet(self) -> bytes: ...
     @property
     def end(self) -> int: ...
+    @property
+    def time(self) -> float: ...
 
 
 class Source(Protocol):
@@ -30,6 +32,8 @@ class Source(Protocol):
 
     @property
     def received(self) -> Sequence[UnitLike]: ...
+    @property
+    def sent(self) -> Sequence[UnitLike]: ...
     @property
     def end(self) -> str | None: ...
 
@@ -91,6 +95,18 @@ class TesterJudge(Judge):
 
     def connections_to(self, listener: Address) -> Sequence[Direction]:
         return self._accepted.get(listener, ())
+
+    def conversation(
+        self, there: Direction, back: Direction
+    ) -> Sequence[tuple[bool, bytes, PacketView]]:
+        received = self._received.get(there)
+        if received is None:
+            return ()
+        # By the tester's own clock: when it sent, and when it had received.
+        units = [(unit.time, False, unit) for unit in received.source.received]
+        units += [(unit.time, True, unit) for unit in received.source.sent]
+        units.sort(key=lambda item: item[0])
+        return [(sent, unit.packet, view_of(unit)) for _, sent, unit in units if unit.packet]
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return matches(template, self._received[direction].packets[view.offset])

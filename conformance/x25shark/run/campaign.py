@@ -30,6 +30,7 @@ from ..evidence.slicer import Slice, Slicer
 from ..judges.reading import Judge, JudgeError
 from ..judges.tshark import TsharkJudge
 from ..judges.wireshark import WiresharkJudge, open_judge
+from ..judges.watch import Watch
 from ..links import xot
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
@@ -39,7 +40,7 @@ from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from . import third_opinion
-from .judging import CaseRecord, Judgement
+from .judging import CaseRecord, Judgement, Watched
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
 
@@ -222,11 +223,24 @@ class Campaign:
         record.expectations = bench.expectations
         record.judge_one = bench.judge_one
         record.remarks = bench.remarks
+        record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
         self._capture.end(number)
         if interrupted:
             raise KeyboardInterrupt
         self.drain()
+
+    def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
+        """Take the demands of a purpose about the whole run; before the first case."""
+        assert self._judgement is not None
+        watch = Watch(purpose.clause, self.profile.relay_model)
+        body(watch)
+        if self._not_to_run(purpose) is None:
+            self._judgement.watched.append(Watched(purpose, watch))
+        else:
+            self._number += 1
+            record = CaseRecord(self._number, purpose, failure=self._not_to_run(purpose))
+            self._settle(record, None)
 
     def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> None:
         watched = False
@@ -252,7 +266,7 @@ class Campaign:
 
     def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
         unmet = purpose.unmet(
-            self.profile.configuration, self.profile.declared, self._profile_has
+            self.profile.configuration, self.profile.declared, self.profile.has
         )
         if unmet is not None:
             return Verdict.NOT_APPLICABLE, unmet
@@ -263,16 +277,6 @@ class Campaign:
         if self._capture is not None and not self._capture.alive:
             return Verdict.ERROR, f"the capture ended: {self._capture.failure or 'no reason given'}"
         return None
-
-    def _profile_has(self, key: str) -> bool:
-        if key.startswith("packet_size "):
-            return self.profile.limits.packet_size >= int(key.split()[1])
-        if key == "timers.tempty":
-            return self.profile.times.tempty > 0
-        if key == "control.stop":
-            return self.router is not None and self.router.can_restart
-        table, name = key.split(".")
-        return bool(getattr(getattr(self.profile, table), name))
 
     # verdicts
 
@@ -324,6 +328,9 @@ class Campaign:
             self._judging.join()
         for record in list(self._records.values()):
             self._settle(record, None)
+        if self._judgement is not None:
+            for watched in self._judgement.watched:
+                self._done.put(Judgement.whole_run(watched, self._rerun(watched.purpose)))
         self.drain()
         if self._slicer.lost:
             lost = f"dumpcap lost {self._slicer.lost} packets"

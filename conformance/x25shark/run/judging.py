@@ -25,6 +25,7 @@ from ..judges.expectation import (
 from ..judges.reading import Judge, JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
+from ..judges.watch import Watch
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..verdicts import Verdict
 
@@ -48,8 +49,20 @@ class CaseRecord:
     sides: list[tuple[str, Direction]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     failure: tuple[Verdict, str] | None = None
+    sent: list[bytes] = field(default_factory=list)
     duration_s: float = 0.0
     rerun: str = ""
+
+
+@dataclass
+class Watched:
+    """A purpose about the whole run, and what it came to so far."""
+
+    purpose: Purpose
+    watch: Watch
+    connections: int = 0
+    broken: tuple[ExpectationResult, CaseResult] | None = None
+    error: str | None = None
 
 
 class Judgement:
@@ -61,6 +74,7 @@ class Judgement:
         self._judge = judge
         self._directory = directory
         self._third_opinion = third_opinion
+        self.watched: list[Watched] = []
 
     def judge(self, record: CaseRecord, found: Slice | None) -> CaseResult:
         """The result of one case. Never raises: what goes wrong here is verdict ERROR."""
@@ -83,7 +97,8 @@ class Judgement:
             result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
             return result
         found.frames.sort(key=lambda frame: frame.time)
-        filters = filters_of(record.expectations)
+        demands = self._demands(record)
+        filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
             reading = self._judge.read(
                 found.capture(), filters, FIELDS, timeout=JUDGE_SECONDS
@@ -94,7 +109,62 @@ class Judgement:
             self._write(result, record, found)
             return result
         self._decide(result, record, reading, filters)
+        self._watch(result, record, demands, reading, filters)
         self._write(result, record, found)
+        return result
+
+    def _demands(self, record: CaseRecord) -> list[tuple[Watched, Expectation]]:
+        """What the purposes about the whole run demand of the connections of this case."""
+        return [
+            (watched, expectation)
+            for watched in self.watched
+            for side, direction in record.sides
+            for expectation in watched.watch.expectations(side, direction, record.sent)
+        ]
+
+    @staticmethod
+    def _watch(
+        result: CaseResult,
+        record: CaseRecord,
+        demands: Sequence[tuple[Watched, Expectation]],
+        reading: Reading,
+        filters: Sequence[str],
+    ) -> None:
+        judge_two = EvidenceJudge(reading, filters)
+        assert record.judge_one is not None
+        for watched, expectation in demands:
+            watched.connections += 1
+            one = expectation.evaluate(record.judge_one, set())
+            two = expectation.evaluate(judge_two, set())
+            if one.met != two.met or one.offset != two.offset:
+                watched.error = watched.error or _disagreement([expectation], [one], [two])
+            elif not one.met and watched.broken is None:
+                frames = judge_two.frames()
+                watched.broken = (_expectation_result(expectation, one, two, frames), result)
+
+    @staticmethod
+    def whole_run(watched: Watched, rerun: str) -> CaseResult:
+        """The verdict of a purpose about the whole run; its evidence is that of the case."""
+        purpose = watched.purpose
+        result = CaseResult(
+            purpose.id, purpose.group, purpose.purpose, purpose.clause, Verdict.PASS, rerun=rerun
+        )
+        result.remarks = [f"{watched.connections} observations of the router's connections"]
+        if watched.error:
+            result.verdict, result.reason = Verdict.ERROR, watched.error
+        elif watched.broken:
+            expectation, case = watched.broken
+            result.verdict = Verdict.FAIL
+            result.expectations = [expectation]
+            result.packets, result.evidence = case.packets, case.evidence
+            saw = expectation.judge_one.saw if expectation.judge_one else ""
+            result.reason = (
+                f"in case {case.id}: side {expectation.side} expected {expectation.text} "
+                f"({expectation.clause}); came: {saw}"
+            )
+        elif not watched.connections:
+            result.verdict = Verdict.INCONCLUSIVE
+            result.reason = "no case of this run had a connection to look at"
         return result
 
     @staticmethod
@@ -114,10 +184,7 @@ class Judgement:
         assert record.judge_one is not None
         one = evaluate_all(record.expectations, record.judge_one)
         two = evaluate_all(record.expectations, judge_two)
-        frames = {
-            (read.direction, read.view.offset): (read.view.frame, read.view.k)
-            for read in judge_two.reads
-        }
+        frames = judge_two.frames()
         result.expectations = [
             _expectation_result(e, a, b, frames)
             for e, a, b in zip(record.expectations, one, two, strict=True)

@@ -85,12 +85,6 @@ class Router:
             self.stop()
             self.start()
 
-    @property
-    def can_restart(self) -> bool:
-        control = self._profile.control
-        both = control.start is not None and control.stop is not None
-        return self._profile.embedded is not None or control.restart is not None or both
-
     def _start_embedded(self, name: str) -> None:
         folder = resources.files("x25shark") / "profiles"
         beside = Path(self._profile.path).parent / name

@@ -47,6 +47,7 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED
 from ..judges.template import lacks
+from ..judges.watch import Conversation, Watch
 from ..judges.values import ABSENT, between, either, not_in, one_of
 from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.call import Call
@@ -68,6 +69,7 @@ __all__ = [
     "ClearConfirmation",
     "ClearIndication",
     "ClearRequest",
+    "Conversation",
     "Data",
     "Data128",
     "Diagnostic",
@@ -96,6 +98,7 @@ __all__ = [
     "Side",
     "ThroughputClass",
     "Undefined",
+    "Watch",
     "WindowSize",
     "between",
     "either",

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The x25shark command."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from . import __version__
+
+if TYPE_CHECKING:
+    from .results import CaseResult, Results
+
+DEFAULT_DIRECTORY = "x25shark-report"
+# Modules with commands of their own; they are imported when one of them is asked for.
+_ELSEWHERE = {
+    "compare": "x25shark.report.commands",
+    "gate": "x25shark.report.commands",
+    "stress": "x25shark.load.cli",
+    "sweep": "x25shark.load.cli",
+    "echo": "x25shark.load.cli",
+    "relay": "x25shark.load.cli",
+}
+
+
+def fail(status: int, message: str) -> NoReturn:
+    """End with a message on standard error."""
+    click.echo(f"x25shark: {message}", err=True)
+    sys.exit(status)
+
+
+class Commands(click.Group):
+    """The commands of this module, and those that are imported when needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_ELSEWHERE})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in _ELSEWHERE:
+            return own
+        module = importlib.import_module(_ELSEWHERE[cmd_name])
+        found: list[click.Command] = module.commands
+        return next((c for c in found if c.name == cmd_name), None)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="x25shark")
+def main() -> None:
+    """Test X.25 switches and XOT (RFC 1613) routers, and look at the packets in Wireshark.
+
+    Start with: x25shark run (the suite against the embedded reference router), then write a
+    profile of your own router and x25shark check PROFILE.
+    """
+
+
+router_option = click.option(
+    "--router",
+    default="reference",
+    show_default=True,
+    metavar="PROFILE",
+    help="Router profile: a built-in name or a TOML file.",
+)
+output_option = click.option(
+    "--output",
+    default=DEFAULT_DIRECTORY,
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Directory of the report.",
+)
+
+
+@main.command()
+@router_option
+@output_option
+@click.option("--select", default="", metavar="EXPR", help='Cases, e.g. "XOT-HDR,PLP-RST-0*,!*-04".')
+@click.option("--last-failed", is_flag=True, help="Only what did not pass in the last run.")
+@click.option("--slow", is_flag=True, help="Run the slow cases too (protocol timers).")
+@click.option("--judge", type=click.Choice(["auto", "libwireshark", "tshark"]), default="auto")
+@click.option("--seed", type=int, default=0, help="Seed of every random choice.")
+@click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
+@click.option("--null", metavar="KIND", help="A null router: silent, close, clear or relay.")
+@click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
+def run(
+    router: str,
+    output: Path,
+    select: str,
+    last_failed: bool,
+    slow: bool,
+    judge: str,
+    seed: int,
+    fault: tuple[str, ...],
+    null: str | None,
+    own_namespace: bool,
+) -> None:
+    """Run the suite against a router and write the report.
+
+    Exit status: 0 as it should be, 1 a FAIL, 2 bad profile or usage, 3 nothing run or no
+    evidence, 4 the tester failed or the judges disagree, 130 interrupted.
+    """
+    from .profile import ProfileError, load_profile
+
+    try:
+        load_profile(router)
+    except ProfileError as error:
+        fail(2, str(error))
+    _writable(output)
+    if last_failed:
+        select = _failed_last(output, select)
+    arguments = ["--router", router, "--x25shark-output", str(output), "--judge", judge]
+    arguments += ["--case-seed", str(seed)]
+    arguments += ["--select", select] if select else []
+    arguments += ["--slow"] if slow else []
+    arguments += [word for name in fault for word in ("--fault", name)]
+    arguments += ["--null", null] if null else []
+    arguments += ["--own-namespace"] if own_namespace else []
+    sys.exit(_run(arguments, output))
+
+
+def _run(arguments: list[str], output: Path) -> int:
+    """Run the suite under pytest with our own way of showing it."""
+    import pytest
+    from rich.console import Console
+
+    from .plugin import UI_PLUGIN, UserInterface
+    from .report.terminal import Progress, print_summary
+
+    console = Console()
+
+    class Screen(UserInterface):
+        progress: Progress | None = None
+
+        def on_total(self, total: int) -> None:
+            self.progress = Progress(total, console)
+            self.progress.__enter__()
+
+        def on_start(self, purpose: object) -> None:
+            if self.progress:
+                self.progress.begin(purpose.id)  # type: ignore[attr-defined]
+
+        def on_result(self, result: CaseResult) -> None:
+            if self.progress:
+                self.progress.end(result.id, result.verdict, result.reason)
+
+    screen = Screen()
+
+    class Register:
+        @staticmethod
+        def pytest_configure(config: pytest.Config) -> None:
+            config.pluginmanager.register(screen, UI_PLUGIN)
+
+    quiet = [w for p in ("terminal", "cacheprovider", "logging", "faulthandler") for w in ("-p", f"no:{p}")]
+    hermetic = ["-c", "/dev/null", "--rootdir", "/", "--import-mode=importlib", "-W", "ignore"]
+    with _quiet_stderr() as said:
+        status = pytest.main(
+            [*quiet, *hermetic, *arguments, "--pyargs", "x25shark.suite"], plugins=[Register()]
+        )
+    if screen.progress:
+        screen.progress.__exit__(None, None, None)
+    if screen.problem is not None:
+        fail(*screen.problem)
+    if screen.results is None:
+        message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
+        fail(3 if status == pytest.ExitCode.NO_TESTS_COLLECTED else 2, message)
+    print_summary(screen.results, output, console)
+    return screen.results.exit_status
+
+
+def _quiet_stderr():  # type: ignore[no-untyped-def]
+    import contextlib
+    import io
+
+    return contextlib.redirect_stderr(io.StringIO())
+
+
+def _writable(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        fail(2, f"{directory}: cannot write the report there: {error.strerror}")
+
+
+def _results(directory: Path) -> Results:
+    from .results import ResultsError, read_results
+
+    try:
+        return read_results(directory / "results.json")
+    except ResultsError as error:
+        fail(2, f"{error}. Run the suite first, or name the directory with --output")
+
+
+def _failed_last(directory: Path, select: str) -> str:
+    from .verdicts import Verdict
+
+    wanted = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
+    failed = [c.id for c in _results(directory).cases if c.verdict in wanted]
+    if not failed:
+        click.echo("Nothing failed in the last run.")
+        sys.exit(0)
+    return " ".join([*failed, *(w for w in select.replace(",", " ").split() if w.startswith("!"))])
+
+
+@main.command("list")
+@router_option
+@click.option("--all", "everything", is_flag=True, help="Every purpose, with a case or without.")
+@click.option("--select", default="", metavar="EXPR", help="Only these.")
+def list_cases(router: str, everything: bool, select: str) -> None:
+    """List the cases, and which of them apply to a router."""
+    from .catalogue import catalogue
+    from .profile import ProfileError, load_profile
+    from .suite import loader
+
+    try:
+        profile = load_profile(router)
+        implemented = loader.cases()
+        known = list(catalogue().purposes if everything else implemented)
+        chosen = loader.select(select, known) if select else known
+    except (ProfileError, loader.SelectionError) as error:
+        fail(2, str(error))
+    width = shutil.get_terminal_size().columns
+    for identifier in chosen:
+        purpose = catalogue().purposes[identifier]
+        unmet = purpose.unmet(profile.configuration, profile.declared, profile.has)
+        state = "no case" if identifier not in implemented else ("-" if unmet else "runs")
+        if state == "runs" and purpose.slow:
+            state = "slow"
+        line = f"{identifier:13} {state:8} {purpose.purpose}"
+        click.echo(line if len(line) <= width else line[: width - 3] + "...")
+    total = len(catalogue().purposes)
+    click.echo(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")
+
+
+@main.command()
+@click.argument("profile", default="reference")
+@click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
+def check(profile: str, own_namespace: bool) -> None:
+    """Check a profile: its text, the network, the right to capture, and one call."""
+    import tempfile
+
+    from .profile import ProfileError, load_profile
+
+    try:
+        found = load_profile(profile)
+    except ProfileError as error:
+        fail(2, str(error))
+    click.echo(f"profile     {found.path}: {found.name}, {found.configuration}, {found.relay_model}")
+    click.echo(f"declared    {', '.join(sorted(found.declared))}")
+    with tempfile.TemporaryDirectory(prefix="x25shark-check-") as directory:
+        sys.exit(_sanity(profile, Path(directory), own_namespace))
+
+
+def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
+    """One call with data, cleared: is it the router, or the set-up?"""
+    from .profile import load_profile
+    from .run.campaign import Campaign, CampaignError, Options
+    from .run.sanity import SANITY, sanity_call
+    from .verdicts import Verdict
+
+    options = Options(router, load_profile(router), directory, own_namespace=own_namespace)
+    campaign = Campaign(options)
+    try:
+        campaign.start()
+    except CampaignError as error:
+        fail(error.status, str(error))
+    click.echo("network     the router answers; listening sides are open; capture works")
+    try:
+        campaign.run_case(SANITY, sanity_call)
+    finally:
+        results = campaign.finish()
+    case = results.cases[0]
+    click.echo(f"sanity call {case.verdict}" + (f": {case.reason}" if case.reason else ""))
+    for packet in case.packets if case.verdict is not Verdict.PASS else ():
+        arrow = "->" if packet.sent else "<-"
+        click.echo(f"            {packet.side} {arrow} {packet.text}")
+    return results.exit_status
+
+
+@main.command()
+@click.argument("case")
+@output_option
+def show(case: str, output: Path) -> None:
+    """Show one case of the last run: expectations, what came, the last packets."""
+    from .report.terminal import failure_text
+
+    click.echo(failure_text(_case(case, output), last=40))
+
+
+@main.command("open")
+@click.argument("case")
+@output_option
+def open_case(case: str, output: Path) -> None:
+    """Open the evidence of a case in Wireshark, with the strict dissector."""
+    from .wireshark import command_for
+
+    found = _case(case, output)
+    if found.evidence is None:
+        fail(3, f"{case} has no evidence: {found.verdict}: {found.reason}")
+    program = shutil.which("wireshark")
+    if program is None:
+        fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
+    with command_for(program, output / found.evidence, found) as (command, environment):
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
+
+
+def _case(identifier: str, directory: Path) -> CaseResult:
+    results = _results(directory)
+    for case in results.cases:
+        if case.id.lower() == identifier.lower():
+            return case
+    fail(2, f"{identifier} is not in {directory}/results.json; x25shark list names the cases")
+
+
+@main.command(context_settings={"ignore_unknown_options": True}, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def router(arguments: tuple[str, ...]) -> None:
+    """Start the reference router (--help shows its options)."""
+    from .reference.__main__ import main as reference
+
+    sys.exit(reference(list(arguments)))

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sanity call: the least that must work before any purpose can be judged."""
+
+from __future__ import annotations
+
+from ..catalogue import Purpose
+from ..sides.bench import Bench
+
+SANITY = Purpose(
+    id="SANITY-CALL-01",
+    purpose="A call is set up, carries data both ways, and is cleared.",
+    clause="X.25 4.1, 4.3",
+    configurations=("T1", "T2"),
+    pics=(),
+)
+
+
+def sanity_call(bench: Bench) -> None:
+    """A call, a few octets there and back."""
+    bench.fence("the sanity call")

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Wireshark on the evidence of a case: strict dissector, our profile, the deciding packet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .judges.sandbox import dissectors_folder
+from .results import CaseResult
+
+PROFILE = "x25shark"
+
+
+@contextmanager
+def command_for(
+    program: str, capture: Path, case: CaseResult
+) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The command that opens a capture, and its environment.
+
+    Wireshark gets a configuration folder of its own with the x25shark profile, so that the user's
+    stays as it is. It opens at the packet that decided the case.
+    """
+    with tempfile.TemporaryDirectory(prefix="x25shark-wireshark-") as folder:
+        configuration = Path(folder) / "wireshark"
+        shutil.copytree(dissectors_folder() / "profile" / PROFILE, configuration / "profiles" / PROFILE)
+        script = dissectors_folder() / "lua" / "x25shark.lua"
+        command = [program, "-C", PROFILE, "-X", f"lua_script:{script}", "-r", str(capture)]
+        deciding = [e.frame for e in case.expectations if e.frame is not None and not e.met]
+        if deciding:
+            command += ["-g", str(deciding[0])]
+        yield command, {**os.environ, "WIRESHARK_CONFIG_DIR": str(configuration)}

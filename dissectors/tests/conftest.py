@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from x25shark.judges.tshark import TsharkJudge
 from x25shark.judges.wireshark import WiresharkJudge
+
+# The tests share modules with each other and with the captures of the gaps.
+_HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(_HERE), str(_HERE.parent / "gaps")]
 
 
 @pytest.fixture(scope="session")

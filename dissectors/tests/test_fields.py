@@ -7,21 +7,17 @@ The two decoders were written apart from each other; where they differ one misre
 from __future__ import annotations
 
 import random
-import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
+from capture_builder import A, Connection, pcapng, unit
 from scapy.packet import Packet
 from scapy_x25 import X25, Facility, strict_fields
 from x25shark.judges.wireshark import WiresharkJudge
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "gaps"))
-from capture import A, Connection, pcapng, unit
-
 # One packet of every type and format; mutations of them reach the rest.
-SEEDS = """
+SEEDS = """\
 10010b55123459876506420707430202 01000000
 10010b0000
 10010b50 1234500a
@@ -85,12 +81,12 @@ d001f2 00112233
 10
 1001
 ffffff
-""".split("\n")
+"""
 
 
 def _seeds() -> list[bytes]:
     seeds = []
-    for line in SEEDS:
+    for line in SEEDS.splitlines():
         digits = line.replace(" ", "")
         if digits:
             seeds.append(bytes.fromhex(digits + "0" * (len(digits) % 2)))

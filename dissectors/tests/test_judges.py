@@ -17,9 +17,7 @@ from x25shark.judges.reading import Hit, JudgeError
 from x25shark.judges.sandbox import Sandbox
 from x25shark.judges.tshark import TsharkJudge
 from x25shark.judges.wireshark import WiresharkJudge, open_judge
-
-sys.path.insert(0, str(Path(__file__).parent))
-from captures import CALL, CAPTURES, A, Connection, connection, pcapng, unit
+from xot_captures import CALL, CAPTURES, A, Connection, connection, pcapng, unit
 
 FILTERS = [
     "x25s.type#{k} == 0x13 && x25s.cause#{k} in {0, 0x80}",
@@ -83,7 +81,7 @@ def test_packets_behind_a_four_octet_clear_are_not_lost(judge: WiresharkJudge) -
         (0x0F,),
         (0x01,),
     ]
-    assert [(d.k, d.text) for d in reading.differences][0] == (1, "malformed: 0, built-in 1")
+    assert next((d.k, d.text) for d in reading.differences) == (1, "malformed: 0, built-in 1")
 
 
 @pytest.mark.parametrize("after", [1, 2, 3])
@@ -187,9 +185,7 @@ def test_test_records_are_put_together_and_checked(judge: WiresharkJudge) -> Non
     names = ["x25t.run", "x25t.call", "x25t.sequence", "x25t.direction", "x25t.length"]
     reading = judge.read(CAPTURES["records"], fields=[*names, "x25t.crc_status"])
     shown = [
-        (p.frame, *(values[0] for values in p.fields.values()))
-        for p in reading.packets
-        if p.fields
+        (p.frame, *(values[0] for values in p.fields.values())) for p in reading.packets if p.fields
     ]
     assert shown == [
         (8, 7, 9, 1, 0, 304, 1),
@@ -300,7 +296,7 @@ def test_a_program_that_dies_while_reading_is_a_crash(tmp_path: Path) -> None:
         "#!/usr/bin/env python3\n"
         "import os, socket, sys\n"
         "s = socket.socket(fileno=int(sys.argv[2]))\n"
-        "s.sendall(b'{\"ready\": \"stand-in\"}\\n')\n"
+        's.sendall(b\'{"ready": "stand-in"}\\n\')\n'
         "s.recv(1)\n"
         "print('dissector bug', file=sys.stderr, flush=True)\n"
         "os.kill(os.getpid(), 11)\n"
@@ -322,7 +318,7 @@ def test_the_judge_is_not_root(judge: WiresharkJudge) -> None:
 def test_the_judge_works_in_a_user_namespace_of_one_id() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from captures import CAPTURES\n"
+        "from xot_captures import CAPTURES\n"
         "from x25shark.judges.wireshark import WiresharkJudge\n"
         "from x25shark.judges.tshark import TsharkJudge\n"
         "with WiresharkJudge() as fast, TsharkJudge() as slow:\n"

@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from x25shark.judges import program
 from x25shark.judges.reading import JudgeError
 from x25shark.judges.wireshark import WiresharkJudge
-
-sys.path.insert(0, str(Path(__file__).parent))
-from captures import CAPTURES
+from xot_captures import CAPTURES
 
 FILTERS = ["x25s.type#{k} == 0x13", "!(x25s.cause#{k})", "tcp.flags.fin == 1", "x25s.octets#{k}"]
 FIELDS = ["x25s.octets", "x25s.type", "x25s.called_address", "x25t.crc", "frame.time_relative"]

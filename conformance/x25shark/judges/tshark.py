@@ -105,9 +105,7 @@ class TsharkJudge:
             self._sandbox.close()
             raise
 
-    def _run(
-        self, arguments: Sequence[str], stdin: int, seconds: float
-    ) -> tuple[int, bytes, str]:
+    def _run(self, arguments: Sequence[str], stdin: int, seconds: float) -> tuple[int, bytes, str]:
         command = [*self._prefix, self._tshark, *arguments]
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             try:
@@ -192,7 +190,7 @@ class TsharkJudge:
             layers = range(FIRST_LAYERS + 1, tree.most_packets + 1)
             _, lines, _ = self._dissect(capture, _Taps(filters, layers, False), deadline)
             for first, further in zip(hits, _hits(lines, filters), strict=True):
-                first += further
+                first.extend(further)
         return Reading(
             frames=tree.frames,
             packets=tuple(tree.packets),

@@ -118,7 +118,7 @@ class _Process:
     def __init__(self, path: Path, sandbox: Sandbox) -> None:
         ours, theirs = socket.socketpair()
         self.socket = ours
-        self.errors: IO[bytes] = tempfile.TemporaryFile()
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this
         self.pending = b""
         try:
             self.process = subprocess.Popen(

@@ -50,9 +50,9 @@ facilities.known = {
   [0xc4] = { name = "roa_selection_extended", fields = {} },
   [0xc5] = { name = "charging_monetary_unit", fields = {} },
   [0xc6] = { name = "network_user_identification", fields = {} },
-  [0xc9] = { dte = true, name = "called_address_extension", fields = {} },
+  [0xc9] = { dte = true, semi_octets = true, name = "called_address_extension", fields = {} },
   [0xca] = { dte = true, name = "end_to_end_transit_delay", fields = {} },
-  [0xcb] = { dte = true, name = "calling_address_extension", fields = {} },
+  [0xcb] = { dte = true, semi_octets = true, name = "calling_address_extension", fields = {} },
   [0xd1] = { name = "call_deflection_selection", fields = {} },
   [0xd2] = { dte = true, name = "priority", fields = {} },
   [0xd3] = { dte = true, name = "protection", fields = {} },
@@ -154,6 +154,13 @@ function facilities.cut(octets)
           facility.values[#facility.values + 1] = { name, field[2] - 1, field[3], math.floor(value) }
         else
           facility.problem = string.format("facility 0x%02x holds a half-octet above 9", code)
+        end
+      end
+      if meaning.semi_octets and facility.value ~= "" then
+        -- Bits 6 to 1 of the first octet: the half-octets of the address that follows.
+        local announced = facility.value:byte(1) % 64
+        if announced > 2 * (count - 1) then
+          facility.problem = string.format("facility 0x%02x announces %d half-octets", code, announced)
         end
       end
       if code == 0x00 then

@@ -90,7 +90,7 @@ function opinion.hear(tvb, pinfo, tree, p, compare)
   local differences = {}
   local malformed = false
   for _, problem in ipairs(p.problems) do
-    malformed = malformed or problem[1] == "malformed"
+    malformed = malformed or problem[1] == "malformed" or problem[1] == "facilities.malformed"
   end
   if not fine and not malformed then
     differences[#differences + 1] = "malformed: 0, built-in 1"

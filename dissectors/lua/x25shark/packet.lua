@@ -73,6 +73,7 @@ local function address_block(p, octets, at)
   else
     called, calling = octets:byte(at + 1), octets:byte(at + 2)
     if not calling then
+      blame(p, "malformed", "the address block ends behind the first length")
       return nil
     end
     header = 2

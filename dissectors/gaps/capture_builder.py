@@ -18,7 +18,7 @@ FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
 
 
 def unit(packet: bytes | str, version: int = 0, length: int | None = None) -> bytes:
-    """One XOT unit (RFC 1613 4.1): version (2 octets), length (2), packet (hexadecimal or octets)."""
+    """One XOT unit (RFC 1613 4.1): version (2 octets), length (2), packet (as hexadecimal)."""
     octets = bytes.fromhex(packet) if isinstance(packet, str) else packet
     return struct.pack(">HH", version, len(octets) if length is None else length) + octets
 

@@ -4,13 +4,9 @@
 from __future__ import annotations
 
 import struct
-import sys
-from pathlib import Path
 
 import crc32c
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "gaps"))
-from capture import ACK, FIN, PSH, RST, SYN, A, B, Connection, connection, pcapng, unit
+from capture_builder import ACK, FIN, PSH, RST, SYN, A, B, Connection, connection, pcapng, unit
 
 __all__ = ["ACK", "CALL", "CAPTURES", "FIN", "PSH", "RST", "SYN", "A", "B", "Connection", "unit"]
 __all__ += ["connection", "pcapng", "record"]

@@ -34,7 +34,7 @@ th, td { padding: .3rem .8rem; border-bottom: 1px solid #eceae3; text-align: rig
 th:first-child, td:first-child, td.text { text-align: left; }
 th { font-weight: 600; color: #596168; }
 .scroll { overflow-x: auto; }
-.plot { background: #fff; border: 1px solid #dedad2; margin: .75rem 0; min-height: 24rem; }
+.plot { background: #fff; border: 1px solid #dedad2; margin: .75rem 0; min-height: 26rem; }
 code { font-family: ui-monospace, Menlo, "DejaVu Sans Mono", monospace; font-size: .875em; }
 """
 
@@ -108,7 +108,11 @@ def _head(title: str, result: Mapping[str, Any]) -> list[str]:
     parts += [f"<p>{escape(one_line(reason, 300))}</p>" for reason in verdict["reasons"][:50]]
     share = verdict.get("share_of_control")
     if share is not None:
-        limit = "The tester was the limit" if verdict["tester_was_limit"] else "The router was it"
+        limit = (
+            "The tester was the limit"
+            if verdict["tester_was_limit"]
+            else "The router was the limit"
+        )
         parts.append(
             f"<p>{limit}: {share:.0%} of what the tester does without the router "
             "(from 80 % on the tester counts as the limit).</p>"

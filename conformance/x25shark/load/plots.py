@@ -26,9 +26,10 @@ def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
         "font": {"family": "system-ui, DejaVu Sans, sans-serif", "size": 13},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
-        "margin": {"l": 70, "r": 20, "t": 20, "b": 55},
+        "height": 416,
+        "margin": {"l": 70, "r": 20, "t": 70, "b": 55},
         "hovermode": "x unified",
-        "legend": {"orientation": "h", "y": 1.08},
+        "legend": {"orientation": "h", "y": 1.04, "yanchor": "bottom"},
         "xaxis": {"title": {"text": x}, **axis},
         "yaxis": {"title": {"text": y}, "rangemode": "tozero", **axis},
     }
@@ -123,6 +124,7 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Figure:
                     "name": f"{words} ({name})",
                     "x": x,
                     "y": y,
+                    "mode": "lines",
                     "line": {"color": colour, "dash": _DASHES.get(name, "solid"), "width": 2},
                     "hovertemplate": "%{y:.3f} ms",
                 }
@@ -137,7 +139,7 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Figure:
             "percentile",
             "ms",
             xaxis={"type": "log", "tickvals": nines, "ticktext": texts},
-            yaxis={"type": "log", "rangemode": "normal"},
+            yaxis={"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"},
         ),
     }
 

@@ -15,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,3 +171,176 @@ def until() -> Callable[[Callable[[], bool]], None]:
             time.sleep(0.01)
 
     return wait
+
+
+class FakeTimer:
+    def __init__(self, at: float, expired: Callable[[], None]) -> None:
+        self.at = at
+        self.expired: Callable[[], None] | None = expired
+
+    def cancel(self) -> None:
+        self.expired = None
+
+
+class FakeTimers:
+    """Timers that run when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.running: list[FakeTimer] = []
+
+    def start(self, seconds: float, expired: Callable[[], None]) -> FakeTimer:
+        timer = FakeTimer(self.now + seconds, expired)
+        self.running.append(timer)
+        return timer
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, timer by timer."""
+        end = self.now + seconds
+        while True:
+            due = [one for one in self.running if one.expired is not None and one.at <= end]
+            if not due:
+                break
+            first = min(due, key=lambda one: one.at)
+            self.now, expired, first.expired = first.at, first.expired, None
+            assert expired is not None
+            expired()
+        self.now = end
+
+
+class LabPeer:
+    """A wire of the router and the peer behind it, without a socket."""
+
+    def __init__(self, lab: "Lab", peer: str) -> None:
+        self.lab = lab
+        self.peer = peer
+        self.congested = False
+        self.got: list[str] = []
+        self.closed = False
+        self.aborted = False
+        self.paused = False
+        self.connection: Any = None
+
+    # What the router does.
+    def send(self, packet: bytes) -> None:
+        if not self.closed:
+            self.got.append(packet.hex())
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.closed = self.aborted = True
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
+
+    # What the test does.
+    def tell(self, *packets: str) -> None:
+        """Packets in hexadecimal, each in its own read."""
+        for packet in packets:
+            self.tell_together(packet)
+
+    def tell_together(self, *packets: str) -> None:
+        """Packets in one read."""
+        octets = [bytes.fromhex(one) for one in packets]
+        self.connection.octets_received(
+            b"".join(struct.pack(">HH", 0, len(one)) + one for one in octets)
+        )
+
+    def raw(self, octets: str) -> None:
+        self.connection.octets_received(bytes.fromhex(octets))
+
+    def hang_up(self, reset: bool = False) -> None:
+        self.connection.connection_lost(reset)
+
+    def take(self) -> list[str]:
+        """What the router has sent since the last time."""
+        taken, self.got = self.got, []
+        return taken
+
+
+class Lab:
+    """The router without sockets: connections, timers and calls are in the test's hand."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        from x25shark.reference import config
+        from x25shark.reference.router import Router
+
+        self.timers = FakeTimers()
+        self.connects = True
+        #: Connections that are being opened: (host, port, connected, failed).
+        self.opening: list[tuple[str, int, Any, Any]] = []
+        #: Peers that the router has called, in order, and those that have called it.
+        self.called: list[LabPeer] = []
+        self.callers: list[LabPeer] = []
+        self.router = Router(config.parse(values), self.timers, self)
+
+    def connect(self, host: str, port: int, connected: Any, failed: Any) -> Any:
+        """The router opens a connection."""
+        entry = (host, port, connected, failed)
+        self.opening.append(entry)
+        lab = self
+
+        class Opening:
+            def cancel(self) -> None:
+                if entry in lab.opening:
+                    lab.opening.remove(entry)
+
+        return Opening()
+
+    def open(self, succeed: bool = True) -> None:
+        """Finish the connections that are being opened."""
+        waiting, self.opening = self.opening, []
+        for host, port, connected, failed in waiting:
+            if not succeed:
+                failed("refused")
+                continue
+            peer = LabPeer(self, host)
+            vars(peer)["port"] = port
+            self.called.append(peer)
+            peer.connection = connected(peer)
+        self.router.flush()
+
+    def caller(self, address: str = "127.0.25.2") -> LabPeer:
+        """Somebody connects to the router."""
+        peer = LabPeer(self, address)
+        self.callers.append(peer)
+        peer.connection = self.router.accepted(peer)
+        return peer
+
+    def call(self, packet: str, accept: str = "10010f") -> tuple[LabPeer, LabPeer]:
+        """A call from A to B, accepted; what was exchanged for it is taken."""
+        a = self.caller()
+        a.tell(packet)
+        self.open()
+        b = self.called[-1]
+        self.offered = b.take()[-1]
+        b.tell(self.offered[:4] + accept[4:] if accept[4:6] == "0f" else accept)
+        self.answer = a.take()
+        return a, b
+
+
+MakeLab = Callable[..., Lab]
+#: Where the labs' routes lead.
+LAB_ROUTES = (
+    {"prefix": "21", "to": "127.0.25.3:1998"},
+    {"prefix": "1111", "to": "echo"},
+    {"prefix": "1112", "to": "sink"},
+    {"prefix": "1113", "to": "source"},
+)
+
+
+@pytest.fixture
+def make_lab() -> MakeLab:
+    """A router of a relay model, without sockets; options as in the configuration."""
+
+    def make(model: str = "local", route: dict[str, Any] | None = None, **options: Any) -> Lab:
+        first = {**LAB_ROUTES[0], **(route or {})}
+        routes = [first, *LAB_ROUTES[1:], *options.pop("routes", [])]
+        return Lab({"model": model, "route": routes, **options})
+
+    return make

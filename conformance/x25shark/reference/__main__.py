@@ -26,13 +26,28 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--config", type=Path, help="TOML file; see x25shark.reference.config")
     options.add_argument("--stop-on-eof", action="store_true", help="end with standard input")
+    options.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="ID[=NUMBER]",
+        help="switch a fault on; may be repeated",
+    )
+    options.add_argument("--list-faults", action="store_true", help="print all faults and end")
     return options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the router until it is told to stop; returns the exit status."""
     arguments = parser().parse_args(argv)
+    if arguments.list_faults:
+        from .faults import FAULTS
+
+        for fault in FAULTS.values():
+            print(f"{fault.id:14} {fault.text}")
+        return 0
     try:
+        switch_on_faults(arguments.fault)
         if arguments.config is None:
             raise ConfigError("--config is missing")
         settings = load(arguments.config)
@@ -43,6 +58,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(str(error))
     except OSError as error:
         return fail(f"cannot listen on {error.strerror}")
+
+
+def switch_on_faults(names: Sequence[str]) -> None:
+    """Switch faults on; without any of them their modules are not even imported."""
+    if not names:
+        return
+    from .faults import UnknownFault, switch_on
+
+    try:
+        switch_on(names)
+    except UnknownFault as error:
+        raise ConfigError(f"--fault: {error}") from error
 
 
 def serve(settings: Settings) -> int:

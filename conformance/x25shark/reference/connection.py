@@ -57,7 +57,7 @@ class Connection:
     def end(self) -> None:
         """No more packets; the call, if there is one, is over."""
         self.over = True
-        self.router.connections.discard(self)
+        self.router.connections.pop(self, None)
         self.channel.connection_lost()
         self.channel.stop_timers()
 

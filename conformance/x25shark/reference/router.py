@@ -32,7 +32,8 @@ class Router(ChannelUser):
         self.timers = timers
         self.network = network
         self.counters = Counters()
-        self.connections: set[Connection] = set()
+        #: In the order in which they were made.
+        self.connections: dict[Connection, None] = {}
         #: Relays and terminals whose clearing is not complete on both sides.
         self.circuits: set[ChannelUser] = set()
         #: Channels that owe their peer a P(R).
@@ -48,7 +49,7 @@ class Router(ChannelUser):
 
     def new_connection(self, wire: Wire, accepted: bool) -> Connection:
         connection = Connection(self, wire, accepted)
-        self.connections.add(connection)
+        self.connections[connection] = None
         return connection
 
     def flush(self) -> None:

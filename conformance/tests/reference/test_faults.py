@@ -1,0 +1,649 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every fault changes something that a tester can see, and nothing once it is undone.
+
+Scenarios of legal and illegal behaviour run against the router without and with a fault; what the
+router sent, closed and counted has to differ. Faults of the socket level are tried with sockets.
+"""
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from x25shark.reference.faults import FAULTS, UnknownFault, switch_on
+from x25shark.reference.faults.common import Crash
+
+MODELS = ("local", "end-to-end", "splice")
+FULL = "41" * 128
+#: Called 2100001, calling 3100001, sizes 128, windows 2.
+PLAIN = "10010b772100001310000106420707430202"
+WIDE = "10010b772100001310000106420707430707"
+Scenario = Callable[[Any, str], Any]
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+def call(called: str, calling: str = "", facilities: str = "", user_data: str = "") -> str:
+    """A Call Request."""
+    digits = called + calling
+    return (
+        f"10010b{len(calling):x}{len(called):x}{digits}{'0' * (len(digits) % 2)}"
+        f"{len(facilities) // 2:02x}{facilities}{user_data}"
+    )
+
+
+@scenario
+def versions(make_lab: Any, model: str) -> Any:
+    labs = [make_lab(model) for _ in range(8)]
+    for lab, octets in zip(
+        labs,
+        (
+            *("00010003", "0100000310010b", "00000000", "0000000110", "000000021001", "0000ffff"),
+            *("00010003100117" + "00000012" + PLAIN, "0000100b" + "00" * 20),
+        ),
+        strict=True,
+    ):
+        lab.caller().raw(octets)
+    a, _ = labs[4].callers[0], labs[3]
+    a.raw("00000003100117")
+    return labs
+
+
+@scenario
+def later_version(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _ = lab.call(PLAIN)
+    a.raw("0001000510010041ff")
+    return lab
+
+
+@scenario
+def transfer(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell_together(*(f"1001{2 * n:02x}{n:02x}0d" for n in range(3)))
+    a.tell("900106" + FULL, "1001080d")
+    b.tell("1001a1", "1001a1", "1001a0aa", "1001a2bb", "10012301aa")
+    a.tell("100127", "10012301ff")
+    b.tell("100127", "1001a5", "1001a1")
+    a.tell("10014a" + FULL, "10015c" + FULL, "10014e" + FULL, "100140" + FULL)
+    b.tell("1001e1", "100101", "100121")
+    a.tell("10015bff", "100113f0")
+    return lab
+
+
+@scenario
+def blocked(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE, "10010f0006420707430202")
+    for n in range(4):
+        a.tell(f"1001{2 * n:02x}{n:02x}")
+    a.tell("10012301")
+    b.tell("100121")
+    b.tell("100141", "100145")
+    a.tell("10010855", "1001130000")
+    return lab
+
+
+@scenario
+def busy(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    b.tell("100105")
+    a.tell("100100aa", "100102bb")
+    b.tell("100101", "100121")
+    a.tell("100104cc")
+    return lab
+
+
+@scenario
+def window_of_b(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, {"window": 2} if model == "local" else None)
+    a, b = lab.call(WIDE)
+    for n in range(7):
+        a.tell(f"1001{2 * n:02x}{n:02x}")
+    b.tell("100121")
+    b.tell("100161")
+    return lab
+
+
+@scenario
+def many(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    for n in range(20):
+        a.tell(f"1001{n % 8 * 2:02x}{n:02x}")
+        b.tell(f"1001{(n + 1) % 8 << 5 | 1:02x}")
+    return lab
+
+
+@scenario
+def piggyback(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    for n in range(4):
+        a.tell(f"1001{n % 8 << 5 | n % 8 * 2:02x}{n:02x}")
+        b.tell(f"1001{(n + 1) % 8 << 5 | n % 8 * 2:02x}{n:02x}")
+    return lab
+
+
+@scenario
+def illegal_data(make_lab: Any, model: str) -> Any:
+    labs = []
+    for packets in (
+        ["10010041", "10010442"],
+        ["100102"],
+        ["1001a041"],
+        ["100100" + "41" * 129],
+        ["1001a1"],
+        ["1001a5"],
+        ["10010100"],
+        ["100110" + FULL, "90010241"],
+        ["100127"],
+        ["10011f"],
+        ["100123"],
+        ["100123" + "00" * 33],
+        ["10012301", "10012302"],
+        ["10012b"],
+        ["00010041"],
+        ["30010041"],
+        [PLAIN],
+        ["100117"],
+        ["10010f"],
+        ["100113"],
+        ["10011300"],
+        ["10011300000000ab"],
+        ["10011b"],
+        ["1001098000"],
+        ["1000f1241001", "1000f30000", "1001e9"],
+        ["1000fb0000"],
+        ["1000ff"],
+        ["10020041"],
+        ["10020b0000"],
+        ["1001130042", "10010041"],
+    ):
+        lab = make_lab(model)
+        a, _ = lab.call(PLAIN)
+        a.tell(*packets)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def before_the_call(make_lab: Any, model: str) -> Any:
+    labs = []
+    for packet in ("1000fb0000", "10012b", "10010041", "100101", "10010f", "1001130000", "100117"):
+        lab = make_lab(model)
+        lab.caller().tell(packet, PLAIN)
+        lab.open()
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def pending(make_lab: Any, model: str) -> Any:
+    labs = []
+    for packet in ("10010041", "10012b", "10010b0000", "10011b0000", "10010f", "1001130007"):
+        for side in "ab":
+            lab = make_lab(model)
+            a = lab.caller()
+            a.tell(PLAIN)
+            lab.open()
+            (a if side == "a" else lab.called[0]).tell(packet)
+            labs.append(lab)
+    return labs
+
+
+@scenario
+def set_up(make_lab: Any, model: str) -> Any:
+    pair = "420707430202"
+    labs = []
+    for packet in (
+        call("2100001", "310", pair, "0102030405"),
+        call("210000100000001", "310000100000001"),
+        call("2100001", "", "420808430303"),
+        call("2100001", "31", pair, "00" * 17),
+        call("2100001", "31", pair, "00" * 16),
+        call("2100001", "31", "0180" + pair, "00" * 128),
+        call("2100001", "31", "0140" + pair, "00" * 17),
+        call("2100001", "31", "420a07430701"),
+        call("2100001", "31", "420707430002"),
+        call("2100001", "31", "430303420909"),
+        call("2100001", "31", "3e01" + pair),
+        call("2100001", "31", "7e0102" + pair),
+        call("2100001", "31", "be010203" + pair),
+        call("2100001", "31", "fe050102030405" + pair),
+        call("2100001", "31", pair + "000fc901020b01"),
+        call("2100001", "31", pair + "0000420c0c"),
+        call("2100001", "31", pair + "420707"),
+        call("210000a", "31", pair),
+        call("210000a", "31", pair + "3e01"),
+        call("999", "31", pair),
+        call("2", "31", pair),
+        call("219", "31", pair),
+        call("", "31", pair),
+        "50" + PLAIN[2:],
+        "90010b040231002100",
+        "10010b0721",
+        "10010b0721000010144207",
+        "10010b0721000010024207",
+        "20" + PLAIN[2:],
+        "1100" + PLAIN[4:],
+        PLAIN[:-4] + "2020",
+    ):
+        for accept in ("10010f", "10010f0006420707430202", "10010f0003420707"):
+            lab = make_lab(
+                model,
+                routes=[{"prefix": "219", "to": "127.0.25.4:1998"}],
+            )
+            a = lab.caller()
+            a.tell(packet)
+            lab.open()
+            if lab.called:
+                lab.called[0].tell(lab.called[0].got[-1][:4] + accept[4:])
+            a.tell("100100ab")
+            labs.append(lab)
+    return labs
+
+
+@scenario
+def answers(make_lab: Any, model: str) -> Any:
+    labs = []
+    for accept in ("10010f0006420909430707", "10010f00034209 09".replace(" ", "")):
+        lab = make_lab(model)
+        lab.call("10010b7721000013100001 06420a0a430404".replace(" ", ""), accept)
+        labs.append(lab)
+    lab = make_lab(model)
+    lab.call(PLAIN, "10010f0006420909430707")
+    labs.append(lab)
+    lab = make_lab(model)
+    lab.call("10010b7721000013100001 0201c0".replace(" ", ""))
+    labs.append(lab)
+    lab = make_lab(model)
+    a, _ = lab.call("10010b7721000013100001 020180".replace(" ", ""))
+    a.tell("10011300070000" + "ab" * 40)
+    labs.append(lab)
+    return labs
+
+
+@scenario
+def accept_with_more(make_lab: Any, model: str) -> Any:
+    labs = []
+    for more in ("1001000a", "10011300f1"):
+        lab = make_lab(model)
+        lab.caller().tell(PLAIN)
+        lab.open()
+        lab.called[0].tell_together("10010f", more)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def refusals(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, max_calls=3)
+    for number in range(5):
+        lab.caller().tell(PLAIN)
+        lab.open()
+        if number % 2:
+            lab.called[-1].tell("100113c1f1", "100117")
+            lab.callers[-1].tell("100117")
+        elif number == 0:
+            lab.called[-1].tell("10010f")
+            lab.called[-1].tell("1001130df1")
+    for peer in (*lab.callers, *lab.called):
+        peer.tell("100117")
+    return lab
+
+
+@scenario
+def full(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, max_calls=5)
+    ends = [lab.call(PLAIN) for _ in range(5)]
+    lab.caller().tell(PLAIN)
+    ends[1][0].tell("1001130007")
+    ends[1][1].tell("1001130008")
+    ends[2][0].tell("1001130007")
+    ends[2][1].tell("1001130008")
+    return lab
+
+
+@scenario
+def large(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _ = lab.call("10010b77210000131000010 6420b0b430202".replace(" ", ""))
+    a.tell("100100" + "55" * 2048)
+    return lab
+
+
+@scenario
+def unreachable(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell(PLAIN)
+    lab.open(succeed=False)
+    return lab
+
+
+@scenario
+def withdrawn(make_lab: Any, model: str) -> Any:
+    labs = []
+    for how in ("clear", "reset", "accept"):
+        lab = make_lab(model)
+        a = lab.caller()
+        a.tell(PLAIN)
+        if how == "clear":
+            a.tell("1001130000")
+            lab.open()
+        else:
+            lab.open()
+            if how == "reset":
+                a.hang_up(reset=True)
+            else:
+                a.tell("1001130000")
+                lab.called[0].tell("10010f")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def losses(make_lab: Any, model: str) -> Any:
+    labs = []
+    for reset in (False, True):
+        for clear_first in (False, True):
+            lab = make_lab(model)
+            a, _ = lab.call(PLAIN)
+            if clear_first:
+                a.tell("10011300f1")
+            a.hang_up(reset)
+            lab.timers.advance(1)
+            labs.append(lab)
+    return labs
+
+
+@scenario
+def clears(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    for _ in range(5):
+        a, b = lab.call(PLAIN)
+        a.tell("10011300f1")
+        b.tell("10011380f2")
+    a.tell("10010041")
+    a.tell(PLAIN)
+    lab.open()
+    a, b = lab.call(PLAIN)
+    a.tell("10011300")
+    b.tell("1001170000")
+    return lab
+
+
+@scenario
+def collision_lost(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10011300f1")
+    b.tell("10011300f2")
+    b.hang_up(reset=True)
+    return lab
+
+
+@scenario
+def late_confirmation(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("1001000a", "10011300f1", PLAIN)
+    b.tell("100117")
+    lab.open()
+    lab.called[-1].tell("10010f")
+    return lab
+
+
+@scenario
+def resets(make_lab: Any, model: str) -> Any:
+    labs = []
+    for script in (
+        ["a10011b0007", "b10011f", "a10010055"],
+        ["a10011b8007", "a10010055", "b10011f"],
+        ["a10011b0007", "b10010266", "b10011f"],
+        ["a10011b0007", "b10011b0008", "b10011f", "a10010055"],
+        ["a10011b0007", "a1001130000"],
+        ["a10012301", "a10011b0007", "b10011f", "a10012302", "b100127"],
+        ["a10011b0700"],
+        ["a100112" + FULL, "a10011b0007", "b10011f", "a10010055"],
+    ):
+        lab = make_lab(model, {"packet_size": 512} if model == "local" else None)
+        a, b = lab.call(PLAIN)
+        a.tell("10010041")
+        b.tell("10012042")
+        for step in script:
+            (a if step[0] == "a" else b).tell(step[1:])
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def timeouts(make_lab: Any, model: str) -> Any:
+    labs = []
+    for first in ("call", "reset", "clear", "idle"):
+        lab = make_lab(model)
+        if first == "call":
+            lab.caller().tell(PLAIN)
+            lab.open()
+        else:
+            a, b = lab.call(PLAIN)
+            if first == "reset":
+                a.tell("10010a41")
+                b.tell("10011f")
+            elif first == "clear":
+                a.tell("10010b0000", "1001130000")
+            else:
+                a.tell("10010041")
+        lab.timers.advance(250)
+        labs.append(lab)
+    lab = make_lab(model, empty=5.0)
+    a = lab.caller()
+    a.tell(PLAIN)
+    lab.open()
+    lab.called[0].tell("10010f")
+    lab.timers.advance(20)
+    labs.append(lab)
+    return labs
+
+
+@scenario
+def segments(make_lab: Any, model: str) -> Any:
+    labs = []
+    for size, packets in (
+        (512, [*(f"1001{0x10 | 2 * n:02x}" + FULL for n in range(4)), "10010855"]),
+        (256, ["100110" + FULL, "100102" + FULL]),
+        (256, ["500110" + FULL, "10010255"]),
+        (256, ["10010055", "10010266"]),
+        (16, ["900100" + "42" * 64]),
+        (16, ["500100" + "42" * 64]),
+    ):
+        lab = make_lab(model, {"packet_size": size, "window": 2} if model == "local" else None)
+        a, b = lab.call(WIDE)
+        a.tell(*packets)
+        lab.timers.advance(1)
+        b.tell("100121", "100141", "100161", "100181")
+        lab.timers.advance(1)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def modulo_128(make_lab: Any, model: str) -> Any:
+    labs = []
+    for route in (None, {"modulo8_only": True}):
+        lab = make_lab(model, route if model == "local" else None)
+        a, b = lab.call("20010b772100001310000106420707431414")
+        for n in range(12):
+            a.tell(f"2001{2 * n:02x}0{n % 2}" + FULL)
+        b.tell("1001e1" if lab.offered[0] == "1" else "2001010e")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def two_calls(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    one, b1 = lab.call(PLAIN[:-2] + "02")
+    two, b2 = lab.call("1006" + PLAIN[4:])
+    three, b3 = lab.call(PLAIN)
+    one.tell("100100aa", "100602bb")
+    three.tell("100100cc")
+    b1.tell("104d20dd")
+    two.tell("1006a1", "1000fb0000")
+    four = lab.caller()
+    four.tell(PLAIN + "01")
+    five = lab.caller()
+    five.tell(PLAIN + "02")
+    lab.open()
+    b2.tell("10020041")
+    b3.tell("10030041")
+    return lab
+
+
+@scenario
+def reuse(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    for tag in ("aa", "bb"):
+        a, b = lab.call(PLAIN)
+        a.tell("100100" + tag)
+        b.tell("100121")
+        a.tell("1001130000")
+        b.tell("100117")
+    a.tell(PLAIN)
+    lab.open()
+    return lab
+
+
+@scenario
+def rewriting(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, {"rewrite": {"strip": 2, "add": "215"}, "insert_calling": "77"})
+    for called in ("2100001", "210000"):
+        for calling in ("", "310"):
+            lab.caller().tell(call(called, calling, "420707430202", "01"))
+            lab.open()
+    return lab
+
+
+@scenario
+def loop(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, max_calls=20, source="127.0.25.1")
+    for _ in range(25):
+        lab.caller("127.0.25.1").tell(PLAIN)
+        lab.open()
+    return lab
+
+
+@scenario
+def counters(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10010041")
+    b.tell("100121")
+    a.tell("10011b0700")
+    b.tell("10011f")
+    lab.router.counters.as_dict()
+    a.tell("10010f")
+    a.tell("100117")
+    b.tell("100117")
+    return lab
+
+
+@scenario
+def back_pressure(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    b.congested = True
+    for n in range(9):
+        a.tell(f"1001{n % 8 * 2:02x}{n:02x}")
+    return lab
+
+
+def observe(what: Any) -> Any:
+    """Everything that can be seen of the routers of a scenario."""
+    if isinstance(what, list):
+        return [observe(one) for one in what]
+    peers = [(p.got, p.closed, p.aborted, vars(p).get("port")) for p in what.callers + what.called]
+    return (
+        peers,
+        what.offered if hasattr(what, "offered") else None,
+        what.answer if hasattr(what, "answer") else None,
+        what.router.counters.as_dict(),
+        len(what.router.circuits),
+    )
+
+
+def run(make_lab: Any, name: str, model: str) -> Any:
+    """Observation of one scenario; a crash is one as well."""
+    try:
+        return observe(SCENARIOS[name](make_lab, model))
+    except Crash:
+        return "crash"
+    except IndexError as error:
+        # The script could not go on as it did without the fault, for instance without a call.
+        # An error in the router's text or in that of the fault is not what is meant.
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        if Path(last.filename).parent != Path(__file__).parent:
+            raise
+        return f"script ended in {last.name}"
+
+
+@pytest.fixture(scope="module")
+def sound() -> dict[tuple[str, str], Any]:
+    """What the router without a fault does in each scenario."""
+    return {}
+
+
+#: Faults of sockets and processes, tried in test_faults_sockets.py.
+SOCKET_LEVEL = {
+    "BUG-XOT-05",
+    "BUG-XOT-13",
+    "BUG-XOT-18",
+    "BUG-XOT-19",
+    "BUG-XOT-21",
+    "BUG-XOT-46",
+    "BUG-XOT-48",
+    "BUG-CALL-17",
+    "BUG-CLR-10",
+    "BUG-MALF-06",
+    "BUG-SYS-06",
+    "BUG-SYS-14",
+}
+
+
+@pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL))
+def test_fault_is_seen_and_can_be_undone(
+    make_lab: Any, sound: dict[tuple[str, str], Any], identity: str
+) -> None:
+    differing = []
+    for name in SCENARIOS:
+        for model in MODELS:
+            if (name, model) not in sound:
+                sound[name, model] = run(make_lab, name, model)
+                assert not str(sound[name, model]).startswith(("crash", "script"))
+            patches = switch_on([identity])
+            try:
+                faulty = run(make_lab, name, model)
+            finally:
+                for patch in reversed(patches):
+                    patch.undo()
+            if faulty != sound[name, model]:
+                differing.append((name, model))
+                assert run(make_lab, name, model) == sound[name, model]
+                break
+        if differing:
+            break
+    assert differing, f"{identity} changes nothing in any scenario"
+
+
+def test_unknown_fault_and_bad_number() -> None:
+    with pytest.raises(UnknownFault, match="BUG-NONE"):
+        switch_on(["BUG-NONE"])
+    with pytest.raises(UnknownFault, match="not a number"):
+        switch_on(["BUG-XOT-20=soon"])

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the reference router, one small change each, kept apart from the router's own text.
+
+The ids are those of the fault catalogue. switch_on() applies faults by name.
+"""
+
+from . import calls, clearing, control, data, facilities, framing, system
+from .registry import FAULTS, Fault, Patch, UnknownFault, switch_on
+
+__all__ = ["FAULTS", "Fault", "Patch", "UnknownFault", "switch_on"]
+
+# Importing the modules has registered their faults.
+_MODULES = (calls, clearing, control, data, facilities, framing, system)

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of call set-up, routing and fast select."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import addresses, codec, routes
+from ..addresses import Addresses
+from ..channel import Channel
+from ..codec import Call, Clear
+from ..codes import Diag, PacketError, Type
+from ..facilities import FAST_SELECT, Facilities
+from ..relay import Relay
+from ..router import Router
+from ..routes import Route
+from ..tables import P
+from .common import came_with_accept, mark_reads, packet_type, pass_on, without_timer
+from .registry import Patch, fault
+
+
+def change_offer(patch: Patch, change: Any) -> None:
+    """Change the Call that goes to the far side."""
+
+    @patch.wrap(Relay, "offer")
+    def offer(original: Any, relay: Relay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        change(offered)
+        return offered
+
+
+@fault("BUG-CALL-01", "swaps called and calling address")
+def swaps_addresses(patch: Patch) -> None:
+    def change(offered: Call) -> None:
+        called, calling, a_bit = offered.addresses
+        offered.addresses = Addresses(calling, called, a_bit)
+
+    change_offer(patch, change)
+
+
+@fault("BUG-CALL-02", "an odd digit total shifts the facility length by half an octet")
+def half_octet_shift(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_call")
+    def encode_call(original: Any, kind: int, call: Call) -> bytes:
+        octets: bytes = original(kind, call)
+        total = len(call.addresses.called) + len(call.addresses.calling)
+        if total % 2 == 0:
+            return octets
+        digits = octets.hex()
+        filler = 2 * (4 + total // 2) + 1
+        return bytes.fromhex(digits[:filler] + digits[filler + 1 :] + "0")
+
+
+@fault("BUG-CALL-03", "cuts addresses at 14 digits")
+def fourteen_digits(patch: Patch) -> None:
+    def change(offered: Call) -> None:
+        called, calling, a_bit = offered.addresses
+        offered.addresses = Addresses(called[:14], calling[:14], a_bit)
+
+    change_offer(patch, change)
+
+
+@fault("BUG-CALL-04", "takes the shortest of several matching prefixes")
+def wrong_route(patch: Patch) -> None:
+    def select(candidates: Sequence[Route], rule: str) -> Route:
+        return min(candidates, key=lambda route: len(route.prefix))
+
+    patch.replace(routes, "select", select)
+
+
+@fault("BUG-CALL-05", "cause 0x00 for a missing route")
+def no_cause(patch: Patch) -> None:
+    patch.replace(Router, "no_route_cause", lambda self: 0)
+
+
+@fault("BUG-CALL-06", "replaces cause and diagnostic of B's refusal by its own")
+def own_refusal(patch: Patch) -> None:
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
+        if channel is relay.far and clear.by_peer and relay.near.p is P.CALL_RECEIVED:
+            clear = replace(clear, cause=0x05, diagnostic=0)
+        original(relay, channel, clear)
+
+
+@fault("BUG-CALL-07", "masks bit 8 of the cause")
+def masks_cause(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_clear")
+    def parse_clear(original: Any, octets: bytes) -> Clear:
+        clear: Clear = original(octets)
+        clear.cause &= 0x7F
+        return clear
+
+    @patch.wrap(codec, "parse_reset")
+    def parse_reset(original: Any, octets: bytes) -> tuple[int, int]:
+        cause, diagnostic = original(octets)
+        return cause & 0x7F, diagnostic
+
+
+@fault("BUG-CALL-08", "no T11 and no other end to a pending call")
+def no_t11(patch: Patch) -> None:
+    without_timer(patch, "T11", "T21")
+
+
+@fault("BUG-CALL-09", "Call Connected after Clear Confirmation")
+def late_connected(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if (
+            isinstance(channel.user, Relay)
+            and channel.p is P.CLEAR_SENT
+            and packet_type(channel, octets) == Type.ACCEPT
+        ):
+            near = channel.user.near
+            near.send(codec.header(channel.modulo, near.lcn, Type.ACCEPT))
+        original(channel, octets)
+
+
+@fault("BUG-CALL-10", "accepts a second Call on a connected channel")
+def second_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.DATA_TRANSFER and packet_type(channel, octets) == Type.CALL:
+            channel.send(codec.header(channel.modulo, channel.lcn, Type.ACCEPT))
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-CALL-11", "forwards Data before Call Accepted")
+def early_data(patch: Patch) -> None:
+    pass_on(patch, Type.DATA, states=(P.CALL_RECEIVED, P.CALL_SENT))
+
+
+@fault("BUG-CALL-12", "demands address and facility octets in Call Accepted")
+def long_accept(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_accept")
+    def parse_accept(original: Any, octets: bytes) -> Call:
+        if len(octets) < 5:
+            raise PacketError(Diag.TOO_SHORT)
+        call: Call = original(octets)
+        return call
+
+
+@fault("BUG-CALL-13", "drops user data above 4 octets")
+def four_octets(patch: Patch) -> None:
+    def change(offered: Call) -> None:
+        offered.user_data = offered.user_data[:4]
+
+    change_offer(patch, change)
+
+
+@fault("BUG-CALL-14", "lets 17 octets of user data through")
+def seventeen_octets(patch: Patch) -> None:
+    patch.replace(codec, "USER_DATA_LONGEST", 17)
+
+
+@fault("BUG-CALL-15", "clears bit 7 of the GFI in call packets")
+def no_d_bit(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_call")
+    def encode_call(original: Any, kind: int, call: Call) -> bytes:
+        octets: bytes = original(kind, replace(call, d=False))
+        return octets
+
+
+@fault("BUG-CALL-16", "reads the A bit as Q and parses digits wrongly")
+def a_bit_ignored(patch: Patch) -> None:
+    @patch.wrap(addresses, "parse")
+    def parse(original: Any, octets: bytes, at: int, a_bit: bool) -> tuple[Addresses, int]:
+        parties, end = original(octets, at, False)
+        return parties, end
+
+
+@fault("BUG-CALL-17", "forwards a Call twice after a slow connect")
+def call_twice(patch: Patch) -> None:
+    @patch.wrap(Relay, "connect")
+    def connect(original: Any, relay: Relay) -> None:
+        vars(relay)["since"] = time.monotonic()
+        original(relay)
+
+    @patch.wrap(Relay, "send_call")
+    def send_call(original: Any, relay: Relay, far: Channel) -> None:
+        original(relay, far)
+        if time.monotonic() - vars(relay)["since"] > 0.5:
+            far.send(far.encode_call(relay.offered))
+
+
+@fault("BUG-CALL-18", "route loop without limit")
+def endless_loop(patch: Patch) -> None:
+    patch.replace(Router, "is_loop", lambda self, channel, called: False)
+    patch.replace(Router, "is_full", lambda self: False)
+
+
+@fault("BUG-CALL-19", "an address shorter than a prefix matches it")
+def short_address(patch: Patch) -> None:
+    patch.replace(
+        routes,
+        "matches",
+        lambda route, digits: (
+            digits.startswith(route.prefix) or (digits != "" and route.prefix.startswith(digits))
+        ),
+    )
+
+
+class Marked(Addresses):
+    """Addresses that a fault encodes in its own way."""
+
+    #: Digits of the address block, and its first octet.
+    block: str
+    lengths: bytes
+
+
+def encode_marked(patch: Patch) -> None:
+    """Addresses of class Marked are written as they say."""
+
+    @patch.wrap(addresses, "encode")
+    def encode(original: Any, parties: Addresses) -> bytes:
+        if isinstance(parties, Marked):
+            filler = "0" * (len(parties.block) % 2)
+            return parties.lengths + bytes.fromhex(parties.block + filler)
+        octets: bytes = original(parties)
+        return octets
+
+
+@fault("BUG-CALL-20", "inserts the calling address at an octet border")
+def octet_border(patch: Patch) -> None:
+    encode_marked(patch)
+
+    @patch.wrap(routes, "rewrite")
+    def rewrite(original: Any, route: Route, parties: Addresses) -> Addresses:
+        result: Addresses = original(route, parties)
+        if parties.calling == result.calling or parties.a_bit:
+            return result
+        marked = Marked(*result)
+        marked.block = result.called + "0" * (len(result.called) % 2) + result.calling
+        marked.lengths = bytes((len(result.calling) << 4 | len(result.called),))
+        return marked
+
+
+@fault("BUG-CALL-21", "keeps the old length when rewriting changes the number of digits")
+def old_length(patch: Patch) -> None:
+    encode_marked(patch)
+
+    @patch.wrap(routes, "rewrite")
+    def rewrite(original: Any, route: Route, parties: Addresses) -> Addresses:
+        result: Addresses = original(route, parties)
+        if parties.a_bit or len(parties.called) == len(result.called):
+            return result
+        marked = Marked(*result)
+        marked.block = result.called + result.calling
+        marked.lengths = bytes((len(parties.calling) << 4 | len(parties.called),))
+        return marked
+
+
+@fault("BUG-CALL-22", "loses the Clear that arrives together with the Accept")
+def clear_with_accept(patch: Patch) -> None:
+    mark_reads(patch)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if came_with_accept(channel) and packet_type(channel, octets) == Type.CLEAR:
+            channel.discard()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-FS-01", "cuts fast select data at 16 octets")
+def fast_select_cut(patch: Patch) -> None:
+    for name in ("encode_call", "encode_clear"):
+
+        @patch.wrap(codec, name)
+        def encode(original: Any, *arguments: Any) -> bytes:
+            *rest, packet = arguments
+            octets: bytes = original(*rest, replace(packet, user_data=packet.user_data[:16]))
+            return octets
+
+
+@fault("BUG-FS-02", "does not enforce restricted fast select")
+def restriction_ignored(patch: Patch) -> None:
+    @patch.wrap(Channel, "call")
+    def call(original: Any, channel: Channel, *arguments: Any) -> None:
+        original(channel, *arguments)
+        channel.restricted = False
+
+
+@fault("BUG-FS-03", "tests bit 7 alone for fast select")
+def fast_select_bit_7(patch: Patch) -> None:
+    def fast_select(facilities: Facilities) -> bool:
+        value = facilities.get(FAST_SELECT)
+        return value is not None and value[0] & 0x40 != 0
+
+    patch.replace(Facilities, "fast_select", property(fast_select))
+
+
+@fault("BUG-FS-04", "drops clear user data")
+def clear_user_data(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_clear")
+    def encode_clear(original: Any, modulo: int, lcn: int, clear: Clear) -> bytes:
+        octets: bytes = original(modulo, lcn, replace(clear, user_data=b""))
+        return octets

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of call clearing."""
+
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..codec import Clear
+from ..codes import Type
+from ..relay import Relay
+from ..relay_splice import SpliceRelay
+from ..server import TcpWire
+from ..tables import D, P
+from .common import leak, other_end, packet_type, without_timer
+from .registry import Patch, fault
+
+
+@fault("BUG-CLR-01", "never confirms a Clear")
+def no_confirmation(patch: Patch) -> None:
+    patch.replace(Channel, "confirm_clear", lambda self: None)
+
+
+@fault("BUG-CLR-02", "leaks the logical channel on clear collision")
+def collision_leak(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.CLEAR_SENT:
+            leak(channel)
+            # The gauge counts the lost channel as well.
+            channel._gauge = ""
+        original(channel, octets)
+
+
+@fault("BUG-CLR-04", "delivers Data after the Clear")
+def data_after_clear(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+        vars(channel)["once"] = other_end(channel)
+        original(channel, octets)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        other: Channel | None = vars(channel).get("once")
+        data = packet_type(channel, octets) == Type.DATA
+        if other is not None and data and channel.p is P.READY:
+            other.send(bytes((octets[0] & 0xF0 | other.lcn >> 8, other.lcn & 0xFF)) + octets[2:])
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-CLR-05", "no T13: the channel is lost when the confirmation is missing")
+def no_t13(patch: Patch) -> None:
+    without_timer(patch, "T13")
+
+
+@fault("BUG-CLR-06", "reads the diagnostic of a 4-octet Clear from old memory")
+def old_memory(patch: Patch) -> None:
+    memory = [0xEE]
+
+    @patch.wrap(codec, "parse_clear")
+    def parse_clear(original: Any, octets: bytes) -> Clear:
+        clear: Clear = original(octets)
+        if len(octets) == 4:
+            clear.diagnostic = memory[0]
+        memory[0] = clear.diagnostic or memory[0]
+        return clear
+
+
+@fault("BUG-CLR-08", "same cause at both ends after a procedure error")
+def same_cause(patch: Patch) -> None:
+    patch.replace(
+        Channel,
+        "remote_clear",
+        lambda self, cause, diagnostic: Clear(cause, diagnostic, by_peer=False),
+    )
+    patch.replace(Channel, "remote_reset_cause", lambda self, cause: cause)
+
+
+@fault("BUG-CLR-09", "ignores a Clear while a reset is open")
+def clear_in_reset(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+        other = other_end(channel)
+        states = [channel.d] + ([other.d] if other is not None else [])
+        if all(state is D.FLOW_CONTROL_READY for state in states):
+            original(channel, octets)
+
+
+@fault("BUG-CLR-10", "closes after a Clear with unread input, so that TCP resets and loses it")
+def unread_input(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_clear")
+    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+        original(channel, clear)
+        channel.wire.close()
+
+    @patch.wrap(TcpWire, "close")
+    def close(original: Any, wire: TcpWire) -> None:
+        try:
+            unread = not wire._dead and bool(wire.socket.recv(1, socket.MSG_PEEK))
+        except OSError:
+            unread = False
+        if unread:
+            wire.abort()
+        else:
+            original(wire)
+
+
+@fault("BUG-CLR-11", "waits for ever when the other half of a clear collision is lost")
+def lost_half(patch: Patch) -> None:
+    # The confirmation towards the side that cleared waits for that of the other side.
+    @patch.wrap(Channel, "confirm_clear")
+    def confirm_clear(original: Any, channel: Channel) -> None:
+        other = other_end(channel)
+        if other is not None and other.p in (P.CALL_SENT, P.DATA_TRANSFER):
+            vars(other)["owes"] = lambda: original(channel)
+        else:
+            original(channel)
+
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.CLEAR_SENT:
+            # A collision, but the router goes on waiting for a confirmation.
+            vars(channel)["collided"] = True
+            channel.stop_timers()
+            channel.confirm_clear()
+        else:
+            original(channel, octets)
+
+    @patch.wrap(Channel, "released")
+    def released(original: Any, channel: Channel) -> None:
+        owes: Callable[[], None] | None = vars(channel).pop("owes", None)
+        original(channel)
+        if owes is not None:
+            owes()
+
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Any, channel: Channel) -> None:
+        if vars(channel).pop("collided", False):
+            vars(channel).pop("owes", None)
+        original(channel)
+
+
+def data_outstanding(relay: Relay, channel: Channel) -> bool:
+    """Data for this side waits, or is not acknowledged."""
+    directions = vars(relay).get("directions") or {}
+    other = relay.other(channel)
+    queued = other is not None and other in directions and bool(directions[other].queue)
+    return channel.p is P.DATA_TRANSFER and (queued or channel.v_s != channel.p_r_received)
+
+
+def when_free(relay: Relay, channel: Channel, then: Callable[[], None]) -> None:
+    """Do something as soon as no data is outstanding towards a side."""
+    if data_outstanding(relay, channel):
+        relay.router.timers.start(0.05, lambda: when_free(relay, channel, then))
+    else:
+        then()
+
+
+@fault("BUG-CLR-12", "queues the Clear behind blocked data")
+def clear_queued(patch: Patch) -> None:
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
+        other = relay.other(channel)
+        if other is None or not clear.by_peer:
+            original(relay, channel, clear)
+        else:
+            when_free(relay, other, lambda: original(relay, channel, clear))
+
+
+@fault("BUG-CLR-13", "replaces cause and diagnostic of the called side in data transfer")
+def own_cause(patch: Patch) -> None:
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
+        if channel is relay.far and clear.by_peer and relay.near.p is P.DATA_TRANSFER:
+            clear = replace(clear, cause=0x05, diagnostic=0)
+        original(relay, channel, clear)
+
+    @patch.wrap(SpliceRelay, "part")
+    def part(
+        original: Any, relay: SpliceRelay, channel: Channel, other: Channel, octets: bytes
+    ) -> None:
+        if channel is relay.far:
+            octets = octets[:3] + b"\x05\0"
+        original(relay, channel, other, octets)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of flow control, interrupt and reset."""
+
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..codec import Data
+from ..codes import Diag, PacketError, Type
+from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay
+from ..relay_local import LocalRelay
+from ..tables import D, P
+from .clearing import data_outstanding, when_free
+from .common import other_end, packet_type, without_timer
+from .data import ignore_invalid_p_r
+from .registry import Patch, fault
+
+
+def outstanding(channel: Channel) -> int:
+    """Data packets sent and not acknowledged."""
+    return (channel.v_s - channel.p_r_received) % channel.modulo
+
+
+@fault("BUG-FLOW-01", "window one too large")
+def large_window(patch: Patch) -> None:
+    patch.replace(
+        Channel,
+        "window_open",
+        lambda self: outstanding(self) < min(self.window_out + 1, self.modulo - 1),
+    )
+
+
+@fault("BUG-FLOW-02", "ignores RNR")
+def ignores_rnr(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_flow")
+    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        # Taken as an RR with the same P(R).
+        original(channel, Type.RR, octets)
+
+
+@fault("BUG-FLOW-03", "stays busy after RR")
+def stays_busy(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_flow")
+    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        original(channel, Type.RNR if channel.peer_busy else kind, octets)
+
+
+@fault("BUG-FLOW-04", "accepts invalid P(R)")
+def accepts_p_r(patch: Patch) -> None:
+    ignore_invalid_p_r(patch)
+
+    @patch.wrap(Channel, "on_flow")
+    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        try:
+            original(channel, kind, octets)
+        except PacketError as error:
+            if error.diagnostic != Diag.INVALID_P_R:
+                raise
+
+
+@fault("BUG-FLOW-05", "resets on repeated P(R)")
+def repeated_p_r(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_flow")
+    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        if codec.parse_flow(octets, channel.modulo) == channel.p_r_received:
+            raise PacketError(Diag.INVALID_P_R)
+        original(channel, kind, octets)
+
+
+@fault("BUG-FLOW-06", "sends an RR for every 16 octets of user data")
+def storm(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_data")
+    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        for _ in range(len(octets) // 16 + 2):
+            if channel.ready:
+                channel.forward_flow(Type.RR, channel.p_r)
+
+
+@fault("BUG-FLOW-07", "never acknowledges the last packet")
+def last_unacknowledged(patch: Patch) -> None:
+    @patch.wrap(Channel, "flush")
+    def flush(original: Any, channel: Channel) -> None:
+        if (channel.p_r - channel.p_r_sent) % channel.modulo > 1 or channel.window_in == 1:
+            original(channel)
+
+    @patch.wrap(EndToEndRelay, "flow_received")
+    def flow_received(
+        original: Any, relay: EndToEndRelay, channel: Channel, kind: int, p_r: int
+    ) -> None:
+        if p_r != channel.v_s or channel.window_out == 1:
+            original(relay, channel, kind, p_r)
+
+
+@fault("BUG-FLOW-08", "a part acknowledgement opens the whole window")
+def whole_window(patch: Patch) -> None:
+    @patch.wrap(Channel, "take_p_r")
+    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+        if p_r != channel.p_r_received:
+            vars(channel)["edge"] = channel.v_s
+        original(channel, p_r)
+
+    def window_open(channel: Channel) -> bool:
+        edge = vars(channel).get("edge", channel.p_r_received)
+        sent = (channel.v_s - edge) % channel.modulo
+        return sent < channel.window_out and outstanding(channel) < channel.modulo - 1
+
+    patch.replace(Channel, "window_open", window_open)
+
+
+@fault("BUG-INT-01", "confirms the interrupt locally")
+def local_confirmation(patch: Patch) -> None:
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(original: Any, relay: Relay, channel: Channel, user_data: bytes) -> None:
+        original(relay, channel, user_data)
+        channel.confirm_interrupt()
+
+
+@fault("BUG-INT-02", "queues the interrupt behind data")
+def interrupt_queued(patch: Patch) -> None:
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(original: Any, relay: Relay, channel: Channel, user_data: bytes) -> None:
+        other = relay.other(channel)
+        if other is not None and data_outstanding(relay, other):
+            when_free(relay, other, lambda: original(relay, channel, user_data))
+        else:
+            original(relay, channel, user_data)
+
+
+@fault("BUG-INT-03", "passes only the first octet of interrupt user data")
+def one_octet(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_interrupt")
+    def send_interrupt(original: Any, channel: Channel, user_data: bytes) -> None:
+        original(channel, user_data[:1])
+
+
+@fault("BUG-INT-04", "accepts a second interrupt")
+def second_interrupt(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_interrupt")
+    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
+        channel.interrupt_in = False
+        original(channel, octets)
+
+
+@fault("BUG-INT-05", "counts interrupts in P(S)")
+def interrupt_counts(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_interrupt")
+    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        channel.v_r = (channel.v_r + 1) % channel.modulo
+
+
+@fault("BUG-INT-06", "interrupt state survives a reset")
+def interrupt_survives(patch: Patch) -> None:
+    @patch.wrap(Channel, "restart_numbers")
+    def restart_numbers(original: Any, channel: Channel) -> None:
+        kept = None
+        if vars(channel).get("d") is not None and channel.p is P.DATA_TRANSFER:
+            kept = channel.interrupt_in, channel.interrupt_out
+        original(channel)
+        if kept is not None:
+            channel.interrupt_in, channel.interrupt_out = kept
+
+
+def keep_numbers(patch: Patch, under_traffic: bool) -> None:
+    """The side that resets keeps the numbers for sending."""
+
+    @patch.wrap(Channel, "on_reset")
+    def on_reset(original: Any, channel: Channel, octets: bytes) -> None:
+        v_s = channel.v_s
+        busy = v_s != channel.p_r_received
+        original(channel, octets)
+        if channel.p is P.DATA_TRANSFER and (busy or not under_traffic):
+            channel.v_s = channel.p_r_received = v_s
+
+
+@fault("BUG-RST-01", "does not set the numbers to 0 on one side")
+def old_numbers(patch: Patch) -> None:
+    keep_numbers(patch, under_traffic=False)
+
+
+@fault("BUG-RST-02", "delivers old data after a reset")
+def old_data(patch: Patch) -> None:
+    @patch.wrap(Channel, "forward_data")
+    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+        vars(channel)["latest"] = data
+        original(channel, data)
+
+    for relay_class in (LocalRelay, EndToEndRelay):
+
+        @patch.wrap(relay_class, "reset_confirmed")
+        def reset_confirmed(original: Any, relay: Relay, channel: Channel) -> None:
+            original(relay, channel)
+            latest: Data | None = vars(channel).pop("latest", None)
+            if latest is not None and channel.ready:
+                channel.send_data(latest.q, latest.d, latest.m, latest.user_data)
+
+
+@fault("BUG-RST-03", "confirms locally and does not tell B")
+def untold(patch: Patch) -> None:
+    def reset_received(relay: Relay, channel: Channel, cause: int, diagnostic: int) -> None:
+        relay.drop()
+        channel.confirm_reset()
+
+    patch.replace(Relay, "reset_received", reset_received)
+
+
+@fault("BUG-RST-04", "a reset collision ends in a reset loop")
+def reset_loop(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_reset")
+    def on_reset(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.d is D.RESET_SENT:
+            channel.send_reset(*codec.parse_reset(octets))
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-RST-05", "no T12")
+def no_t12(patch: Patch) -> None:
+    without_timer(patch, "T12")
+
+
+@fault("BUG-RST-06", "forwards Data of B sent before its confirmation")
+def crossing_data(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        other = other_end(channel)
+        crossing = channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT
+        if other is not None and crossing and packet_type(channel, octets) == Type.DATA:
+            data = codec.parse_data(octets, channel.modulo)
+            other.send_data(data.q, data.d, data.m, data.user_data)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-RST-07", "leaks a timer per reset, which repeats the Reset")
+def timer_leak(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_reset")
+    def send_reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
+        original(channel, cause, diagnostic)
+
+        def expired() -> None:
+            if channel.p is P.DATA_TRANSFER:
+                channel.emit_reset(cause, Diag.TIME_RESET)
+
+        if channel.settings.t12 > 0:
+            channel.router.timers.start(channel.settings.t12, expired)
+
+
+@fault("BUG-RST-08", "a reset under traffic leaves one side with the old numbers")
+def old_numbers_under_traffic(patch: Patch) -> None:
+    keep_numbers(patch, under_traffic=True)

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of data transfer, of re-segmentation, of the D bit and of modulo 128."""
+
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..codec import Data
+from ..codes import Diag, PacketError, Type
+from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay
+from ..relay_local import Direction, Segment, Segmenter
+from .common import came_with_accept, mark_reads
+from .registry import Patch, fault
+
+
+def change_data(patch: Patch, change: Any) -> None:
+    """Change each Data packet that the router sends."""
+
+    @patch.wrap(Channel, "forward_data")
+    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+        original(channel, change(channel, data))
+
+
+def tolerate(patch: Patch, diagnostic: int) -> None:
+    """One check of Data packets is missing."""
+
+    @patch.wrap(Channel, "check_data")
+    def check_data(original: Any, channel: Channel, data: Data) -> None:
+        try:
+            original(channel, data)
+        except PacketError as error:
+            if error.diagnostic != diagnostic:
+                raise
+
+
+@fault("BUG-DATA-01", "drops the Q bit")
+def drops_q(patch: Patch) -> None:
+    change_data(patch, lambda channel, data: data._replace(q=False))
+
+
+@fault("BUG-DATA-02", "copies the Q bit of the first packet to all")
+def first_q(patch: Patch) -> None:
+    def change(channel: Channel, data: Data) -> Data:
+        state: dict[str, Any] = vars(channel)
+        return data._replace(q=state.setdefault("first_q", data.q))
+
+    change_data(patch, change)
+
+
+@fault("BUG-DATA-03", "accepts any P(S)")
+def any_p_s(patch: Patch) -> None:
+    def p_s_is_valid(channel: Channel, p_s: int) -> bool:
+        channel.v_r = p_s
+        return True
+
+    patch.replace(Channel, "p_s_is_valid", p_s_is_valid)
+
+
+@fault("BUG-DATA-04", "P(S) wraps at 7 instead of 8")
+def wraps_at_7(patch: Patch) -> None:
+    def change(channel: Channel, data: Data) -> Data:
+        return data._replace(p_s=data.p_s % 7) if channel.modulo == 8 else data
+
+    change_data(patch, change)
+
+
+@fault("BUG-DATA-05", "does not check P(R) in Data")
+def p_r_in_data(patch: Patch) -> None:
+    tolerate(patch, Diag.INVALID_P_R)
+    ignore_invalid_p_r(patch)
+
+
+def ignore_invalid_p_r(patch: Patch) -> None:
+    """An invalid P(R) does not rotate the window."""
+
+    @patch.wrap(Channel, "take_p_r")
+    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+        if channel.p_r_received != p_r and Channel.p_r_is_valid(channel, p_r):
+            original(channel, p_r)
+
+
+@fault("BUG-DATA-06", "ignores P(R) carried in Data")
+def p_r_of_data_ignored(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_data")
+    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
+        vars(channel)["in_data"] = True
+        try:
+            original(channel, octets)
+        finally:
+            vars(channel)["in_data"] = False
+
+    @patch.wrap(Channel, "take_p_r")
+    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+        if not vars(channel).get("in_data"):
+            original(channel, p_r)
+
+
+@fault("BUG-DATA-07", "forgets to rotate the window at the wrap")
+def no_wrap(patch: Patch) -> None:
+    @patch.wrap(Channel, "take_p_r")
+    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+        if p_r >= channel.p_r_received:
+            original(channel, p_r)
+
+
+@fault("BUG-DATA-08", "acknowledges before the packet is stored and drops it under load")
+def drops_under_load(patch: Patch) -> None:
+    patch.replace(Direction, "is_settled", lambda self, last_segment, d: True)
+
+    @patch.wrap(Direction, "data")
+    def data_(original: Any, direction: Direction, data: Data) -> None:
+        if len(direction.queue) < 2:
+            original(direction, data)
+        else:
+            direction.source.acknowledge(1)
+
+
+@fault("BUG-DATA-09", "loses Data that arrives with Call Accepted")
+def data_with_accept(patch: Patch) -> None:
+    mark_reads(patch)
+
+    @patch.wrap(Channel, "on_data")
+    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
+        if came_with_accept(channel):
+            channel.discard()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-DATA-10", "accepts Data above the agreed size")
+def any_size(patch: Patch) -> None:
+    tolerate(patch, Diag.TOO_LONG)
+
+
+@fault("BUG-DATA-11", "text mode: changes 0x0D to 0x0A")
+def text_mode(patch: Patch) -> None:
+    change_data(
+        patch,
+        lambda channel, data: data._replace(user_data=data.user_data.replace(b"\r", b"\n")),
+    )
+
+
+@fault("BUG-SEG-01", "clears the M bit")
+def clears_m(patch: Patch) -> None:
+    change_data(patch, lambda channel, data: data._replace(m=False))
+
+
+def change_segments(patch: Patch, change: Any) -> None:
+    """Change what the segmenter makes of a packet."""
+
+    @patch.wrap(Segmenter, "feed")
+    def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
+        segments: list[Segment] = change(segmenter, data, original(segmenter, data))
+        return segments
+
+
+@fault("BUG-SEG-02", "M = 1 on the last part of a split packet")
+def m_on_last(patch: Patch) -> None:
+    def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
+        return [part._replace(m=True) for part in parts] if len(parts) > 1 else parts
+
+    change_segments(patch, change)
+
+
+@fault("BUG-SEG-03", "joins category B packets that follow each other within 0.1 s")
+def joins_b(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data_(original: Any, direction: Direction, data: Data) -> None:
+        state = vars(direction)
+        held: Data | None = state.pop("held", None)
+        if held is not None:
+            state.pop("timer").cancel()
+            direction.source.acknowledge(1)
+            data = data._replace(user_data=held.user_data + data.user_data)
+        elif not data.m and not data.d and len(data.user_data) < direction.source.size_in:
+
+            def release() -> None:
+                original(direction, state.pop("held"))
+                direction.source.router.flush()
+
+            state["held"] = data
+            state["timer"] = direction.source.router.timers.start(0.1, release)
+            return
+        original(direction, data)
+
+
+@fault("BUG-SEG-04", "sends an empty tail after an exact fit")
+def empty_tail(patch: Patch) -> None:
+    def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
+        if not parts or parts[-1].m or len(parts[-1].user_data) != segmenter.size_out:
+            return parts
+        last = parts[-1]
+        return [*parts[:-1], last._replace(d=False, m=True), last._replace(user_data=b"")]
+
+    change_segments(patch, change)
+
+
+@fault("BUG-SEG-05", "collects a whole sequence before sending")
+def collects(patch: Patch) -> None:
+    def feed(segmenter: Segmenter, data: Data) -> list[Segment]:
+        kept: list[Segment] = vars(segmenter).setdefault("kept", [])
+        kept += make(segmenter, data)
+        if segmenter.joins_next(data):
+            return []
+        complete, vars(segmenter)["kept"] = kept, []
+        return complete
+
+    make = Segmenter.feed
+    patch.replace(Segmenter, "feed", feed)
+
+    # In the end-to-end model the same packets are held until the sequence is complete.
+    @patch.wrap(EndToEndRelay, "data_received")
+    def data_received(original: Any, relay: EndToEndRelay, channel: Channel, data: Data) -> None:
+        kept: list[Data] = vars(channel).setdefault("kept", [])
+        kept.append(data)
+        if data.m and not data.d and len(data.user_data) == channel.size_in:
+            channel.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
+            return
+        vars(channel)["kept"] = []
+        for one in kept:
+            original(relay, channel, one)
+
+
+@fault("BUG-SEG-06", "forwards P(R) untouched after re-segmentation")
+def p_r_untouched(patch: Patch) -> None:
+    patch.replace(Direction, "settle", lambda self: None)
+
+    @patch.wrap(Direction, "acknowledged")
+    def acknowledged(original: Any, direction: Direction, count: int) -> None:
+        original(direction, count)
+        direction.source.forward_flow(
+            Type.RR, direction.sink.p_r_received % direction.source.modulo
+        )
+
+
+@fault("BUG-SEG-07", "forwards packets above the other side's size")
+def above_size(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "__init__")
+    def init(original: Any, segmenter: Segmenter, size_in: int, size_out: int) -> None:
+        original(segmenter, size_in, max(size_in, size_out))
+
+
+@fault("BUG-SEG-08", "Q bit only on the first part of a split packet")
+def q_on_first(patch: Patch) -> None:
+    def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
+        return [part._replace(q=part.q and at == 0) for at, part in enumerate(parts)]
+
+    change_segments(patch, change)
+
+
+@fault("BUG-SEG-09", "D bit on every part of a split packet")
+def d_on_every(patch: Patch) -> None:
+    def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
+        return [part._replace(d=data.d) for part in parts]
+
+    change_segments(patch, change)
+
+
+@fault("BUG-SEG-10", "keeps half a sequence over a reset")
+def keeps_half(patch: Patch) -> None:
+    patch.replace(Segmenter, "clear", lambda self: None)
+
+
+@fault("BUG-SEG-11", "ignores the window of B while it splits a packet")
+def window_ignored(patch: Patch) -> None:
+    @patch.wrap(Direction, "pump")
+    def pump(original: Any, direction: Direction) -> None:
+        original(direction)
+        # The rest of a packet of which a part has gone out goes out at once.
+        while direction.queue and direction.sink.ready and direction.owed:
+            first = direction.owed[0][0]
+            if direction.sent >= first or direction.sink.v_s in (None, 127):
+                break
+            segment = direction.queue.popleft()
+            direction.sent += 1
+            direction.sink.send_data(*segment)
+        direction.settle()
+
+
+@fault("BUG-DBIT-01", "acknowledges D = 1 locally")
+def local_d(patch: Patch) -> None:
+    @patch.wrap(Direction, "is_settled")
+    def is_settled(original: Any, direction: Direction, last_segment: int, d: bool) -> bool:
+        return bool(original(direction, last_segment, False))
+
+    @patch.wrap(EndToEndRelay, "data_received")
+    def data_received(original: Any, relay: EndToEndRelay, channel: Channel, data: Data) -> None:
+        original(relay, channel, data)
+        if data.d:
+            channel.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
+
+
+@fault("BUG-DBIT-02", "clears the D bit")
+def clears_d(patch: Patch) -> None:
+    change_data(patch, lambda channel, data: data._replace(d=False))
+
+
+@fault("BUG-DBIT-03", "confirms D = 1 after the first part")
+def first_part(patch: Patch) -> None:
+    def data_(direction: Direction, data: Data) -> None:
+        segments = direction.segmenter.feed(data)
+        direction.queue.extend(segments)
+        direction.owed.append((direction.made + 1, data.d and direction.delivery))
+        direction.made += len(segments)
+        direction.pump()
+
+    patch.replace(Direction, "data", data_)
+
+
+@fault("BUG-MOD-01", "treats a modulo 128 Call as modulo 8")
+def always_8(patch: Patch) -> None:
+    @patch.wrap(codec, "modulo_of")
+    def modulo_of(original: Any, octets: bytes) -> int:
+        return 8 if original(octets) else 0
+
+
+@fault("BUG-MOD-02", "cuts P(S) to 3 bits in modulo 128")
+def three_bits(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_data")
+    def encode_data(original: Any, modulo: int, lcn: int, data: Data) -> bytes:
+        octets: bytes = original(modulo, lcn, data._replace(p_s=data.p_s & 7))
+        return octets
+
+
+@fault("BUG-MOD-03", "takes the M bit from bit 5 in modulo 128")
+def m_from_bit_5(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_data")
+    def parse_data(original: Any, octets: bytes, modulo: int) -> Data:
+        data: Data = original(octets, modulo)
+        return data._replace(m=octets[2] & 0x10 != 0)
+
+
+@fault("BUG-MOD-04", "mixed modulo: offers window 20 to a modulo 8 side")
+def wide_window(patch: Patch) -> None:
+    @patch.wrap(Relay, "far_values")
+    def far_values(original: Any, relay: Relay, modulo: int) -> Any:
+        size, window = original(relay, modulo)
+        return size, relay.near_window if modulo != relay.call.modulo else window

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of facilities and of their negotiation."""
+
+from typing import Any
+
+from .. import codec
+from .. import facilities as fields
+from ..channel import Channel
+from ..codec import Call
+from ..codes import Type
+from ..facilities import (
+    DEFAULT_SIZE,
+    DEFAULT_WINDOW,
+    IN_CALL,
+    PACKET_SIZE,
+    WINDOW_SIZE,
+    Facilities,
+    Facility,
+    Pair,
+)
+from ..relay import Relay
+from .registry import Patch, fault
+
+BOTH = (PACKET_SIZE, WINDOW_SIZE)
+
+
+def strip(facilities: Facilities, codes: tuple[int, ...] = BOTH) -> None:
+    """Take facilities out."""
+    facilities.items = [item for item in facilities.items if item.code not in codes]
+
+
+@fault("BUG-FAC-01", "omits packet size and window size in the Calls it sends")
+def omits(patch: Patch) -> None:
+    @patch.wrap(Relay, "offer")
+    def offer(original: Any, relay: Relay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        strip(offered.facilities)
+        return offered
+
+
+@fault("BUG-FAC-02", "accepts a Call without facilities and confirms without them")
+def confirms_without(patch: Patch) -> None:
+    @patch.wrap(Channel, "accept")
+    def accept(original: Any, channel: Channel, answer: Call) -> None:
+        call: Call = vars(channel.user)["call"]
+        missing = tuple(code for code in BOTH if call.facilities.get(code) is None)
+        strip(answer.facilities, missing)
+        original(channel, answer)
+
+
+def swap(patch: Patch, swapped: int) -> None:
+    """Write the two octets of a facility in the wrong order."""
+
+    @patch.wrap(Facilities, "put_pair")
+    def put_pair(original: Any, facilities: Facilities, code: int, pair: Pair) -> None:
+        original(facilities, code, Pair(pair.calling, pair.called) if code == swapped else pair)
+
+
+@fault("BUG-FAC-03", "swaps the two octets of packet size")
+def swaps_packet_size(patch: Patch) -> None:
+    swap(patch, PACKET_SIZE)
+
+
+@fault("BUG-FAC-04", "swaps the two octets of window size")
+def swaps_window_size(patch: Patch) -> None:
+    swap(patch, WINDOW_SIZE)
+
+
+@fault("BUG-FAC-05", "ignores B's smaller answer")
+def ignores_answer(patch: Patch) -> None:
+    patch.replace(Relay, "answered_pair", lambda self, accept, code, offered: offered)
+
+
+@fault("BUG-FAC-06", "passes B's larger answer to A")
+def larger_answer(patch: Patch) -> None:
+    patch.replace(
+        Relay,
+        "answered_pair",
+        lambda self, accept, code, offered: accept.facilities.pair(code) or offered,
+    )
+
+
+@fault("BUG-FAC-07", "accepts window 0: the call never moves")
+def window_0(patch: Patch) -> None:
+    @patch.wrap(fields, "parameter_is_legal")
+    def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
+        if item.code == WINDOW_SIZE:
+            return all(octet < modulo for octet in item.value)
+        return bool(original(item, modulo))
+
+    patch.replace(fields, "answer_is_legal", lambda requested, answered, default: True)
+
+
+@fault("BUG-FAC-08", "stops parsing at the first unknown facility")
+def stops_parsing(patch: Patch) -> None:
+    parse = Facilities.parse
+
+    def stopping(field: bytes) -> Facilities:
+        facilities = parse(field)
+        for at, item in enumerate(facilities.items):
+            if item.code not in IN_CALL | fields.IN_ACCEPT | fields.IN_CLEAR:
+                return Facilities(facilities.items[:at])
+        return facilities
+
+    patch.replace(Facilities, "parse", staticmethod(stopping))
+
+
+@fault("BUG-FAC-09", "takes class C for two octets")
+def class_c(patch: Patch) -> None:
+    @patch.wrap(fields, "parameter_length")
+    def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
+        extra, length = original(code, field, at)
+        return extra, 2 if code >> 6 == 2 else length
+
+    strip_unknown(patch)
+
+
+@fault("BUG-FAC-10", "does not count the length octet of class D")
+def class_d(patch: Patch) -> None:
+    @patch.wrap(fields, "parameter_length")
+    def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
+        extra, length = original(code, field, at)
+        return (0, length) if extra else (extra, length)
+
+    strip_unknown(patch)
+
+
+def strip_unknown(patch: Patch) -> None:
+    """Unknown facilities are taken out instead of refused, so that the ones behind them count."""
+
+    @patch.wrap(Facilities, "check")
+    def check(original: Any, facilities: Facilities, allowed: frozenset[int], modulo: int) -> None:
+        facilities.items = [item for item in facilities.items if item.code in allowed]
+        original(facilities, allowed, modulo)
+
+
+@fault("BUG-FAC-11", "reads facilities behind the local marker")
+def behind_marker(patch: Patch) -> None:
+    @patch.wrap(Facilities, "pair")
+    def pair(original: Any, facilities: Facilities, code: int) -> Pair | None:
+        if facilities.marked[:2] == b"\0\0":
+            for item in Facilities.parse(facilities.marked[2:]).items:
+                if item.code == code:
+                    return Pair(item.value[0], item.value[1])
+        found: Pair | None = original(facilities, code)
+        return found
+
+
+@fault("BUG-FAC-12", "drops DTE facilities")
+def drops_dte(patch: Patch) -> None:
+    patch.replace(Facilities, "copy", lambda self: Facilities(list(self.items)))
+
+
+@fault("BUG-FAC-13", "expects facilities in a fixed order")
+def fixed_order(patch: Patch) -> None:
+    @patch.wrap(Facilities, "pair")
+    def pair(original: Any, facilities: Facilities, code: int) -> Pair | None:
+        codes = [item.code for item in facilities.items]
+        behind = codes[codes.index(WINDOW_SIZE) :] if WINDOW_SIZE in codes else []
+        if code == PACKET_SIZE and PACKET_SIZE in behind:
+            return None
+        found: Pair | None = original(facilities, code)
+        return found
+
+
+@fault("BUG-FAC-14", "writes the facility length before it strips unknown facilities")
+def old_facility_length(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_call")
+    def check_call(original: Any, relay: Relay, call: Call) -> None:
+        before = len(call.facilities.encode())
+        strip(call.facilities, tuple({item.code for item in call.facilities.items} - IN_CALL))
+        vars(relay)["stripped"] = before - len(call.facilities.encode())
+        original(relay, call)
+
+    @patch.wrap(Channel, "encode_call")
+    def encode_call(original: Any, channel: Channel, call: Call) -> bytes:
+        octets: bytes = codec.encode_call(Type.CALL, call)
+        stripped: int = vars(channel.user).get("stripped", 0)
+        at = 3 + len(codec.addresses.encode(call.addresses))  # type: ignore[attr-defined]
+        return octets[:at] + bytes((octets[at] + stripped & 0xFF,)) + octets[at + 1 :]
+
+
+@fault("BUG-FAC-15", "sets the value that the answer does not name back to the default")
+def back_to_default(patch: Patch) -> None:
+    @patch.wrap(Relay, "answered_pair")
+    def answered_pair(original: Any, relay: Relay, accept: Call, code: int, offered: Pair) -> Pair:
+        if accept.facilities.pair(code) is None:
+            default = DEFAULT_SIZE if code == PACKET_SIZE else DEFAULT_WINDOW
+            return Pair(default, default)
+        pair: Pair = original(relay, accept, code, offered)
+        return pair

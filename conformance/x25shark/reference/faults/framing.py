@@ -1,0 +1,488 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of XOT framing, of the use of TCP, of circuits and of forbidden packets."""
+
+import os
+import select
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from .. import codec, server
+from ..channel import Channel
+from ..codec import Clear
+from ..codes import Diag, Type
+from ..connection import Connection
+from ..framing import HEADER, Framer, FramingError
+from ..ports import Wire
+from ..relay import Relay
+from ..relay_local import Direction
+from ..router import Router
+from ..server import PendingConnection, Server, TcpWire
+from ..tables import UNDEFINED, P
+from .common import REGISTRATION, Crash, other_end, packet_type, pass_on
+from .registry import Patch, fault
+
+
+@fault("BUG-XOT-01", "accepts XOT version 1")
+def version_1(patch: Patch) -> None:
+    patch.replace(Framer, "version_is_legal", lambda self, version: version in (0, 1))
+
+
+@fault("BUG-XOT-02", "compares only the low octet of the version")
+def version_low_octet(patch: Patch) -> None:
+    patch.replace(Framer, "version_is_legal", lambda self, version: version & 0xFF == 0)
+
+
+@fault("BUG-XOT-03", "checks the version only in the first unit of a connection")
+def version_first_unit(patch: Patch) -> None:
+    patch.replace(Framer, "version_is_legal", lambda self, version: version == 0 or self.units > 0)
+
+
+@fault("BUG-XOT-04", "reads the length as little-endian")
+def little_endian(patch: Patch) -> None:
+    patch.replace(
+        Framer, "length_of", lambda self, header, at: header[at + 3] << 8 | header[at + 2]
+    )
+
+
+@fault("BUG-XOT-05", "counts the header into the length it sends")
+def header_in_length(patch: Patch) -> None:
+    def frame(packet: bytes) -> bytes:
+        return b"\0\0" + (len(packet) + HEADER).to_bytes(2, "big") + packet
+
+    patch.replace(server, "frame", frame)
+
+
+@fault("BUG-XOT-06", "accepts length 0 as an empty packet")
+def length_0(patch: Patch) -> None:
+    @patch.wrap(Framer, "length_is_legal")
+    def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
+        return length == 0 or bool(original(framer, length))
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if octets:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-07", "passes packets of 1 or 2 octets on and reads beyond the buffer")
+def short_packets(patch: Patch) -> None:
+    @patch.wrap(Framer, "length_is_legal")
+    def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
+        return length in (1, 2) or bool(original(framer, length))
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets + bytes(3 - len(octets)) if len(octets) < 3 else octets)
+
+
+@fault("BUG-XOT-08", "allocates the announced length before the octets arrive")
+def allocates(patch: Patch) -> None:
+    def length_is_legal(framer: Framer, length: int) -> bool:
+        vars(framer)["buffer"] = bytearray(length)
+        return length >= 3
+
+    patch.replace(Framer, "length_is_legal", length_is_legal)
+
+
+@fault("BUG-XOT-09", "buffer of 1024 octets per packet")
+def small_buffer(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets[:1024])
+
+
+@fault("BUG-XOT-10", "searches for the next header after an error instead of closing")
+def resynchronises(patch: Patch) -> None:
+    patch.replace(Framer, "is_one_packet", lambda self, octets: False)
+
+    @patch.wrap(Connection, "framing_failed")
+    def framing_failed(original: Any, connection: Connection) -> None:
+        waiting = connection.framer._input
+        while waiting and not connection.over:
+            del waiting[0]
+            try:
+                for packet in connection.framer.feed(b""):
+                    connection.channel.receive(packet)
+                return
+            except FramingError:
+                continue
+
+
+@fault("BUG-XOT-11", "takes one TCP read as one packet")
+def read_is_packet(patch: Patch) -> None:
+    def feed(framer: Framer, octets: bytes) -> Iterator[bytes]:
+        if len(octets) >= HEADER:
+            framer.check(octets, 0)
+            if len(octets) >= HEADER + 3:
+                yield octets[HEADER:]
+
+    patch.replace(Framer, "feed", feed)
+
+
+@fault("BUG-XOT-12", "drops what follows the first packet of a read")
+def first_of_read(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        for packet in original(framer, octets):
+            yield packet
+            break
+        else:
+            return
+        framer.clear()
+
+
+def wait_for(wire: TcpWire, writing: bool) -> bool:
+    """Hold the whole process until the socket is ready; False when the router has to stop."""
+    while wire.server.running:
+        sockets = [wire.socket]
+        ready = select.select([] if writing else sockets, sockets if writing else [], [], 0.05)
+        if ready[0] or ready[1]:
+            return True
+    return False
+
+
+@fault("BUG-XOT-13", "blocks the whole process while reading a header")
+def blocking_read(patch: Patch) -> None:
+    @patch.wrap(TcpWire, "read")
+    def read(original: Any, wire: TcpWire) -> None:
+        original(wire)
+        user = wire.user
+        while (
+            isinstance(user, Connection)
+            and user.framer._input
+            and not (wire._dead or wire._eof or wire._closing)
+            and wait_for(wire, writing=False)
+        ):
+            original(wire)
+
+
+@fault("BUG-XOT-14", "does not clear the far side when TCP is reset")
+def reset_ignored(patch: Patch) -> None:
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
+        if reset:
+            connection.over = True
+            connection.wire.abort()
+        else:
+            original(connection, reset)
+
+
+@fault("BUG-XOT-15", "ignores a half close")
+def half_close_ignored(patch: Patch) -> None:
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
+        if reset:
+            original(connection, reset)
+
+
+@fault("BUG-XOT-16", "does not withdraw a pending call when the caller disappears")
+def pending_call_stays(patch: Patch) -> None:
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Any, channel: Channel) -> None:
+        if channel.p is P.CALL_RECEIVED:
+            channel.released()
+        else:
+            original(channel)
+
+
+@fault("BUG-XOT-17", "silence towards A when B refuses TCP")
+def silent_when_refused(patch: Patch) -> None:
+    patch.replace(Relay, "unreachable", lambda self: None)
+
+
+@fault("BUG-XOT-18", "connects to B synchronously, all calls wait")
+def synchronous_connect(patch: Patch) -> None:
+    @patch.wrap(PendingConnection, "open")
+    def open_(original: Any, pending: PendingConnection, sock: Any, address: Any) -> None:
+        original(pending, sock, address)
+        end = time.monotonic() + pending.server.settings.connect_timeout
+        while pending.server.running and time.monotonic() < end:
+            if select.select([], [sock], [], 0.05)[1]:
+                return
+
+
+@fault("BUG-XOT-19", "keeps the TCP socket after the call (CLOSE_WAIT)")
+def close_wait(patch: Patch) -> None:
+    @patch.wrap(TcpWire, "close")
+    def close(original: Any, wire: TcpWire) -> None:
+        if not wire._eof:
+            original(wire)
+
+
+@fault("BUG-XOT-20", "clears idle calls (number: seconds of silence, default 2)", number=2.0)
+def clears_idle_calls(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        if channel.p is P.DATA_TRANSFER:
+            channel.start_timer("idle", patch.number, lambda: channel.clear_error(0, 0x05))
+
+
+@fault("BUG-XOT-21", "no keepalive although declared")
+def no_keepalive(patch: Patch) -> None:
+    @patch.wrap(server, "set_options")
+    def set_options(original: Any, sock: Any, settings: Any) -> None:
+        original(sock, replace(settings, keepalive=0.0))
+
+
+@fault("BUG-XOT-22", "queues without limit when B does not read")
+def no_back_pressure(patch: Patch) -> None:
+    patch.replace(Direction, "is_settled", lambda self, last_segment, d: True)
+    patch.replace(TcpWire, "pause", lambda self: None)
+
+
+@fault("BUG-XOT-23", "a second call on a kept connection is lost")
+def second_call_lost(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_call")
+    def on_call(original: Any, channel: Channel, octets: bytes) -> None:
+        if vars(channel).setdefault("calls", 0) == 0:
+            vars(channel)["calls"] = 1
+            original(channel, octets)
+
+
+def by_lcn(connection: Connection, lcn: int) -> Channel | None:
+    """A further channel that a fault has put on a connection."""
+    found: Channel | None = vars(connection).get("further", {}).get(lcn)
+    return found
+
+
+def add_channel(connection: Connection, lcn: int, accepted: bool) -> Channel:
+    """Put a further channel on a connection."""
+    channel = Channel(connection.router, connection.wire, accepted)
+    vars(connection).setdefault("further", {})[lcn] = channel
+    return channel
+
+
+@fault("BUG-XOT-24", "one TCP connection to B is shared by two calls")
+def shared_connection(patch: Patch) -> None:
+    patch.replace(
+        Connection,
+        "channel_for",
+        lambda self, packet: by_lcn(self, codec.lcn_of(packet)) or self.channel,
+    )
+
+    @patch.wrap(Relay, "connected")
+    def connected(original: Any, relay: Relay, wire: Wire) -> Connection:
+        connection: Connection = original(relay, wire)
+        vars(relay.router).setdefault("shared", {})[relay.destination.name] = connection
+        return connection
+
+    @patch.wrap(Relay, "connect")
+    def connect(original: Any, relay: Relay) -> None:
+        shared = vars(relay.router).get("shared", {}).get(relay.destinations[0].name)
+        if shared is None or shared.over or shared.channel.p is not P.DATA_TRANSFER:
+            original(relay)
+            return
+        relay.destination = relay.destinations.pop(0)
+        relay.offered.lcn = relay.choose_lcn()
+        relay.far = add_channel(shared, relay.offered.lcn, accepted=False)
+        relay.far.user = relay
+        relay.send_call(relay.far)
+
+
+@fault("BUG-XOT-25", "looks up calls by LCN alone: crosses data between two calls with one LCN")
+def lookup_by_lcn(patch: Patch) -> None:
+    def channel_for(connection: Connection, packet: bytes) -> Channel:
+        own = connection.channel
+        for one in connection.router.connections:
+            channel = one.channel
+            same = channel.lcn == codec.lcn_of(packet) and channel.accepted == own.accepted
+            if same and channel.p is P.DATA_TRANSFER and own.p is P.DATA_TRANSFER:
+                return channel
+        return own
+
+    patch.replace(Connection, "channel_for", channel_for)
+
+
+@fault("BUG-XOT-26", "LCN taken from 8 bits only")
+def lcn_of_8_bits(patch: Patch) -> None:
+    patch.replace(codec, "lcn_of", lambda octets: octets[1])
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.READY and octets[1] == 0:
+            channel.discard()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-27", "routes a foreign LCN on a connection to the call with that LCN")
+def foreign_lcn(patch: Patch) -> None:
+    def channel_for(connection: Connection, packet: bytes) -> Channel:
+        own, lcn = connection.channel, codec.lcn_of(packet)
+        if own.p is P.DATA_TRANSFER and lcn != own.lcn:
+            for one in connection.router.connections:
+                if one.channel.lcn == lcn and one.channel.accepted == own.accepted:
+                    return one.channel
+        return own
+
+    patch.replace(Connection, "channel_for", channel_for)
+
+
+@fault("BUG-XOT-28", "sets up several circuits on one TCP connection")
+def several_circuits(patch: Patch) -> None:
+    def channel_for(connection: Connection, packet: bytes) -> Channel:
+        own, lcn = connection.channel, codec.lcn_of(packet)
+        if lcn == own.lcn or own.p is P.READY:
+            return own
+        found = by_lcn(connection, lcn)
+        if found is None and packet[2] == Type.CALL:
+            found = add_channel(connection, lcn, accepted=True)
+        return found or own
+
+    patch.replace(Connection, "channel_for", channel_for)
+
+
+def on_restart(patch: Patch, react: Any) -> None:
+    """Do something about a Restart."""
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if packet_type(channel, octets) == Type.RESTART:
+            react(channel)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-30", "answers Restart over XOT")
+def answers_restart(patch: Patch) -> None:
+    on_restart(patch, lambda channel: channel.send(bytes((0x10, 0, Type.RESTART_CONFIRMATION))))
+
+
+@fault("BUG-XOT-31", "clears all calls on Restart over XOT")
+def restart_clears(patch: Patch) -> None:
+    def react(channel: Channel) -> None:
+        for connection in list(channel.router.connections):
+            connection.channel.clear(Clear(0x09, 0, by_peer=False))
+
+    on_restart(patch, react)
+
+
+@fault("BUG-XOT-32", "sends Restart when the TCP connection opens")
+def sends_restart(patch: Patch) -> None:
+    @patch.wrap(Router, "new_connection")
+    def new_connection(original: Any, router: Router, wire: Wire, accepted: bool) -> Connection:
+        connection: Connection = original(router, wire, accepted)
+        wire.send(bytes((0x10, 0, Type.RESTART, 0x07, 0)))
+        return connection
+
+
+@fault("BUG-XOT-33", "forwards Diagnostic or Registration")
+def forwards_diagnostic(patch: Patch) -> None:
+    pass_on(patch, *REGISTRATION)
+
+
+@fault("BUG-XOT-34", "forwards REJ over XOT")
+def forwards_reject(patch: Patch) -> None:
+    pass_on(patch, Type.REJ)
+
+
+@fault("BUG-XOT-35", "closes on a packet type it does not know")
+def closes_on_unknown(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if packet_type(channel, octets) == UNDEFINED and channel.p is P.READY:
+            channel.wire.close()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-36", "crashes on Data before a Call")
+def crash_on_data(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if packet_type(channel, octets) == Type.DATA and channel.p is P.READY:
+            raise Crash
+        original(channel, octets)
+
+
+@fault("BUG-XOT-43", "discards packets whose LCN is not that of its own Call")
+def discards_other_lcn(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is not P.READY and codec.lcn_of(octets) != channel.lcn:
+            channel.discard()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-44", "passes a Clear on late, and forgets it if the connection is reset meanwhile")
+def forgets_clear(patch: Patch) -> None:
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
+        vars(connection.channel)["was_reset"] = reset
+        original(connection, reset)
+
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
+        def later() -> None:
+            if not vars(channel).get("was_reset"):
+                original(relay, channel, clear)
+
+        if clear.by_peer:
+            relay.router.timers.start(0.3, later)
+        else:
+            original(relay, channel, clear)
+
+
+@fault("BUG-XOT-45", "a connection to B that completes after A cleared leaves a call at B")
+def late_connection(patch: Patch) -> None:
+    @patch.wrap(Relay, "give_up_far")
+    def give_up_far(original: Any, relay: Relay, clear: Clear) -> None:
+        if relay.pending is None:
+            original(relay, clear)
+
+
+@fault("BUG-XOT-46", "leaves its calls hanging at an orderly stop (a process keeps the sockets)")
+def hanging_calls(patch: Patch) -> None:
+    @patch.wrap(Server, "close_listeners")
+    def close_listeners(original: Any, running: Server) -> None:
+        original(running)
+        if os.fork() == 0:
+            for descriptor in (0, 1, 2):
+                os.close(descriptor)
+            time.sleep(30)
+            os._exit(0)
+        os._exit(0)
+
+
+@fault("BUG-XOT-47", "the idle timer of an empty connection ends the next call")
+def idle_timer_runs_on(patch: Patch) -> None:
+    def wait_for_call(channel: Channel) -> None:
+        def expired() -> None:
+            channel.connection_lost()
+            channel.wire.close()
+
+        if channel.accepted and channel.settings.empty > 0:
+            channel.router.timers.start(channel.settings.empty, expired)
+
+    patch.replace(Channel, "wait_for_call", wait_for_call)
+
+
+@fault("BUG-XOT-48", "blocks on writing to one peer, all calls wait")
+def blocking_write(patch: Patch) -> None:
+    @patch.wrap(TcpWire, "flush")
+    def flush(original: Any, wire: TcpWire) -> None:
+        original(wire)
+        while wire._output and not wire._dead and wait_for(wire, writing=True):
+            original(wire)
+
+
+@fault("BUG-XOT-50", "answers length 2 with a Clear and keeps the connection")
+def clear_for_length_2(patch: Patch) -> None:
+    @patch.wrap(Framer, "length_is_legal")
+    def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
+        return length == 2 or bool(original(framer, length))
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if len(octets) > 2:
+            original(channel, octets)
+        elif channel.p is not P.CLEAR_SENT:
+            channel.modulo, channel.lcn = 8, codec.lcn_of(octets)
+            channel.clear_error(Diag.TOO_SHORT)
+
+
+__all__ = ["other_end"]

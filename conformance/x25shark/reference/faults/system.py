@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of malformed packets, integrity, resources and counters."""
+
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..codec import Call, Clear, Data
+from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
+from ..counters import Counters, Interface
+from ..facilities import Facilities
+from ..relay import Relay
+from ..router import Router
+from ..server import TcpWire
+from ..tables import UNDEFINED, P
+from .common import Crash, leak, packet_type, pass_on
+from .registry import Patch, fault
+
+
+@fault("BUG-MALF-01", "accepts GFI 0")
+def gfi_0(patch: Patch) -> None:
+    @patch.wrap(codec, "modulo_of")
+    def modulo_of(original: Any, octets: bytes) -> int:
+        return 8 if octets[0] & 0x30 == 0 else int(original(octets))
+
+
+@fault("BUG-MALF-02", "forwards an undefined type")
+def forwards_undefined(patch: Patch) -> None:
+    pass_on(patch, UNDEFINED, states=(P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER))
+
+
+@fault("BUG-MALF-03", "reads beyond a cut Call")
+def reads_beyond(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_call")
+    def parse_call(original: Any, octets: bytes) -> Call:
+        try:
+            call: Call = original(octets)
+        except PacketError:
+            call = original(octets + bytes(128))
+            call.user_data = b""
+        return call
+
+
+@fault("BUG-MALF-04", "routes non-decimal digits as decimal")
+def any_digit(patch: Patch) -> None:
+    patch.replace(Router, "check_addresses", lambda self, parties: None)
+
+
+@fault("BUG-MALF-05", "reads facilities beyond the facility length")
+def beyond_facilities(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_facility_field")
+    def parse_facility_field(original: Any, octets: bytes, at: int) -> tuple[Facilities, int]:
+        try:
+            result: tuple[Facilities, int] = original(octets, at)
+            return result
+        except PacketError:
+            rest = octets[at + 1 :]
+            for end in range(len(rest), -1, -1):
+                try:
+                    return Facilities.parse(rest[:end]), at + 1 + end
+                except PacketError:
+                    continue
+            raise
+
+
+def hang() -> None:
+    """Never return; the process still ends on SIGTERM, and with the input of --stop-on-eof."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    watch = "--stop-on-eof" in sys.argv
+    while True:
+        if watch and not os.read(0, 4096):
+            os._exit(70)
+        time.sleep(0.05)
+
+
+@fault("BUG-MALF-06", "endless loop on a class D length of 0")
+def endless(patch: Patch) -> None:
+    parse = Facilities.parse
+
+    def looping(field: bytes) -> Facilities:
+        facilities = parse(field)
+        if any(item.code >= 0xC0 and not item.value for item in facilities.items):
+            hang()
+        return facilities
+
+    patch.replace(Facilities, "parse", staticmethod(looping))
+
+
+@fault("BUG-MALF-07", "crashes on a 3-octet Clear")
+def crash_on_clear(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_clear")
+    def parse_clear(original: Any, octets: bytes) -> Clear:
+        if len(octets) < 4:
+            raise Crash
+        clear: Clear = original(octets)
+        return clear
+
+
+@fault("BUG-MALF-08", "loses the channel after a long Clear Confirmation")
+def long_confirmation(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        kind = packet_type(channel, octets)
+        if kind == Type.CLEAR_CONFIRMATION and len(octets) > 3 and channel.p is P.CLEAR_SENT:
+            channel.stop_timers()
+            leak(channel)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-MALF-09", "two Clears for two errors")
+def two_clears(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Any, router: Router, channel: Channel, call: Call) -> None:
+        try:
+            router.check_addresses(call.addresses)
+        except PacketError as error:
+            channel.send_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, error.diagnostic))
+            from ..facilities import IN_CALL
+
+            call.facilities.check(IN_CALL, call.modulo)
+            return
+        original(router, channel, call)
+
+
+@fault("BUG-SYS-01", "one buffer shared by two calls")
+def shared_buffer(patch: Patch) -> None:
+    # Call user data: the Call that was read last is what goes out on each connection.
+    @patch.wrap(Relay, "offer")
+    def offer(original: Any, relay: Relay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        vars(relay.router)["buffer"] = offered.user_data
+        return offered
+
+    @patch.wrap(Relay, "send_call")
+    def send_call(original: Any, relay: Relay, far: Channel) -> None:
+        relay.offered.user_data = vars(relay.router)["buffer"]
+        original(relay, far)
+
+    # Data: two packets of equal length within a short time share their octets.
+    latest: dict[bool, tuple[float, Channel, bytes]] = {}
+
+    @patch.wrap(Channel, "forward_data")
+    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+        now = time.monotonic()
+        at, owner, octets = latest.get(channel.accepted, (0.0, channel, b""))
+        if owner is not channel and now - at < 0.005 and len(octets) == len(data.user_data):
+            data = data._replace(user_data=octets)
+        latest[channel.accepted] = (now, channel, data.user_data)
+        original(channel, data)
+
+
+@fault("BUG-SYS-02", "reuses a channel entry with the old queue")
+def old_queue(patch: Patch) -> None:
+    @patch.wrap(Channel, "forward_data")
+    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+        vars(channel.router).setdefault("queues", {})[channel.accepted, channel.lcn] = data
+        original(channel, data)
+
+    @patch.wrap(Channel, "connected")
+    def connected(original: Any, channel: Channel) -> None:
+        original(channel)
+        queues = vars(channel.router).get("queues", {})
+        old: Data | None = queues.pop((channel.accepted, channel.lcn), None)
+        if old is not None:
+            channel.send_data(old.q, False, False, old.user_data)
+
+
+@fault("BUG-SYS-03", "a late confirmation of an old call frees the new one")
+def late_confirmation(patch: Patch) -> None:
+    @patch.wrap(Relay, "released")
+    def released(original: Any, relay: Relay, channel: Channel) -> None:
+        near = relay.near
+        original(relay, channel)
+        newer = near.user
+        if channel is not near and isinstance(newer, Relay) and newer is not relay:
+            newer.give_up_far(Clear(ClearCause.OUT_OF_ORDER, 0, by_peer=False))
+            near.released()
+
+
+def reset_neighbours(channel: Channel) -> None:
+    """Every other call in data transfer is reset."""
+    for connection in list(channel.router.connections):
+        other = connection.channel
+        if other is not channel and other.ready and other.user is not channel.user:
+            other.send_reset(ResetCause.NETWORK_CONGESTION, 0)
+
+
+@fault("BUG-SYS-04", "an error on one call resets its neighbours")
+def neighbours(patch: Patch) -> None:
+    for name in ("reset_error", "clear_error"):
+
+        @patch.wrap(Channel, name)
+        def error(original: Any, channel: Channel, *arguments: Any) -> None:
+            original(channel, *arguments)
+            reset_neighbours(channel)
+
+
+@fault("BUG-SYS-05", "leaks one entry per refused call")
+def refused_leak(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_clear")
+    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+        if channel.p is P.CALL_RECEIVED:
+            leak(channel)
+        original(channel, clear)
+
+
+@fault("BUG-SYS-06", "leaks one descriptor per connection")
+def descriptor_leak(patch: Patch) -> None:
+    @patch.wrap(TcpWire, "close_socket")
+    def close_socket(original: Any, wire: TcpWire) -> None:
+        original(wire)
+        os.open(os.devnull, os.O_RDONLY)
+
+
+@fault("BUG-SYS-07", "the call above the limit ends another call")
+def ends_another(patch: Patch) -> None:
+    @patch.wrap(Router, "is_full")
+    def is_full(original: Any, router: Router) -> bool:
+        if not original(router):
+            return False
+        for victim in router.circuits:
+            if isinstance(victim, Relay):
+                clear = Clear(ClearCause.NETWORK_CONGESTION, Diag.NO_LOGICAL_CHANNEL)
+                victim.near.clear(clear)
+                victim.give_up_far(clear)
+                break
+        return True
+
+
+@fault("BUG-SYS-08", "channel numbers run upwards only and end (after max_calls calls)")
+def numbers_end(patch: Patch) -> None:
+    @patch.wrap(Router, "user_for")
+    def user_for(original: Any, router: Router, route: Any) -> Any:
+        vars(router)["taken"] = vars(router).get("taken", 0) + 1
+        return original(router, route)
+
+    @patch.wrap(Router, "is_full")
+    def is_full(original: Any, router: Router) -> bool:
+        return bool(vars(router).get("taken", 0) >= router.settings.max_calls)
+
+
+@fault("BUG-SYS-09", "the counter of calls counts packets")
+def counts_packets(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        before = channel.interface.values["x25StatInCalls"]
+        original(channel, octets)
+        channel.interface.values["x25StatInCalls"] = before + 1
+
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        if octets[2] != Type.CALL:
+            channel.interface.count("x25StatOutCallAttempts")
+
+
+@fault("BUG-SYS-10", "the gauge is not reduced on error clearing")
+def gauge_stays(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(original: Any, channel: Channel, *arguments: Any) -> None:
+        channel._gauge = ""
+        original(channel, *arguments)
+
+
+@fault("BUG-SYS-11", "counts provider and remote resets together")
+def resets_together(patch: Patch) -> None:
+    @patch.wrap(Interface, "reset_in")
+    def reset_in(original: Any, interface: Interface, cause: int) -> None:
+        original(interface, 0)
+
+
+@fault("BUG-SYS-12", "octet counters include headers")
+def headers_counted(patch: Patch) -> None:
+    for name in ("data_in", "data_out"):
+
+        @patch.wrap(Interface, name)
+        def count(original: Any, interface: Interface, octets: int) -> None:
+            original(interface, octets + 3)
+
+
+@fault("BUG-SYS-13", "loses a channel when clears of both ends cross while four calls are up")
+def crossing_clears(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.CLEAR_SENT and len(channel.router.circuits) >= 4:
+            leak(channel)
+        original(channel, octets)
+
+
+@fault("BUG-SYS-14", "ends on a write to a connection that was reset")
+def ends_on_write(patch: Patch) -> None:
+    def write_failed(wire: TcpWire) -> None:
+        raise Crash
+
+    patch.replace(TcpWire, "write_failed", write_failed)
+
+    @patch.wrap(TcpWire, "lost")
+    def lost(original: Any, wire: TcpWire, reset: bool) -> None:
+        # Output was waiting when the reset came: the write would have met it.
+        if reset and (wire._output or wire.congested):
+            raise Crash
+        original(wire, reset)
+
+
+@fault("BUG-SYS-15", "counters change when they are read")
+def reading_counts(patch: Patch) -> None:
+    @patch.wrap(Counters, "as_dict")
+    def as_dict(original: Any, counters: Counters) -> dict[str, Any]:
+        result: dict[str, Any] = original(counters)
+        for interface in counters._interfaces.values():
+            interface.count("x25StatInDataPackets")
+        return result

@@ -49,10 +49,12 @@ class EvidenceJudge(Judge):
             direction = Direction((end.src, end.sport), (end.dst, end.dport))
             if end.fin or end.rst:
                 self._ends.setdefault(direction, "FIN" if end.fin else "RST")
-            elif end.syn and not end.flags & 0x10:
-                opened = self._opened.setdefault(direction.destination, [])
-                if direction not in opened:
-                    opened.append(direction)
+            elif end.syn and end.flags & 0x10:
+                # A SYN that the listening side refused opened nothing: its answer counts.
+                asked = Direction(direction.destination, direction.source)
+                opened = self._opened.setdefault(asked.destination, [])
+                if asked not in opened:
+                    opened.append(asked)
 
     def frames(self) -> dict[tuple[Direction, int], tuple[int | None, int | None]]:
         """Frame and k of every packet, by direction and offset."""

@@ -317,7 +317,7 @@ def filters_of_leading(expectation: Expectation) -> list[str]:
     if isinstance(expectation, NoConnection):
         host, port = expectation.listener
         filters.append(
-            f"tcp.flags.syn == 1 && tcp.flags.ack == 0 && ip.dst == {host} && tcp.dstport == {port}"
+            f"tcp.flags.syn == 1 && tcp.flags.ack == 1 && ip.src == {host} && tcp.srcport == {port}"
         )
     return filters
 

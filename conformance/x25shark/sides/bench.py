@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from scapy.packet import Packet
 from scapy_x25 import (
@@ -300,25 +301,59 @@ class Bench:
         modulus: int = 8,
         lcn: int = 1,
         answer: Packet | None = None,
-        **options: object,
+        **options: Any,
     ) -> Call:
         """A call from A to B up to Call Connected (preamble P-CALL). Raises Inconclusive.
 
         options: as call_request(). In T2 the router answers, and side B is absent.
         """
         with self.preamble():
-            side_a = self.connect(modulus=modulus)
+            return self.place_call(
+                request, modulus=modulus, lcn=lcn, answer=answer, options=options
+            )
+
+    def place_call(
+        self,
+        request: Packet | None = None,
+        *,
+        on: Side | None = None,
+        modulus: int = 8,
+        lcn: int = 1,
+        answer: Packet | None = None,
+        note: str = "",
+        options: Mapping[str, Any] | None = None,
+    ) -> Call:
+        """As call(), but that the call comes about is expected: a router that fails has failed.
+
+        on: the connection of side A to use (a new one). Raises ExpectationFailed.
+        """
+        side_a = self._reach(modulus, note) if on is None else on
+        if on is None:
             side_a.lcn = lcn
-            request = self.call_request(**options) if request is None else request  # type: ignore[arg-type]
-            side_a.send(request)
-            side_b: Side | AbsentSide = AbsentSide()
-            if self.two_sided:
-                side_b = self.incoming()
-                side_b.send(CallAccepted() if answer is None else answer)
-            connected = side_a.expect(CallAccepted())
-            assert connected is not None
-            self._settle(side_a, side_b, request, connected)
+        request = self.call_request(**(options or {})) if request is None else request
+        side_a.send(request)
+        side_b: Side | AbsentSide = AbsentSide()
+        if self.two_sided:
+            side_b = self.incoming()
+            side_b.send(CallAccepted() if answer is None else answer)
+        connected = side_a.expect(CallAccepted(), note=note)
+        assert connected is not None
+        self._settle(side_a, side_b, request, connected)
         return Call(self, side_a, side_b)
+
+    def _reach(self, modulus: int, note: str) -> Side:
+        """A connection to the router; where it takes none, what should come on it never does."""
+        try:
+            return self.connect(modulus=modulus)
+        except Inconclusive:
+            if self.in_preamble:
+                raise
+            missing = Next(
+                "A", self.purpose.clause, None, alternatives=(CallAccepted(),),
+                note=note or "the router takes no connection",
+            )
+            self.expectations.append(missing)
+            raise ExpectationFailed(missing, missing.evaluate(self._judge, set())) from None
 
     def _take_numbers(self, side: Side) -> None:
         """Modulus and values of an Incoming Call become those of the called side."""
@@ -354,17 +389,7 @@ class Bench:
         """
         before, self.in_preamble = self.in_preamble, False
         try:
-            side_a = self.connect()
-            request = self.call_request()
-            side_a.send(request)
-            side_b: Side | AbsentSide = AbsentSide()
-            if self.two_sided:
-                side_b = self.incoming()
-                side_b.send(CallAccepted())
-            connected = side_a.expect(CallAccepted(), note=note)
-            assert connected is not None
-            self._settle(side_a, side_b, request, connected)
-            Call(self, side_a, side_b).fence(note)
+            self.place_call(note=note).fence(note)
         finally:
             self.in_preamble = before
 

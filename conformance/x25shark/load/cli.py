@@ -63,6 +63,13 @@ _router_options = _options(
     click.option(
         "--router-echo", is_flag=True, help="Call the address that the router answers itself."
     ),
+    click.option(
+        "--fault",
+        "faults",
+        multiple=True,
+        metavar="ID",
+        help="Switch on a fault of the embedded reference router. Repeatable.",
+    ),
 )
 
 
@@ -186,6 +193,7 @@ def stress(
     listen: str | None,
     called: str | None,
     router_echo: bool,
+    faults: tuple[str, ...],
     receiver: str | None,
     control_seconds: float,
     control_relay: bool,
@@ -214,7 +222,9 @@ def stress(
     engine = _engine()
     console = Console()
     try:
-        with open_target(router, connect, listen, called, echo_address=router_echo) as target:
+        with open_target(
+            router, connect, listen, called, echo_address=router_echo, faults=faults
+        ) as target:
             status = run_stress(
                 engine,
                 options,
@@ -262,6 +272,7 @@ def sweep(
     listen: str | None,
     called: str | None,
     router_echo: bool,
+    faults: tuple[str, ...],
     sizes: str,
     windows: str,
     circuits: str,
@@ -295,7 +306,9 @@ def sweep(
             modulo=int(modulo),
             seed=seed,
         )
-        with open_target(router, connect, listen, called, echo_address=router_echo) as target:
+        with open_target(
+            router, connect, listen, called, echo_address=router_echo, faults=faults
+        ) as target:
             status = run_sweep(engine, options, plan, target, Console(), folder=folder)
     except (OptionError, TargetError, ValueError) as error:
         _fail(error)

@@ -56,15 +56,16 @@ def open_target(
     called: str | None,
     *,
     echo_address: bool = False,
-    router_options: Sequence[str] = (),
+    faults: Sequence[str] = (),
 ) -> Iterator[Target]:
     """The router of a profile (started if the profile says how), or the one at `connect`.
 
-    With echo_address the calls go to the address that the router answers itself.
+    With echo_address the calls go to the address that the router answers itself. Faults are those
+    of the reference router.
     """
     if connect is not None:
-        if router is not None:
-            raise OptionError("give --router or --connect, not both")
+        if router is not None or faults:
+            raise OptionError("--connect goes with neither --router nor --fault")
         at = endpoint(connect)
         ends = address_range(called or "2100001,2199999")
         pid = listener_process(at)
@@ -74,7 +75,10 @@ def open_target(
         profile = load_profile(router or "reference")
         with tempfile.TemporaryDirectory(prefix="x25shark-load-") as folder:
             log = Path(folder) / "router.log"
-            with Router(profile, log, router_options):
+            if faults and profile.embedded is None:
+                raise TargetError(f"--fault: {profile.name} is not the embedded reference router")
+            switched = [word for fault in faults for word in ("--fault", fault)]
+            with Router(profile, log, switched):
                 yield _of_profile(profile, listen, called, echo_address)
     except (ProfileError, RouterError) as error:
         raise TargetError(str(error)) from None

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the load part must not do: import Scapy, or fail without words without the engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import environment
+
+MODULES = [
+    "cli",
+    "engine",
+    "measure",
+    "options",
+    "page",
+    "plots",
+    "processor",
+    "results",
+    "stress",
+    "sweep",
+    "target",
+    "terminal",
+]
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_load_imports_no_scapy() -> None:
+    imports = "; ".join(f"import x25shark.load.{name}" for name in MODULES)
+    code = (
+        f"import sys; {imports}\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('scapy', 'scapy_x25')])"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["'stress', '-T', '1'", "'sweep', '--quick'", "'echo'", "'relay', '127.0.0.1', '127.0.0.1'"],
+)
+def test_without_the_engine_each_command_says_what_to_install(arguments: str) -> None:
+    code = (
+        "import sys; sys.modules['x25shark_engine'] = None\n"
+        "import click; from x25shark.load.cli import commands\n"
+        f"click.Group(commands={{c.name: c for c in commands}})([{arguments}])"
+    )
+    done = python(code)
+    assert done.returncode == 2
+    assert "pip install 'x25shark[load]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_needs_no_engine() -> None:
+    code = (
+        "import sys; sys.modules['x25shark_engine'] = None\n"
+        "import click; from x25shark.load.cli import commands\n"
+        "click.Group(commands={c.name: c for c in commands})(['stress', '--help'])"
+    )
+    done = python(code)
+    assert done.returncode == 0
+    assert "--hold-to-end" in done.stdout

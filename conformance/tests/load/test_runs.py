@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands against the reference router, a faulty relay and each other, over loopback."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scapy_x25.record import HEADER, crc_of, filler
+from x25shark.load.engine import Engine
+from x25shark.load.measure import measure, measure_control
+from x25shark.load.options import LoadOptions
+from x25shark.load.processor import listener_process
+from x25shark.load.target import Target
+
+from .conftest import command, environment
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Result = Callable[[], dict[str, Any]]
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_record_is_the_one_of_the_layers() -> None:
+    x25shark_engine = importlib.import_module("x25shark_engine")
+
+    for run, call, sequence, direction, length in (
+        (1, 2, 3, 0, 24),
+        (0xFFFFFFFF, 0xFFFFFFFE, 7, 1, 25),
+        (9, 10, 11, 0, 4096),
+        (9, 10, 11, 1, 70001),
+    ):
+        octets = bytes(x25shark_engine.build_record(run, call, sequence, direction, length))
+        head = HEADER.unpack_from(octets)
+        assert head[:5] == (b"X25T", run, call, sequence, direction)
+        assert head[5] == length.to_bytes(3, "big")
+        assert head[6] == crc_of(octets)
+        assert octets[24:] == filler(run, call, sequence, direction, length - 24)
+        assert x25shark_engine.check_record(octets) == "good"
+        damaged = octets[:-1] + bytes([octets[-1] ^ 1])
+        assert x25shark_engine.check_record(damaged) != "good"
+
+
+def test_stress_against_the_reference_router(
+    engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
+) -> None:
+    out = tmp_path / "out"
+    done = x25shark("stress", "--router", str(profile), "-N", "3", "-n", "60", "-P", "512",
+                    "-W", "3", "--late", "60000", "--control", "0.5", "-o", str(out))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    for line in ("Calls made", "Data mismatches", "Short receives", "Average bandwidth sent"):
+        assert line in done.stdout
+    result = load_json()
+    router, control = result["measurements"]
+    assert (router["name"], control["name"]) == ("router", "control")
+    figures = router["figures"]
+    assert figures["calls_completed"] == figures["messages_verified"] == 60
+    assert figures["calls_received"] == 60
+    assert router["caller"]["negotiated"]["packet_size_out"] == {"min": 512, "max": 512}
+    assert figures["octets_sent"] == figures["octets_received"] > 0
+    assert figures["router_cpu"] is not None
+    assert control["figures"]["calls_completed"] > 0
+    assert result["verdict"]["share_of_control"] is not None
+    page = (out / "load.html").read_text("utf-8")
+    assert "Latency by percentile" in page
+    assert "src=" not in page.split("<script>", maxsplit=1)[0]
+
+
+def test_the_router_can_answer_itself(
+    engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
+) -> None:
+    out = tmp_path / "out"
+    done = x25shark("stress", "--router", str(profile), "--router-echo", "-n", "20",
+                    "--late", "60000", "--control", "0", "-o", str(out))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = load_json()
+    assert result["measurements"][0]["responder"] is None
+    assert result["measurements"][0]["figures"]["messages_verified"] == 20
+    assert "may be the tester's own limit" in done.stdout
+
+
+def test_channels_that_leak_are_reported_as_exhaustion(
+    engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
+) -> None:
+    more = ("-l", "100", "--late", "60000", "--control", "0", "-o", str(tmp_path / "out"))
+    calls = ("stress", "--router", str(profile), "-N", "4", "-n", "1000")
+    healthy = x25shark(*calls, *more)
+    assert healthy.returncode == 0, healthy.stdout + healthy.stderr
+    assert load_json()["measurements"][0]["figures"]["calls_completed"] == 1000
+    leaking = x25shark(*calls, "--fault", "BUG-SYS-08", *more)
+    assert leaking.returncode == 1, leaking.stdout + leaking.stderr
+    result = load_json()
+    found = [r for r in result["verdict"]["reasons"] if r.startswith("exhaustion")]
+    assert len(found) == 1
+    # 255 channels: the 256th call finds none. Four calls at a time may change places.
+    named = int(found[0].split("call ")[1].split(" ")[0])
+    assert 253 <= named <= 256
+    assert result["measurements"][0]["figures"]["calls_completed"] == 255
+
+
+def test_sweep_runs_every_cell(
+    engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
+) -> None:
+    done = x25shark("sweep", "--router", str(profile), "-P", "128,1024", "-W", "1,7", "-N", "1,2",
+                    "-T", "0.2", "--control", "0.1", "-o", str(tmp_path / "out"))  # fmt: skip
+    result = load_json()
+    assert done.returncode == result["exit_status"], done.stderr
+    assert [(c["circuits"], c["packet_size"], c["window"]) for c in result["cells"]] == [
+        (n, p, w) for n in (1, 2) for p in (128, 1024) for w in (1, 7)
+    ]
+    assert all(c["figures"]["calls_completed"] > 0 for c in result["cells"])
+    assert not [r for r in result["verdict"]["reasons"] if "asked" in r]
+    page = (tmp_path / "out" / "load.html").read_text("utf-8")
+    for words in ("against packet size, 1 circuit<", "against window, 2 circuits<"):
+        assert f"Calls completed in 20 s {words}" in page
+
+
+def test_a_faulty_relay_is_found_out(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    b = engine.responder({"listen": "127.0.0.1:0"})
+    relay = engine.relay(
+        {
+            "listen": "127.0.0.1:0",
+            "connect": f"127.0.0.1:{b.port}",
+            "faults": {"swap": [300], "drop": [900], "duplicate": [1500], "seed": 1},
+        }
+    )
+    done = x25shark("stress", "--connect", f"127.0.0.1:{relay.port}", "-N", "4", "-n", "80",
+                    "-l", "4096", "--shortest", "4096", "-W", "7", "--late", "60000",
+                    "--control", "0", "-o", str(tmp_path / "out"))  # fmt: skip
+    injected = [fault["kind"] for fault in json.loads(relay.result())["injected"]]
+    b.stop()
+    answered = json.loads(b.result())["total"]
+    assert sorted(injected) == ["drop", "duplicate", "swap", "swap"]
+    assert done.returncode == 1, done.stdout + done.stderr
+    total = load_json()["measurements"][0]["caller"]["total"]
+    both = {name: total[name] + answered[name] for name in total}
+    assert both["mixed_up_messages"] == 2
+    assert both["lost_packets"] + both["lost_messages"] >= 1
+    assert both["duplicated_packets"] == 1
+    assert "data of call" in done.stdout
+
+
+def test_interrupting_keeps_the_results(
+    engine: Engine, profile: Path, tmp_path: Path, load_json: Result
+) -> None:
+    arguments = ("--router", str(profile), "-T", "600", "-o", str(tmp_path / "out"))
+    process = subprocess.Popen(
+        command("stress", *arguments),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    address = profile.read_text().split('router = "')[1].split('"')[0]
+    deadline = time.monotonic() + 120
+    b = profile.read_text().split('\nb = "')[1].split('"')[0]
+    while not (listener_process(address) and listener_process(b)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGINT)
+    text, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, text + errors
+    assert "Interrupted" in text
+    result = load_json()
+    assert result["exit_status"] == 130
+    assert result["measurements"][0]["interrupted"] is True
+    assert result["measurements"][0]["caller"]["total"]["calls_failed"] == 0
+
+
+def test_a_router_that_is_not_there_is_status_3(
+    engine: Engine, x25shark: Run, tmp_path: Path
+) -> None:
+    done = x25shark("stress", "--connect", "127.0.0.1:1", "-n", "3", "--control", "0")
+    assert done.returncode == 3
+    assert "connect: connection refused" in done.stdout
+    assert "No call was connected" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["stress", "--connect", "router"], "no IPv4 address"),
+        (["stress", "-W", "8", "--connect", "127.0.0.1:1"], "window is 8"),
+        (["stress", "-d", "5,4", "--connect", "127.0.0.1:1"], "same number of digits"),
+        (["stress", "--router", "nonesuch"], "no such profile"),
+        (["sweep", "-P", "100"], "packet size 100"),
+        (["echo", "127.0.0.1:99999"], "no IPv4 address"),
+        (["stress", "--fault", "BUG-SYS-08", "--connect", "127.0.0.1:1"], "--connect"),
+    ],
+)
+def test_bad_usage_is_one_clear_line(
+    engine: Engine, x25shark: Run, arguments: list[str], words: str
+) -> None:
+    done = x25shark(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_control_runs_directly_and_through_a_relay(engine: Engine) -> None:
+    options = LoadOptions(duration=None, calls=30, late_ms=60_000)
+    for relay in (False, True):
+        alone = measure_control(engine, options, relay=relay)
+        assert alone.caller["total"]["messages_verified"] == 30
+        assert alone.responder is not None
+        assert alone.responder["total"]["calls_completed"] == 30
+
+
+def test_sink_and_source_count_what_arrived(engine: Engine) -> None:
+    for mode in ("sink", "source"):
+        options = LoadOptions(
+            duration=None, calls=4, messages=10, shortest=1000, longest=1000, mode=mode,
+            late_ms=60_000,
+        )  # fmt: skip
+        done = measure_control(engine, options)
+        verifier = done.responder if mode == "sink" else done.caller
+        assert verifier is not None
+        assert verifier["total"]["messages_verified"] == 40
+
+
+def test_a_target_without_a_called_side_is_only_called(engine: Engine) -> None:
+    b = engine.responder({"listen": "127.0.0.1:0"})
+    target = Target("b", f"127.0.0.1:{b.port}", None, ("21", "29"))
+    done = measure(engine, LoadOptions(duration=None, calls=5, late_ms=60_000), target)
+    b.stop()
+    assert done.responder is None
+    assert done.caller["total"]["messages_verified"] == 5
+    assert json.loads(b.result())["total"]["calls_accepted"] == 5

@@ -158,7 +158,7 @@ def read_results(path: Path) -> Results:
             cases=[_case(c) for c in document["cases"]],
             exit_status=int(document["exit_status"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{path}: damaged results file: {error}") from None
 
 

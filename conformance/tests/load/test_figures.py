@@ -39,7 +39,8 @@ COUNTERS = [
     "late",
     "protocol_errors",
     "corrupted_octets",
-] + list(results.INTEGRITY)
+    *results.INTEGRITY,
+]
 
 
 def raw(**counts: int) -> dict[str, Any]:

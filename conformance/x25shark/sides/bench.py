@@ -225,6 +225,10 @@ class Bench:
             raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
         return self._side("A" if at == "a" else "B", waiting.pop(0))
 
+    def is_called(self, at: str = "b") -> bool:
+        """Whether the router has opened a connection there that accept() has not taken yet."""
+        return bool(self._waiting.get(at))
+
     def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
         """Demand that the router opens no further connection to that address, up to the end."""
         if at in self._listeners:

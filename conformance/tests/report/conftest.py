@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from x25shark.results import (
     CaseResult,
     ExpectationResult,
@@ -18,6 +17,14 @@ from x25shark.results import (
     RunInfo,
 )
 from x25shark.verdicts import Verdict, exit_status
+
+PROFILE = """\
+# the embedded router
+name = "reference"
+
+[xot]
+router = "127.0.25.1:1998"
+"""
 
 HOSTILE = (
     "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> &amp; </pre></script> "
@@ -147,7 +154,7 @@ def make_run() -> RunInfo:
         seed=2501613,
         selection="",
         command="x25shark run --router reference",
-        profile_text='# the embedded router\nname = "reference"\n[xot]\nrouter = "127.0.25.1:1998"\n',
+        profile_text=PROFILE,
         strays=["frame 4711: 127.0.25.1:40122 > 127.0.25.3:1998, Clear Indication, cause 9"],
         notes=["the capture lost no packet"],
     )

@@ -231,10 +231,13 @@ def _headline(results: Results) -> str:
     judged = sum(count[v] for v in (*ATTENTION, Verdict.PASS))
     if count[Verdict.PASS] == judged and judged:
         return f"All {judged} judged cases pass" if judged > 1 else "The one judged case passes"
-    names = {Verdict.FAIL: "fail", Verdict.ERROR: "could not be trusted"}
-    words = [f"{count[v]} of {judged} cases {name}" for v, name in names.items() if count[v]]
-    if words:
+    if count[Verdict.FAIL] or count[Verdict.ERROR]:
+        words = [f"{count[Verdict.FAIL]} of {judged} cases fail"] if count[Verdict.FAIL] else []
+        if count[Verdict.ERROR]:
+            words.append(f"{count[Verdict.ERROR]} end in an error of the tester")
         return ", ".join(words)
+    if not judged:
+        return "No case was judged"
     return f"{count[Verdict.INCONCLUSIVE]} inconclusive, {count[Verdict.PASS]} pass"
 
 

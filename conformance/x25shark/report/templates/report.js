@@ -93,11 +93,12 @@
     row.classList.add("has-filter");
     const cell = make("td", "", filterLine("filter", expectation.filter));
     cell.colSpan = 4;
-    if (expectation.locator && expectation.locator !== expectation.filter) {
+    const bad = row.classList.contains("bad");
+    if (bad && expectation.locator && expectation.locator !== expectation.filter) {
       cell.append(filterLine("locator", expectation.locator));
     }
     const filters = make("tr", "filters", make("td"), cell);
-    if (row.classList.contains("bad")) filters.classList.add("bad");
+    if (bad) filters.classList.add("bad");
     return [row, filters];
   };
   const expectationTable = (data) => {
@@ -130,10 +131,11 @@
     if (!one) parts.push(laneB);
     return make("span", "cells", ...parts, make("span", "at", at));
   };
+  const isB = (side) => side.startsWith("B");  // B, and B2, the second destination
   const lanes = (side, content) => {
     const laneA = make("span", "lane lane-a");
     const laneB = make("span", "lane lane-b");
-    (side === "B" ? laneB : laneA).append(...content);
+    (isB(side) ? laneB : laneA).append(...content);
     return [laneA, laneB];
   };
   const marksOf = (data) => {
@@ -148,13 +150,13 @@
   };
   const packetItem = (packet, one, marks, last) => {
     const [seconds, frame, k, side, sent, connection, offset, text, octets, leftOut] = packet;
-    const way = (side === "B") === Boolean(sent) ? "left" : "right";
-    const what = make("span", "what", text);
+    const way = isB(side) === Boolean(sent) ? "left" : "right";
+    const what = make("span", "what", side.length > 1 ? make("span", "tag", side) : "", ` ${text}`);
     const found = marks.get(`${frame}.${k}`) ?? [];
     for (const mark of found) {
       what.append(make(
         "span", `mark ${mark.bad ? "no" : "yes"}`,
-        mark.bad ? `✗ not expectation ${mark.number}` : `✓ ${mark.number}`,
+        mark.bad ? `✗ expectation ${mark.number}` : `✓ ${mark.number}`,
       ));
     }
     const from = sent ? `${side} to router` : `router to ${side}`;
@@ -181,14 +183,14 @@
     .map(({ expectation, number }) => {
       const words = `✗ expectation ${number} not met, no packet to show: ${expectation.text}`;
       const [laneA, laneB] = lanes(expectation.side, [words]);
-      (expectation.side === "B" && !one ? laneB : laneA).classList.add("here");
+      (isB(expectation.side) ? laneB : laneA).classList.add("here");
       return make("li", "missing", cells(one, "", laneA, laneB, ""));
     });
   const ladder = (data) => {
-    const isB = (item) => Array.isArray(item) && item[3] === "B";
-    const one = !data.packets.some(isB) && !data.expectations.some((item) => item.side === "B");
+    const onB = (item) => Array.isArray(item) && isB(item[3]);
+    const one = !data.packets.some(onB) && !data.expectations.some((item) => isB(item.side));
     const marks = marksOf(data);
-    const head = cells(one, "s", make("span", "lane-a", "A"), make("span", "lane-b", "B"), "frame.packet");
+    const head = cells(one, "seconds", make("span", "lane-a", "A"), make("span", "lane-b", "B"), "frame.packet");
     find(".mid", head).textContent = "router";
     const list = make("ol", `ladder${one ? " one" : ""}`, make("li", "heads", head));
     let last = null;

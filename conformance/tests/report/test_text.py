@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text from a router is inert, bounded, and still says what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from x25shark.report.text import (
+    first_line,
+    octets_dump,
+    one_line,
+    printable,
+    relative_path,
+    shorten,
+)
+
+
+@pytest.mark.parametrize("clean", [printable, one_line, first_line])
+def test_hostile_text_is_written_out(
+    clean: Callable[[object], str], hostile: str, bad_characters: set[str]
+) -> None:
+    shown = clean(hostile)
+    assert not bad_characters & set(shown)
+    assert "\\x1b" in shown
+    shown.encode("utf-8")
+
+
+def test_ordinary_text_is_left_alone() -> None:
+    text = "Überlänge: “128 octets” → B\n\tcause 5"
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize("clean", [printable, one_line, first_line])
+def test_ten_megabytes_are_cut_with_a_note(clean: Callable[[object], str]) -> None:
+    shown = clean("x" * 10_000_000)
+    assert len(shown) < 25_000
+    assert shown.startswith("xxx")
+    if clean is not first_line:
+        assert shown.endswith("more characters left out]")
+
+
+def test_the_note_counts_what_is_gone() -> None:
+    assert printable("abcdef", 4) == "abcd [2 more characters left out]"
+    assert one_line("x" * 10_000_000, 100).endswith("[9,999,900 more characters left out]")
+
+
+def test_towers_of_combining_marks_are_cut() -> None:
+    assert len(printable("a" + "\u0301" * 500)) <= 6
+
+
+def test_first_line_skips_blank_lines() -> None:
+    assert first_line("\n  \n second\nthird") == "second"
+    assert first_line("") == ""
+
+
+def test_shorten() -> None:
+    assert shorten("abcdef", 6) == "abcdef"
+    assert shorten("abcdefg", 6) == "abcde…"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "../other", "a/../../b", "a\nb", "", None, "a\u202eb", "x" * 500, "a\x00b"],
+)
+def test_paths_that_leave_the_report_are_refused(path: str | None) -> None:
+    assert relative_path(path) is None
+
+
+def test_paths_inside_the_report_are_kept() -> None:
+    assert relative_path("cases/PLP-RST-04.pcapng") == "cases/PLP-RST-04.pcapng"
+
+
+def test_octets_dump() -> None:
+    assert octets_dump("10011b3c73") == [f"0000  {'10 01 1b 3c 73':<47}  ...<s"]
+    lines = octets_dump("00" * 2_000)
+    assert lines[-1] == "[976 more octets left out: see the capture]"
+    assert octets_dump("no hex: 1") == ["0000  e1" + " " * 47 + "."]

@@ -30,6 +30,7 @@ class Peer:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.sock.settimeout(PATIENCE)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
     def send(self, *packets: str | bytes) -> None:
@@ -146,9 +147,9 @@ def start_router(tmp_path: Path) -> Iterator[StartRouter]:
     """Start a router with a configuration and options; it is stopped at the end."""
     started: list[RouterProcess] = []
 
-    def start(config: str, *options: str) -> RouterProcess:
+    def start(config: str, *options: str, port: int = 0) -> RouterProcess:
         path = tmp_path / f"router{len(started)}.toml"
-        path.write_text('listen = "127.0.0.1:0"\nhttp = "127.0.0.1:0"\n' + config)
+        path.write_text(f'listen = "127.0.0.1:{port}"\nhttp = "127.0.0.1:0"\n' + config)
         router = RouterProcess(path, *options)
         started.append(router)
         return router
@@ -215,6 +216,7 @@ class LabPeer:
         self.lab = lab
         self.peer = peer
         self.congested = False
+        self.from_self = False
         self.got: list[str] = []
         self.closed = False
         self.aborted = False

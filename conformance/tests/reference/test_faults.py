@@ -533,9 +533,11 @@ def rewriting(make_lab: Any, model: str) -> Any:
 
 @scenario
 def loop(make_lab: Any, model: str) -> Any:
-    lab = make_lab(model, max_calls=20, source="127.0.25.1")
+    lab = make_lab(model, max_calls=20)
     for _ in range(25):
-        lab.caller("127.0.25.1").tell(PLAIN)
+        a = lab.caller("127.0.25.1")
+        a.from_self = True
+        a.tell(PLAIN)
         lab.open()
     return lab
 

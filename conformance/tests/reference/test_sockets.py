@@ -185,3 +185,69 @@ def test_counters_page(start_router: Any) -> None:
     first = router.counters()
     assert first["global"]["x25StatInCalls"] == 0
     assert json.dumps(first) == json.dumps(router.counters())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_route_to_the_router_itself_ends(start_router: Any, model: str) -> None:
+    """A loop makes a bounded number of calls, all of which are cleared; the router goes on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    router = start_router(
+        f'model = "{model}"\n[[route]]\nprefix = "9"\nto = "127.0.0.1:{port}"\n', port=port
+    )
+    a = router.connect()
+    a.send("10010b0199000642070743 0202".replace(" ", ""))
+    assert a.receive() == "1001130578"
+    assert router.counters()["global"]["x25StatInCalls"] < 20
+    b = router.connect()
+    b.send("10010b028800")
+    assert b.receive() == "1001130d43"
+
+
+def test_many_calls_from_the_address_of_the_router(start_router: Any, listener: Any) -> None:
+    """Testers may live on the router's own address: that alone is no loop."""
+    router = start_router(route(listener, "end-to-end"))
+    ends = [set_up(router, listener) for _ in range(20)]
+    assert len(ends) == 20
+
+
+def test_call_above_the_limit_and_after_it(start_router: Any, listener: Any) -> None:
+    router = start_router("max_calls = 2\n" + route(listener, "local"))
+    a, b = set_up(router, listener)
+    held = set_up(router, listener)
+    third = router.connect()
+    third.send(CALL)
+    assert third.receive() == "1001130547"
+    third.send("100117")
+    a.send(CLEAR)
+    assert a.receive() == "100117"
+    assert b.receive() == CLEAR
+    b.send("100117")
+    assert b.receive() is None
+    third.send(CALL)
+    fourth = listener.accept()
+    assert fourth.receive() is not None
+    assert held
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_slow_reader_holds_the_sender_and_loses_nothing(
+    start_router: Any, listener: Any, model: str
+) -> None:
+    router = start_router(route(listener, model))
+    a, b = set_up(router, listener)
+    received = bytearray()
+    sent = 0
+    for number in range(200):
+        a.send(bytes((0x10, 1, number % 8 << 1)) + bytes((number,)) * 128)
+        sent += 128
+        if number % 2:
+            for _ in range(2):
+                packet = b.octets()
+                received += packet[3:]
+            b.send(bytes((0x10, 1, (number + 1) % 8 << 5 | 1)))
+            acknowledged = a.octets()
+            while acknowledged[2] >> 5 != (number + 1) % 8:
+                acknowledged = a.octets()
+    assert len(received) == sent
+    assert received == b"".join(bytes((number,)) * 128 for number in range(200))

@@ -16,6 +16,7 @@ from pathlib import Path
 from socket import socket
 
 from .config import ConfigError, Settings, load
+from .null import KINDS
 from .server import Server
 
 
@@ -33,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="ID[=NUMBER]",
         help="switch a fault on; may be repeated",
     )
+    options.add_argument("--null", choices=KINDS, default="", help="a router that does nothing")
     options.add_argument("--list-faults", action="store_true", help="print all faults and end")
     return options
 
@@ -50,10 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         switch_on_faults(arguments.fault)
         if arguments.config is None:
             raise ConfigError("--config is missing")
+        if arguments.null and arguments.fault:
+            raise ConfigError("--null and --fault exclude each other: there is nothing to break")
         settings = load(arguments.config)
         if arguments.stop_on_eof:
             settings = replace(settings, stop_on_eof=True)
-        return serve(settings)
+        return serve(settings, arguments.null)
     except ConfigError as error:
         return fail(str(error))
     except OSError as error:
@@ -72,9 +76,9 @@ def switch_on_faults(names: Sequence[str]) -> None:
         raise ConfigError(f"--fault: {error}") from error
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, null: str = "") -> int:
     """Listen, say so, run."""
-    server = Server(settings)
+    server = Server(settings, null)
     server.listen()
     server.watch_signals()
     announce(server)

@@ -30,6 +30,8 @@ class Wire(Protocol):
     peer: str
     #: True while the other end takes octets too slowly.
     congested: bool
+    #: True if the router has called itself: both ends of the connection are its own.
+    from_self: bool
 
     def send(self, packet: bytes) -> None:
         """Send a packet in its XOT header; nothing after close()."""

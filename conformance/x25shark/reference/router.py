@@ -111,13 +111,13 @@ class Router(ChannelUser):
 
     def is_loop(self, channel: Channel, called: str) -> bool:
         """Calls for one address come in from this router again and again."""
-        if channel.wire.peer != self.settings.source:
+        if not channel.wire.from_self:
             return False
         same = [
             one
             for one in self.circuits
             if isinstance(one, Relay)
-            and one.near.wire.peer == self.settings.source
+            and one.near.wire.from_self
             and one.call.addresses.called_digits == called
         ]
         return len(same) >= LOOP_LIMIT

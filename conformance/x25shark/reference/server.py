@@ -22,6 +22,7 @@ from contextlib import suppress
 from . import http
 from .config import Settings
 from .framing import frame
+from .null import NullRouter
 from .ports import Wire, WireUser
 from .router import Router
 from .routes import Destination
@@ -91,11 +92,13 @@ class LoopTimers:
 class TcpWire:
     """One TCP connection that carries XOT."""
 
-    def __init__(self, server: "Server", sock: socket.socket, peer: str) -> None:
+    def __init__(self, server: "Server", sock: socket.socket, far_end: tuple[str, int]) -> None:
         self.server = server
         self.socket = sock
-        self.peer = peer
+        self.peer = far_end[0]
         self.congested = False
+        self.from_self = far_end in server.own_ends
+        self._local = sock.getsockname()
         self.user: WireUser | None = None
         self._output: deque[bytes] = deque()
         self._waiting = 0
@@ -155,6 +158,7 @@ class TcpWire:
         self.close_socket()
 
     def close_socket(self) -> None:
+        self.server.own_ends.discard(self._local)
         self.socket.close()
 
     def pause(self) -> None:
@@ -305,9 +309,11 @@ class PendingConnection:
     ) -> None:
         self.server = server
         self.host = host
+        self.port = port
         self.connected = connected
         self.failed = failed
         self._events = 0
+        self._local: object = None
         self._socket: socket.socket | None = None
         self._timer = server.timers.start(server.settings.connect_timeout or 1e6, self._timed_out)
         try:
@@ -316,6 +322,8 @@ class PendingConnection:
             if server.settings.source:
                 sock.bind((server.settings.source, 0))
             self.open(sock, (host, port))
+            self._local = sock.getsockname()
+            server.own_ends.add(self._local)
             self._events = server.watch(sock, 0, WRITE, self._ready)
         except OSError as error:
             # Report it in the next turn of the loop, never from within connect().
@@ -337,6 +345,7 @@ class PendingConnection:
     def _close(self) -> None:
         if self._socket is not None:
             self._events = self.server.watch(self._socket, self._events, 0, self._ready)
+            self.server.own_ends.discard(self._local)
             self._socket.close()
             self._socket = None
 
@@ -354,22 +363,28 @@ class PendingConnection:
             return
         sock, self._socket = self._socket, None
         self._events = self.server.watch(sock, self._events, 0, self._ready)
-        wire = TcpWire(self.server, sock, self.host)
+        wire = TcpWire(self.server, sock, (self.host, self.port))
         wire.start(self.connected(wire))
 
 
 class Server:
     """The event loop. As the router's network it opens connections."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, null: str = "") -> None:
         self.settings = settings
         self.timers = LoopTimers()
         self.selector = selectors.DefaultSelector()
         self.wires: set[TcpWire] = set()
+        #: Local address and port of each connection that this router opened.
+        self.own_ends: set[object] = set()
         #: Wires with output of this turn.
         self.unsent: set[TcpWire] = set()
         self.running = True
-        self.router = Router(settings, self.timers, self)
+        self.router: Router | NullRouter
+        if null:
+            self.router = NullRouter(self, null)
+        else:
+            self.router = Router(settings, self.timers, self)
         self._listening: list[socket.socket] = []
 
     def listen(self) -> None:
@@ -425,7 +440,7 @@ class Server:
         if len(self.wires) >= 2 * self.settings.max_calls + SPARE_CONNECTIONS:
             sock.close()
             return
-        wire = TcpWire(self, sock, address[0])
+        wire = TcpWire(self, sock, address)
         wire.start(self.router.accepted(wire))
 
     def _accept_http(self, listener: socket.socket) -> None:

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from .. import codec
+from .. import facilities as fields
 from ..channel import Channel
 from ..codec import Call, Clear, Data
 from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
@@ -79,15 +80,12 @@ def hang() -> None:
 
 @fault("BUG-MALF-06", "endless loop on a class D length of 0")
 def endless(patch: Patch) -> None:
-    parse = Facilities.parse
-
-    def looping(field: bytes) -> Facilities:
-        facilities = parse(field)
-        if any(item.code >= 0xC0 and not item.value for item in facilities.items):
+    @patch.wrap(fields, "parameter_length")
+    def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
+        extra, length = original(code, field, at)
+        if extra and not length:
             hang()
-        return facilities
-
-    patch.replace(Facilities, "parse", staticmethod(looping))
+        return extra, length
 
 
 @fault("BUG-MALF-07", "crashes on a 3-octet Clear")

@@ -65,8 +65,10 @@ bool fields_start(const char **missing)
         *missing = "x25s";
         return false;
     }
-    /* Expert infos are only put into the tree if something asks for them. */
+    /* What nothing asks for is not in the tree: expert infos, and since 4.6 protocols. */
     g_array_append_val(wanted, expert_protocol);
+    g_array_append_val(wanted, packet_protocol);
+    g_array_append_val(wanted, unit_protocol);
     for (size_t i = 0; i < G_N_ELEMENTS(strict_protocols); i++) {
         void *cookie = NULL;
         int protocol = proto_get_id_by_filter_name(strict_protocols[i]);

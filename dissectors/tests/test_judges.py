@@ -393,3 +393,30 @@ def test_out_of_order_segments_are_put_in_order(judge: WiresharkJudge) -> None:
         (len(CALL), (0,)),
         (len(CALL) + 8, (1,)),
     ]
+
+
+def test_further_ports_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Connection(ports=(40000, 2001)).open().send(A, CALL)
+    monkeypatch.setenv("X25SHARK_XOT_PORTS", "1998, 2001,99999,x")
+    with WiresharkJudge() as judge:
+        assert [p.dport for p in judge.read(pcapng(made.frames)).packets] == [2001]
+    monkeypatch.delenv("X25SHARK_XOT_PORTS")
+    with WiresharkJudge() as judge:
+        assert judge.read(pcapng(made.frames)).packets == ()
+
+
+def test_a_snap_length_is_told_and_takes_nothing_down(judge: WiresharkJudge) -> None:
+    """Frames of which the capture holds only the first octets, as a snap length leaves them."""
+    whole = bytearray(pcapng(Connection().open().send(A, CALL).frames))
+    last = whole.rfind(b"\x06\x00\x00\x00")
+    size = int.from_bytes(whole[last + 20 : last + 24], "little")
+    cut = 12
+    block = whole[last : last + 28 + size - cut]
+    block[20:24] = (size - cut).to_bytes(4, "little")
+    block += b"\0" * (-len(block) % 4)
+    length = (len(block) + 4).to_bytes(4, "little")
+    block[4:8] = length
+    reading = judge.read(bytes(whole[:last] + block + length))
+    assert reading.packets == ()
+    assert [e.id for e in reading.experts] == ["xots.captured.short"]
+    assert reading.lua_errors == ()

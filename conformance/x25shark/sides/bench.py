@@ -469,16 +469,15 @@ class Bench:
         for side in calling:
             if side.phase in ("calling", "connected"):
                 side.send(ClearRequest(cause=0, diagnostic=0))
-        for side in self.sides:
-            if not _open(side):
-                continue
-            self.loop.wait(
-                lambda side=side: side.phase in ("being cleared", "cleared", "idle")  # type: ignore[misc]
-                or not _open(side),
-                self.profile.times.reaction,
-            )
-            if side.phase == "being cleared":
-                side.send(ClearConfirmation())
+
+        def settled() -> bool:
+            for side in self.sides:
+                if side.phase == "being cleared" and _open(side):
+                    # A splice confirms to A what B confirms, so B must not wait for A's turn.
+                    side.send(ClearConfirmation())
+            return all(s.phase in ("cleared", "idle") or not _open(s) for s in self.sides)
+
+        self.loop.wait(settled, self.profile.times.reaction)
 
 
 def _open(side: Side) -> bool:

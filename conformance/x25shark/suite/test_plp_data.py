@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Data transfer (X.25 4.3, 4.4)."""
 
-from .language import Call, ResetConfirmation, ResetIndication, purpose
+from .language import (
+    RR,
+    Bench,
+    Call,
+    CallAccepted,
+    Data,
+    ResetConfirmation,
+    ResetIndication,
+    one_of,
+    purpose,
+)
+from .procedure_errors import expect_after, expect_refusal
+
+# In T2 the router returns what A sent, so that "B sends the same, A expects it" holds there too.
 
 
 @purpose("PLP-DATA-01")
@@ -16,13 +29,164 @@ def test_all_octet_values_pass(call: Call) -> None:
     call.fence()
 
 
+@purpose("PLP-DATA-02")
+def test_every_length_passes(call: Call) -> None:
+    messages = [call.bench.random.randbytes(length) for length in range(1, 129)]
+    for octets in messages:
+        call.a.send_data(octets)
+        call.b.expect(Data(user_data=octets, m=0))
+    for octets in messages:
+        call.b.send_data(octets)
+        call.a.expect(Data(user_data=octets, m=0))
+    call.fence()
+
+
+@purpose("PLP-DATA-03")
+def test_data_without_user_data(call: Call) -> None:
+    bench, empty = call.bench, Data(user_data=b"")
+    call.a.send(call.a.data(b""))
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
+    if call.b.present:
+        came = call.b.expect(empty, ResetIndication(cause=bench.remote_reset))
+        if isinstance(came, ResetIndication):
+            call.b.send(ResetConfirmation())
+            call.a.expect(reset)
+    else:
+        came = call.a.expect(empty, reset)
+    if isinstance(came, ResetIndication):
+        bench.remark("Data without user data is refused by a Reset")
+        call.a.send(ResetConfirmation())
+    call.fence()
+
+
 @purpose("PLP-DATA-04")
 def test_one_octet_above_the_agreed_size(call: Call) -> None:
-    call.a.send(call.a.data(bytes(129)))
-    call.a.expect(
-        ResetIndication(cause=call.bench.local_reset, diagnostic=call.bench.diagnostic(39))
-    )
-    call.a.send(ResetConfirmation())
-    call.b.expect(ResetIndication(cause=call.bench.remote_reset))
-    call.b.send(ResetConfirmation())
+    too_long = call.a.data(call.bench.random.randbytes(129))
+    call.a.send(too_long)
+    expect_refusal(call, too_long, 39)
+
+
+@purpose("PLP-DATA-05")
+def test_p_s_counts_modulo_8(call: Call) -> None:
+    for number in range(40):
+        call.a.send_data(bytes([number]))
+        call.b.expect(Data(p_s=number % 8, user_data=bytes([number])))
+    for number in range(40):
+        call.b.send_data(bytes([number]))
+        call.a.expect(Data(p_s=number % 8, user_data=bytes([number])))
     call.fence()
+
+
+@purpose("PLP-DATA-06")
+def test_skipped_p_s(call: Call) -> None:
+    call.fence("P(S) 0")
+    skipping = call.a.data(b"P(S) 2 in place of 1", p_s=2)
+    call.a.send(skipping)
+    expect_refusal(call, skipping, 1)
+
+
+@purpose("PLP-DATA-07")
+def test_repeated_p_s(call: Call) -> None:
+    call.fence("P(S) 0")
+    repeated = call.a.data(b"P(S) 0 once more", p_s=0)
+    call.a.send(repeated)
+    expect_refusal(call, repeated, 1)
+
+
+@purpose("PLP-DATA-08")
+def test_p_s_outside_the_window(call: Call) -> None:
+    """Three Data in one segment; a P(R) that came in between opens the window for the third."""
+    bench, a, b = call.bench, call.a, call.b
+    b.withholding = True
+    inside = [Data(p_s=0, user_data=b"first"), Data(p_s=1, user_data=b"second")]
+    outside = Data(p_s=2, user_data=b"third")
+    a.send(a.data(b"first"), a.data(b"second"), a.data(b"third"))
+    if call.model != "local":
+        b.withholding = False
+        expect_refusal(call, outside, 1, before=inside)
+        return
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1))
+    came = a.expect(reset, RR(p_r=one_of(1, 2)))
+    if isinstance(came, ResetIndication):
+        a.send(ResetConfirmation())
+        expect_after(b, ResetIndication(cause=bench.remote_reset), *inside)
+        b.send(ResetConfirmation())
+    else:
+        bench.remark("the router opened the window itself")
+        for packet in (*inside, outside):
+            b.expect(packet)
+            b.acknowledge()
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DATA-09")
+def test_first_p_s_is_0(call: Call) -> None:
+    first = call.a.data(b"first Data with P(S) 1", p_s=1)
+    call.a.send(first)
+    expect_refusal(call, first, 1)
+
+
+@purpose("PLP-DATA-10")
+def test_invalid_p_r_in_data(call: Call) -> None:
+    invalid = call.a.data(b"P(R) 5, but nothing was sent", p_r=5)
+    call.a.send(invalid)
+    expect_refusal(call, invalid, 2)
+
+
+@purpose("PLP-DATA-11")
+def test_q_bit_passes(call: Call) -> None:
+    for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+        for q in (0, 1, 0, 1):
+            octets = f"from {sender.name}, Q={q}".encode()
+            sender.send_data(octets, q=q)
+            receiver.expect(Data(q=q, user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-DATA-12")
+def test_q_change_within_a_sequence(call: Call) -> None:
+    bench, a, b = call.bench, call.a, call.b
+    full = bench.random.randbytes(128)
+    a.send(a.data(full, m=1, q=0), a.data(b"the end of it", q=1))
+    reset = ResetIndication(cause=bench.remote_reset)
+    came = b.expect(Data(q=0, user_data=full), reset)
+    if not isinstance(came, ResetIndication):
+        came = b.expect(Data(q=1, user_data=b"the end of it"), reset)
+    if isinstance(came, ResetIndication):
+        a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(83)))
+        a.send(ResetConfirmation())
+        b.send(ResetConfirmation())
+    elif call.model == "local":
+        bench.remark("a change of Q within a packet sequence passes")
+    call.fence()
+
+
+@purpose("PLP-DATA-15")
+def test_acknowledgement_inside_data(call: Call) -> None:
+    call.a.withholding = call.b.withholding = True
+    for number in range(20):
+        for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+            octets = f"{number} from {sender.name}".encode()
+            sender.send_data(octets)
+            receiver.expect(Data(user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-DATA-16")
+def test_data_right_after_call_connected(bench: Bench) -> None:
+    with bench.preamble():
+        a = bench.connect()
+        a.send(bench.call_request())
+        b = bench.incoming() if bench.two_sided else None
+        if b is not None:
+            b.send(CallAccepted())
+        a.expect(CallAccepted())
+    a.send_data(b"at once")
+    if b is None:
+        a.expect_message(b"at once")
+    else:
+        b.expect_message(b"at once")
+        b.send_data(b"and back")
+        a.expect_message(b"and back")
+    bench.fence()

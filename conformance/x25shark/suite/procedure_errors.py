@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What follows a procedure error in data transfer (X.25 Tables C-4 and E-1), and data around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scapy.packet import Packet
+
+from ..judges.template import matches
+from ..sides.side import AbsentSide, Side
+from .language import (
+    Call,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+)
+
+# More packets than any router has under way for one call; a flood ends here.
+MOST_UNDER_WAY = 4096
+
+
+def expect_after(side: Side | AbsentSide, wanted: Packet, *before: Packet) -> Packet | None:
+    """Wait for a packet; those in before may come first, any number of them."""
+    for _ in range(MOST_UNDER_WAY):
+        packet = side.expect(wanted, *before)
+        if packet is None or isinstance(packet, type(wanted)):
+            return packet
+    return side.expect(wanted)
+
+
+def expect_reset(call: Call, *diagnostics: int, before: Sequence[Packet] = ()) -> None:
+    """The router resets A for its error and B as a remote error; both confirm, data flows.
+
+    before: packets that B may still get ahead of the reset.
+    """
+    bench = call.bench
+    diagnostic = bench.diagnostic(*diagnostics)
+    call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
+    call.a.send(ResetConfirmation())
+    remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
+    if call.b.present:
+        expect_after(call.b, remote, *before)
+    call.b.send(ResetConfirmation())
+    call.fence()
+
+
+def expect_refusal(
+    call: Call, offending: Packet, *diagnostics: int, before: Sequence[Packet] = ()
+) -> None:
+    """The router resets both sides for a bad packet; one with N-TRUST may pass it to B.
+
+    Where it passes, B resets, as a DTE has to (ISO/IEC 8208). before: as in expect_reset().
+    """
+    bench = call.bench
+    if not bench.declared("N-TRUST") or bench.model != "end-to-end":
+        expect_reset(call, *diagnostics, before=before)
+        return
+    diagnostic = bench.diagnostic(*diagnostics)
+    remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
+    came = call.b.expect(offending, remote, *before)
+    while any(came is not None and matches(packet, bytes(came)) for packet in before):
+        came = call.b.expect(offending, remote, *before)
+    if isinstance(came, ResetIndication):
+        call.b.send(ResetConfirmation())
+        call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
+        call.a.send(ResetConfirmation())
+    else:
+        bench.remark("the check is left to the far end (N-TRUST)")
+        call.b.send(ResetRequest(cause=0, diagnostic=diagnostics[0]))
+        call.a.expect(ResetIndication(cause=0, diagnostic=diagnostics[0]))
+        call.a.send(ResetConfirmation())
+        call.b.expect(ResetConfirmation())
+    call.fence()

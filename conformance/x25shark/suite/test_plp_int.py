@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Interrupt (X.25 4.3.7, 5.3.2, 5.3.3)."""
+
+from .language import (
+    RNR,
+    Call,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    purpose,
+)
+from .procedure_errors import expect_reset
+
+
+@purpose("PLP-INT-01")
+def test_confirmation_is_end_to_end(call: Call) -> None:
+    call.a.send(Interrupt(user_data=b"\x01"))
+    call.b.expect(Interrupt(user_data=b"\x01"))
+    call.fence("B has not confirmed, so no confirmation comes to A")
+    call.b.send(InterruptConfirmation())
+    call.a.expect(InterruptConfirmation())
+    call.fence()
+
+
+@purpose("PLP-INT-02")
+def test_interrupt_overtakes_blocked_data(call: Call) -> None:
+    a, b = call.a, call.b
+    b.withholding = True
+    for octets in (b"first", b"second"):
+        a.send_data(octets)
+        b.expect(Data(user_data=octets))
+    a.send(Interrupt(user_data=b"now"))
+    b.expect(Interrupt(user_data=b"now"))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    b.withholding = False
+    b.acknowledge()
+    call.fence()
+
+
+@purpose("PLP-INT-03")
+def test_1_to_32_octets(call: Call) -> None:
+    for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+        for length in range(1, 33):
+            octets = call.bench.random.randbytes(length)
+            sender.send(Interrupt(user_data=octets))
+            receiver.expect(Interrupt(user_data=octets))
+            receiver.send(InterruptConfirmation())
+            sender.expect(InterruptConfirmation())
+    call.fence()
+
+
+@purpose("PLP-INT-04")
+def test_33_octets(call: Call) -> None:
+    call.a.send(Interrupt(user_data=bytes(33)))
+    expect_reset(call, 39)
+
+
+@purpose("PLP-INT-05")
+def test_no_user_data(call: Call) -> None:
+    call.a.send(Interrupt(user_data=b""))
+    expect_reset(call, 38)
+
+
+@purpose("PLP-INT-06")
+def test_second_interrupt(call: Call) -> None:
+    call.a.send(Interrupt(user_data=b"1"))
+    call.b.expect(Interrupt(user_data=b"1"))
+    call.a.send(Interrupt(user_data=b"2"))
+    expect_reset(call, 44)
+
+
+@purpose("PLP-INT-07")
+def test_confirmation_that_is_not_due(call: Call) -> None:
+    call.a.send(InterruptConfirmation())
+    expect_reset(call, 43)
+
+
+@purpose("PLP-INT-08")
+def test_one_interrupt_open_in_each_direction(call: Call) -> None:
+    call.a.send(Interrupt(user_data=b"from A"))
+    call.b.send(Interrupt(user_data=b"from B"))
+    call.b.expect(Interrupt(user_data=b"from A"))
+    call.a.expect(Interrupt(user_data=b"from B"))
+    call.a.send(InterruptConfirmation())
+    call.b.expect(InterruptConfirmation())
+    call.b.send(InterruptConfirmation())
+    call.a.expect(InterruptConfirmation())
+    call.fence()
+
+
+@purpose("PLP-INT-09")
+def test_interrupts_have_no_numbers(call: Call) -> None:
+    for number in range(10):
+        for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+            sender.send(Interrupt(user_data=bytes([number])))
+            receiver.expect(Interrupt(user_data=bytes([number])))
+            receiver.send(InterruptConfirmation())
+            sender.expect(InterruptConfirmation())
+            sender.send_data(bytes([number]))
+            receiver.expect(Data(p_s=number % 8, user_data=bytes([number])))
+    call.fence()
+
+
+@purpose("PLP-INT-10")
+def test_reset_ends_an_open_interrupt(call: Call) -> None:
+    a, b = call.a, call.b
+    a.send(Interrupt(user_data=b"before"))
+    b.expect(Interrupt(user_data=b"before"))
+    b.send(ResetRequest(cause=0, diagnostic=0))
+    a.expect(ResetIndication(cause=0, diagnostic=0))
+    a.send(ResetConfirmation())
+    b.expect(ResetConfirmation())
+    a.send(Interrupt(user_data=b"after"))
+    b.expect(Interrupt(user_data=b"after"))
+    call.fence("no confirmation comes before B sends it")
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    call.fence()
+
+
+@purpose("PLP-INT-11")
+def test_confirmation_with_an_extra_octet(call: Call) -> None:
+    a, b, bench = call.a, call.b, call.bench
+    a.send(Interrupt(user_data=b"1"))
+    b.expect(Interrupt(user_data=b"1"))
+    b.send(InterruptConfirmation() / b"\0")
+    b.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39)))
+    b.send(ResetConfirmation())
+    a.expect(ResetIndication(cause=bench.remote_reset))
+    a.send(ResetConfirmation())
+    call.fence()
+
+
+@purpose("PLP-INT-12")
+def test_interrupt_passes_a_busy_b(call: Call) -> None:
+    a, b = call.a, call.b
+    b.withholding = True
+    for octets in (b"first", b"second"):
+        a.send_data(octets)
+        b.expect(Data(user_data=octets))
+    b.send(RNR(p_r=0))
+    waiting = call.model == "local" and a.wait_until(lambda: a.numbering.outstanding < a.window)
+    if waiting:
+        a.send_data(b"waiting")
+    a.send(Interrupt(user_data=b"now"))
+    b.expect(Interrupt(user_data=b"now"))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    b.withholding = False
+    b.acknowledge()
+    if waiting:
+        b.expect(Data(user_data=b"waiting"))
+    call.fence()

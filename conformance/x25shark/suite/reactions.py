@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a router does about an error, as the cases of malformed packets and states share it.
+
+X.25 Annex C: a packet in error is discarded, the side that sent it is reset or cleared with a
+diagnostic, and the other side is told by a reset or clear with cause "remote procedure error".
+"""
+
+from __future__ import annotations
+
+from scapy.packet import Packet
+from scapy_x25 import (
+    X25,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    Diagnostic,
+    ResetConfirmation,
+    ResetIndication,
+)
+
+from ..judges.expectation import CLOSED
+from ..judges.values import Matcher
+from ..sides.bench import Bench
+from ..sides.call import Call
+from ..sides.side import AbsentSide, Side, unit
+
+AnySide = Side | AbsentSide
+
+CLOSE_IN_PLACE_OF_CLEAR = "the call attempt was ended by a close of TCP, without a Clear"
+
+
+def put(side: Side, octets: bytes) -> None:
+    """Send an X.25 packet as it is, behind a right XOT header."""
+    side.send_octets(unit(octets))
+
+
+def header(side: Side, octet_3: int, *, bits: int = 0) -> bytes:
+    """GFI, LCN and octet 3 of a packet of this side; bits: Q (0x80) and D (0x40)."""
+    modulo = 0x20 if side.modulus == 128 else 0x10
+    return bytes((modulo | bits | side.lcn >> 8, side.lcn & 0xFF, octet_3))
+
+
+def call_octets(side: Side, request: Packet, *, tail: bytes) -> bytes:
+    """A Call Request up to its addresses, with other octets behind them."""
+    whole = side.octets_of(request)
+    digits = (whole[3] >> 4) + (whole[3] & 15)
+    return whole[: 4 + (digits + 1) // 2] + tail
+
+
+def reset_by_error(call: Call, *codes: int) -> None:
+    """An error of A: A is reset as the offender, B as the other end; the call goes on."""
+    bench = call.bench
+    call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes)))
+    call.a.send(ResetConfirmation())
+    call.b.expect(ResetIndication(cause=bench.remote_reset))
+    call.b.send(ResetConfirmation())
+    call.fence()
+
+
+def cleared_or_closed(bench: Bench, side: AnySide, *templates: Packet) -> None:
+    """The router clears the call of a side that is not connected, or closes TCP (RFC 1613 6.1)."""
+    if side.expect(*templates, CLOSED) is not None:
+        side.send(ClearConfirmation())
+    elif side.present:
+        bench.remark(CLOSE_IN_PLACE_OF_CLEAR)
+
+
+def withdrawn(bench: Bench, side: AnySide) -> None:
+    """The Call at B goes because of an error of A, before B has answered."""
+    side.expect(ClearIndication(cause=bench.remote_clear), CLOSED)
+    if not isinstance(side, AbsentSide) and side.phase == "being cleared":
+        side.send(ClearConfirmation())
+
+
+def not_delivered(call: Call, *codes: int) -> bool:
+    """After an error of A in data transfer that may be discarded or answered by any means.
+
+    A sends Data behind it. What arrives at the other end decides: that Data (the error was
+    discarded), or a Reset, Clear or close, and then A has the same with one of the diagnostics.
+    Returns whether the call goes on.
+    """
+    bench, a, b = call.bench, call.a, call.b
+    diagnostic = bench.diagnostic(*codes)
+    a.allow(Diagnostic(diagnostic=diagnostic))
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
+    clear = ClearIndication(cause=bench.local_clear, diagnostic=diagnostic)
+    text = f"behind the error {bench.number}".encode()
+    a.send(a.data(text))
+    if isinstance(b, AbsentSide):
+        came = a.expect(a.data(text), reset, clear, CLOSED)
+    else:
+        came = b.expect(
+            b.data(text),
+            ResetIndication(cause=bench.remote_reset),
+            ClearIndication(cause=bench.network_clear),
+            CLOSED,
+        )
+    kind = type(came)
+    if kind is ResetIndication:
+        b.send(ResetConfirmation())
+        if b.present:
+            a.expect(reset)
+        a.send(ResetConfirmation())
+    elif kind is ClearIndication:
+        b.send(ClearConfirmation())
+        if b.present:
+            a.expect(clear, CLOSED)
+        if a.phase == "being cleared":
+            a.send(ClearConfirmation())
+        return False
+    elif came is None:
+        if b.present:
+            a.expect(clear, CLOSED)
+        return False
+    call.fence()
+    return True
+
+
+def call_arrived(bench: Bench, a: Side) -> bool:
+    """Wait until the call of A is at the other end (True), or A has an answer or a close."""
+    a.wait_until(
+        lambda: bench.is_called() or bool(a.connection.received) or a.connection.end is not None
+    )
+    return bench.is_called() or a.phase == "connected"
+
+
+def connects(bench: Bench, a: Side, incoming: X25) -> None:
+    """The call of A arrives at B as the template says and is accepted; both ends can send."""
+    b: AnySide = bench.incoming(incoming) if bench.two_sided else AbsentSide()
+    b.send(CallAccepted())
+    a.expect(CallAccepted())
+    Call(bench, a, b).fence()
+
+
+def refuses(bench: Bench, a: Side, cause: Matcher | int, *codes: int) -> None:
+    """The router refuses the Call of A for an error in it: one Clear, or a close of TCP."""
+    cleared_or_closed(bench, a, ClearIndication(cause=cause, diagnostic=bench.diagnostic(*codes)))
+
+
+def fence_call(bench: Bench) -> None:
+    """A fresh call, of which B must see the Call before any other (so none came from errors)."""
+    a = bench.connect()
+    request = bench.call_request()
+    a.send(request)
+    connects(bench, a, CallRequest(user_data=request.user_data))

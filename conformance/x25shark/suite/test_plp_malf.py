@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Malformed packets (X.25 clause 5, clause 7.1, Annex C).
+
+A call that is refused for an error may also end by a close of TCP, as long as it is not connected
+(RFC 1613 6.1).
+"""
+
+from __future__ import annotations
+
+from .language import (
+    Bench,
+    Call,
+    CallRequest,
+    ClearIndication,
+    purpose,
+)
+from .reactions import (
+    call_arrived,
+    call_octets,
+    cleared_or_closed,
+    connects,
+    header,
+    not_delivered,
+    put,
+    refuses,
+    reset_by_error,
+    withdrawn,
+)
+
+WRONG_GFI = (0x0, 0x3, 0x4, 0x7, 0x8, 0xB, 0xC, 0xF)
+# Odd values of octet 3 in modulo 8 that X.25 and RFC 1613 give no meaning.
+_DEFINED = {0x0B, 0x0F, 0x13, 0x17, 0x1B, 0x1F, 0x23, 0x27, 0xF1, 0xF3, 0xF5, 0xF7, 0xFB, 0xFF}
+UNDEFINED = [
+    octet
+    for octet in range(1, 256, 2)
+    if octet not in _DEFINED and octet & 0x1F not in (0x01, 0x05, 0x09)
+]
+HEX_DIGITS = "abcdef"
+
+
+@purpose("PLP-MALF-02")
+def test_wrong_gfi_is_refused(bench: Bench) -> None:
+    """Each value on a call of its own, in a Data packet that would be the next in order."""
+    for gfi in WRONG_GFI:
+        call = bench.call()
+        put(call.a, bytes((gfi << 4, call.a.lcn, 0x00)) + b"wrong GFI")
+        not_delivered(call, 40)
+    bench.fence()
+
+
+@purpose("PLP-MALF-03")
+def test_undefined_types_in_data_transfer_reset_the_call(call: Call) -> None:
+    for octet_3 in UNDEFINED:
+        put(call.a, header(call.a, octet_3))
+        reset_by_error(call, 33)
+
+
+@purpose("PLP-MALF-04")
+def test_undefined_type_while_the_call_is_pending_clears_it(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    put(a, header(a, 0x2B))
+    refuses(bench, a, bench.local_clear, 33)
+    withdrawn(bench, b)
+    bench.fence()
+
+
+@purpose("PLP-MALF-06")
+def test_address_lengths_beyond_the_packet(bench: Bench) -> None:
+    """Both lengths 15, three octets of digits, the packet ends."""
+    a = bench.connect()
+    put(a, header(a, 0x0B) + bytes.fromhex("ff 21 00 00"))
+    refuses(bench, a, bench.cause(0x13, 0x0D), 38, 67, 68)
+    bench.fence()
+
+
+@purpose("PLP-MALF-07")
+def test_hexadecimal_digit_in_the_called_address(bench: Bench) -> None:
+    """Each of A to F as the last digit and in the middle of the address of B."""
+    digits = bench.called_address
+    no_route = bench.cause(0x13, 0x0D, *sorted(bench.profile.causes_no_route))
+    for digit in HEX_DIGITS:
+        for at in (len(digits) // 2, len(digits) - 1):
+            a = bench.connect()
+            a.send(bench.call_request(called=digits[:at] + digit + digits[at + 1 :]))
+            refuses(bench, a, no_route, 67, *range(112, 123))
+    bench.fence()
+
+
+@purpose("PLP-MALF-08")
+def test_hexadecimal_digit_in_the_calling_address(bench: Bench) -> None:
+    """Each of A to F: refused, or unchanged at B."""
+    for digit in HEX_DIGITS:
+        calling = bench.profile.addresses.a[:-1] + digit
+        a = bench.connect()
+        a.send(bench.call_request(calling=calling))
+        if call_arrived(bench, a):
+            bench.remark("a calling address with a digit above 9 is passed on")
+            connects(bench, a, CallRequest(calling_address=calling))
+        else:
+            refuses(bench, a, bench.cause(0x13, 0x0D), 68)
+    bench.fence()
+
+
+@purpose("PLP-MALF-09")
+def test_filler_half_octet_that_is_not_zero(bench: Bench) -> None:
+    """An odd number of digits; the half octet behind them is 1111."""
+    called, calling = bench.called_address, bench.profile.addresses.a
+    if (len(called) + len(calling)) % 2 == 0:
+        calling = ""
+    bench.need(len(called + calling) % 2, "needs an odd number of digits (addresses.a)")
+    a = bench.connect()
+    request = bench.call_request(calling=calling)
+    octets = bytearray(a.octets_of(request))
+    octets[3 + (len(called + calling) + 1) // 2] |= 0x0F
+    put(a, bytes(octets))
+    if call_arrived(bench, a):
+        lengths = {"called_address_length": len(called), "calling_address_length": len(calling)}
+        connects(bench, a, CallRequest(called_address=called, **lengths))
+    else:
+        refuses(bench, a, bench.cause(0x13, 0x0D), 67, 68)
+    bench.fence()
+
+
+@purpose("PLP-MALF-10")
+def test_facility_length_beyond_the_packet(bench: Bench) -> None:
+    """Facility length 20, five octets follow."""
+    a = bench.connect()
+    put(a, call_octets(a, bench.call_request(), tail=bytes.fromhex("14 42 07 07 43 02")))
+    refuses(bench, a, bench.cause(0x13, 0x03), 69, 38)
+    bench.fence()
+
+
+@purpose("PLP-MALF-11")
+def test_facility_cut_by_the_facility_length(bench: Bench) -> None:
+    """Facility length 2: 42 07; the third octet (07) is the first of the user data."""
+    a = bench.connect()
+    put(a, call_octets(a, bench.call_request(), tail=bytes.fromhex("02 42 07 07")))
+    refuses(bench, a, bench.cause(0x13, 0x03), 69, 66)
+    bench.fence()
+
+
+@purpose("PLP-MALF-12")
+def test_class_d_length_beyond_the_facility_field(bench: Bench) -> None:
+    """Ten octets of facilities; the last, C9, says 50. Without a marker it is not allowed (65)."""
+    a = bench.connect()
+    field = bytes.fromhex("0a 42 07 07 43 02 02 c9 32 08 44")
+    put(a, call_octets(a, bench.call_request(), tail=field + bytes(4)))
+    refuses(bench, a, bench.cause(0x13, 0x03), 69, 38, 65)
+    bench.fence()
+
+
+@purpose("PLP-MALF-13")
+def test_class_d_length_of_0(bench: Bench) -> None:
+    """C9 00 eight times behind the marker of DTE facilities: refused or passed, but answered."""
+    a = bench.connect()
+    field = bytes.fromhex("42 07 07 43 02 02 00 0f") + bytes.fromhex("c9 00") * 8
+    put(a, call_octets(a, bench.call_request(), tail=bytes((len(field),)) + field))
+    if call_arrived(bench, a):
+        connects(bench, a, CallRequest())
+    else:
+        refuses(bench, a, bench.cause(0x13, 0x03), *range(64, 78), 38)
+    bench.fence()
+
+
+@purpose("PLP-MALF-14")
+def test_cut_call_accepted(bench: Bench) -> None:
+    """B accepts with an address length of 4 and no digits."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    put(b, header(b, 0x0F) + b"\x04")
+    refuses(bench, b, bench.local_clear, 38)
+    cleared_or_closed(bench, a, ClearIndication(cause=bench.remote_clear))
+    bench.fence()

@@ -69,9 +69,7 @@ def build(target: str = "all", name: str = NAME) -> Path:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise JudgeError("start", f"the C judge cannot be built: {error}") from error
         if made.returncode != 0:
-            raise JudgeError(
-                "start", f"the C judge cannot be built: {made.stderr.strip()[-2000:]}"
-            )
+            raise JudgeError("start", f"the C judge cannot be built: {made.stderr.strip()[-2000:]}")
         # Two builders may meet here; both hold the same program.
         (Path(part) / name).replace(program)
     return program

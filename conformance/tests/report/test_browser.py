@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""report.js in a real browser: a case that is opened shows its expectations and its ladder.
+
+Needs Chromium (Debian package chromium); the rest of the page is tested without a browser.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from x25shark.report import html
+from x25shark.results import CaseResult, Results
+from x25shark.verdicts import Verdict
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: install package chromium")
+
+Cases = Callable[..., CaseResult]
+Runs = Callable[[list[CaseResult]], Results]
+Poison = Callable[[str], Results]
+
+
+def opened(results: Results, directory: Path, fragment: str) -> str:
+    """The document after the script has run on report.html#fragment."""
+    html.render(results, directory)
+    command = [
+        str(BROWSER),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={directory / 'browser'}",
+        "--dump-dom",
+        (directory / "report.html").as_uri() + fragment,
+    ]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=True)
+    text = done.stdout.decode("utf-8", "replace")
+    # Without the JSON behind the cases, which is no part of what is shown.
+    return re.sub(r'<script type="application/json">.*?</script>', "", text, flags=re.S)
+
+
+def test_an_opened_case_shows_expectations_and_ladder(
+    case: Cases, run_of: Runs, tmp_path: Path
+) -> None:
+    item = case(2, Verdict.FAIL)
+    missing = case(3, Verdict.FAIL).expectations[1]
+    missing.frame, missing.text = None, "Reset Confirmation at B2"
+    item.expectations.append(missing)
+    text = opened(run_of([case(1, Verdict.PASS), item]), tmp_path, "#case-PLP-RST-02")
+    assert re.search(r'<details class="case v-fail" id="case-PLP-RST-02"[^>]* open', text)
+    assert text.count('class="yes">met') == 2
+    assert text.count('class="no">not met') == 4
+    assert text.count('<details class="pkt') == 6
+    assert text.count("pkt got offends") == 1
+    assert "✗ expectation 2" in text
+    assert "✗ expectation 3 not met, no packet to show: Reset Confirmation at B2" in text
+    assert "1.2 s later" in text
+    # Who sent what: arrows and the words for those who do not see them.
+    ways = re.findall(r'unseen">(\w+ to \w+): .*?arrow (\w+)', text, flags=re.S)
+    assert ways == [
+        ("A to router", "right"),
+        ("router to B", "right"),
+        ("B to router", "left"),
+        ("router to A", "left"),
+        ("A to router", "right"),
+        ("router to B", "right"),
+    ]
+
+
+def test_what_a_router_sent_is_not_executed(poisoned: Poison, hostile: str, tmp_path: Path) -> None:
+    results = poisoned("document.title = 'taken'; " + hostile)
+    fragment = "#" + html._anchors(results)[4]
+    text = opened(results, tmp_path, fragment)
+    assert '<details class="pkt' in text
+    assert "<title>taken" not in text
+    assert "<img" not in text
+    assert text.count("<script") == 1

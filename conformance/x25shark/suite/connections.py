@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the cases of XOT share: streams in pieces, ends of connections, data on a call.
+
+RFC 1613 4 to 6.4. A pause here is part of a stimulus (the router reads what came before), never a
+way to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from scapy.packet import Packet
+from scapy_x25 import CallRequest, ClearConfirmation, ClearIndication, ClearRequest
+
+from ..judges.expectation import CLOSED
+from ..judges.template import decode
+from ..sides.bench import Bench
+from ..sides.call import Call
+from ..sides.side import AbsentSide, Side
+
+AnySide = Side | AbsentSide
+# Long enough for a router to read what has come, short enough to be repeated often.
+PAUSE = 0.002
+
+
+def pause(bench: Bench, seconds: float = PAUSE) -> None:
+    """Leave the router time to read what was sent so far by itself."""
+    bench.loop.wait(lambda: False, seconds)
+
+
+def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
+    """Send octets as several segments; ends: the positions at which they are cut, rising."""
+    start = 0
+    for end in [*ends, len(octets)]:
+        if start < end:
+            side.send_octets(octets[start:end])
+            start = end
+            if start < len(octets):
+                pause(side.bench)
+
+
+def with_version(unit: bytes, version: int) -> bytes:
+    """A unit with another version in its XOT header (octets 1 and 2)."""
+    return version.to_bytes(2, "big") + unit[2:]
+
+
+def with_length(unit: bytes, length: int) -> bytes:
+    """A unit that announces another length in its XOT header (octets 3 and 4)."""
+    return unit[:2] + length.to_bytes(2, "big") + unit[4:]
+
+
+def closes(side: Side, *before: Packet, note: str = "") -> None:
+    """The router closes the connection; one of these packets may come before (a remark)."""
+    came = side.expect(CLOSED, *before, note=note)
+    if came is not None:
+        side.bench.remark(f"a {type(came).__name__} came before the close")
+        side.expect_closed()
+
+
+def far_side_ends(bench: Bench, side: AnySide) -> None:
+    """The call at the far side ends: a Clear with a cause of the network, or a TCP close."""
+    if side.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+        side.send(ClearConfirmation())
+
+
+def arrives_there(call: Call, octets: bytes, note: str = "") -> None:
+    """What A sent as one sequence arrives at B; where the router ends calls, as its echo at A."""
+    if isinstance(call.b, AbsentSide):
+        call.a.expect_message(octets, note=note)
+    else:
+        call.b.expect_message(octets, note=note)
+
+
+def crosses(call: Call, there: bytes, back: bytes) -> None:
+    """One sequence each way."""
+    call.a.send_message(there)
+    arrives_there(call, there)
+    if call.b.present:
+        call.b.send_message(back)
+        call.a.expect_message(back)
+
+
+def call_is_cleared(call: Call) -> bool:
+    """A clears; the Clear arrives at B as it was sent. Whether A's connection is still there."""
+    call.a.send(ClearRequest(cause=0, diagnostic=241))
+    call.b.expect(ClearIndication(cause=0, diagnostic=241))
+    call.b.send(ClearConfirmation())
+    return call.a.expect(ClearConfirmation(), CLOSED) is not None
+
+
+def call_comes_or(bench: Bench, condition: Callable[[], bool]) -> bool:
+    """Wait until the router opens a connection to B (True) or the condition holds (False)."""
+    bench.loop.wait(lambda: bench.is_called() or condition(), bench.patience)
+    return bench.is_called()
+
+
+def call_at(side: AnySide) -> Packet:
+    """The first packet that came on a connection."""
+    assert isinstance(side, Side)
+    return decode(side.connection.received[0].packet)
+
+
+def same_call(call: Packet) -> CallRequest:
+    """A template for Calls like this one in all but the LCN, facilities octet for octet."""
+    return CallRequest(
+        called_address=call.called_address,
+        calling_address=call.calling_address,
+        facilities=b"".join(bytes(facility) for facility in call.facilities),
+        user_data=call.user_data,
+    )

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packets that have no place on an XOT connection (RFC 1613 6.1, 6.4).
+
+What has local significance is discarded without a word. The next packet the router sends is the
+sign: the Call Connected of the Call that follows, or the answer to the Data that follows.
+"""
+
+from __future__ import annotations
+
+from ..judges.template import matches
+from .connections import call_comes_or
+from .language import (
+    CLOSED,
+    REJ,
+    RR,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Diagnostic,
+    Interrupt,
+    Packet,
+    RegistrationConfirmation,
+    RegistrationRequest,
+    ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
+    Side,
+    Undefined,
+    purpose,
+)
+
+
+def discarded_before_a_call(bench: Bench, *packets: Packet) -> Call:
+    """No reaction on a connection without a call, and the Call that follows works."""
+    a = bench.connect()
+    a.send(*packets)
+    call = bench.place_call(on=a)
+    call.fence()
+    return call
+
+
+def discarded_in_data_transfer(call: Call, *packets: Packet) -> None:
+    """No reaction, and nothing at B; a splice may pass the packets on unchanged (RFC 1613 6.2)."""
+    a, b = call.a, call.b
+    before = b.cursor if isinstance(b, Side) else 0
+    a.send(*packets)
+    there, back = call.bench.record(40), call.bench.record(40)
+    a.send_message(there)
+    if not isinstance(b, Side):
+        a.expect_message(there)
+        return
+    splice = call.model == "splice"
+    may_pass = [p for p in packets if splice and not isinstance(p, RR)]
+    b.allow(*may_pass)
+    b.expect_message(there, passing=may_pass)
+    for unit in b.connection.received:
+        for packet in may_pass:
+            if unit.offset >= before and matches(packet, unit.packet):
+                call.bench.remark(f"the splice passes {type(packet).__name__} on")
+    b.send_message(back)
+    a.expect_message(back)
+    call.fence()
+
+
+@purpose("XOT-FORB-01")
+def test_restart_before_a_call(bench: Bench) -> None:
+    discarded_before_a_call(bench, RestartRequest(cause=0, diagnostic=0))
+
+
+@purpose("XOT-FORB-02")
+def test_restart_in_data_transfer(call: Call) -> None:
+    discarded_in_data_transfer(call, RestartRequest(cause=0, diagnostic=0))
+
+
+@purpose("XOT-FORB-03")
+def test_restart_confirmation(bench: Bench) -> None:
+    call = discarded_before_a_call(bench, RestartConfirmation())
+    discarded_in_data_transfer(call, RestartConfirmation())
+
+
+@purpose("XOT-FORB-04")
+def test_diagnostic(call: Call) -> None:
+    """Diagnostic 36, for a Clear Request on LCN 1."""
+    discarded_in_data_transfer(call, Diagnostic(diagnostic=36, explanation=b"\x10\x01\x13"))
+
+
+@purpose("XOT-FORB-05")
+def test_registration(call: Call) -> None:
+    discarded_in_data_transfer(
+        call,
+        RegistrationRequest(registration=b""),
+        RegistrationConfirmation(cause=0x7F, diagnostic=0, registration=b""),
+    )
+
+
+@purpose("XOT-FORB-06")
+def test_reject(call: Call) -> None:
+    """A router that obeys the REJ sends Data 0 and 1 once more."""
+    call.a.withholding = True
+    for number in range(2):
+        octets = call.bench.record(40)
+        (call.b if call.b.present else call.a).send_data(octets)
+        call.a.expect_message(octets, p_s=number)
+    call.a.withholding = False
+    discarded_in_data_transfer(call, REJ(p_r=0), RR(p_r=2))
+
+
+@purpose("XOT-FORB-09")
+def test_undefined_types_before_a_call(bench: Bench) -> None:
+    discarded_before_a_call(bench, *(Undefined(type=code) for code in (0x2B, 0x33, 0xD3)))
+
+
+@purpose("XOT-FORB-10")
+def test_misplaced_packets_before_a_call(bench: Bench) -> None:
+    """Discarded, cleared with diagnostic 20, or closed; nothing at B."""
+    error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(20))
+    for packet in (
+        Data(p_s=0, p_r=0, user_data=b"too early"),
+        RR(p_r=0),
+        Interrupt(user_data=b"\x01"),
+        ResetRequest(cause=0, diagnostic=0),
+        CallAccepted(),
+    ):
+        a = bench.connect()
+        a.allow(error)
+        a.send(packet)
+    bench.fence()
+
+
+@purpose("XOT-FORB-11")
+def test_clear_request_before_a_call(bench: Bench) -> None:
+    """Confirmed, discarded, or closed; nothing at B."""
+    a = bench.connect()
+    a.allow(ClearConfirmation())
+    a.send(ClearRequest(cause=0, diagnostic=0))
+    bench.fence()
+
+
+@purpose("XOT-FORB-12")
+def test_spare_clear_confirmation(bench: Bench) -> None:
+    """Discarded, so that the Call works; or the connection is closed, and a new one works."""
+    a = bench.connect()
+    a.send(ClearConfirmation(), bench.call_request())
+    if bench.two_sided and call_comes_or(bench, lambda: a.connection.end is not None):
+        b = bench.incoming()
+        b.send(CallAccepted())
+        a.expect(CallAccepted())
+        Call(bench, a, b).fence()
+    elif a.expect(*([CLOSED] if bench.two_sided else [CallAccepted(), CLOSED])) is None:
+        bench.remark("the connection was closed")
+    bench.fence()

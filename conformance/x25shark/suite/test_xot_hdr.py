@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""XOT framing: the four-octet header (RFC 1613 4.1).
+
+Octets 1 and 2 version, 3 and 4 length of the packet behind them. A version other than 0 and a
+length that no X.25 packet can have end the connection.
+"""
+
+from __future__ import annotations
+
+from .connections import closes, far_side_ends, with_length, with_version
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    IncomingCall,
+    Inconclusive,
+    ResetIndication,
+    purpose,
+)
+from .procedure_errors import expect_refusal
+
+# Modulo 128: four octets of header and 4096 of user data (X.25 7.2.2).
+LONGEST_PACKET = 4100
+
+
+@purpose("XOT-HDR-01")
+def test_well_formed_header(bench: Bench) -> None:
+    a = bench.connect()
+    request = bench.call_request()
+    a.send(request)
+    b = bench.incoming(
+        IncomingCall(
+            called_address=request.called_address,
+            calling_address=request.calling_address,
+            user_data=request.user_data,
+        )
+    )
+    b.send(CallAccepted())
+    a.expect(CallAccepted())
+    Call(bench, a, b).fence()
+
+
+def refuses_version(bench: Bench, version: int) -> None:
+    """A Call in a unit of this version: the connection is closed, and no Call goes out."""
+    a = bench.connect()
+    a.send_octets(with_version(a.unit_of(bench.call_request()), version))
+    a.expect_closed()
+    bench.fence()
+
+
+@purpose("XOT-HDR-03")
+def test_version_1(bench: Bench) -> None:
+    refuses_version(bench, 1)
+
+
+@purpose("XOT-HDR-04")
+def test_byte_swapped_and_all_ones_version(bench: Bench) -> None:
+    refuses_version(bench, 0x0100)
+    refuses_version(bench, 0xFFFF)
+
+
+@purpose("XOT-HDR-05")
+def test_bad_version_in_data_transfer(call: Call) -> None:
+    """A splice may pass the unit on unread."""
+    octets = call.bench.record(64)
+    call.a.send_octets(with_version(call.a.unit_of(call.a.data(octets)), 1))
+    if call.model == "splice":
+        came = call.b.expect(
+            ClearIndication(cause=call.bench.network_clear), Data(user_data=octets), CLOSED
+        )
+        if isinstance(came, Data):
+            call.bench.remark("the splice passes a unit of version 1 on")
+            call.fence()
+            return
+    else:
+        far_side_ends(call.bench, call.b)
+    closes(call.a, ClearIndication())
+    call.bench.fence()
+
+
+def refuses_octets(bench: Bench, octets: bytes) -> None:
+    """These octets on a new connection: it is closed, nothing comes before."""
+    a = bench.connect()
+    a.send_octets(octets)
+    a.expect_closed()
+    bench.fence()
+
+
+@purpose("XOT-HDR-06")
+def test_length_0(bench: Bench) -> None:
+    refuses_octets(bench, bytes.fromhex("0000 0000"))
+
+
+@purpose("XOT-HDR-07")
+def test_length_1(bench: Bench) -> None:
+    refuses_octets(bench, bytes.fromhex("0000 0001 10"))
+
+
+@purpose("XOT-HDR-08")
+def test_length_2(bench: Bench) -> None:
+    """A Clear or Reset with diagnostic 38 may come before the close."""
+    a = bench.connect()
+    a.send_octets(bytes.fromhex("0000 0002 1001"))
+    too_short = bench.diagnostic(38)
+    closes(a, ClearIndication(diagnostic=too_short), ResetIndication(diagnostic=too_short))
+    bench.fence()
+
+
+@purpose("XOT-HDR-09")
+def test_length_that_no_packet_has(bench: Bench) -> None:
+    """The router has the time for stalled input to notice (TSTALL)."""
+    a = bench.connect()
+    a.send_octets(bytes.fromhex("0000 ffff") + bytes.fromhex("10 01 0b") + bytes(97))
+    a.expect_closed(within=bench.profile.times.stall)
+    bench.fence()
+
+
+@purpose("XOT-HDR-10", size=4096)
+def test_largest_packet(call: Call) -> None:
+    if call.a.packet_size < 4096:
+        raise Inconclusive(f"the packet size was negotiated down to {call.a.packet_size}")
+    octets = call.bench.record(4096)
+    call.a.send_data(octets)
+    call.b.expect_message(octets, longest=call.b.packet_size)
+    call.fence()
+
+
+@purpose("XOT-HDR-11")
+def test_length_above_the_agreed_packet_size(call: Call) -> None:
+    """What a splice does not read it passes unchanged."""
+    offending = call.a.data(call.bench.record(129))
+    call.a.send(offending)
+    if call.model == "splice":
+        call.b.expect(Data(user_data=offending.user_data))
+        call.fence()
+    else:
+        expect_refusal(call, Data(user_data=offending.user_data), 39)
+
+
+@purpose("XOT-HDR-12")
+def test_length_above_the_largest_supported(bench: Bench) -> None:
+    """Eight octets more than the largest Data packet, as a Call with too much user data."""
+    length = bench.profile.limits.packet_size + 3 + 8
+    a = bench.connect()
+    shortest = len(a.octets_of(bench.call_request(user_data=b"\xc0")))
+    a.send(bench.call_request(user_data=b"\xc0" + bytes(length - shortest)))
+    if length > LONGEST_PACKET:
+        a.expect_closed()
+    else:
+        too_long = bench.diagnostic(39)
+        closes_or_refuses = (ClearIndication(diagnostic=too_long), CLOSED)
+        a.expect(*closes_or_refuses)
+    bench.fence()
+
+
+@purpose("XOT-HDR-13")
+def test_borders_after_a_short_length(bench: Bench) -> None:
+    """The last octet of the Call, 0x5A, is the first one of the next header: version 0x5A00.
+
+    B gets the Call, one octet short, before A sends the Clear: so what B sees of it is certain.
+    """
+    a = bench.connect()
+    request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x5a"))
+    a.send_octets(with_length(request, len(request) - 5))
+    if bench.two_sided:
+        b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02"))
+    else:
+        a.expect(CallAccepted())
+    a.send_octets(a.unit_of(ClearRequest(cause=0, diagnostic=241)))
+    a.expect_closed()
+    if bench.two_sided:
+        far_side_ends(bench, b)
+    bench.fence()
+
+
+@purpose("XOT-HDR-14")
+def test_borders_after_a_long_length(bench: Bench) -> None:
+    """The Call takes the first octet of the unit behind it; the rest announces 0x2010 octets."""
+    a = bench.connect()
+    request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x03"))
+    data = a.unit_of(Data(p_s=0, user_data=bytes(29)))
+    a.send_octets(with_length(request, len(request) - 3) + data[:1])
+    if bench.two_sided:
+        bench.loop.wait(
+            lambda: bench.is_called() or bool(a.connection.received), bench.patience
+        )
+    if bench.is_called():
+        b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02\x03\x00"))
+        a.send_octets(data[1:])
+        a.expect_closed()
+        far_side_ends(bench, b)
+    else:
+        if a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear)) is not None:
+            a.send_octets(data[1:])
+        a.expect_closed()
+    bench.fence()
+
+
+@purpose("XOT-HDR-15")
+def test_urgent_data(call: Call) -> None:
+    """The third octet is urgent. A socket interface that takes it out of the stream leaves a
+    length of 0x4010, which is illegal: then this call ends, and no other.
+    """
+    bench = call.bench
+    other = bench.call()
+    octets = bench.record(0x40 - 3)
+    unit = call.a.unit_of(call.a.data(octets))
+    call.a.connection.urgent(unit[:3])
+    call.a.send_octets(unit[3:])
+    came = call.b.expect(
+        Data(user_data=octets), ClearIndication(cause=bench.network_clear), CLOSED
+    )
+    if isinstance(came, Data):
+        call.fence()
+    else:
+        bench.remark("the urgent octet is lost, and the framing of this connection with it")
+        closes(call.a, ClearIndication())
+    other.fence()
+    bench.fence()

@@ -9,6 +9,7 @@ octet sent and received is known by connection, direction and octet offset withi
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import selectors
@@ -22,6 +23,8 @@ from .loop import Loop
 
 HEADER_OCTETS = 4
 _READ = 65536
+_SO_ATTACH_FILTER = 26
+_SO_DETACH_FILTER = 27
 # What a router may send on one connection of a case before the tester stops reading it. A larger
 # flood is judged by what it began with, and memory stays bounded.
 MOST_OCTETS = 64 << 20
@@ -312,3 +315,16 @@ class Listener:
 
     def resume(self) -> None:
         self._sock = self._open()
+
+    def ignore(self) -> None:
+        """Leave SYNs without any answer until heed(); the router's TCP repeats them."""
+        # A classic BPF program of one instruction: return 0, keep no octet of what comes.
+        instruction = struct.pack("HBBI", 0x06, 0, 0, 0)
+        program = ctypes.create_string_buffer(instruction)
+        self._sock.setsockopt(
+            socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(program))
+        )
+
+    def heed(self) -> None:
+        """Answer SYNs again."""
+        self._sock.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)

@@ -174,15 +174,16 @@ class Bench:
 
     # connections
 
-    def connect(self, *, modulus: int = 8) -> Side:
-        """Open a TCP connection to the router as tester A. Raises Inconclusive."""
+    def connect(self, *, at: str = "a", modulus: int = 8) -> Side:
+        """Open a TCP connection to the router as tester A (or "b"). Raises Inconclusive."""
+        own = {"a": self.profile.xot.a, "b": self.profile.xot.b}[at]
+        if own is None:
+            raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         try:
-            connection = xot.connect(
-                self.loop, self.profile.xot.router, self.profile.xot.a[0], self.patience
-            )
+            connection = xot.connect(self.loop, self.profile.xot.router, own[0], self.patience)
         except LinkError as error:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
-        return self._side("A", connection, modulus)
+        return self._side(at.upper(), connection, modulus)
 
     def _side(self, name: str, connection: Connection, modulus: int = 8) -> Side:
         self.connections.append((name, connection))
@@ -228,6 +229,21 @@ class Bench:
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has opened a connection there that accept() has not taken yet."""
         return bool(self._waiting.get(at))
+
+    def went_on(self, calling: Side, *, at: str = "b", seconds: float | None = None) -> bool:
+        """Wait until the router connects to that address or answers the calling side.
+
+        Whether it connected. For rows that allow a call to be refused or to be carried on.
+        """
+        waiting = self._waiting.get(at, [])
+        received = calling.connection.received
+        self.loop.wait(
+            lambda: bool(waiting)
+            or bool(received and received[-1].end > calling.cursor)
+            or calling.connection.end is not None,
+            self.patience if seconds is None else seconds,
+        )
+        return bool(waiting)
 
     def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
         """Demand that the router opens no further connection to that address, up to the end."""
@@ -342,7 +358,7 @@ class Bench:
             side_b.send(CallAccepted() if answer is None else answer)
         connected = side_a.expect(CallAccepted(), note=note)
         assert connected is not None
-        self._settle(side_a, side_b, request, connected)
+        self.settle(side_a, side_b, request, connected)
         return Call(self, side_a, side_b)
 
     def _reach(self, modulus: int, note: str) -> Side:
@@ -368,7 +384,7 @@ class Bench:
             side.lcn = (packet[0] & 15) << 8 | packet[1] or 1
             side.packet_size, side.window = _values(decode(packet), called=True)
 
-    def _settle(self, a: Side, b: Side | AbsentSide, request: Packet, connected: Packet) -> None:
+    def settle(self, a: Side, b: Side | AbsentSide, request: Packet, connected: Packet) -> None:
         """Packet size and window that A may use: as answered, or else as asked for."""
         asked = _values(request, called=False)
         a.packet_size, a.window = _values(connected, called=False, otherwise=asked)

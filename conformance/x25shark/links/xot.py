@@ -9,7 +9,6 @@ octet sent and received is known by connection, direction and octet offset withi
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import selectors
@@ -19,12 +18,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from . import deaf
 from .loop import Loop
 
 HEADER_OCTETS = 4
 _READ = 65536
-_SO_ATTACH_FILTER = 26
-_SO_DETACH_FILTER = 27
 # What a router may send on one connection of a case before the tester stops reading it. A larger
 # flood is judged by what it began with, and memory stays bounded.
 MOST_OCTETS = 64 << 20
@@ -190,6 +188,10 @@ class Connection:
             self._reading = True
             self._watch()
 
+    def play_dead(self) -> None:
+        """Answer nothing any more, not even at TCP level. Raises OSError outside Linux."""
+        deaf.deafen(self._sock)
+
     # ending
 
     def finish_sending(self) -> None:
@@ -276,11 +278,15 @@ class Listener:
         self.address = address
         self.accepted: list[Connection] = []
         self.on_accept: Callable[[Connection], None] | None = None
-        self._sock = self._open()
+        self._sock = self._open(None)
 
-    def _open(self) -> socket.socket:
+    def _open(self, receive_buffer: int | None) -> socket.socket:
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if receive_buffer is not None:
+            # The segments are small as well: the sender's buffer grows with their size.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
         try:
             sock.bind(self.address)
             sock.listen(512)
@@ -313,18 +319,14 @@ class Listener:
         """Refuse connections (TCP RST in answer to SYN) until resume()."""
         self.close()
 
-    def resume(self) -> None:
-        self._sock = self._open()
+    def resume(self, *, receive_buffer: int | None = None) -> None:
+        """Listen again; receive_buffer: octets that TCP may take ahead of the tester."""
+        self._sock = self._open(receive_buffer)
 
     def ignore(self) -> None:
         """Leave SYNs without any answer until heed(); the router's TCP repeats them."""
-        # A classic BPF program of one instruction: return 0, keep no octet of what comes.
-        instruction = struct.pack("HBBI", 0x06, 0, 0, 0)
-        program = ctypes.create_string_buffer(instruction)
-        self._sock.setsockopt(
-            socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(program))
-        )
+        deaf.deafen(self._sock)
 
     def heed(self) -> None:
         """Answer SYNs again."""
-        self._sock.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
+        deaf.hear(self._sock)

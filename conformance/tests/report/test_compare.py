@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable
 
 import pytest
-from x25shark.report.compare import compare, settled, signature
+from x25shark.report.compare import compare, described, settled, signature
 from x25shark.results import CaseResult, Results
 from x25shark.verdicts import Verdict
 
@@ -99,3 +99,13 @@ def test_hostile_text_is_inert(
         for difference in compare(old, new):
             assert not bad_characters & set(str(difference))
             assert len(str(difference)) < 2_000
+
+
+def test_many_missing_cases_are_folded(case: Cases, run_of: Runs) -> None:
+    old = run_of([case(n, Verdict.PASS) for n in range(40)])
+    lines = described(compare(old, run_of([case(0, Verdict.FAIL)])))
+    assert len(lines) == 2
+    assert lines[0].startswith("PASS->FAIL: PLP-RST-00")
+    assert lines[1].startswith("missing: 39 cases: PLP-RST-01, PLP-RST-02")
+    few = run_of([case(n, Verdict.PASS) for n in range(37)])
+    assert len(described(compare(old, few))) == 3

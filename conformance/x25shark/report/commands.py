@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ..results import Results, ResultsError, read_results, write_whole
 from .baseline import Baseline, BaselineError, read_baseline, write_baseline
-from .compare import compare
+from .compare import compare, described
 from .gate import gate, junit, markdown
 from .text import one_line
 
@@ -66,8 +66,8 @@ def compare_command(old: Path, new: Path) -> None:
     if nothing changed, 1 if something did, 2 if a file cannot be read.
     """
     differences = compare(_results(old), _results(new))
-    for difference in differences:
-        click.echo(str(difference))
+    for line in described(differences):
+        click.echo(line)
     number = len(differences)
     click.echo(f"{number} difference{'s' if number != 1 else ''}" if number else "no difference")
     sys.exit(1 if differences else 0)

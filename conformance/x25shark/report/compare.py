@@ -21,6 +21,8 @@ FAILS_DIFFERENTLY = "fails differently"
 MISSING = "missing"
 """The word for a case that the new run does not have."""
 
+_MISSING_SHOWN = 5
+
 _VOLATILE = (
     (re.compile(r"\b(frame|offset|port|connection|packet|pid)s? \d+"), r"\1 N"),
     (re.compile(r"\b(\d{1,3}(?:\.\d{1,3}){3}):\d+"), r"\1:N"),
@@ -87,6 +89,16 @@ class Difference:
     def __str__(self) -> str:
         text = f"{self.word}: {one_line(self.id, 80)}"
         return f"{text}  {self.detail}" if self.detail else text
+
+
+def described(differences: list[Difference]) -> list[str]:
+    """One line for each difference, the many missing cases of a partial run folded into one."""
+    missing = [d for d in differences if d.word == MISSING]
+    if len(missing) <= _MISSING_SHOWN:
+        return [str(d) for d in differences]
+    names = ", ".join(one_line(d.id, 80) for d in missing[:_MISSING_SHOWN])
+    lines = [str(d) for d in differences if d.word != MISSING]
+    return [*lines, f"{MISSING}: {len(missing)} cases: {names} and others"]
 
 
 def by_id(results: Results) -> dict[str, CaseResult]:

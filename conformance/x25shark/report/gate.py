@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from ..results import CaseResult, Results
 from ..verdicts import Verdict
 from .baseline import Baseline
-from .compare import FAILS_DIFFERENTLY, MISSING, Difference, by_id, signature
+from .compare import FAILS_DIFFERENTLY, MISSING, Difference, by_id, described, signature
 from .terminal import ATTENTION, failure_text, one_sentence
 from .text import one_line, printable
 
@@ -40,7 +40,7 @@ class GateResult:
 
     def text(self) -> str:
         """The outcome in plain words, safe to print."""
-        lines = [str(d) for d in self.differences]
+        lines = described(self.differences)
         lines.append(self._sentence())
         return "\n".join(lines) + "\n"
 

@@ -287,11 +287,10 @@ class Progress:
             counts = [f"{self.counts[v]} {name}" for v, name in short.items() if self.counts[v]]
             self._bar.update(self._task, completed=done, counts=", ".join(counts))
         if verdict in ATTENTION:
-            _say(
-                self._console,
-                (verdict.value, STYLES[verdict]),
-                f"  {one_line(case_id, 80)}  {first_line(reason, 200)}".rstrip(),
-            )
+            text = f"  {one_line(case_id, 80)}  {first_line(reason, 200)}".rstrip()
+            if self._bar is not None:  # one line of the screen each; the summary says the rest
+                text = shorten(text, max(self._console.width - len(verdict.value), 20))
+            _say(self._console, (verdict.value, STYLES[verdict]), text)
         elif self._bar is None and not self._quiet and done % self._every == 0:
             elapsed = time.monotonic() - self._started
             _say(self._console, f"{done} of {self.total} cases, {elapsed:.0f} s: ", *self._line())

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""XOT over TCP: how the stream is cut, how connections open and end (RFC 1613 4, 5, 6.1).
+
+A clear of the far side after the loss of a connection may be a Clear with a cause of the network
+or a close of TCP: RFC 1613 6.1 leaves the choice.
+"""
+
+from __future__ import annotations
+
+from .clearing import arrives, refused
+from .connections import (
+    arrives_there,
+    call_at,
+    call_comes_or,
+    call_is_cleared,
+    closes,
+    crosses,
+    far_side_ends,
+    pause,
+    same_call,
+    send_in_pieces,
+)
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    IncomingCall,
+    Interrupt,
+    InterruptConfirmation,
+    Side,
+    purpose,
+)
+
+XOT_PORT = 1998
+
+
+@purpose("XOT-TCP-01")
+def test_listens(bench: Bench) -> None:
+    """That the connection is answered is shown by a call on it."""
+    port = bench.profile.xot.router[1]
+    if port != XOT_PORT:
+        bench.remark(f"the profile names port {port}")
+    bench.place_call().fence()
+
+
+@purpose("XOT-TCP-02")
+def test_opens_connections(bench: Bench) -> None:
+    assert bench.profile.xot.b is not None
+    port = bench.profile.xot.b[1]
+    if port != XOT_PORT:
+        bench.remark(f"the profile names port {port}")
+    bench.place_call().fence()
+
+
+@purpose("XOT-TCP-04")
+def test_one_octet_per_segment(bench: Bench) -> None:
+    a = bench.connect()
+
+    def send(octets: bytes) -> None:
+        send_in_pieces(a, octets, range(1, len(octets)))
+
+    request = bench.call_request(window=7)
+    send(a.unit_of(request))
+    if bench.two_sided:
+        b = bench.incoming(IncomingCall(user_data=request.user_data))
+        b.send(CallAccepted())
+    a.expect(CallAccepted())
+    for number in range(3):
+        octets = b"octet by octet %d" % number
+        send(a.unit_of(a.data(octets)))
+        (b if bench.two_sided else a).expect_message(octets)
+    send(a.unit_of(ClearRequest(cause=0, diagnostic=241)))
+    if bench.two_sided:
+        b.expect(ClearIndication(cause=0, diagnostic=241))
+        b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED)
+    bench.fence()
+
+
+@purpose("XOT-TCP-05")
+def test_header_split_in_the_length(bench: Bench) -> None:
+    """The pause is 50 ms, which is long enough to be read by itself."""
+    a = bench.connect()
+    unit = a.unit_of(bench.call_request())
+    a.send_octets(unit[:3])
+    pause(bench, 0.05)
+    a.send_octets(unit[3:])
+    b = arrives(bench)
+    b.send(CallAccepted())
+    a.expect(CallAccepted())
+    Call(bench, a, b).fence()
+
+
+def call_and_refusal(bench: Bench, a: Side, *templates: IncomingCall) -> Side | None:
+    """The Call that A has sent in pieces arrives, B refuses; in T2 it is answered and cleared."""
+    if not bench.two_sided:
+        a.expect(CallAccepted())
+        a.send(ClearRequest(cause=0, diagnostic=0))
+        a.expect(ClearConfirmation(), CLOSED)
+        a.close()
+        return None
+    b = bench.incoming(*templates)
+    b.send(ClearRequest(cause=0, diagnostic=0))
+    a.expect(ClearIndication(cause=0, diagnostic=0))
+    a.send(ClearConfirmation())
+    b.expect(ClearConfirmation(), CLOSED)
+    a.close()
+    return b
+
+
+@purpose("XOT-TCP-06")
+def test_body_split_at_every_position(bench: Bench) -> None:
+    """The Call is one of minimal user data, so that there are some thirty positions."""
+    request = bench.call_request(user_data=b"\xc0")
+    a = bench.connect()
+    a.send(request)
+    b = call_and_refusal(bench, a)
+    templates = () if b is None else (same_call(call_at(b)),)
+    for position in range(1, len(a.unit_of(request))):
+        a = bench.connect()
+        send_in_pieces(a, a.unit_of(request), [position])
+        call_and_refusal(bench, a, *templates)
+    bench.fence()
+
+
+@purpose("XOT-TCP-07", window=7)
+def test_several_packets_in_one_segment(call: Call) -> None:
+    """The Interrupt may overtake the Data."""
+    bench, a, b = call.bench, call.a, call.b
+    assert isinstance(b, Side)
+    messages = [bench.record(60) for _ in range(5)]
+    before = b.cursor
+    interrupt = Interrupt(user_data=b"\x25")
+    units = [a.unit_of(a.data(octets)) for octets in messages]
+    a.send_octets(b"".join([*units, a.unit_of(interrupt)]))
+    for octets in messages:
+        b.expect_message(octets, passing=(interrupt,))
+    b.expect_count(interrupt, 1, 1, start=before)
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    call.fence()
+
+
+@purpose("XOT-TCP-08", window=7)
+def test_one_and_a_half_packets_per_segment(call: Call) -> None:
+    messages = [call.bench.record(60) for _ in range(6)]
+    stream = b"".join(call.a.unit_of(call.a.data(octets)) for octets in messages)
+    one = len(stream) // len(messages)
+    send_in_pieces(call.a, stream, range(one * 3 // 2, len(stream), one * 3 // 2))
+    for octets in messages:
+        arrives_there(call, octets)
+    call.fence()
+
+
+@purpose("XOT-TCP-09")
+def test_accept_and_data_in_one_segment(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    octets = bench.record(60)
+    b.send(CallAccepted(), b.data(octets))
+    a.expect(CallAccepted())
+    a.expect_message(octets, p_s=0)
+    Call(bench, a, b).fence()
+
+
+@purpose("XOT-TCP-10")
+def test_stalled_header(bench: Bench) -> None:
+    stalled = bench.connect()
+    stalled.send_octets(b"\0\0")
+    call = bench.place_call(options={"window": 7}, note="while a header is stalled")
+    octets = bench.record(100 * call.a.packet_size)
+    call.a.send_message(octets)
+    arrives_there(call, octets)
+    call.fence()
+
+
+@purpose("XOT-TCP-11")
+def test_many_stalled_connections(bench: Bench) -> None:
+    """5 octets of a packet of 30 on each of NSTALL connections."""
+    for _ in range(bench.profile.limits.stalled_connections):
+        bench.connect().send_octets(bytes.fromhex("0000 001e 10"))
+    bench.fence(note="a call beside stalled connections")
+
+
+@purpose("XOT-TCP-12")
+def test_connection_without_octets(bench: Bench) -> None:
+    a = bench.connect()
+    a.wait_until(lambda: a.connection.end is not None, bench.profile.times.idle)
+    if a.connection.end is not None:
+        a.expect_closed()
+        bench.remark("a connection without a call is closed before TIDLE")
+    else:
+        bench.place_call(on=a, note="after an idle time").fence()
+    bench.fence()
+
+
+@purpose("XOT-TCP-13")
+def test_half_close_after_clear_request(call: Call) -> None:
+    call.a.send(ClearRequest(cause=0, diagnostic=241))
+    call.a.half_close()
+    call.b.expect(ClearIndication(cause=0, diagnostic=241))
+    call.b.send(ClearConfirmation())
+    if call.a.expect(ClearConfirmation(), CLOSED) is not None:
+        call.a.expect_closed()
+    call.bench.fence()
+
+
+@purpose("XOT-TCP-14")
+def test_half_close_in_data_transfer(call: Call) -> None:
+    call.a.half_close()
+    far_side_ends(call.bench, call.b)
+    closes(call.a, ClearIndication())
+    call.bench.fence()
+
+
+@purpose("XOT-TCP-15")
+def test_reset_in_data_transfer(call: Call) -> None:
+    call.a.reset_tcp()
+    far_side_ends(call.bench, call.b)
+    call.bench.fence()
+
+
+@purpose("XOT-TCP-16")
+def test_loss_before_the_answer(bench: Bench) -> None:
+    """The Call Accepted of B crosses the Clear."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    a.reset_tcp()
+    came = b.expect(ClearIndication(), CLOSED)
+    b.send(CallAccepted())
+    if came is not None:
+        b.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("XOT-TCP-17")
+def test_refused_connection_towards_b(bench: Bench) -> None:
+    listener = bench.refuse()
+    a = bench.connect()
+    listener.stop()
+    try:
+        a.send(bench.call_request())
+        refused(bench, a, ClearIndication(cause=bench.cause(*bench.profile.causes_down)))
+    finally:
+        listener.resume()
+    bench.fence()
+
+
+@purpose("XOT-TCP-18")
+def test_unanswered_syn_towards_b(bench: Bench) -> None:
+    """Bounded by T21, 200 s; another call goes on meanwhile."""
+    other = bench.call()
+    listener = bench.refuse()
+    listener.ignore()
+    try:
+        a = bench.connect()
+        a.send(bench.call_request())
+        other.fence(note="while a connection to B is being opened")
+        came = a.expect(ClearIndication(cause=bench.network_clear), CLOSED, within=200.0)
+        if came is not None:
+            a.send(ClearConfirmation())
+    finally:
+        listener.heed()
+    other.fence()
+    bench.fence()
+
+
+@purpose("XOT-TCP-19")
+def test_b_closes_at_once(bench: Bench) -> None:
+    """The Call may be on its way to B by then, and a Clear may follow it."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.accept()
+    b.half_close()
+    b.allow(IncomingCall(), ClearIndication())
+    refused(bench, a, ClearIndication(cause=bench.network_clear))
+    bench.fence()
+
+
+@purpose("XOT-TCP-20")
+def test_b_closes_without_an_answer(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    b.half_close()
+    b.allow(ClearIndication())
+    refused(bench, a, ClearIndication(cause=bench.network_clear))
+    bench.fence()
+
+
+@purpose("XOT-TCP-21")
+def test_idle_call(call: Call) -> None:
+    """A router that ends idle calls which carry IP is judged by IP-ENC-08 instead."""
+    ends = [side.connection for side in (call.a, call.b) if isinstance(side, Side)]
+    call.a.wait_until(
+        lambda: any(connection.end is not None for connection in ends),
+        call.bench.profile.times.idle,
+    )
+    crosses(call, call.bench.record(60), call.bench.record(60))
+
+
+@purpose("XOT-TCP-22")
+def test_dead_peer(call: Call) -> None:
+    """What the router still sends to the dead peer is its own affair."""
+    call.a.allow(ClearIndication())
+    call.a.connection.play_dead()
+    within = call.bench.profile.times.keepalive
+    template = ClearIndication(cause=call.bench.network_clear)
+    if call.b.expect(template, CLOSED, within=within) is not None:
+        call.b.send(ClearConfirmation())
+    call.a.reset_tcp()
+    call.bench.fence()
+
+
+@purpose("XOT-TCP-24")
+def test_second_call_on_the_same_connection(call: Call) -> None:
+    """RFC 1613 5 lets the router keep its connection to B for the second call as well."""
+    bench, a, b = call.bench, call.a, call.b
+    if not call_is_cleared(call):
+        bench.remark("the connection is closed after the call")
+        bench.fence()
+        return
+    a.numbering.reset()
+    a.send(bench.call_request())
+    if isinstance(b, Side):
+        old = b
+        call_comes_or(
+            bench,
+            lambda: a.connection.end is not None or old.connection.received[-1].end > old.cursor,
+        )
+        if bench.is_called():
+            b = bench.incoming()
+        elif a.connection.end is None:
+            old.numbering.reset()
+            old.expect(IncomingCall(), note="or a new connection to B, or a close towards A")
+        if a.connection.end is None:
+            b.send(CallAccepted())
+    if a.expect(CallAccepted(), CLOSED) is None:
+        bench.remark("the connection is closed at the second call")
+        bench.fence()
+    else:
+        Call(bench, a, b).fence()
+
+
+@purpose("XOT-TCP-25")
+def test_released_after_clearing(bench: Bench) -> None:
+    """20 calls; A's direction is closed behind the Clear, so that the router's FIN can be seen."""
+    for _ in range(20):
+        call = bench.place_call()
+        call.a.send(ClearRequest(cause=0, diagnostic=241))
+        call.a.half_close()
+        call.b.expect(ClearIndication(cause=0, diagnostic=241))
+        call.b.send(ClearConfirmation())
+        if call.a.expect(ClearConfirmation(), CLOSED) is not None:
+            call.a.expect_closed()
+    bench.fence()
+
+
+@purpose("XOT-TCP-26")
+def test_one_connection_to_b_per_call(bench: Bench) -> None:
+    first = bench.place_call()
+    second = bench.place_call()
+    first.fence()
+    second.fence()
+
+
+@purpose("XOT-TCP-27")
+def test_reset_behind_a_clear(bench: Bench) -> None:
+    """First 100 ms behind the Clear, then at once."""
+    for seconds in (0.1, 0.0):
+        call = bench.call()
+        call.a.allow(ClearConfirmation())
+        call.a.send(ClearRequest(cause=0, diagnostic=241))
+        if seconds:
+            pause(bench, seconds)
+        call.a.reset_tcp()
+        of_a = ClearIndication(cause=0, diagnostic=241)
+        of_the_network = ClearIndication(cause=bench.network_clear)
+        came = call.b.expect(*([of_a] if seconds else [of_a, of_the_network, CLOSED]))
+        if came is not None:
+            call.b.send(ClearConfirmation())
+            if call.model == "splice":
+                call.b.expect_closed()
+    bench.fence()
+
+
+@purpose("XOT-TCP-28")
+def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
+    """A second call, begun while B is still silent, is the fence: its SYN is repeated later than
+    one that the router may have left of the first call. B answers when both have been sent.
+    """
+    other = bench.call()
+    requests = bench.call_request(), bench.call_request()
+    listener = bench.refuse()
+    listener.ignore()
+    try:
+        a = bench.connect()
+        a.send(requests[0])
+        pause(bench, 0.1)
+        a.send(ClearRequest(cause=0, diagnostic=241))
+        a.expect(ClearConfirmation(), CLOSED)
+        a2 = bench.connect()
+        a2.send(requests[1])
+        other.fence()
+    finally:
+        listener.heed()
+    b = bench.incoming(*(IncomingCall(user_data=request.user_data) for request in requests))
+    if call_at(b).user_data == requests[0].user_data:
+        if b.expect(ClearIndication(), CLOSED) is not None:
+            b.send(ClearConfirmation())
+        b = bench.incoming(IncomingCall(user_data=requests[1].user_data))
+    b.send(CallAccepted())
+    a2.expect(CallAccepted())
+    Call(bench, a2, b).fence()

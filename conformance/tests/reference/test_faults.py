@@ -567,6 +567,50 @@ def back_pressure(make_lab: Any, model: str) -> Any:
     return lab
 
 
+@scenario
+def permanent(make_lab: Any, model: str) -> Any:
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+    own |= {"packet_size_in": 256}
+    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
+    pvcs = [own, far | {"peer": "127.0.25.3:1998", "retry": 60}]
+    labs = []
+    request = "1001f58100020001020001{}533953 30".replace(" ", "")
+    for values in ("02020708", "02020807"):
+        lab = make_lab(model, pvc=pvcs)
+        lab.router.start()
+        lab.open()
+        lab.called[0].tell(lab.called[0].got[0])
+        lab.called[0].tell("10021f")
+        for _ in range(2):
+            a = lab.caller()
+            a.tell(request.format(values), "10011f")
+        lab.called[0].tell("10021f", "10020041", "1002130000")
+        labs.append(lab)
+    lab = make_lab(model, pvc=pvcs)
+    lab.caller().tell(request.format("02020708") + "00")
+    labs.append(lab)
+    lab = make_lab(model, pvc=pvcs)
+    lab.router.start()
+    lab.open(succeed=False)
+    lab.timers.advance(30)
+    lab.open()
+    labs.append(lab)
+    lab = make_lab(model, pvc=pvcs, source="127.0.25.1")
+    lab.router.start()
+    lab.open()
+    b = lab.caller("127.0.25.3")
+    b.tell("1002f58100020002020002020207075338 5331".replace(" ", ""))
+    lab.called[0].tell(lab.called[0].got[0])
+    a = lab.caller()
+    a.tell(request.format("02020708"), "10011f")
+    for peer in (b, lab.called[0]):
+        if not peer.closed:
+            peer.tell("10021f", "10021f")
+    a.tell("10010041")
+    labs.append(lab)
+    return labs
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

@@ -64,6 +64,9 @@ class ChannelUser:
     def reset_confirmed(self, channel: "Channel") -> None:
         """The peer confirmed a reset (d1)."""
 
+    def lost(self, channel: "Channel") -> None:
+        """The connection ended while there was no circuit on it."""
+
     def pvc_setup_received(self, channel: "Channel", octets: bytes) -> bool:
         """A PVC setup before any call; True if it was taken (RFC 1613 6.5)."""
         return False
@@ -83,6 +86,8 @@ class Channel:
         #: RFC 1613 6.2: the other half of a splice takes the packets unread.
         self.joined: Callable[[bytes], None] | None = None
         self.permanent = False
+        #: RFC 1613 6.5: nothing but the answer to a PVC setup counts on this connection.
+        self.awaits_setup = False
         self.p = P.READY
         self.modulo = 8
         self.lcn = 0
@@ -176,6 +181,8 @@ class Channel:
 
     def call_cell(self, packet_type: int) -> Cell:
         """Table C-3; a permanent circuit has only Table C-4."""
+        if self.awaits_setup:
+            return Do.DISCARD
         return Do.SEE_C4 if self.permanent else CALL_SETUP[packet_type][self.p]
 
     def reset_cell(self, packet_type: int) -> Cell:
@@ -536,7 +543,9 @@ class Channel:
             self.interface.count("x25StatOutCallFailures")
         if self.p in (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER):
             self.user.cleared(self, Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
-        if self.p is not P.READY:
+        if self.p is P.READY:
+            self.user.lost(self)
+        else:
             self.released()
 
     def set_gauge(self, name: str) -> None:

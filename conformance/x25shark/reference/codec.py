@@ -55,7 +55,7 @@ def type_of(octets: bytes, modulo: int) -> int:
 
 def gfi_is_valid(octets: bytes, packet_type: int, modulo: int) -> bool:
     """X.25 5.1.1: which of bits 8 and 7 a packet type may set, and the modulo of the circuit."""
-    if modulo_of(octets) != modulo:
+    if not modulo or modulo_of(octets) != modulo:
         return False
     bits = octets[0] & (Q_BIT | D_BIT)
     if packet_type in (Type.DATA, Type.CALL, Type.ACCEPT, -1):

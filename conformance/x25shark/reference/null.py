@@ -114,6 +114,9 @@ class NullRouter:
         )
         return near
 
+    def start(self) -> None:
+        """Nothing is opened."""
+
     def flush(self) -> None:
         """Nothing is owed."""
 

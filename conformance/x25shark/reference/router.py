@@ -9,6 +9,7 @@ from .config import Settings
 from .connection import Connection
 from .counters import Counters
 from .ports import Network, Timers, Wire
+from .pvc import PvcTable
 from .relay import Relay
 from .relay_endtoend import EndToEndRelay
 from .relay_local import LocalRelay
@@ -40,6 +41,11 @@ class Router(ChannelUser):
         self.unsettled: list[Channel] = []
         self.used_lcns: set[int] = set()
         self.stopping = False
+        self.pvcs = PvcTable(self)
+
+    def start(self) -> None:
+        """Open the permanent circuits that this router initiates."""
+        self.pvcs.start()
 
     # -- connections ----------------------------------------------------------------------------
 
@@ -146,6 +152,10 @@ class Router(ChannelUser):
             return terminal(self)
         return RELAYS[route.model](self, route)
 
+    def pvc_setup_received(self, channel: Channel, octets: bytes) -> bool:
+        """A PVC setup in place of a Call (RFC 1613 6.5)."""
+        return self.pvcs.setup_received(channel, octets)
+
     # -- end ------------------------------------------------------------------------------------
 
     def stop(self) -> None:
@@ -153,7 +163,7 @@ class Router(ChannelUser):
         self.stopping = True
         for connection in list(self.connections):
             channel = connection.channel
-            if channel.p is P.READY:
+            if channel.p is P.READY or channel.permanent:
                 connection.wire.close()
             else:
                 channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))

@@ -450,6 +450,7 @@ class Server:
 
     def run(self) -> None:
         """Serve until stop(); then clear the calls and end."""
+        self.router.start()
         while self.running:
             self.turn()
         self.close_listeners()

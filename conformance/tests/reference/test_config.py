@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The configuration of the reference router: what is wrong is said in one line with its place."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from x25shark.reference.config import ConfigError, load, parse
+
+ROUTE = {"prefix": "21", "to": "127.0.25.3:1998"}
+PVC = {"name": "S0", "lcn": 1, "remote_name": "S1", "remote_lcn": 2, "to": "echo"}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"lisen": "x"}, "lisen: unknown key"),
+        ({"listen": "127.0.0.1"}, "listen: must be an IPv4 address and port"),
+        ({"listen": "localhost:1998"}, "listen: "),
+        ({"listen": 1998}, "listen: must be a text"),
+        ({"http": "192.0.2.1:80"}, "http: must be a loopback address"),
+        ({"source": "here"}, "source: "),
+        ({"model": "e2e"}, "model: must be one of local, end-to-end, splice"),
+        ({"max_calls": 0}, "max_calls: must be a whole number from 1"),
+        ({"max_calls": True}, "max_calls: "),
+        ({"packet_size_max": 100}, "packet_size_max: must be a power of two"),
+        ({"packet_size_max": 64}, "packet_size_max: must be 128 or more"),
+        ({"timers": {"t11": -1}}, "timers.t11: must be a number of seconds"),
+        ({"timers": {"t9": 1}}, "timers.t9: unknown key"),
+        ({"timers": 3}, "timers: must be a table"),
+        ({"route": ROUTE}, "route: must be written as"),
+        ({"route": [{"to": "echo"}]}, "route[1].prefix: missing"),
+        ({"route": [ROUTE | {"prefix": "2a"}]}, "route[1].prefix: must be at most 15 decimal"),
+        ({"route": [ROUTE, ROUTE | {"to": "nowhere"}]}, "route[2].to: "),
+        ({"route": [ROUTE | {"window": 3}]}, "route[1].window: needs model"),
+        ({"route": [ROUTE | {"rewrite": {"cut": 1}}]}, "route[1].rewrite.cut: unknown key"),
+        ({"route": [ROUTE | {"alternates": "x"}]}, "route[1].alternates: must be a list"),
+        ({"route": [{"prefix": "1", "to": "echo", "alternates": ["127.0.0.1:1"]}]}, "inside"),
+        ({"pvc": [PVC | {"to": "S7/1"}]}, "pvc: s0/1: to must be"),
+        ({"pvc": [PVC, PVC]}, "two entries"),
+        ({"pvc": [PVC | {"lcn": 4096}]}, "pvc[1].lcn: "),
+        ({"pvc": [PVC | {"window_in": 8}]}, "pvc[1].window_in: "),
+        ({"pvc": [PVC | {"retry": 0}]}, "pvc[1].retry: "),
+        ({"pvc": [PVC | {"name": "x" * 256}]}, "pvc[1].name: "),
+    ],
+)
+def test_wrong_configuration(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse(values, "router.toml: ")
+    assert message in str(error.value)
+    assert str(error.value).startswith("router.toml: ")
+    assert "\n" not in str(error.value)
+
+
+def test_defaults_and_spelling() -> None:
+    assert parse({}).t11 == 180
+    assert parse({"max-calls": 7, "stop-on-eof": True}).max_calls == 7
+    route = parse({"model": "local", "route": [ROUTE | {"packet-size": 512}]}).routes[0]
+    assert (route.packet_size, route.independent, route.model) == (9, True, "local")
+
+
+def test_file_that_is_not_there_or_no_toml(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load(tmp_path / "none.toml")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("listen = \n")
+    with pytest.raises(ConfigError, match="line 1"):
+        load(broken)
+    broken.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"broken\.toml"):
+        load(broken)

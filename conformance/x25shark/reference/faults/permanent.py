@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of permanent circuits over XOT (RFC 1613 6.5)."""
+
+from typing import Any
+
+from .. import pvc
+from ..channel import Channel
+from ..codec import Data
+from ..codes import Type
+from ..pvc import PvcEnd, Setup
+from .common import packet_type
+from .registry import Patch, fault
+
+
+@fault("BUG-XOT-37", "PVC setup: ignores name lengths")
+def name_lengths(patch: Patch) -> None:
+    patch.replace(pvc, "names_fit", lambda n, m, available: True)
+
+
+@fault("BUG-XOT-38", "PVC setup: no Reset after success")
+def no_reset(patch: Patch) -> None:
+    patch.replace(PvcEnd, "announce", lambda self, channel: None)
+
+
+@fault("BUG-XOT-39", "PVC setup: swaps incoming and outgoing values")
+def swaps_directions(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "values_fit")
+    def values_fit(original: Any, end: PvcEnd, setup: Setup) -> bool:
+        swapped = setup._replace(
+            window_in=setup.window_out,
+            window_out=setup.window_in,
+            size_in=setup.size_out,
+            size_out=setup.size_in,
+        )
+        return bool(original(end, swapped))
+
+
+@fault("BUG-XOT-40", "PVC setup: retries at once, without end")
+def retries(patch: Patch) -> None:
+    patch.replace(PvcEnd, "retry_pause", lambda self: 0.02)
+
+
+def send_on_all(patch: Patch) -> None:
+    """A PVC keeps the connections it had, and sends Data on each."""
+
+    @patch.wrap(PvcEnd, "up")
+    def up(original: Any, end: PvcEnd, channel: Channel) -> None:
+        older: list[Channel] = vars(end).setdefault("older", [])
+        if end.channel is not None:
+            older.append(end.channel)
+        original(end, channel)
+
+    @patch.wrap(Channel, "forward_data")
+    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+        original(channel, data)
+        for one in vars(channel.user).get("older", []):
+            if one is not channel:
+                original(one, data)
+
+
+@fault("BUG-XOT-41", "PVC setup: accepts a second connection and sends on both")
+def second_connection(patch: Patch) -> None:
+    patch.replace(PvcEnd, "is_taken", lambda self: False)
+    send_on_all(patch)
+
+
+@fault("BUG-XOT-42", "forwards call and clear packets on a PVC")
+def forwards_clear(patch: Patch) -> None:
+    types = (Type.CALL, Type.ACCEPT, Type.CLEAR, Type.CLEAR_CONFIRMATION)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        end = channel.user
+        other = end.partner.channel if isinstance(end, PvcEnd) and end.partner else None
+        if other is not None and channel.permanent and packet_type(channel, octets) in types:
+            other.send(bytes((octets[0] & 0xF0 | other.lcn >> 8, other.lcn & 0xFF)) + octets[2:])
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-49", "PVC setup collision: sends on both connections")
+def collision(patch: Patch) -> None:
+    patch.replace(PvcEnd, "keeps_own", lambda self: True)
+    send_on_all(patch)

@@ -15,6 +15,7 @@ pub mod record;
 pub mod relay;
 pub mod responder;
 pub mod run;
+mod sending;
 pub mod session;
 pub mod stats;
 pub mod wire;

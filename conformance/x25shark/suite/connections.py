@@ -7,7 +7,7 @@ way to judge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from scapy.packet import Packet
 from scapy_x25 import CallRequest, ClearConfirmation, ClearIndication, ClearRequest
@@ -57,6 +57,19 @@ def closes(side: Side, *before: Packet, note: str = "") -> None:
         side.expect_closed()
 
 
+def arrives(bench: Bench, *templates: Packet) -> AnySide:
+    """The call at B as one of the templates says; where the router ends it itself, no side."""
+    return bench.incoming(*templates) if bench.two_sided else AbsentSide()
+
+
+def refused(bench: Bench, side: Side, *templates: Packet) -> None:
+    """The router itself ends the call attempt of this side: by one of these Clears, or a close."""
+    if side.expect(*templates, CLOSED) is None:
+        bench.remark("the call was refused by a close of TCP, without a Clear")
+    else:
+        side.send(ClearConfirmation())
+
+
 def far_side_ends(bench: Bench, side: AnySide) -> None:
     """The call at the far side ends: a Clear with a cause of the network, or a TCP close."""
     if side.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
@@ -86,12 +99,6 @@ def call_is_cleared(call: Call) -> bool:
     call.b.expect(ClearIndication(cause=0, diagnostic=241))
     call.b.send(ClearConfirmation())
     return call.a.expect(ClearConfirmation(), CLOSED) is not None
-
-
-def call_comes_or(bench: Bench, condition: Callable[[], bool]) -> bool:
-    """Wait until the router opens a connection to B (True) or the condition holds (False)."""
-    bench.loop.wait(lambda: bench.is_called() or condition(), bench.patience)
-    return bench.is_called()
 
 
 def call_at(side: AnySide) -> Packet:

@@ -8,7 +8,7 @@ sign: the Call Connected of the Call that follows, or the answer to the Data tha
 from __future__ import annotations
 
 from ..judges.template import matches
-from .connections import call_comes_or
+from .connections import arrives
 from .language import (
     CLOSED,
     REJ,
@@ -145,11 +145,12 @@ def test_spare_clear_confirmation(bench: Bench) -> None:
     """Discarded, so that the Call works; or the connection is closed, and a new one works."""
     a = bench.connect()
     a.send(ClearConfirmation(), bench.call_request())
-    if bench.two_sided and call_comes_or(bench, lambda: a.connection.end is not None):
-        b = bench.incoming()
+    if not bench.two_sided or bench.went_on(a):
+        b = arrives(bench)
         b.send(CallAccepted())
-        a.expect(CallAccepted())
-        Call(bench, a, b).fence()
-    elif a.expect(*([CLOSED] if bench.two_sided else [CallAccepted(), CLOSED])) is None:
+        if a.expect(CallAccepted(), *([] if bench.two_sided else [CLOSED])) is not None:
+            Call(bench, a, b).fence()
+    else:
+        a.expect_closed()
         bench.remark("the connection was closed")
     bench.fence()

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from .clearing import procedure_error
-from .connections import AnySide, arrives_there, call_at, crosses, far_side_ends, same_call
+from ..judges.expectation import TcpEnd
+from .connections import AnySide, arrives_there, call_at, crosses, same_call
 from .language import (
     CLOSED,
     Bench,
@@ -114,26 +114,19 @@ def second_call(call: Call, lcn: int, *, may_close: bool) -> None:
     request = bench.call_request()
     request.lcn = lcn
     call.a.send(request)
-    if call.model == "splice":
-        came: Packet | None = call.b.expect(
-            same_call(request), ClearIndication(cause=bench.remote_clear), CLOSED
-        )
-        if isinstance(came, IncomingCall):
-            bench.remark("the splice passes the second Call on")
-            call.fence()
-            return
-        if came is not None:
-            call.b.send(ClearConfirmation())
-        call.a.expect(
-            ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23)), CLOSED
-        )
-    elif may_close:
-        error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
-        if call.a.expect(error, CLOSED) is not None:
-            call.a.send(ClearConfirmation())
-        far_side_ends(bench, call.b)
-    else:
-        procedure_error(call, call.a, call.b, 23)
+    error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
+    at_b: list[Packet | TcpEnd] = [ClearIndication(cause=bench.remote_clear)]
+    at_b += [same_call(request)] if call.model == "splice" else []
+    at_b += [ClearIndication(cause=bench.network_clear), CLOSED] if may_close else []
+    came = call.b.expect(*at_b)
+    if isinstance(came, IncomingCall):
+        bench.remark("the splice passes the second Call on")
+        call.fence()
+        return
+    if came is not None:
+        call.b.send(ClearConfirmation())
+    if call.a.expect(error, *([CLOSED] if may_close else [])) is not None:
+        call.a.send(ClearConfirmation())
     bench.fence()
 
 

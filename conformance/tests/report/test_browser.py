@@ -55,6 +55,7 @@ def test_an_opened_case_shows_expectations_and_ladder(
     missing = case(3, Verdict.FAIL).expectations[1]
     missing.frame, missing.text = None, "Reset Confirmation at B2"
     item.expectations.append(missing)
+    item.packets[-1].connection = 2
     text = opened(run_of([case(1, Verdict.PASS), item]), tmp_path, "#case-PLP-RST-02")
     assert re.search(r'<details class="case v-fail" id="case-PLP-RST-02"[^>]* open', text)
     assert text.count('class="yes">met') == 2
@@ -64,6 +65,8 @@ def test_an_opened_case_shows_expectations_and_ladder(
     assert "✗ expectation 2" in text
     assert "✗ expectation 3 not met, no packet to show: Reset Confirmation at B2" in text
     assert "1.2 s later" in text
+    # Side B has two connections, side A has one.
+    assert re.findall(r">TCP (\d)</span>", text) == ["1", "1", "2"]
     # Who sent what: arrows and the words for those who do not see them.
     ways = re.findall(r'unseen">(\w+ to \w+): .*?arrow (\w+)', text, flags=re.S)
     assert ways == [

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 from x25shark.report.text import (
     first_line,
-    octets_dump,
     one_line,
     printable,
     relative_path,
@@ -69,10 +68,3 @@ def test_paths_that_leave_the_report_are_refused(path: str | None) -> None:
 
 def test_paths_inside_the_report_are_kept() -> None:
     assert relative_path("cases/PLP-RST-04.pcapng") == "cases/PLP-RST-04.pcapng"
-
-
-def test_octets_dump() -> None:
-    assert octets_dump("10011b3c73") == [f"0000  {'10 01 1b 3c 73':<47}  ...<s"]
-    lines = octets_dump("00" * 2_000)
-    assert lines[-1] == "[976 more octets left out: see the capture]"
-    assert octets_dump("no hex: 1") == ["0000  e1" + " " * 47 + "."]

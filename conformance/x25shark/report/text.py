@@ -99,23 +99,6 @@ def relative_path(evidence: str | None) -> str | None:
     return str(path)
 
 
-def octets_dump(octets: str, limit: int = 1024, width: int = 16) -> list[str]:
-    """Lines of a hexadecimal dump (offset, hexadecimal octets, ASCII) of a hexadecimal string.
-
-    At most `limit` octets are shown; a last line says how many were left out.
-    """
-    digits = "".join(c for c in octets[: 2 * limit] if c in "0123456789abcdefABCDEF")
-    data = bytes.fromhex(digits[: len(digits) & ~1])
-    lines = []
-    for start in range(0, len(data), width):
-        row = data[start : start + width]
-        shown = "".join(chr(o) if 0x20 <= o < 0x7F else "." for o in row)
-        lines.append(f"{start:04x}  {row.hex(' '):<{3 * width - 1}}  {shown}")
-    if len(octets) > 2 * limit:
-        lines.append(f"[{len(octets) // 2 - limit:,} more octets left out: see the capture]")
-    return lines
-
-
 def direction(packet: PacketLine) -> str:
     """Who sent the packet to whom: "A > router", "router > A" and the same for B."""
     side = one_line(packet.side, 8)

@@ -148,10 +148,13 @@
     });
     return marks;
   };
-  const packetItem = (packet, one, marks, last) => {
+  const packetItem = (packet, one, marks, last, several) => {
     const [seconds, frame, k, side, sent, connection, offset, text, octets, leftOut] = packet;
     const way = isB(side) === Boolean(sent) ? "left" : "right";
-    const what = make("span", "what", side.length > 1 ? make("span", "tag", side) : "", ` ${text}`);
+    const what = make("span", "what");
+    if (side.length > 1) what.append(make("span", "tag", side), " ");
+    if (several.has(side)) what.append(make("span", "tag", `TCP ${connection}`), " ");
+    what.append(text);
     const found = marks.get(`${frame}.${k}`) ?? [];
     for (const mark of found) {
       what.append(make(
@@ -193,10 +196,16 @@
     const head = cells(one, "seconds", make("span", "lane-a", "A"), make("span", "lane-b", "B"), "frame.packet");
     find(".mid", head).textContent = "router";
     const list = make("ol", `ladder${one ? " one" : ""}`, make("li", "heads", head));
+    // Sides with more than one TCP connection: there each packet names its connection.
+    const connections = new Map();
+    for (const packet of data.packets.filter(Array.isArray)) {
+      connections.set(packet[3], (connections.get(packet[3]) ?? new Set()).add(packet[5]));
+    }
+    const several = new Set([...connections].filter(([, all]) => all.size > 1).map(([side]) => side));
     let last = null;
     for (const packet of data.packets) {
       if (Array.isArray(packet)) {
-        list.append(...packetItem(packet, one, marks, last));
+        list.append(...packetItem(packet, one, marks, last, several));
         last = packet[0];
       } else {
         list.append(gapItem(one, `${plural(packet, "packet")} not shown: see the capture`));

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ways in which calls end, as the cases of call set-up, facilities and clearing share them.
+"""How calls end, as the cases share it (X.25 4.1.7 to 4.1.10, Annex C).
 
-X.25 4.1.7 to 4.1.10; RFC 1613 6.1: before the call is connected a close of the TCP connection is
-one end of a call attempt, and a close stands for the Clear Confirmation.
+RFC 1613 6.1: before the call is connected a close of the TCP connection is one end of a call
+attempt, and a close stands for the Clear Confirmation.
 """
 
 from __future__ import annotations
@@ -19,9 +19,24 @@ from ..sides.side import AbsentSide, Side
 AnySide = Side | AbsentSide
 
 
-def arrives(bench: Bench, *templates: Packet) -> AnySide:
-    """The call at B as one of the templates says; where the router ends it itself, no side."""
-    return bench.incoming(*templates) if bench.two_sided else AbsentSide()
+def refused(bench: Bench, side: AnySide, *templates: Packet) -> None:
+    """The router itself ends a call that is not connected: one of these Clears, or a TCP close."""
+    if not side.present:
+        return
+    if side.expect(*templates, CLOSED) is None:
+        bench.remark("a call was refused by a close of TCP, without a Clear")
+    else:
+        side.send(ClearConfirmation())
+
+
+def setup_error(bench: Bench, offender: AnySide, other: AnySide, *codes: int) -> None:
+    """As procedure_error(), while the call is not connected."""
+    refused(
+        bench,
+        offender,
+        ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(*codes)),
+    )
+    refused(bench, other, ClearIndication(cause=bench.remote_clear))
 
 
 def generic(code: int) -> tuple[int, int, int]:
@@ -35,20 +50,12 @@ def confirmed(side: AnySide) -> None:
 
 
 def cleared(side: AnySide, *, cause: Matcher | int, diagnostic: Matcher | int | None) -> None:
-    """The router clears this side, which confirms."""
+    """The router clears this side, which confirms. diagnostic None: any."""
     template = ClearIndication(cause=cause)
     if diagnostic is not None:
         template.fields["diagnostic"] = diagnostic
     side.expect(template)
     side.send(ClearConfirmation())
-
-
-def refused(bench: Bench, side: Side, *templates: Packet) -> None:
-    """The router itself refuses the call of this side: one of these Clears, or a TCP close."""
-    if side.expect(*templates, CLOSED) is None:
-        bench.remark("the call was refused by a close of TCP, without a Clear")
-    else:
-        side.send(ClearConfirmation())
 
 
 def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) -> None:
@@ -58,17 +65,27 @@ def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) 
     cleared(other, cause=bench.remote_clear, diagnostic=None)
 
 
+def passes(bench: Bench, sender: AnySide, receiver: AnySide, cause: int, diagnostic: int) -> None:
+    """One side clears; cause and diagnostic arrive at the other one, and both confirm.
+
+    0x11 in place of 0x13 is a remark: seen from the receiver that error was a remote one.
+    """
+    wanted = [ClearIndication(cause=cause, diagnostic=diagnostic)]
+    if cause == 0x13:
+        wanted.append(ClearIndication(cause=0x11, diagnostic=diagnostic))
+    sender.send(ClearRequest(cause=cause, diagnostic=diagnostic))
+    came = receiver.expect(*wanted)
+    if came is not None and came.cause != cause:
+        bench.remark("local procedure error (0x13) arrives as remote procedure error (0x11)")
+    receiver.send(ClearConfirmation())
+    confirmed(sender)
+
+
 def end(call: Call) -> None:
     """Side A clears a call whose purpose is reached."""
-    call.a.send(ClearRequest(cause=0, diagnostic=0))
-    call.b.expect(ClearIndication())
-    call.b.send(ClearConfirmation())
-    confirmed(call.a)
+    passes(call.bench, call.a, call.b, 0, 0)
 
 
-def give_up(a: Side, b: Side) -> None:
+def give_up(a: Side, b: AnySide) -> None:
     """B refuses a call whose purpose was reached when it arrived there."""
-    b.send(ClearRequest(cause=0, diagnostic=0))
-    a.expect(ClearIndication(cause=0, diagnostic=0))
-    a.send(ClearConfirmation())
-    confirmed(b)
+    passes(a.bench, b, a, 0, 0)

@@ -1,38 +1,50 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Call set-up (X.25 4.1, 5.2.1 to 5.2.3, Table C-3; RFC 1613 6.1)."""
+"""Call set-up (X.25 4.1, 5.2.1 to 5.2.3, Table C-3; RFC 1613 6.1).
+
+PLP-CALL-16 (call collision) and PLP-CALL-24 (one-way channels) need a LAPB interface.
+"""
 
 from __future__ import annotations
 
-from .clearing import arrives, confirmed, end, generic, give_up, refused
+from .calls import accepted, arrives, trusts_the_ends
+from .clearing import (
+    confirmed,
+    end,
+    generic,
+    give_up,
+    passes,
+    procedure_error,
+    refused,
+    setup_error,
+)
 from .language import (
+    CLOSED,
     Bench,
     Call,
     CallAccepted,
+    CalledLineAddressModified,
     CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
+    Data,
     Packet,
+    PacketSize,
+    Side,
+    WindowSize,
+    one_of,
     purpose,
 )
 
 NETWORK_CAUSES = (0x01, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 
 
-def refusal_passes(bench: Bench, cause: int, diagnostic: int, *others: int) -> None:
-    """B refuses a call; A gets cause and diagnostic. others: causes that are as good."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
-    b.send(ClearRequest(cause=cause, diagnostic=diagnostic))
-    wanted: list[Packet] = [
-        ClearIndication(cause=allowed, diagnostic=diagnostic) for allowed in (cause, *others)
-    ]
-    came = a.expect(*wanted)
-    if came is not None and came.cause != cause:
-        bench.remark(f"cause 0x{cause:02x} arrives as 0x{came.cause:02x}")
-    a.send(ClearConfirmation())
-    confirmed(b)
+def not_obtainable(bench: Bench) -> ClearIndication:
+    """The Clear for an address without route: diagnostic 67, its group, or 112 to 122."""
+    return ClearIndication(
+        cause=bench.cause(*sorted(bench.profile.causes_no_route)),
+        diagnostic=bench.diagnostic(*generic(67), *range(112, 123)),
+    )
 
 
 @purpose("PLP-CALL-01")
@@ -40,24 +52,89 @@ def test_call_from_a_to_b(bench: Bench) -> None:
     a = bench.connect()
     request = bench.call_request()
     a.send(request)
-    b = arrives(
-        bench,
-        CallRequest(called_address=bench.called_address, calling_address=bench.profile.addresses.a),
+    wanted = CallRequest(
+        called_address=bench.called_address, calling_address=bench.profile.addresses.a
     )
-    b.send(CallAccepted())
-    a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    accepted(a, arrives(bench, wanted), request).fence()
+
+
+@purpose("PLP-CALL-02")
+def test_call_from_b_to_a(bench: Bench) -> None:
+    called, calling = bench.profile.addresses.a, bench.called_address
+    b = bench.connect(at="b")
+    request = bench.call_request(called=called, calling=calling)
+    b.send(request)
+    a = bench.incoming(CallRequest(called_address=called, calling_address=calling), at="a")
+    call = accepted(b, a, request)
+    call.fence()
+    end(call)
+    bench.fence()
+
+
+@purpose("PLP-CALL-03")
+def test_every_pair_of_address_lengths(bench: Bench) -> None:
+    """ADDR-B with digits added up to 15, as far as its route takes them; calling 0 to 15."""
+    called = bench.called_address + "123456789012345"
+    calling = "908172635445362"
+    for called_length in range(len(bench.called_address), 16):
+        for calling_length in range(16):
+            digits = called[:called_length], calling[:calling_length]
+            a = bench.connect()
+            request = bench.call_request(called=digits[0], calling=digits[1])
+            a.send(request)
+            longer = called_length > len(bench.called_address)
+            if longer and calling_length == 0 and not bench.went_on(a):
+                a.expect(not_obtainable(bench), CLOSED)
+                a.send(ClearConfirmation())
+                bench.remark(f"the route to B takes no {called_length} digits")
+                break
+            template = CallRequest(
+                called_address=digits[0],
+                calling_address_length=calling_length,
+                user_data=request.user_data,
+            )
+            if calling_length:
+                template.fields["calling_address"] = digits[1]
+            give_up(a, bench.incoming(template))
+    bench.fence()
 
 
 @purpose("PLP-CALL-04")
 def test_empty_calling_address(bench: Bench) -> None:
     """ADDR-B is not the route on which the profile declares an insertion."""
     a = bench.connect()
-    a.send(bench.call_request(calling=""))
-    b = arrives(bench, CallRequest(calling_address_length=0))
-    b.send(CallAccepted())
-    a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    request = bench.call_request(calling="")
+    a.send(request)
+    accepted(a, arrives(bench, CallRequest(calling_address_length=0)), request).fence()
+
+
+def destination(bench: Bench, digits: str) -> str | None:
+    """Where the profile's prefixes lead these digits, by its rule: "b", "b2", or nowhere."""
+    prefixes = bench.profile.addresses.prefixes
+    matching = [prefix for prefix in prefixes if digits.startswith(prefix)]
+    if not matching:
+        return None
+    rule = bench.profile.route_rule
+    return prefixes[max(matching, key=len) if rule == "longest" else matching[0]]
+
+
+def goes_to(bench: Bench, digits: str, at: str) -> None:
+    """A call for these digits arrives there."""
+    a = bench.connect()
+    a.send(bench.call_request(called=digits))
+    give_up(a, bench.incoming(CallRequest(called_address=digits), at=at))
+
+
+@purpose("PLP-CALL-05")
+def test_route_that_the_rule_selects(bench: Bench) -> None:
+    """One call for each prefix of the profile, and one for ADDR-B."""
+    for prefix in bench.profile.addresses.prefixes:
+        digits = (prefix + "00000000")[:15]
+        at = destination(bench, digits)
+        assert at is not None
+        goes_to(bench, digits, at)
+    goes_to(bench, bench.called_address, "b")
+    bench.fence()
 
 
 @purpose("PLP-CALL-06")
@@ -66,14 +143,7 @@ def test_address_without_route(bench: Bench) -> None:
     bench.need(no_route, "the profile names no address without route (addresses.no_route)")
     a = bench.connect()
     a.send(bench.call_request(called=no_route))
-    refused(
-        bench,
-        a,
-        ClearIndication(
-            cause=bench.cause(*sorted(bench.profile.causes_no_route)),
-            diagnostic=bench.diagnostic(*generic(67), *range(112, 123)),
-        ),
-    )
+    refused(bench, a, not_obtainable(bench))
     bench.fence()
 
 
@@ -89,6 +159,13 @@ def test_destination_that_is_down(bench: Bench) -> None:
     finally:
         listener.resume()
     bench.fence()
+
+
+def refusal_passes(bench: Bench, cause: int, diagnostic: int) -> None:
+    """B refuses a call; A gets cause and diagnostic."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    passes(bench, bench.incoming(), a, cause, diagnostic)
 
 
 @purpose("PLP-CALL-08")
@@ -107,9 +184,53 @@ def test_private_cause_of_a_refusal_reaches_a(bench: Bench) -> None:
 
 @purpose("PLP-CALL-10")
 def test_network_cause_of_a_refusal_reaches_a(bench: Bench) -> None:
-    """0x11 in place of 0x13 is a remark: the error was local at B."""
     for number, cause in enumerate(NETWORK_CAUSES):
-        refusal_passes(bench, cause, 112 + number % 11, *((0x11,) if cause == 0x13 else ()))
+        refusal_passes(bench, cause, 112 + number % 11)
+    bench.fence()
+
+
+def time_out(bench: Bench, a: Side, b: Side) -> None:
+    """No answer from B: from 0.9 to 1.2 times T11 after the Call both sides are cleared."""
+    t11 = bench.profile.times.t11
+    bench.loop.wait(lambda: bool(a.connection.received or b.phase != "idle"), 0.9 * t11)
+    a.expect_count(ClearIndication(), 0, 0, note="before 0.9 times T11")
+    refusal = ClearIndication(cause=bench.cause(0x11, 0x09, 0x05))
+    if a.expect(refusal, CLOSED, within=0.3 * t11 + bench.patience) is None:
+        bench.remark("a call was refused by a close of TCP, without a Clear")
+    a.send(ClearConfirmation())
+    # Without the Confirmation: what B does next is the matter of the case.
+    b.expect(ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(49)), CLOSED)
+
+
+@purpose("PLP-CALL-11")
+def test_no_answer_from_b(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    time_out(bench, a, b)
+    b.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-CALL-12")
+def test_no_answer_from_b_without_t11(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    a.expect(ClearIndication(), CLOSED, within=bench.profile.times.call_longest)
+    a.send(ClearConfirmation())
+    refused(bench, b, ClearIndication())
+    bench.fence()
+
+
+@purpose("PLP-CALL-13")
+def test_late_call_accepted(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    with bench.preamble():
+        time_out(bench, a, b)
+    b.send(CallAccepted(), ClearConfirmation())
     bench.fence()
 
 
@@ -117,23 +238,141 @@ def test_network_cause_of_a_refusal_reaches_a(bench: Bench) -> None:
 def test_caller_clears_before_the_answer(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
+    passes(bench, a, bench.incoming(), 0, 241)
+    bench.fence()
+
+
+@purpose("PLP-CALL-15")
+def test_clear_of_a_crosses_accept_of_b(bench: Bench) -> None:
+    """B accepts from 50 ms before to 50 ms after the Clear."""
+    for milliseconds in (-50, -10, -1, 0, 1, 10, 50):
+        a = bench.connect()
+        a.send(bench.call_request())
+        b = bench.incoming()
+        first, last = (a, b) if milliseconds > 0 else (b, a)
+        packets = {a: ClearRequest(cause=0, diagnostic=241), b: CallAccepted()}
+        first.send(packets[first])
+        bench.loop.wait(lambda: False, abs(milliseconds) / 1000)
+        last.send(packets[last])
+        b.expect(ClearIndication(cause=0, diagnostic=241))
+        b.send(ClearConfirmation())
+        came = a.expect(CallAccepted(), ClearConfirmation(), CLOSED)
+        if isinstance(came, CallAccepted):
+            confirmed(a)
+    bench.fence()
+
+
+def repeated(bench: Bench, packet: Packet) -> None:
+    """A packet of A that is an error before the answer (p2)."""
+    a = bench.connect()
+    request = bench.call_request()
+    if not bench.two_sided:
+        # The router may have answered before it reads on, and then the error is one of p4.
+        a.send(request, packet)
+        error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(21, 23))
+        if isinstance(a.expect(CallAccepted(), error, CLOSED), CallAccepted):
+            a.expect(error, CLOSED)
+        a.send(ClearConfirmation())
+        return
+    a.send(request)
     b = bench.incoming()
-    a.send(ClearRequest(cause=0, diagnostic=241))
-    b.expect(ClearIndication(cause=0, diagnostic=241))
-    b.send(ClearConfirmation())
-    confirmed(a)
+    a.send(packet)
+    if bench.model != "splice":
+        setup_error(bench, a, b, 21)
+        return
+    passed_on_or_discarded(bench, a, b, packet)
+
+
+def passed_on_or_discarded(bench: Bench, a: Side, b: Side, packet: Packet) -> None:
+    """A splice may also leave the packet to B, or drop it; A can still be connected."""
+    error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(21))
+    b.allow(packet.copy())
+    b.send(CallAccepted())
+    if isinstance(a.expect(CallAccepted(), error, CLOSED), CallAccepted):
+        end(Call(bench, a, b))
+    else:
+        a.send(ClearConfirmation())
+        refused(bench, b, ClearIndication(cause=bench.remote_clear))
+
+
+@purpose("PLP-CALL-17")
+def test_call_request_repeated(bench: Bench) -> None:
+    repeated(bench, bench.call_request())
+    bench.fence()
+
+
+@purpose("PLP-CALL-18")
+def test_call_request_in_data_transfer(call: Call) -> None:
+    call.a.send(call.bench.call_request())
+    procedure_error(call, call.a, call.b, 23)
+    call.bench.fence()
+
+
+@purpose("PLP-CALL-19")
+def test_call_accepted_from_the_calling_side(bench: Bench) -> None:
+    """In p1 (on XOT a discard or a close will do), in p2 and in p4."""
+    free = bench.connect()
+    free.allow(ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(20)))
+    free.send(CallAccepted())
+    bench.fence("the packet in p1 has been dealt with")
+    if free.connection.received:
+        free.send(ClearConfirmation())
+    repeated(bench, CallAccepted())
+    call = bench.call()
+    call.a.send(CallAccepted())
+    procedure_error(call, call.a, call.b, 23)
+    bench.fence()
+
+
+@purpose("PLP-CALL-20")
+def test_data_before_the_answer(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    a.send(Data(user_data=b"too early"))
+    setup_error(bench, a, b, 21)
+    bench.fence()
+
+
+@purpose("PLP-CALL-21")
+def test_data_of_b_in_place_of_its_accept(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    b.send(Data(user_data=b"too early"))
+    setup_error(bench, b, a, 22)
     bench.fence()
 
 
 @purpose("PLP-CALL-22")
 def test_call_accepted_of_three_octets(bench: Bench) -> None:
-    """Nothing behind the type octet; the values of the Call apply."""
+    """The values of the Call apply: 256 octets go in one packet."""
     a = bench.connect()
-    a.send(bench.call_request(size=256, window=3))
-    b = bench.incoming()
-    b.send(CallAccepted())
-    a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    request = bench.call_request(size=256, window=3)
+    a.send(request)
+    call = accepted(a, bench.incoming(), request, CallAccepted())
+    octets = bench.record(256)
+    call.a.send_message(octets)
+    call.b.expect_message(octets, longest=call.b.packet_size)
+    call.fence()
+
+
+@purpose("PLP-CALL-23")
+def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
+    """With called line address modified (by the called DTE) the called address has to be there."""
+    size, window = PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)
+    modified = CalledLineAddressModified(reason=0xC0)
+    for notice in ([modified], []):
+        a = bench.connect()
+        request = bench.call_request()
+        a.send(request)
+        address = bench.called_address + ("5" if notice else "")
+        answer = CallAccepted(called_address=address, facilities=[*notice, size, window])
+        connected = [CallAccepted(called_address=address, facilities=[*notice, size, window])]
+        if not notice:
+            connected.append(CallAccepted(called_address_length=0, facilities=[size, window]))
+        end(accepted(a, bench.incoming(), request, answer, connected))
+    bench.fence()
 
 
 @purpose("PLP-CALL-25")
@@ -142,11 +381,24 @@ def test_user_data_of_0_to_16_octets(bench: Bench) -> None:
     for length in range(17):
         user_data = (b"\xc0" + bench.random.randbytes(16))[:length]
         a = bench.connect()
-        a.send(bench.call_request(user_data=user_data))
-        b = arrives(bench, CallRequest(user_data=user_data))
-        b.send(CallAccepted())
-        a.expect(CallAccepted())
-        end(Call(bench, a, b))
+        request = bench.call_request(user_data=user_data)
+        a.send(request)
+        end(accepted(a, arrives(bench, CallRequest(user_data=user_data)), request))
+    bench.fence()
+
+
+@purpose("PLP-CALL-26")
+def test_user_data_of_17_octets(bench: Bench) -> None:
+    """Without fast select. A splice and an IUT that trusts the ends may pass it."""
+    user_data = b"\xc0" + bench.random.randbytes(16)
+    a = bench.connect()
+    a.send(bench.call_request(user_data=user_data))
+    if trusts_the_ends(bench) and bench.went_on(a):
+        give_up(a, bench.incoming(CallRequest(user_data=user_data)))
+        bench.remark("17 octets of user data were passed on")
+    else:
+        error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
+        refused(bench, a, error)
     bench.fence()
 
 
@@ -156,6 +408,244 @@ def test_protocol_identifier_changes_nothing(bench: Bench) -> None:
         user_data = bytes((identifier, 0, 0, 0))
         a = bench.connect()
         a.send(bench.call_request(user_data=user_data))
-        b = bench.incoming(CallRequest(user_data=user_data))
-        give_up(a, b)
+        give_up(a, bench.incoming(CallRequest(user_data=user_data)))
+    bench.fence()
+
+
+@purpose("PLP-CALL-28")
+def test_d_bit_in_call_packets(bench: Bench) -> None:
+    """Asked for and granted; asked for and not granted."""
+    for granted in (1, 0):
+        a = bench.connect()
+        request = bench.call_request()
+        request.d = 1
+        a.send(request)
+        b = bench.incoming(CallRequest(d=1))
+        end(accepted(a, b, request, CallAccepted(d=granted), [CallAccepted(d=granted)]))
+    bench.fence()
+
+
+@purpose("PLP-CALL-29")
+def test_a_bit_in_a_call(bench: Bench) -> None:
+    """An address block in TOA/NPI form. Without F-TOA: refused (40 or 46) or discarded."""
+    block = {
+        "called_type": 1,
+        "called_plan": 3,
+        "called_address": bench.called_address,
+        "calling_type": 1,
+        "calling_plan": 3,
+        "calling_address": bench.profile.addresses.a,
+    }
+    a = bench.connect()
+    a.send(CallRequest(q=1, facilities=bench.call_request().facilities, **block))
+    quiet = bench.profile.times.quiet
+    error = ClearIndication(cause=bench.network_clear, diagnostic=bench.diagnostic(40, 46))
+    if bench.two_sided and bench.went_on(a, seconds=quiet):
+        give_up(a, bench.incoming(CallRequest(q=1, **block)))
+    elif bench.declared("F-TOA"):
+        a.expect(*((error, CallAccepted()) if not bench.two_sided else (CallAccepted(),)))
+    elif a.wait_until(lambda: bool(a.connection.received or a.connection.end), quiet):
+        refused(bench, a, error)
+    bench.fence()
+
+
+@purpose("PLP-CALL-30")
+def test_route_back_to_the_caller(bench: Bench) -> None:
+    a = bench.connect()
+    request = bench.call_request(called=bench.profile.addresses.loop)
+    a.send(request)
+    if bench.went_on(a, at="a"):
+        give_up(a, bench.incoming(CallRequest(user_data=request.user_data), at="a"))
+    else:
+        refused(bench, a, ClearIndication(cause=bench.network_clear))
+    bench.fence()
+
+
+@purpose("PLP-CALL-31")
+def test_route_loop_is_stopped(bench: Bench) -> None:
+    """The route leads to the router itself; other calls go on meanwhile (T21 is 200 s)."""
+    a = bench.connect()
+    a.send(bench.call_request(called=bench.profile.addresses.loop_to_router))
+    bench.fence("other calls go on")
+    error = ClearIndication(cause=bench.network_clear)
+    if a.expect(error, CLOSED, within=200.0) is None:
+        bench.remark("the loop ended by a close of TCP, without a Clear")
+    a.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-CALL-32")
+def test_incoming_calls_barred(bench: Bench) -> None:
+    barred = bench.profile.addresses.barred
+    bench.need(barred, "the profile names no destination that bars calls (addresses.barred)")
+    a = bench.connect()
+    a.send(bench.call_request(called=barred))
+    refused(
+        bench,
+        a,
+        ClearIndication(cause=bench.cause(0x0B), diagnostic=bench.diagnostic(*generic(70))),
+    )
+    bench.fence()
+
+
+def rewrites(bench: Bench) -> list[tuple[str, str]]:
+    """Called digits, and digits that arrive in their place: longer, then shorter."""
+    addresses = bench.profile.addresses
+    found = [
+        (route["called"], route["arrives"])
+        for route in (addresses.rewrite_longer, addresses.rewrite_shorter)
+        if route is not None
+    ]
+    bench.need(found, "the profile names no rewriting (addresses.rewrite_longer, rewrite_shorter)")
+    return found
+
+
+def arrives_as(bench: Bench, sent: tuple[str, str], wanted: tuple[str, str]) -> None:
+    """A call with these addresses (called, calling) arrives with those, all else unchanged."""
+    size, window = PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)
+    user_data = b"\xc0" + bench.random.randbytes(15)
+    a = bench.connect()
+    a.send(bench.call_request(called=sent[0], calling=sent[1], user_data=user_data))
+    template = CallRequest(
+        called_address=wanted[0],
+        calling_address_length=len(wanted[1]),
+        facility_length=6,
+        facilities=[size, window],
+        user_data=user_data,
+    )
+    if wanted[1]:
+        template.fields["calling_address"] = wanted[1]
+    give_up(a, bench.incoming(template))
+
+
+@purpose("PLP-CALL-33")
+def test_rewriting_changes_the_addresses_only(bench: Bench) -> None:
+    for called, arriving in rewrites(bench):
+        calling = bench.profile.addresses.a
+        arrives_as(bench, (called, calling), (arriving, calling))
+    bench.fence()
+
+
+@purpose("PLP-CALL-34")
+def test_second_destination_is_tried(bench: Bench) -> None:
+    """B refuses TCP connections; the call arrives at B2, once."""
+    alternate = bench.profile.addresses.alternate
+    bench.need(alternate, "the profile names no address with two routes (addresses.alternate)")
+    listener = bench.refuse("b")
+    listener.stop()
+    try:
+        a = bench.connect()
+        request = bench.call_request(called=alternate)
+        a.send(request)
+        b2 = bench.incoming(CallRequest(user_data=request.user_data), at="b2")
+        call = accepted(a, b2, request)
+        call.fence()
+        end(call)
+    finally:
+        listener.resume()
+    bench.fence()
+
+
+@purpose("PLP-CALL-35")
+def test_call_is_forwarded_once(bench: Bench) -> None:
+    """200 calls; for 20 of them B's TCP leaves the first SYN without an answer."""
+    for _ in range(180):
+        a = bench.connect()
+        request = bench.call_request()
+        a.send(request)
+        give_up(a, bench.incoming(CallRequest(user_data=request.user_data)))
+    slow: dict[bytes, Side] = {}
+    listener = bench.refuse("b")
+    listener.ignore()
+    try:
+        for _ in range(20):
+            a = bench.connect()
+            request = bench.call_request()
+            a.send(request)
+            slow[request.user_data] = a
+        bench.loop.wait(lambda: False, 0.6)
+    finally:
+        listener.heed()
+    while slow:
+        b = bench.accept()
+        came = b.expect(CallRequest(user_data=one_of(*slow)))
+        assert came is not None
+        give_up(slow.pop(came.user_data), b)
+    bench.fence()
+
+
+@purpose("PLP-CALL-36")
+def test_prefix_matches_leading_digits_only(bench: Bench) -> None:
+    """The longest prefix cut to, and filled up to, lengths around those of all prefixes."""
+    longest = max(bench.profile.addresses.prefixes, key=len)
+    chain = [p for p in bench.profile.addresses.prefixes if longest.startswith(p)]
+    lengths = {len(p) + more for p in chain for more in (0, 1)} | {len(longest) - 1, 15}
+    for length in sorted(n for n in lengths if n <= 15):
+        digits = (longest + "000000000000000")[:length]
+        at = destination(bench, digits)
+        if at is not None:
+            goes_to(bench, digits, at)
+    no_route = bench.profile.addresses.no_route
+    if no_route is not None:
+        a = bench.connect()
+        a.send(bench.call_request(called=(no_route + longest)[:15]))
+        refused(bench, a, not_obtainable(bench))
+    bench.fence()
+
+
+@purpose("PLP-CALL-37")
+def test_inserted_calling_address(bench: Bench) -> None:
+    """Odd and even called lengths; a calling address that is there stays."""
+    insertion = bench.profile.addresses.insert_calling
+    bench.need(insertion, "the profile names no insertion (addresses.insert_calling)")
+    assert insertion is not None
+    for called in (insertion["called"], insertion["called"] + "0"):
+        arrives_as(bench, (called, ""), (called, insertion["calling"]))
+        arrives_as(bench, (called, "31000017"), (called, "31000017"))
+    bench.fence()
+
+
+@purpose("PLP-CALL-38")
+def test_rewriting_that_changes_the_number_of_digits(bench: Bench) -> None:
+    """With a calling address of odd and of even length, and with none."""
+    for called, arriving in rewrites(bench):
+        for calling in ("3100001", "310001", ""):
+            arrives_as(bench, (called, calling), (arriving, calling))
+    bench.fence()
+
+
+@purpose("PLP-CALL-39")
+def test_called_address_of_length_0(bench: Bench) -> None:
+    """A declared default route may take the call."""
+    error = ClearIndication(
+        cause=bench.cause(0x0D, 0x13), diagnostic=bench.diagnostic(*generic(67))
+    )
+    for calling in ("", "31000"):
+        a = bench.connect()
+        request = bench.call_request(calling=calling)
+        request.called_address = ""
+        a.send(request)
+        if bench.two_sided and bench.went_on(a):
+            give_up(a, bench.incoming(CallRequest(called_address_length=0)))
+            bench.remark("a call without called address was routed")
+        elif bench.two_sided:
+            refused(bench, a, error)
+        else:
+            came = a.expect(CallAccepted(), error, CLOSED)
+            if isinstance(came, ClearIndication):
+                a.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-CALL-40")
+def test_accept_and_clear_of_b_in_one_segment(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    b.send(CallAccepted(), ClearRequest(cause=0, diagnostic=241))
+    clear = ClearIndication(cause=0, diagnostic=241)
+    if isinstance(a.expect(CallAccepted(), clear), CallAccepted):
+        a.expect(clear)
+    a.send(ClearConfirmation())
+    confirmed(b)
     bench.fence()

@@ -30,6 +30,12 @@ AnySide = Side | AbsentSide
 CLOSE_IN_PLACE_OF_CLEAR = "the call attempt was ended by a close of TCP, without a Clear"
 
 
+def both(call: Call) -> tuple[Side, Side]:
+    """Side A and side B of a call that has both (configuration T1)."""
+    assert isinstance(call.b, Side)
+    return call.a, call.b
+
+
 def put(side: Side, octets: bytes) -> None:
     """Send an X.25 packet as it is, behind a right XOT header."""
     side.send_octets(unit(octets))
@@ -46,16 +52,6 @@ def call_octets(side: Side, request: Packet, *, tail: bytes) -> bytes:
     whole = side.octets_of(request)
     digits = (whole[3] >> 4) + (whole[3] & 15)
     return whole[: 4 + (digits + 1) // 2] + tail
-
-
-def reset_by_error(call: Call, *codes: int) -> None:
-    """An error of A: A is reset as the offender, B as the other end; the call goes on."""
-    bench = call.bench
-    call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes)))
-    call.a.send(ResetConfirmation())
-    call.b.expect(ResetIndication(cause=bench.remote_reset))
-    call.b.send(ResetConfirmation())
-    call.fence()
 
 
 def cleared_or_closed(bench: Bench, side: AnySide, *templates: Packet) -> None:

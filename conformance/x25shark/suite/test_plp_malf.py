@@ -8,22 +8,37 @@ A call that is refused for an error may also end by a close of TCP, as long as i
 from __future__ import annotations
 
 from .language import (
+    ABSENT,
+    CLOSED,
     Bench,
     Call,
     CallRequest,
+    ClearConfirmation,
     ClearIndication,
+    ClearRequest,
+    Data,
+    FacilityD,
+    Inconclusive,
+    Marker,
+    PacketSize,
+    ResetConfirmation,
+    ResetIndication,
+    Side,
+    WindowSize,
     purpose,
 )
+from .procedure_errors import expect_reset
 from .reactions import (
+    both,
     call_arrived,
     call_octets,
     cleared_or_closed,
     connects,
+    fence_call,
     header,
     not_delivered,
     put,
     refuses,
-    reset_by_error,
     withdrawn,
 )
 
@@ -52,7 +67,7 @@ def test_wrong_gfi_is_refused(bench: Bench) -> None:
 def test_undefined_types_in_data_transfer_reset_the_call(call: Call) -> None:
     for octet_3 in UNDEFINED:
         put(call.a, header(call.a, octet_3))
-        reset_by_error(call, 33)
+        expect_reset(call, 33)
 
 
 @purpose("PLP-MALF-04")
@@ -64,6 +79,28 @@ def test_undefined_type_while_the_call_is_pending_clears_it(bench: Bench) -> Non
     refuses(bench, a, bench.local_clear, 33)
     withdrawn(bench, b)
     bench.fence()
+
+
+@purpose("PLP-MALF-05")
+def test_call_cut_after_each_octet(bench: Bench) -> None:
+    """A Call of 40 octets and more, with facilities of the DTEs and 15 octets of user data.
+
+    Cut inside a field it is refused or discarded; B sees none of these Calls, its next one is
+    that of the fence. Cut inside the user data the call comes about with what is left of it.
+    """
+    user_data = b"\xc0" + bytes(range(1, 15))
+    dte = [Marker(value=0x0F), FacilityD(code=0xC9, value=bytes.fromhex("04 12 34"))]
+    whole = bench.connect().octets_of(bench.call_request(user_data=user_data, more=dte))
+    fields = len(whole) - len(user_data)
+    for octets in range(3, fields):
+        a = bench.connect()
+        a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69)))
+        put(a, whole[:octets])
+    fence_call(bench)
+    for octets in range(fields, len(whole)):
+        a = bench.connect()
+        put(a, whole[:octets])
+        connects(bench, a, CallRequest(user_data=user_data[: octets - fields]))
 
 
 @purpose("PLP-MALF-06")
@@ -174,3 +211,147 @@ def test_cut_call_accepted(bench: Bench) -> None:
     refuses(bench, b, bench.local_clear, 38)
     cleared_or_closed(bench, a, ClearIndication(cause=bench.remote_clear))
     bench.fence()
+
+
+@purpose("PLP-MALF-15")
+def test_clear_without_cause(call: Call) -> None:
+    """An error 38, or a Clear with cause 0. A splice may pass it as it is."""
+    bench = call.bench
+    put(call.a, header(call.a, 0x13))
+    call.b.expect(
+        ClearIndication(cause=0),
+        ClearIndication(cause=bench.remote_clear),
+        *([ClearIndication(cause=ABSENT)] if bench.model == "splice" else []),
+    )
+    call.b.send(ClearConfirmation())
+    refused = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(38))
+    if isinstance(call.a.expect(ClearConfirmation(), refused, CLOSED), ClearIndication):
+        call.a.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-MALF-16")
+def test_clear_with_extra_octets(call: Call) -> None:
+    """Seven octets: behind the diagnostic two empty fields of the extended format."""
+    bench = call.bench
+    put(call.a, header(call.a, 0x13) + bytes.fromhex("00 f1 00 00"))
+    call.b.expect(
+        ClearIndication(cause=0, diagnostic=0xF1, called_address_length=ABSENT),
+        ClearIndication(cause=bench.remote_clear, called_address_length=ABSENT),
+    )
+    call.b.send(ClearConfirmation())
+    refused = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    if isinstance(call.a.expect(ClearConfirmation(), refused, CLOSED), ClearIndication):
+        call.a.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-MALF-17")
+def test_clear_confirmation_with_extra_octets(bench: Bench) -> None:
+    """First from the called side, then from the calling one, which calls again on its channel."""
+    call = bench.call()
+    call.a.send(ClearRequest(cause=0, diagnostic=0))
+    call.b.expect(ClearIndication(cause=0, diagnostic=0))
+    a, b = both(call)
+    confirms_too_long(bench, b, a)
+    a.expect(ClearConfirmation(), CLOSED)
+    call = bench.call()
+    call.b.send(ClearRequest(cause=0, diagnostic=0))
+    call.a.expect(ClearIndication(cause=0, diagnostic=0))
+    a, b = both(call)
+    confirms_too_long(bench, a, b)
+    b.expect(ClearConfirmation(), CLOSED)
+    if a.connection.end is None:
+        bench.place_call(on=a, note="the channel can be used again").fence()
+    bench.fence()
+
+
+def confirms_too_long(bench: Bench, cleared: Side, other: Side) -> None:
+    """A Clear Confirmation of five octets; the router may clear again (39), then of three."""
+    came = len(cleared.connection.received)
+    put(cleared, header(cleared, 0x17) + bytes(2))
+    cleared.phase = "cleared"
+    other.wait_until(
+        lambda: (
+            other.phase == "cleared"
+            or cleared.phase == "being cleared"
+            or other.connection.end is not None
+        )
+    )
+    if len(cleared.connection.received) > came:
+        again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+        cleared.expect(again)
+        cleared.send(ClearConfirmation())
+
+
+@purpose("PLP-MALF-18")
+def test_reset_confirmation_with_extra_octets(call: Call) -> None:
+    """The router has reset both sides for an error of A; B confirms with four octets."""
+    bench = call.bench
+    with bench.preamble():
+        call.a.send(ResetConfirmation())
+        call.a.expect(ResetIndication())
+        call.b.expect(ResetIndication())
+    _, b = both(call)
+    put(b, header(b, 0x1F) + b"\0")
+    call.b.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39)))
+    call.b.send(ResetConfirmation())
+    # A is still in its own reset, which the second error of B does not change.
+    call.a.send(ResetConfirmation())
+    call.fence()
+
+
+@purpose("PLP-MALF-19")
+def test_call_of_300_octets(bench: Bench) -> None:
+    a = bench.connect()
+    whole = a.octets_of(bench.call_request(user_data=b""))
+    put(a, whole + b"\xc0" * (300 - len(whole)))
+    refuses(bench, a, bench.cause(0x13, 0x03), 39, 69)
+    bench.fence()
+
+
+@purpose("PLP-MALF-21")
+def test_giant_data_packet(call: Call) -> None:
+    """4097 octets of user data. A splice, or a router that trusts the ends, may pass it."""
+    bench, octets = call.bench, bytes(range(256)) * 16 + b"!"
+    put(call.a, header(call.a, 0x00) + octets)
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39))
+    clear = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    if bench.model == "splice" or bench.declared("N-TRUST"):
+        passed = Data(user_data=octets)
+        if isinstance(call.b.expect(passed, ClearIndication(), ResetIndication(), CLOSED), Data):
+            bench.remark("a packet longer than any legal one is passed on")
+            bench.fence()
+            return
+    came = call.a.expect(reset, clear, CLOSED)
+    if isinstance(came, ResetIndication):
+        call.a.send(ResetConfirmation())
+        call.b.expect(ResetIndication(cause=bench.remote_reset))
+        call.b.send(ResetConfirmation())
+        call.fence()
+    elif bench.model != "splice":
+        call.b.expect(ClearIndication(cause=bench.network_clear), CLOSED)
+    bench.fence()
+
+
+@purpose("PLP-MALF-23")
+def test_two_errors_in_one_packet(bench: Bench) -> None:
+    """A digit above 9 in the called address, and packet size code 3: one Clear, for either."""
+    a = bench.connect()
+    facilities = [PacketSize(called=3, calling=3), WindowSize(called=2, calling=2)]
+    called = bench.called_address[:-1] + "b"
+    a.send(bench.call_request(called=called, facilities=facilities))
+    refuses(bench, a, bench.cause(0x13, 0x0D, 0x03), 67, 66)
+    bench.fence()
+
+
+@purpose("PLP-MALF-24")
+def test_user_data_behind_an_empty_facility_field(bench: Bench) -> None:
+    """RFC 1613 6.1 leaves it to the router whether it takes a Call without facilities."""
+    a = bench.connect()
+    user_data = b"\xc0" + bench.random.randbytes(3)
+    a.send(bench.call_request(facilities=[], user_data=user_data))
+    if not call_arrived(bench, a):
+        a.expect(ClearIndication(cause=bench.network_clear), CLOSED)
+        raise Inconclusive("the router takes no Call without packet size and window size")
+    connects(bench, a, CallRequest(user_data=user_data))

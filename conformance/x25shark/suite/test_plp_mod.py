@@ -4,13 +4,26 @@
 from __future__ import annotations
 
 from .language import (
+    CLOSED,
     Bench,
     Call,
     CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
     Data128,
+    Diagnostic,
+    Inconclusive,
+    Interrupt,
+    InterruptConfirmation,
+    WindowSize,
+    between,
     purpose,
 )
-from .reactions import header, not_delivered, put, reset_by_error
+from .procedure_errors import expect_reset
+from .reactions import both, call_arrived, fence_call, header, not_delivered, put, refuses
 
 PACKETS = 300
 
@@ -49,10 +62,37 @@ def test_m_is_bit_1_of_octet_4(call: Call) -> None:
     call.fence()
 
 
+@purpose("PLP-MOD-04")
+def test_windows_up_to_127(bench: Bench) -> None:
+    """B withholds P(R): 127 Data come, the next one only when B has acknowledged.
+
+    An Interrupt, which overtakes Data, shows that the router has seen the one that has to wait.
+    """
+    call = bench.call(modulus=128, window=127)
+    a, b = call.a, call.b
+    if b.window != 127:
+        raise Inconclusive(f"the router lowered the window to {b.window}")
+    b.withholding = True
+    for number in range(127):
+        a.send_data(bytes((number,)))
+        b.expect(Data128(p_s=number, user_data=bytes((number,))))
+    if bench.model == "local":
+        a.send_data(b"waits")
+    a.send(Interrupt(user_data=b"!"))
+    b.expect(Interrupt(user_data=b"!"))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    b.withholding = False
+    b.acknowledge()
+    if bench.model == "local":
+        b.expect(Data128(p_s=127, user_data=b"waits"))
+    call.fence()
+
+
 @purpose("PLP-MOD-05", modulus=128)
 def test_rr_of_three_octets_is_too_short(call: Call) -> None:
     put(call.a, header(call.a, 0x01))
-    reset_by_error(call, 38)
+    expect_reset(call, 38)
 
 
 @purpose("PLP-MOD-06", modulus=128)
@@ -60,3 +100,99 @@ def test_data_of_modulo_8_in_a_call_of_modulo_128(call: Call) -> None:
     put(call.a, bytes((0x10, call.a.lcn, 0x00)) + b"modulo 8")
     not_delivered(call, 40)
     call.bench.fence()
+
+
+@purpose("PLP-MOD-07")
+def test_call_of_modulo_128_where_it_is_not_supported(bench: Bench) -> None:
+    """Refused or discarded; B sees no such Call. A splice passes it as it is."""
+    a = bench.connect(modulus=128)
+    request = bench.call_request()
+    a.allow(ClearIndication(), Diagnostic(diagnostic=bench.diagnostic(40)))
+    put(a, a.octets_of(request))
+    if bench.model == "splice" and call_arrived(bench, a) and bench.is_called():
+        b = bench.incoming(CallRequest(modulo=2, user_data=request.user_data))
+        b.send(ClearRequest(cause=0, diagnostic=0))
+        b.expect(ClearConfirmation(), CLOSED)
+    fence_call(bench)
+
+
+@purpose("PLP-MOD-08")
+def test_mixed_modulo_lowers_the_window(bench: Bench) -> None:
+    a = bench.connect(modulus=128)
+    a.send(bench.call_request(called=modulo_8_address(bench), window=20))
+    if not call_arrived(bench, a):
+        refuses(bench, a, bench.network_clear, *range(256))
+        bench.fence()
+        return
+    small = between(1, 7)
+    b = bench.incoming(CallRequest(modulo=1, facilities=[WindowSize(called=small, calling=small)]))
+    b.send(CallAccepted())
+    told = between(1, 20 if bench.model == "local" else 7)
+    a.expect(CallAccepted(modulo=2, facilities=[WindowSize(called=told, calling=told)]))
+    Call(bench, a, b).fence()
+
+
+def modulo_8_address(bench: Bench) -> str:
+    """The address of a destination that speaks modulo 8 only."""
+    address = bench.profile.addresses.modulo8_only
+    bench.need(address, "the profile names no destination of modulo 8 (addresses.modulo8_only)")
+    assert address is not None
+    return address
+
+
+@purpose("PLP-MOD-09")
+def test_mixed_modulo_translates_the_numbers(bench: Bench) -> None:
+    """150 Data each way (enough to wrap both moduli), each side in its own modulus."""
+    call = bench.call(modulus=128, called=modulo_8_address(bench))
+    for first in range(0, 150, 10):
+        for number in range(first, first + 10):
+            octets = number.to_bytes(2, "big")
+            call.a.send_data(octets)
+            call.b.expect(Data(p_s=number % 8, user_data=octets))
+        for number in range(first, first + 10):
+            octets = number.to_bytes(2, "big")
+            call.b.send_data(octets)
+            call.a.expect(Data128(p_s=number % 128, user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-MOD-10")
+def test_mixed_modulo_keeps_q_d_and_m(bench: Bench) -> None:
+    """A full packet with M = 1 and a short one with M = 0 for each Q and D (D with P-DBIT)."""
+    call = bench.call(modulus=128, called=modulo_8_address(bench))
+    for q in (0, 1):
+        for d in (0, 1) if bench.declared("P-DBIT") else (0,):
+            for m, octets in ((1, bytes((q, d)) * 64), (0, b"last")):
+                call.a.send_data(octets, q=q, d=d, m=m)
+                call.b.expect(Data(q=q, d=d, m=m, user_data=octets))
+                call.b.send_data(octets, q=q, d=d, m=m)
+                call.a.expect(Data128(q=q, d=d, m=m, user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-MOD-11", modulus=128, window=7)
+def test_modulo_128_passes_untouched(call: Call) -> None:
+    """All fields of the header but the LCN, with every combination of Q, D and M."""
+    a, b = both(call)
+    for number in range(140):
+        q, d, m = number >> 2 & 1, number >> 1 & 1, int(number % 4 == 0)
+        for there, back in ((a, b), (b, a)):
+            octets = octets_of(number)
+            same = {"q": q, "d": d, "m": m, "p_s": number % 128, "p_r": there.numbering.p_r}
+            there.send_data(octets, **same)
+            back.expect(Data128(**same, user_data=octets))
+    call.fence()
+
+
+def octets_of(number: int) -> bytes:
+    """128 octets that differ from packet to packet."""
+    return bytes((number + i) % 256 for i in range(128))
+
+
+@purpose("PLP-MOD-12")
+def test_modulo_32768_is_refused(bench: Bench) -> None:
+    """A Call behind the octet of the super-extended format: discarded, or TCP is closed."""
+    a = bench.connect()
+    a.allow(Diagnostic(diagnostic=bench.diagnostic(40)))
+    put(a, b"\x30" + a.octets_of(bench.call_request()))
+    fence_call(bench)

@@ -38,6 +38,7 @@ fn packet(random: &mut Random, modulo: Modulo, out: &mut Vec<u8>) {
 }
 
 fn babble(random: &mut Random, stream: &mut TcpStream, modulo: Modulo) {
+    stream.set_nodelay(true).unwrap();
     let mut out = Vec::new();
     for _ in 0..random.below(60) {
         packet(random, modulo, &mut out);
@@ -52,7 +53,7 @@ fn babble(random: &mut Random, stream: &mut TcpStream, modulo: Modulo) {
 
 fn finish(stream: &mut TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(50)));
     let mut sink = [0; 4096];
     while stream.read(&mut sink).is_ok_and(|n| n > 0) {}
 }
@@ -128,7 +129,7 @@ fn a_hostile_called_side_does_not_stop_the_caller() {
         });
         let mut calling = Run::caller(&format!(
             r#"{{"connect":"127.0.0.1:{port}","calls":300,"circuits":3,"modulo":{modulo},
-            "messages":4,"depth":2,"timeout_ms":250,"interrupt_every":2,"reset_every":3}}"#
+            "messages":4,"depth":2,"timeout_ms":100,"interrupt_every":2,"reset_every":3}}"#
         ))
         .unwrap();
         let a = calling.join().unwrap();

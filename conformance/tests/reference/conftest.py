@@ -229,7 +229,9 @@ class LabPeer:
             self.got.append(packet.hex())
 
     def close(self) -> None:
-        self.closed = True
+        if not self.closed:
+            self.closed = True
+            self.lab.timers.start(0, self.connection.ended)
 
     def abort(self) -> None:
         self.closed = self.aborted = True

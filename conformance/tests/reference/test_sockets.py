@@ -5,6 +5,7 @@ import json
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -178,6 +179,26 @@ def test_port_in_use_is_one_line(start_router: Any, tmp_path: Any) -> None:
     assert run.returncode == 2
     assert run.stderr.count("\n") == 1
     assert f"{host}:{port}" in run.stderr
+
+
+def test_nothing_is_left_of_many_calls(start_router: Any, listener: Any, until: Any) -> None:
+    """Descriptors of the router return to what they were; so do its gauges."""
+    router = start_router("linger = 0.2\n" + route(listener, "end-to-end"))
+    open_files = Path(f"/proc/{router.process.pid}/fd")
+    before = len(list(open_files.iterdir()))
+    for number in range(60):
+        a, b = set_up(router, listener)
+        if number % 3 == 0:
+            a.send(CLEAR)
+            assert a.receive() == "100117"
+        elif number % 3 == 1:
+            b.reset()
+            assert a.receive() == "1001130900"
+        a.close()
+        b.close()
+    until(lambda: len(list(open_files.iterdir())) <= before)
+    assert router.counters()["global"]["x25StatIncomingCircuits"] == 0
+    assert router.counters()["global"]["x25StatOutgoingCircuits"] == 0
 
 
 def test_counters_page(start_router: Any) -> None:

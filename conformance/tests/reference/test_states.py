@@ -448,6 +448,7 @@ def test_no_timer_is_left_after_a_call(lab: Any) -> None:
     b.tell("10011f")
     a.tell("1001130000")
     b.tell("100117")
+    lab.timers.advance(0)
     assert not [one for one in lab.timers.running if one.expired is not None]
 
 

@@ -7,94 +7,29 @@ user is a relay (the other half of the call), a terminal, or the router itself w
 call. RFC 1613 5: one circuit per connection, and the LCN of a packet that comes in means nothing.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import codec
+from .circuit import Circuit
 from .codec import Call, Clear, Data
 from .codes import LOCAL_TYPES, ClearCause, Diag, PacketError, ResetCause, Type
-from .facilities import DEFAULT_SIZE, DEFAULT_WINDOW
-from .ports import Timer, Wire
-from .tables import CALL_SETUP, RESET, UNDEFINED, Cell, D, Do, P
+from .ports import Wire
+from .tables import CALL_SETUP, RESET, Cell, D, Do, P
+from .user import ChannelUser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .router import Router
 
 
-class ChannelUser:
-    """What a channel tells its user. A method that a user does not need does nothing."""
-
-    def call_received(self, channel: "Channel", call: Call) -> None:
-        """A Call came in (state p2). May raise PacketError to refuse it as an error."""
-
-    def accept_received(self, channel: "Channel", octets: bytes) -> None:
-        """The Call that this router sent was accepted (p4). May raise PacketError."""
-
-    def cleared(self, channel: "Channel", clear: Clear) -> None:
-        """The call is over on this side; clear is what the other side has to be told."""
-
-    def released(self, channel: "Channel") -> None:
-        """Clearing is complete; the channel is free (p1)."""
-
-    def data_received(self, channel: "Channel", data: Data) -> None:
-        """A Data packet that passed all checks. The user owes acknowledge()."""
-
-    def acknowledged(self, channel: "Channel", count: int) -> None:
-        """The peer acknowledged so many more Data packets."""
-
-    def flow_received(self, channel: "Channel", packet_type: int, p_r: int) -> None:
-        """RR or RNR with a valid P(R)."""
-
-    def writable(self, channel: "Channel") -> None:
-        """Sending may be possible again: reset complete, or the connection has drained."""
-
-    def interrupt_received(self, channel: "Channel", user_data: bytes) -> None:
-        """An Interrupt. The user owes confirm_interrupt()."""
-
-    def interrupt_confirmed(self, channel: "Channel") -> None:
-        """The peer confirmed the Interrupt that was sent to it."""
-
-    def reset_received(self, channel: "Channel", cause: int, diagnostic: int) -> None:
-        """The peer resets (d2). The user owes confirm_reset()."""
-
-    def reset_by_error(self, channel: "Channel", cause: int, diagnostic: int) -> None:
-        """This router reset the peer for an error (d3); the values are for the other side."""
-
-    def reset_confirmed(self, channel: "Channel") -> None:
-        """The peer confirmed a reset (d1)."""
-
-    def lost(self, channel: "Channel") -> None:
-        """The connection ended while there was no circuit on it."""
-
-    def pvc_setup_received(self, channel: "Channel", octets: bytes) -> bool:
-        """A PVC setup before any call; True if it was taken (RFC 1613 6.5)."""
-        return False
-
-
-class Channel:
+class Channel(Circuit):
     """The packet layer of one connection. See the module's text."""
 
     def __init__(self, router: "Router", wire: Wire, accepted: bool) -> None:
-        self.router = router
-        #: True if the peer opened the connection, so that calls may come in on it.
-        self.accepted = accepted
-        self.settings = router.settings
-        self.wire = wire
-        self.interface = router.counters.interface(wire.peer)
+        super().__init__(router, wire, accepted)
         self.user: ChannelUser = router
         #: RFC 1613 6.2: the other half of a splice takes the packets unread.
         self.joined: Callable[[bytes], None] | None = None
-        self.permanent = False
-        #: RFC 1613 6.5: nothing but the answer to a PVC setup counts on this connection.
-        self.awaits_setup = False
-        self.p = P.READY
-        self.modulo = 8
-        self.lcn = 0
-        self._timers: dict[str, Timer] = {}
-        self._gauge = ""
-        self._repeats = 0
-        self.forget_call()
         self.wait_for_call()
 
     def wait_for_call(self) -> None:
@@ -103,32 +38,6 @@ class Channel:
             self.wire.close()
         if self.accepted and not self.permanent:
             self.start_timer("empty", self.settings.empty, self.wire.close)
-
-    def forget_call(self) -> None:
-        """Values of one call go back to their defaults."""
-        self.fast_select = False
-        self.restricted = False
-        self.size_in = self.size_out = 1 << DEFAULT_SIZE
-        self.window_in = self.window_out = DEFAULT_WINDOW
-        self.restart_numbers()
-        self.d = D.FLOW_CONTROL_READY
-
-    def restart_numbers(self) -> None:
-        """X.25 4.4.3: after set-up and reset numbers start at 0, interrupts are forgotten."""
-        #: P(S) that is expected next.
-        self.v_r = 0
-        #: P(R) that may be sent, and the one last sent: the lower edge of the window given.
-        self.p_r = 0
-        self.p_r_sent = 0
-        #: P(S) of the next Data packet to send.
-        self.v_s = 0
-        #: P(R) last received: the lower edge of the window for sending.
-        self.p_r_received = 0
-        self.peer_busy = False
-        self.interrupt_in = False
-        self.interrupt_out = False
-        #: Q bit of the complete packet sequence that is under way.
-        self.sequence_q: bool | None = None
 
     # -- packets that come in -------------------------------------------------------------------
 
@@ -282,15 +191,6 @@ class Channel:
             raise PacketError(Diag.INCONSISTENT_Q)
         if data.d and not self.settings.dbit:
             raise PacketError(Diag.D_BIT_NOT_SUPPORTED)
-
-    def p_s_is_valid(self, p_s: int) -> bool:
-        """The next number, and inside the window that was given (X.25 4.4.1.2)."""
-        return p_s == self.v_r and (p_s - self.p_r_sent) % self.modulo < self.window_in
-
-    def p_r_is_valid(self, p_r: int) -> bool:
-        """From the last one received up to the next P(S) to send (X.25 4.4.1.3)."""
-        last = self.p_r_received
-        return (p_r - last) % self.modulo <= (self.v_s - last) % self.modulo
 
     def take_p_r(self, p_r: int) -> None:
         """Rotate the window for sending."""
@@ -469,15 +369,6 @@ class Channel:
             self.send(codec.header(self.modulo, self.lcn, Type.RESET_CONFIRMATION))
             self.user.writable(self)
 
-    @property
-    def ready(self) -> bool:
-        """Data transfer without a reset under way."""
-        return self.p is P.DATA_TRANSFER and self.d is D.FLOW_CONTROL_READY
-
-    def window_open(self) -> bool:
-        """Fewer Data packets on the way than the window allows."""
-        return (self.v_s - self.p_r_received) % self.modulo < self.window_out
-
     def can_send(self) -> bool:
         """One more Data packet may go out now."""
         return self.ready and self.window_open() and not self.peer_busy and not self.wire.congested
@@ -548,30 +439,6 @@ class Channel:
         else:
             self.released()
 
-    def set_gauge(self, name: str) -> None:
-        """Count this circuit in a gauge of the interface, and no longer in the one before."""
-        if self._gauge:
-            self.interface.count(self._gauge, -1)
-        if name:
-            self.interface.count(name)
-        self._gauge = name
-
-    def start_timer(self, name: str, seconds: float, expired: "Callable[[], None]") -> None:
-        """Start or restart a timer; 0 seconds means that the router does not run it."""
-        self.stop_timer(name)
-        if seconds > 0:
-            self._timers[name] = self.router.timers.start(seconds, expired)
-
-    def stop_timer(self, name: str) -> None:
-        timer = self._timers.pop(name, None)
-        if timer is not None:
-            timer.cancel()
-
-    def stop_timers(self) -> None:
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
-
     def t11_expired(self) -> None:
         """No answer to the Call (X.25 Table D-1)."""
         self.interface.count("x25StatCallTimeouts")
@@ -602,6 +469,3 @@ class Channel:
             # The two ends no longer agree on the state, so the connection cannot be used again.
             self.wire.close()
             self.released()
-
-
-__all__ = ["UNDEFINED", "Channel", "ChannelUser"]

@@ -61,6 +61,11 @@ class Connection:
         self.channel.connection_lost()
         self.channel.stop_timers()
 
+    def ended(self) -> None:
+        """The connection is gone, also if it was this router that closed it."""
+        if not self.over:
+            self.end()
+
     def drained(self) -> None:
         """The peer takes octets again."""
         self.channel.user.writable(self.channel)

@@ -29,6 +29,9 @@ class Silent:
     def connection_lost(self, reset: bool) -> None:
         self.wire.close()
 
+    def ended(self) -> None:
+        """Nothing."""
+
     def drained(self) -> None:
         """Nothing."""
 

@@ -78,5 +78,8 @@ class WireUser(Protocol):
     def connection_lost(self, reset: bool) -> None:
         """The other end closed (FIN) or reset its direction; nothing more comes in."""
 
+    def ended(self) -> None:
+        """The connection is gone, whoever closed it; the last thing that is told."""
+
     def drained(self) -> None:
         """The other end takes octets again after a time of congestion."""

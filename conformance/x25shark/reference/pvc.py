@@ -23,7 +23,7 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import codec
-from .channel import Channel, ChannelUser
+from .channel import Channel
 from .codec import Clear, Data
 from .codes import Diag, PacketError, ResetCause, Type
 from .config import Pvc
@@ -31,6 +31,7 @@ from .connection import Connection
 from .ports import Pending, Timer, Wire
 from .relay_local import Direction
 from .tables import D, P
+from .user import ChannelUser
 
 if TYPE_CHECKING:
     from .router import Router

@@ -9,7 +9,7 @@ relay_endtoend, relay_splice. 'Near' is the side that calls, 'far' the side that
 from typing import TYPE_CHECKING
 
 from . import addresses, codec, facilities, routes
-from .channel import Channel, ChannelUser
+from .channel import Channel
 from .codec import Call, Clear
 from .codes import ClearCause, Diag, PacketError
 from .connection import Connection
@@ -17,6 +17,7 @@ from .facilities import DEFAULT_SIZE, DEFAULT_WINDOW, PACKET_SIZE, THROUGHPUT, W
 from .ports import Pending, Wire
 from .routes import Destination, Route
 from .tables import P
+from .user import ChannelUser
 
 if TYPE_CHECKING:
     from .router import Router

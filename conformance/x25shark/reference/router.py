@@ -2,7 +2,7 @@
 """The switch: takes calls, finds their routes, and holds what all calls share."""
 
 from . import addresses, routes
-from .channel import Channel, ChannelUser
+from .channel import Channel
 from .codec import Call, Clear
 from .codes import ClearCause, Diag, PacketError
 from .config import Settings
@@ -17,6 +17,7 @@ from .relay_splice import SpliceRelay
 from .routes import Route
 from .tables import P
 from .terminal import TERMINALS
+from .user import ChannelUser
 
 RELAYS: dict[str, type[Relay]] = {
     relay.model: relay for relay in (LocalRelay, EndToEndRelay, SpliceRelay)

@@ -8,7 +8,6 @@ unread input would make TCP reset the connection and destroy a Clear on its way.
 """
 
 import errno
-import heapq
 import os
 import selectors
 import signal
@@ -26,6 +25,7 @@ from .null import NullRouter
 from .ports import Wire, WireUser
 from .router import Router
 from .routes import Destination
+from .timers import LoopTimers, RunningTimer
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 #: Octets of one read, and the bounds of output that waits: above the first one the wire is
@@ -37,56 +37,6 @@ LOW_WATER = 65536
 SPARE_CONNECTIONS = 256
 #: Seconds that an orderly stop waits for Clear Confirmations and the other side's FIN.
 STOP_TIME = 1.0
-
-
-class RunningTimer:
-    """A timer of the loop."""
-
-    __slots__ = ("at", "expired")
-
-    def __init__(self, at: float, expired: Callable[[], None] | None) -> None:
-        self.at = at
-        self.expired = expired
-
-    def __lt__(self, other: "RunningTimer") -> bool:
-        return self.at < other.at
-
-    def cancel(self) -> None:
-        self.expired = None
-
-
-class LoopTimers:
-    """Timers of the loop, in a heap; cancelled ones are swept when they are many."""
-
-    def __init__(self) -> None:
-        self._heap: list[RunningTimer] = []
-
-    def start(self, seconds: float, expired: Callable[[], None]) -> RunningTimer:
-        timer = RunningTimer(time.monotonic() + seconds, expired)
-        heapq.heappush(self._heap, timer)
-        if len(self._heap) > 4096:
-            self._sweep()
-        return timer
-
-    def _sweep(self) -> None:
-        alive = [timer for timer in self._heap if timer.expired is not None]
-        if len(alive) < len(self._heap) // 2:
-            self._heap = alive
-            heapq.heapify(self._heap)
-
-    def next(self) -> float | None:
-        """Seconds until the next timer, None without one."""
-        while self._heap and self._heap[0].expired is None:
-            heapq.heappop(self._heap)
-        return max(0.0, self._heap[0].at - time.monotonic()) if self._heap else None
-
-    def run(self) -> None:
-        """Run the timers that are due."""
-        now = time.monotonic()
-        while self._heap and self._heap[0].at <= now:
-            expired = heapq.heappop(self._heap).expired
-            if expired is not None:
-                expired()
 
 
 class TcpWire:
@@ -156,6 +106,8 @@ class TcpWire:
         self.server.wires.discard(self)
         self.server.unsent.discard(self)
         self.close_socket()
+        if self.user is not None:
+            self.user.ended()
 
     def close_socket(self) -> None:
         self.server.own_ends.discard(self._local)

@@ -8,13 +8,14 @@ are answered as on any interface of this router; a reset is confirmed at once.
 
 from typing import TYPE_CHECKING
 
-from . import codec, facilities
-from .channel import Channel, ChannelUser
+from . import facilities
+from .channel import Channel
 from .codec import Call, Clear, Data
 from .codes import ClearCause, Diag
 from .facilities import PACKET_SIZE, WINDOW_SIZE, Facilities
 from .relay import check_user_data, requested, set_values
 from .relay_local import Direction
+from .user import ChannelUser
 
 if TYPE_CHECKING:
     from .router import Router
@@ -146,5 +147,3 @@ class Source(Terminal):
 
 
 TERMINALS: dict[str, type[Terminal]] = {"echo": Echo, "sink": Terminal, "source": Source}
-
-__all__ = ["TERMINALS", "Terminal", "codec"]

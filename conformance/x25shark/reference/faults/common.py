@@ -4,10 +4,11 @@
 from typing import Any
 
 from .. import codec
-from ..channel import Channel, ChannelUser
+from ..channel import Channel
 from ..codes import Type
 from ..relay import Relay
 from ..tables import P
+from ..user import ChannelUser
 from .registry import Patch
 
 

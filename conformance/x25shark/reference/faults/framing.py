@@ -20,7 +20,7 @@ from ..relay_local import Direction
 from ..router import Router
 from ..server import PendingConnection, Server, TcpWire
 from ..tables import UNDEFINED, P
-from .common import REGISTRATION, Crash, other_end, packet_type, pass_on
+from .common import REGISTRATION, Crash, packet_type, pass_on
 from .registry import Patch, fault
 
 
@@ -483,6 +483,3 @@ def clear_for_length_2(patch: Patch) -> None:
         elif channel.p is not P.CLEAR_SENT:
             channel.modulo, channel.lcn = 8, codec.lcn_of(octets)
             channel.clear_error(Diag.TOO_SHORT)
-
-
-__all__ = ["other_end"]

@@ -109,7 +109,8 @@ def to_filter(template: Packet) -> str:
         f"{field}#{{k}} == {literal(value)}"
         for field, value in type(template).strict_conditions.items()
     ]
-    if parts and not any("x25s.modulo" in part for part in parts):
+    conditions = type(template).strict_conditions
+    if "x25s.type" in conditions and "x25s.modulo" not in conditions:
         parts.append("x25s.modulo#{k} in {1, 2}")
     names = strict_fields(type(template))
     for name, wanted in template.fields.items():
@@ -128,9 +129,10 @@ def _condition(field: str, wanted: Any) -> str:
     numbered = f"{field}#{{k}}"
     if isinstance(wanted, Matcher):
         return wanted.filter(numbered)
-    # Wireshark has no literal for an empty string of octets: such a field is not shown at all.
+    # An octet field without octets is not shown at all; an address of length 0 is shown as "".
     if _empty(wanted):
-        return ABSENT.filter(numbered)
+        empty_address = f'{numbered} == ""' if wanted == "" else ""
+        return f"(!({numbered}) || {empty_address})" if empty_address else ABSENT.filter(numbered)
     return f"{numbered} == {literal(wanted)}"
 
 
@@ -140,7 +142,9 @@ def _facility_filter(item: Packet | Lacks) -> list[str]:
         own = [f for f in names.values() if f != "x25s.facility_code"]
         return [f"!({own[0]}#{{k}})"]
     names = strict_fields(type(item))
-    return [_condition(names[name], value) for name, value in item.fields.items()]
+    conditions = [_condition(names[name], value) for name, value in item.fields.items()]
+    own = [f for f in names.values() if f != "x25s.facility_code"]
+    return conditions or [f"{own[0]}#{{k}}"]
 
 
 def describe_template(template: Packet) -> str:

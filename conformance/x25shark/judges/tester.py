@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,6 +36,25 @@ class Source(Protocol):
     def sent(self) -> Sequence[UnitLike]: ...
     @property
     def end(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class StoredUnit:
+    """A unit as it was, or changed, for another look."""
+
+    offset: int
+    packet: bytes
+    end: int
+    time: float
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A direction as it was when the case ended."""
+
+    received: Sequence[UnitLike]
+    sent: Sequence[UnitLike]
+    end: str | None
 
 
 @dataclass
@@ -82,12 +101,33 @@ class TesterJudge(Judge):
         self._received = received
         self._accepted = accepted
 
+    def changed(
+        self,
+        packets: Mapping[tuple[Direction, int], bytes],
+        without_end: Collection[Direction] = (),
+    ) -> TesterJudge:
+        """The same with packets replaced, by direction and offset, and TCP ends taken away."""
+        changed = dict(self._received)
+        for direction in {d for d, _ in packets} | set(without_end):
+            source = self._received[direction].source
+            units = [
+                StoredUnit(u.offset, packets.get((direction, u.offset), u.packet), u.end, u.time)
+                for u in source.received
+            ]
+            end = None if direction in without_end else source.end
+            changed[direction] = Received(Stored(units, source.sent, end))
+        return TesterJudge(changed, self._accepted)
+
     def packets(self, direction: Direction) -> Sequence[PacketView]:
         received = self._received.get(direction)
         if received is None:
             return ()
         received.update()
         return received.views
+
+    def octets_at(self, direction: Direction, offset: int) -> bytes:
+        """The packet at an offset of a direction."""
+        return self._received[direction].packets[offset]
 
     def ended(self, direction: Direction) -> str | None:
         received = self._received.get(direction)

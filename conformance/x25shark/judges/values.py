@@ -65,7 +65,9 @@ class OneOf(Matcher):
         return tuple(v for v in self.values if v is not None)
 
     def __str__(self) -> str:
-        return " or ".join("absent" if v is None else _shown(v) for v in self.values)
+        numbers = sorted(v for v in self.values if isinstance(v, int))
+        others = ["absent" if v is None else _shown(v) for v in self.values if v not in numbers]
+        return " or ".join([*_ranges(numbers), *others])
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,19 @@ def either(*matchers: Matcher) -> Either:
 def not_in(*values: Value) -> NotIn:
     """Any value but these."""
     return NotIn(values)
+
+
+def _ranges(numbers: list[int]) -> list[str]:
+    """Numbers in words, runs of three and more as ranges."""
+    found: list[str] = []
+    start = 0
+    for at in range(1, len(numbers) + 1):
+        if at < len(numbers) and numbers[at] == numbers[at - 1] + 1:
+            continue
+        run = numbers[start:at]
+        found += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(n) for n in run]
+        start = at
+    return found
 
 
 def _shown(value: Value) -> str:

@@ -51,6 +51,32 @@ class Unit:
         return self.offset + len(self.octets)
 
 
+class Cutter:
+    """Cuts one direction of a connection into units, however it comes in pieces."""
+
+    def __init__(self) -> None:
+        self.octets = 0
+        self._left = bytearray()
+        self._offset = 0
+
+    def take(self, octets: bytes) -> list[Unit]:
+        """The units that are complete now."""
+        now = time.time()
+        self.octets += len(octets)
+        self._left += octets
+        units = []
+        start = 0
+        while len(self._left) - start >= HEADER_OCTETS:
+            end = start + HEADER_OCTETS + struct.unpack_from("!H", self._left, start + 2)[0]
+            if end > len(self._left):
+                break
+            units.append(Unit(self._offset + start, bytes(self._left[start:end]), now))
+            start = end
+        del self._left[:start]
+        self._offset += start
+        return units
+
+
 class Connection:
     """One TCP connection. received and sent hold its units, end how the router ended it.
 
@@ -64,17 +90,23 @@ class Connection:
         self.remote = remote
         self.received: list[Unit] = []
         self.sent: list[Unit] = []
-        self.sent_octets = 0
-        self.received_octets = 0
         self.end: str | None = None
         self.closed = False
         self.flooded = False
         self.on_unit: Callable[[Unit], None] | None = None
         self._reading = True
-        self._input = bytearray()
-        self._input_offset = 0
+        self._input = Cutter()
+        self._outgoing = Cutter()
         self._output = bytearray()
         loop.add(sock, self._ready, selectors.EVENT_READ)
+
+    @property
+    def received_octets(self) -> int:
+        return self._input.octets
+
+    @property
+    def sent_octets(self) -> int:
+        return self._outgoing.octets
 
     # receiving
 
@@ -96,28 +128,13 @@ class Connection:
         if not octets:
             self._ended("FIN")
             return
-        self.received_octets += len(octets)
+        for unit in self._input.take(octets):
+            self.received.append(unit)
+            if self.on_unit is not None:
+                self.on_unit(unit)
         if self.received_octets > MOST_OCTETS:
             self.flooded = True
             self._ended(None)
-            return
-        self._input += octets
-        self._cut()
-
-    def _cut(self) -> None:
-        now = time.time()
-        start = 0
-        while len(self._input) - start >= HEADER_OCTETS:
-            end = start + HEADER_OCTETS + struct.unpack_from("!H", self._input, start + 2)[0]
-            if end > len(self._input):
-                break
-            unit = Unit(self._input_offset + start, bytes(self._input[start:end]), now)
-            self.received.append(unit)
-            start = end
-            if self.on_unit is not None:
-                self.on_unit(unit)
-        del self._input[:start]
-        self._input_offset += start
 
     def _ended(self, how: str | None) -> None:
         if self.end is None:
@@ -133,24 +150,11 @@ class Connection:
         Octets that the router does not take any more (it has closed) are dropped: that is an
         observation (end), not an error of the tester.
         """
-        self._note_sent(octets)
+        self.sent += self._outgoing.take(octets)
         if self.closed or self.end == "RST":
             return
         self._output += octets
         self._flush()
-
-    def _note_sent(self, octets: bytes) -> None:
-        """Keep what was sent as units, for the ladder; odd octets stay one lump."""
-        now = time.time()
-        at = 0
-        while at < len(octets):
-            size = len(octets) - at
-            if size >= HEADER_OCTETS:
-                announced = HEADER_OCTETS + struct.unpack_from("!H", octets, at + 2)[0]
-                size = min(size, announced)
-            self.sent.append(Unit(self.sent_octets, octets[at : at + size], now))
-            self.sent_octets += size
-            at += size
 
     def _flush(self) -> None:
         try:
@@ -226,7 +230,7 @@ class Connection:
     def urgent(self, octets: bytes) -> None:
         """Send octets, the last of them as TCP urgent data."""
         self._drain()
-        self._note_sent(octets)
+        self.sent += self._outgoing.take(octets)
         with contextlib.suppress(OSError):
             self._sock.send(octets, socket.MSG_OOB)
 

@@ -11,6 +11,7 @@ import datetime
 import os
 import platform
 import queue
+import re
 import secrets
 import shutil
 import subprocess
@@ -19,7 +20,8 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -39,10 +41,10 @@ from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
-from . import third_opinion
 from .judging import CaseRecord, Judgement, Watched
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
+from .third_opinion import ThirdOpinion
 
 JUDGES = ("auto", "libwireshark", "tshark")
 
@@ -78,7 +80,7 @@ class Watcher:
 
     on_start: Callable[[Purpose], None] = lambda _purpose: None
     on_result: Callable[[CaseResult], None] = lambda _result: None
-    notes: list[str] = field(default_factory=list)
+    on_judged: Callable[[CaseRecord, Slice], None] = lambda _record, _slice: None
 
 
 class Campaign:
@@ -92,6 +94,7 @@ class Campaign:
         self.results: list[CaseResult] = []
         self.notes: list[str] = []
         self.router: Router | None = None
+        self.watched: list[Watched] = []
         self._listeners: dict[str, Listener] = {}
         self._run = secrets.token_bytes(16)
         self._number = 0
@@ -151,8 +154,8 @@ class Campaign:
         self._stack.enter_context(judge)
         self.judge = judge
         self._judge_name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
-        opinion = third_opinion.load()
-        self._judgement = Judgement(judge, self.options.directory, opinion)
+        opinion = ThirdOpinion(judge, wireshark_version())
+        self._judgement = Judgement(opinion, self.options.directory)
 
     def _listen(self) -> None:
         ends = {"b": self.profile.xot.b, "b2": self.profile.xot.b2}
@@ -193,7 +196,7 @@ class Campaign:
         assert self._capture is not None
         self._number += 1
         number = self._number
-        record = CaseRecord(number, purpose, rerun=self._rerun(purpose))
+        record = CaseRecord(number, purpose, rerun=self.rerun_command(purpose), watched=self.watched)
         self._records[number] = record
         reason = self._not_to_run(purpose)
         if reason is not None:
@@ -232,11 +235,10 @@ class Campaign:
 
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""
-        assert self._judgement is not None
         watch = Watch(purpose.clause, self.profile.relay_model)
         body(watch)
         if self._not_to_run(purpose) is None:
-            self._judgement.watched.append(Watched(purpose, watch))
+            self.watched.append(Watched(purpose, watch))
         else:
             self._number += 1
             record = CaseRecord(self._number, purpose, failure=self._not_to_run(purpose))
@@ -260,9 +262,12 @@ class Campaign:
         except Exception as error:
             record.failure = (Verdict.ERROR, _fault_of_ours(error))
 
-    def _rerun(self, purpose: Purpose) -> str:
+    def rerun_command(self, purpose: Purpose) -> str:
+        """The command that runs just this case again."""
         slow = " --slow" if purpose.slow else ""
-        return f"x25shark run --router {self.options.router} --select {purpose.id}{slow}"
+        options = "".join(f" {word}" for word in self.options.router_options)
+        router = self.options.router
+        return f"x25shark run --router {router}{options} --select {purpose.id}{slow}"
 
     def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
         unmet = purpose.unmet(
@@ -278,6 +283,13 @@ class Campaign:
             return Verdict.ERROR, f"the capture ended: {self._capture.failure or 'no reason given'}"
         return None
 
+    def change_router(self, router_options: tuple[str, ...]) -> None:
+        """Start the embedded router again with other options. Raises RouterError."""
+        assert self.router is not None
+        self.options.router_options = router_options
+        self.router.options = router_options
+        self.router.restart()
+
     # verdicts
 
     def _judge_slices(self) -> None:
@@ -290,6 +302,8 @@ class Campaign:
         assert self._judgement is not None
         try:
             result = self._judgement.judge(record, found)
+            if found is not None:
+                self.watcher.on_judged(record, found)
         except Exception as error:  # a case may cost its own verdict, never the run
             result = CaseResult(
                 id=record.purpose.id,
@@ -328,9 +342,8 @@ class Campaign:
             self._judging.join()
         for record in list(self._records.values()):
             self._settle(record, None)
-        if self._judgement is not None:
-            for watched in self._judgement.watched:
-                self._done.put(Judgement.whole_run(watched, self._rerun(watched.purpose)))
+        for watched in self.watched:
+            self._done.put(Judgement.whole_run(watched, self.rerun_command(watched.purpose)))
         self.drain()
         if self._slicer.lost:
             lost = f"dumpcap lost {self._slicer.lost} packets"
@@ -397,13 +410,23 @@ def versions() -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(os.cpu_count()),
     }
-    program = shutil.which("tshark")
-    if program:
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, check=False, timeout=30
-        )
-        found["Wireshark"] = done.stdout.splitlines()[0].strip() if done.stdout else "unknown"
+    found["Wireshark"] = wireshark_version()
     return found
+
+
+@cache
+def wireshark_version() -> str:
+    """The version of the installed Wireshark; JudgeError if there is none."""
+    program = shutil.which("tshark")
+    if program is None:
+        raise JudgeError("start", "tshark is not installed: sudo apt-get install tshark")
+    done = subprocess.run(
+        [program, "--version"], capture_output=True, text=True, check=False, timeout=30
+    )
+    version = re.search(r"\d+\.\d+\.\d+", done.stdout)
+    if version is None:
+        raise JudgeError("start", f"{program} --version does not tell a version")
+    return version[0]
 
 
 def _fault_of_ours(error: BaseException) -> str:

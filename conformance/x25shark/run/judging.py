@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,16 +22,19 @@ from ..judges.expectation import (
     Seen,
     evaluate_all,
 )
-from ..judges.reading import Judge, JudgeError, Reading
+from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
 from ..judges.watch import Watch
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..verdicts import Verdict
+from .third_opinion import ThirdOpinion
 
 LADDER_PACKETS = 400
 LADDER_OCTETS = 256
 JUDGE_SECONDS = 30.0
+# Experts that say that the capture does not hold all that was sent.
+_DAMAGE = frozenset({"xots.captured.short", "xots.offset.unsure"})
 
 
 @dataclass
@@ -52,6 +55,7 @@ class CaseRecord:
     sent: list[bytes] = field(default_factory=list)
     duration_s: float = 0.0
     rerun: str = ""
+    watched: list[Watched] = field(default_factory=list)
 
 
 @dataclass
@@ -68,13 +72,9 @@ class Watched:
 class Judgement:
     """Judges the slices of a run, writes each as evidence."""
 
-    def __init__(
-        self, judge: Judge, directory: Path, third_opinion: Callable[[Reading], list[str]]
-    ) -> None:
+    def __init__(self, judge: ThirdOpinion, directory: Path) -> None:
         self._judge = judge
         self._directory = directory
-        self._third_opinion = third_opinion
-        self.watched: list[Watched] = []
 
     def judge(self, record: CaseRecord, found: Slice | None) -> CaseResult:
         """The result of one case. Never raises: what goes wrong here is verdict ERROR."""
@@ -100,14 +100,15 @@ class Judgement:
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
-            reading = self._judge.read(
-                found.capture(), filters, FIELDS, timeout=JUDGE_SECONDS
+            reading, opinion = self._judge.read(
+                found.capture(), filters, FIELDS, JUDGE_SECONDS
             )
         except JudgeError as error:
             result.verdict = Verdict.ERROR
             result.reason = f"judge two gave no reading ({error.kind}): {error}"
             self._write(result, record, found)
             return result
+        result.remarks += opinion
         self._decide(result, record, reading, filters)
         self._watch(result, record, demands, reading, filters)
         self._write(result, record, found)
@@ -117,7 +118,7 @@ class Judgement:
         """What the purposes about the whole run demand of the connections of this case."""
         return [
             (watched, expectation)
-            for watched in self.watched
+            for watched in record.watched
             for side, direction in record.sides
             for expectation in watched.watch.expectations(side, direction, record.sent)
         ]
@@ -190,14 +191,16 @@ class Judgement:
             for e, a, b in zip(record.expectations, one, two, strict=True)
         ]
         result.packets = _ladder(record, judge_two)
-        result.remarks += self._third_opinion(reading)
         if reading.lua_errors:
             result.verdict = Verdict.ERROR
             result.reason = f"the strict dissector failed: {reading.lua_errors[0]}"
             return
-        if reading.file_error:
+        damage = reading.file_error or next(
+            (e.message for e in reading.experts if e.id in _DAMAGE), None
+        )
+        if damage:
             result.verdict = Verdict.ERROR
-            result.reason = f"the evidence is damaged: {reading.file_error}"
+            result.reason = f"the evidence is damaged: {damage}"
             return
         disagreement = _disagreement(record.expectations, one, two)
         if disagreement:
@@ -313,7 +316,7 @@ def filters_of_leading(expectation: Expectation) -> list[str]:
     """The filters of what is expected, or must not come; TCP ends as tcp.flags."""
     filters = [to_filter(t) for t in expectation.leading()]
     if isinstance(expectation, Next) and CLOSED in expectation.alternatives:
-        filters.append("tcp.flags.fin == 1 || tcp.flags.reset == 1")
+        filters.append("tcp.flags.fin#1 == 1 || tcp.flags.reset#1 == 1")
     if isinstance(expectation, NoConnection):
         host, port = expectation.listener
         filters.append(

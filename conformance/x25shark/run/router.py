@@ -31,7 +31,7 @@ class Router:
     def __init__(self, profile: Profile, log: Path, options: Sequence[str] = ()) -> None:
         self._profile = profile
         self._log_path = log
-        self._options = options
+        self.options = options
         self._log: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -97,7 +97,7 @@ class Router:
                 )
             command = [sys.executable, "-m", "x25shark.reference", "--config", str(path)]
             self._process = subprocess.Popen(
-                [*command, "--stop-on-eof", *self._options],
+                [*command, "--stop-on-eof", *self.options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,

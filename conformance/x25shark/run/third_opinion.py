@@ -7,21 +7,33 @@ difference is not a known gap of this Wireshark version, the case gets a remark.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
-from ..judges.reading import Reading
+from ..judges.gaps import KnownGaps
+from ..judges.reading import Difference, Judge, Reading
 
 MOST_REMARKS = 5
 
 
-def load() -> Callable[[Reading], list[str]]:
-    """A function that gives the remarks for one reading."""
+class ThirdOpinion:
+    """Reads captures through judge two, and looks at what the built-in dissector says."""
 
-    def remarks(reading: Reading) -> list[str]:
-        found = [
-            f"Wireshark's built-in dissector differs, frame {d.frame}, packet {d.k}: {d.text}"
-            for d in reading.differences
-        ]
-        return found[:MOST_REMARKS]
+    def __init__(self, judge: Judge, version: str) -> None:
+        self._judge = judge
+        self._known = KnownGaps(version)
 
-    return remarks
+    def read(
+        self, capture: bytes, filters: Sequence[str], fields: Sequence[str], timeout: float
+    ) -> tuple[Reading, list[str]]:
+        """The reading for these filters, and the remarks. Raises JudgeError."""
+        reading, unexplained = self._known.read(
+            self._judge, capture, filters, fields, timeout=timeout
+        )
+        return reading, [_in_words(d) for d in unexplained[:MOST_REMARKS]]
+
+
+def _in_words(difference: Difference) -> str:
+    return (
+        f"Wireshark's built-in dissector differs, frame {difference.frame}, "
+        f"packet {difference.k}: {difference.text}"
+    )

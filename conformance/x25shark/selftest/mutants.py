@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run the suite against broken routers: python -m x25shark.selftest.mutants [--full] [FAULT ...]
+
+For every fault of the reference router, the cases that the catalogue names as its witnesses are
+run with it; the main witness (the first that has a case and applies) has to FAIL, at an
+expectation of its own and not merely at the fence. With --full all cases are run with every
+fault, and the table says how many fail. The null routers show that no case passes vacuously:
+every case fails for some fault or some null router.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..catalogue import faults
+from ..profile import Profile, load_profile
+from ..results import CaseResult, write_whole
+from ..run.campaign import Campaign, Options, Watcher
+from ..run.judging import Judgement, Watched
+from ..run.namespaces import enter_own
+from ..run.router import RouterError
+from ..suite.loader import Case, body_of, cases
+from ..verdicts import Verdict
+
+NULL_ROUTERS = ("silent", "close", "clear", "relay")
+# The embedded router answers within a millisecond; a witness that waits in vain waits this long.
+REACTION_SECONDS = 0.3
+# What runs where the only witness looks at the whole run.
+TRAFFIC = ("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01")
+
+
+@dataclass
+class Caught:
+    """What one fault did to the suite."""
+
+    fault: str
+    witness: str = ""
+    verdict: str = ""
+    reason: str = ""
+    at_fence: bool = False
+    failed: list[str] = field(default_factory=list)
+    ran: int = 0
+    errors: list[str] = field(default_factory=list)
+    problem: str = ""
+
+
+def implemented() -> list[str]:
+    """The faults that the reference router has, in catalogue order."""
+    from ..reference.faults import FAULTS
+
+    return [name for name in faults() if name in FAULTS]
+
+
+def _hasty(profile: Profile) -> Profile:
+    times = profile.times.model_copy(update={"reaction": REACTION_SECONDS})
+    return profile.model_copy(update={"times": times})
+
+
+def _applicable(profile: Profile, chosen: Iterable[str]) -> list[Case]:
+    """The cases of these purposes that can run under the profile."""
+    known = cases()
+    return [
+        case
+        for case in (known[i] for i in chosen if i in known)
+        if case.purpose.unmet(profile.configuration, profile.declared, profile.has) is None
+        and not case.purpose.slow
+    ]
+
+
+class Worker:
+    """One campaign in an own network namespace, through which many broken routers go."""
+
+    def __init__(self, profile_name: str, directory: Path) -> None:
+        self.profile = _hasty(load_profile(profile_name))
+        self.results: dict[str, CaseResult] = {}
+        self._watched: list[Watched] = []
+        self._reruns: dict[int, str] = {}
+        watcher = Watcher(on_result=lambda result: self.results.update({result.rerun: result}))
+        options = Options(profile_name, self.profile, directory)
+        self.campaign = Campaign(options, watcher)
+        self.campaign.start()
+
+    def run(self, options: tuple[str, ...], chosen: Sequence[Case]) -> tuple[list[str], str]:
+        """Run cases with one broken router: the keys of their results, and what went wrong."""
+        campaign = self.campaign
+        try:
+            campaign.change_router(options)
+        except RouterError as error:
+            return [], str(error)
+        campaign.watched = []
+        for case in chosen:
+            if case.purpose.campaign:
+                campaign.watch(case.purpose, case.function)
+        keys = []
+        for case in chosen:
+            keys.append(campaign.rerun_command(case.purpose))
+            if not case.purpose.campaign:
+                campaign.run_case(case.purpose, body_of(case.function, case.options))
+        if campaign.watched:
+            if not any(not case.purpose.campaign for case in chosen):
+                for case in _applicable(self.profile, TRAFFIC):
+                    campaign.run_case(case.purpose, body_of(case.function, case.options))
+            for watched in campaign.watched:
+                self._reruns[id(watched)] = campaign.rerun_command(watched.purpose)
+            self._watched += campaign.watched
+        return keys, ""
+
+    def finish(self) -> None:
+        """Wait for all verdicts."""
+        self.campaign.watched = []
+        self.campaign.finish()
+        for watched in self._watched:
+            key = self._reruns[id(watched)]
+            self.results[key] = Judgement.whole_run(watched, key)
+
+
+def _at_fence(result: CaseResult) -> bool:
+    """Whether the first unmet expectation is a fence or the liveness call."""
+    return "[fence]" in result.reason or "[liveness" in result.reason
+
+
+def hunt(profile_name: str, names: Sequence[str], full: bool) -> list[Caught]:
+    """Run faults (or "null KIND") under one profile; for a process of its own."""
+    enter_own()
+    with tempfile.TemporaryDirectory(prefix="x25shark-mutants-") as directory:
+        worker = Worker(profile_name, Path(directory))
+        everything = _applicable(worker.profile, cases())
+        runs: list[tuple[str, list[str], str, list[str]]] = []
+        for name in names:
+            if name.startswith("null "):
+                chosen, options, witnesses = everything, ("--null", name[5:]), []
+            else:
+                fast = _applicable(worker.profile, faults()[name].witnesses)
+                chosen, options = everything if full else fast, ("--fault", name)
+                witnesses = [c.purpose.id for c in fast]
+            keys, problem = worker.run(options, chosen)
+            runs.append((name, keys, problem, witnesses))
+            print(f"  {name}: {len(chosen)} cases", file=sys.stderr, flush=True)
+        worker.finish()
+        return [_caught(worker.results, *run) for run in runs]
+
+
+def _caught(
+    results: dict[str, CaseResult],
+    name: str,
+    keys: Sequence[str],
+    problem: str,
+    witnesses: Sequence[str],
+) -> Caught:
+    found = Caught(name, problem=problem, ran=len(keys))
+    mine = {results[k].id: results[k] for k in keys if k in results}
+    found.failed = [i for i, r in mine.items() if r.verdict is Verdict.FAIL]
+    found.errors = [i for i, r in mine.items() if r.verdict is Verdict.ERROR]
+    for witness in witnesses[:1]:
+        result = mine.get(witness)
+        if result is not None:
+            found.witness, found.verdict = witness, str(result.verdict)
+            found.reason, found.at_fence = result.reason, _at_fence(result)
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status 0: every fault caught, no case that never fails; 1 otherwise."""
+    parser = argparse.ArgumentParser(prog="python -m x25shark.selftest.mutants")
+    parser.add_argument("faults", nargs="*", help="only these faults")
+    parser.add_argument("--full", action="store_true", help="all cases with every fault")
+    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("--json", type=Path, help="write the table as JSON")
+    arguments = parser.parse_args(argv)
+    known = implemented()
+    unknown = [name for name in arguments.faults if name not in known]
+    if unknown:
+        print(f"mutants: the reference router has no fault {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    chosen = arguments.faults or known
+    rows = _hunt_all(chosen, arguments.jobs, arguments.full, nulls=not arguments.faults)
+    _print(rows, arguments.full)
+    if arguments.json:
+        write_whole(arguments.json, json.dumps([asdict(r) for r in rows], indent=1) + "\n")
+    missed = [r for r in rows if not r.fault.startswith("null ") and not _is_caught(r)]
+    never = _never_failing(rows) if not arguments.faults else []
+    if never:
+        print(f"cases that never fail: {', '.join(never)}")
+    caught = len(chosen) - len(missed)
+    print(f"{time.monotonic() - started:.0f} s; cases that never fail: {len(never)}")
+    print(f"{caught} passed, {len(missed) + len(never)} failed")
+    return 1 if missed or never else 0
+
+
+def _hunt_all(names: Sequence[str], jobs: int, full: bool, *, nulls: bool) -> list[Caught]:
+    """Spread the faults over processes, by profile."""
+    by_profile: dict[str, list[str]] = {}
+    for name in names:
+        by_profile.setdefault(faults()[name].profile, []).append(name)
+    tasks: list[tuple[str, list[str], bool]] = []
+    for profile, mine in by_profile.items():
+        parts = max(1, min(jobs, len(mine)))
+        tasks += [(profile, mine[i::parts], full) for i in range(parts)]
+    if nulls:
+        tasks += [("reference", [f"null {kind}"], True) for kind in NULL_ROUTERS]
+    # Each task enters a namespace of its own, so each needs a fresh process with one thread.
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(jobs, maxtasksperchild=1) as pool:
+        found = [row for rows in pool.starmap(hunt, tasks, chunksize=1) for row in rows]
+    order = {name: number for number, name in enumerate(faults())}
+    return sorted(found, key=lambda row: order.get(row.fault, len(order)))
+
+
+def _is_caught(row: Caught) -> bool:
+    excused = faults()[row.fault].at_fence
+    return row.verdict == "FAIL" and (not row.at_fence or bool(excused))
+
+
+def _never_failing(rows: Sequence[Caught]) -> list[str]:
+    failing = {identifier for row in rows for identifier in row.failed}
+    profile = load_profile("reference")
+    return [c.purpose.id for c in _applicable(profile, cases()) if c.purpose.id not in failing]
+
+
+def _print(rows: Sequence[Caught], full: bool) -> None:
+    console = Console(width=max(Console().width, 100))
+    table = Table("fault", "witness", "verdict", "cases that fail", "why the witness fails")
+    for row in rows:
+        fails = f"{len(row.failed)} of {row.ran}"
+        if full and len(row.failed) * 10 > row.ran and not row.fault.startswith("null "):
+            fails += " (!)"
+        why = row.problem or row.reason or "no witness among the cases"
+        shown = row.verdict + (" (at the fence)" if row.at_fence else "")
+        table.add_row(row.fault, row.witness, shown, fails, escape(why[:300]))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

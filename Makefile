@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The commands of this checkout; see README.md and CONTRIBUTING.md.
+#   make demo            the suite against the embedded reference router, and a report
+#   make test            everything: linters, types, engine, the suite under pytest, unit tests
+#   make lint            ruff, mypy --strict, luacheck, rustfmt and clippy
+#   make unit            the unit tests alone
+#   make suite           the suite under plain pytest
+#   make engine          the engine's own tests
+#   make mutants         the suite against the broken routers (FULL=1: every case with every fault)
+#   make judge-mutants   both judges against changed packets
+#   make bench           the judges' and the engine's speed
+#   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
+#   make clean           remove what these commands made
+.PHONY: demo test lint unit suite engine mutants judge-mutants bench linux-router clean \
+	setup-demo setup-test
+
+BIN := .venv/bin
+REPORT ?= x25shark-report
+CARGO := CARGO_TARGET_DIR=$(CURDIR)/.venv/target cargo
+
+# An own network namespace keeps the addresses and port 1998 of this machine out of it. Where it is
+# not to be had, x25shark finds another way to capture, or says what to type.
+OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn true; fi \
+	2>/dev/null && echo --own-namespace)
+
+demo: setup-demo
+	@echo "Running the suite against the embedded reference router (profile reference)."
+	@$(BIN)/x25shark run --router reference $(OWN) --output $(REPORT)
+
+test: setup-test
+	@$(MAKE) --no-print-directory lint engine suite unit
+
+setup-demo:
+	@ci/setup demo
+
+setup-test:
+	@ci/setup test
+
+lint: setup-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict conformance/x25shark scapy_layers/scapy_x25
+	$(BIN)/mypy --strict conformance/tests scapy_layers/tests
+	$(BIN)/mypy --strict dissectors
+	$(BIN)/mypy --strict ci/linux-router
+	luacheck --quiet --config dissectors/lua/.luacheckrc dissectors/lua
+	@if cargo fmt --version >/dev/null 2>&1; then \
+		echo "cargo fmt --check"; cd conformance/engine && cargo fmt --check; \
+	else echo "rustfmt is not installed: left out"; fi
+	@if cargo clippy --version >/dev/null 2>&1; then \
+		echo "cargo clippy -- -D warnings"; \
+		cd conformance/engine && $(CARGO) clippy --quiet --locked --all-targets -- -D warnings; \
+	else echo "clippy is not installed: left out"; fi
+
+unit: setup-test
+	$(BIN)/pytest -q
+
+suite: setup-test
+	$(BIN)/pytest -q --x25shark-output $(REPORT) $(OWN) --pyargs x25shark.suite
+
+engine: setup-test
+	cd conformance/engine && $(CARGO) test --quiet --locked
+
+mutants: setup-test
+	$(BIN)/python -m x25shark.selftest.mutants $(if $(FULL),--full)
+
+judge-mutants: setup-test
+	$(BIN)/python -m x25shark.selftest.judge_mutants
+
+bench: setup-test
+	$(BIN)/python -m x25shark.judges.bench
+	CARGO_TARGET_DIR=$(CURDIR)/.venv/target conformance/engine/bench.sh
+
+linux-router: setup-demo
+	ci/linux-router/start
+	@status=0; $(BIN)/x25shark run --router linux --output $(REPORT)-linux || status=$$?; \
+	ci/linux-router/stop; exit $$status
+
+clean:
+	rm -rf .venv $(REPORT) $(REPORT)-linux conformance/engine/target dissectors/judge/build

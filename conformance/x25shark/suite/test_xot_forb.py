@@ -128,7 +128,7 @@ def test_misplaced_packets_before_a_call(bench: Bench) -> None:
         a = bench.connect()
         a.allow(error)
         a.send(packet)
-    bench.fence()
+        bench.fence(note=f"after {type(packet).__name__} before a Call")
 
 
 @purpose("XOT-FORB-11")

@@ -7,6 +7,9 @@ or a close of TCP: RFC 1613 6.1 leaves the choice.
 
 from __future__ import annotations
 
+import math
+import threading
+
 from .connections import (
     arrives,
     arrives_there,
@@ -22,6 +25,7 @@ from .connections import (
 )
 from .language import (
     CLOSED,
+    RR,
     Bench,
     Call,
     CallAccepted,
@@ -29,13 +33,19 @@ from .language import (
     ClearIndication,
     ClearRequest,
     IncomingCall,
+    Inconclusive,
     Interrupt,
     InterruptConfirmation,
+    NotApplicable,
     Side,
     purpose,
 )
 
 XOT_PORT = 1998
+# More than any router needs to queue for a call whose peer takes nothing.
+MOST_UNDER_WAY = 1 << 20
+# For the control hooks of a router that boots.
+RESTART_SECONDS = 600.0
 
 
 @purpose("XOT-TCP-01")
@@ -321,14 +331,42 @@ def test_dead_peer(call: Call) -> None:
     call.bench.fence()
 
 
-@purpose("XOT-TCP-24")
-def test_second_call_on_the_same_connection(call: Call) -> None:
-    """RFC 1613 5 lets the router keep its connection to B for the second call as well."""
+@purpose("XOT-TCP-23", window=7, size=1024)
+def test_peer_that_stops_reading(call: Call) -> None:
+    """B reads nothing and acknowledges nothing. A sends as the window allows; where no P(R) has
+    come after a round trip on another call, A is held. It has to be before 1 MB is under way.
+    """
     bench, a, b = call.bench, call.a, call.b
-    if not call_is_cleared(call):
-        bench.remark("the connection is closed after the call")
-        bench.fence()
-        return
+    assert isinstance(b, Side)
+    other = bench.call()
+    b.withholding = True
+    b.connection.stop_reading()
+    sent: list[bytes] = []
+    while len(sent) * a.packet_size < MOST_UNDER_WAY:
+        if a.numbering.outstanding < a.window and not a.connection.unsent:
+            sent.append(bench.record(a.packet_size))
+            a.send(a.data(sent[-1], m=1))
+            continue
+        before = a.numbering.outstanding
+        other.fence()
+        if a.connection.unsent or a.numbering.outstanding == before:
+            break
+    else:
+        a.expect_count(RR(), 0, 0, start=0, note=f"B reads nothing; {len(sent)} Data were taken")
+    b.withholding = False
+    b.connection.go_on_reading()
+    sent.append(b"the end")
+    a.send_data(sent[-1])
+    b.expect_message(b"".join(sent))
+    call.fence()
+
+
+def second_call(call: Call) -> Call | None:
+    """A calls again on its connection. None: the router closes it instead (a remark).
+
+    RFC 1613 5 lets the router keep its connection to B for the second call as well.
+    """
+    bench, a, b = call.bench, call.a, call.b
     a.numbering.reset()
     a.send(bench.call_request())
     if isinstance(b, Side):
@@ -346,9 +384,20 @@ def test_second_call_on_the_same_connection(call: Call) -> None:
         b.send(CallAccepted())
     if a.expect(CallAccepted(), CLOSED) is None:
         bench.remark("the connection is closed at the second call")
-        bench.fence()
+        return None
+    return Call(bench, a, b)
+
+
+@purpose("XOT-TCP-24")
+def test_second_call_on_the_same_connection(call: Call) -> None:
+    second = None
+    if call_is_cleared(call):
+        second = second_call(call)
     else:
-        Call(bench, a, b).fence()
+        call.bench.remark("the connection is closed after the call")
+    if second is not None:
+        second.fence()
+    call.bench.fence()
 
 
 @purpose("XOT-TCP-25")
@@ -421,3 +470,85 @@ def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
     b.send(CallAccepted())
     a2.expect(CallAccepted())
     Call(bench, a2, b).fence()
+
+
+@purpose("XOT-TCP-29")
+def test_orderly_stop(bench: Bench) -> None:
+    """Ten calls are up when the router is stopped and started again."""
+    restart = bench.restart_router
+    if restart is None:
+        raise NotApplicable("the profile has no way to stop the router")
+    calls = [bench.call() for _ in range(10)]
+    problems: list[Exception] = []
+
+    def stop_and_start() -> None:
+        try:
+            restart()
+        except Exception as problem:
+            problems.append(problem)
+
+    stopping = threading.Thread(target=stop_and_start, name="restart", daemon=True)
+    stopping.start()
+    template = ClearIndication(cause=bench.network_clear)
+    try:
+        for side in (side for call in calls for side in (call.a, call.b)):
+            if side.expect(template, CLOSED, within=5 * bench.profile.times.reaction) is not None:
+                side.send(ClearConfirmation())
+    finally:
+        bench.loop.wait(lambda: not stopping.is_alive(), RESTART_SECONDS)
+    if problems or stopping.is_alive():
+        raise Inconclusive(f"the router did not start again: {problems or 'it takes too long'}")
+    bench.fence(note="after the router was started again")
+
+
+@purpose("XOT-TCP-30")
+def test_idle_timer_without_a_call(call: Call) -> None:
+    """Call again when the timer has nearly run out, then one Data now and then for twice its time.
+
+    The steps are 10 s, or a quarter of TEMPTY where that is less.
+    """
+    bench, a = call.bench, call.a
+    timer = bench.profile.times.tempty
+    second = None
+    if call_is_cleared(call):
+        a.wait_until(lambda: a.connection.end is not None, timer - min(5.0, timer / 4))
+        second = second_call(call)
+    if second is not None:
+        step = min(10.0, timer / 4)
+        for _ in range(math.ceil(2 * timer / step)):
+            a.wait_until(lambda: a.connection.end is not None, step)
+            crosses(second, bench.record(40), bench.record(40))
+    bench.fence()
+
+
+@purpose("XOT-TCP-31")
+def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
+    """B of the first call has little room to receive and reads nothing; A sends a whole window,
+    which is 127 packets where the router knows modulo 128. Three other calls carry 100 Data each.
+    """
+    modulus, window = (128, 127) if bench.declared("P-MOD128") else (8, 7)
+    size = min(4096, bench.profile.limits.packet_size)
+    listener = bench.refuse()
+    listener.stop()
+    listener.resume(receive_buffer=4096)
+    try:
+        held = bench.call(modulus=modulus, window=window, size=size)
+    finally:
+        listener.stop()
+        listener.resume()
+    others = [bench.call(window=7) for _ in range(3)]
+    assert isinstance(held.b, Side)
+    held.b.withholding = True
+    held.b.connection.stop_reading()
+    sent = [bench.record(held.a.packet_size) for _ in range(held.a.window)]
+    held.a.send(*(held.a.data(octets, m=1) for octets in sent))
+    for other in others:
+        octets = bench.record(100 * other.a.packet_size)
+        other.a.send_message(octets)
+        arrives_there(other, octets, note="while the peer of another call does not read")
+    held.b.withholding = False
+    held.b.connection.go_on_reading()
+    sent.append(b"the end")
+    held.a.send_data(sent[-1])
+    held.b.expect_message(b"".join(sent))
+    held.fence()

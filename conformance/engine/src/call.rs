@@ -39,6 +39,7 @@ pub(crate) struct Outgoing {
 /// A message whose echo is awaited.
 pub(crate) struct Awaited {
     pub(crate) sequence: u32,
+    pub(crate) length: usize,
     pub(crate) since: u64,
     pub(crate) q: bool,
 }
@@ -352,7 +353,8 @@ impl Worker {
         if m {
             return;
         }
-        let outcome = slot.incoming.finish(&mut self.stats, now);
+        let length = slot.awaited.front().map(|a| a.length);
+        let outcome = slot.incoming.finish(&mut self.stats, now, length);
         slot.received += 1;
         let awaited = match outcome {
             Outcome::Verified(sequence) => {

@@ -25,6 +25,7 @@ pub struct Shared {
     pub config: Config,
     pub start: u64,
     pub stop: AtomicBool,
+    /// Calls are numbered from 1, over all threads.
     next_call: AtomicU32,
 }
 
@@ -79,7 +80,7 @@ impl Shared {
             config,
             start: poll::now(),
             stop: AtomicBool::new(false),
-            next_call: AtomicU32::new(0),
+            next_call: AtomicU32::new(1),
         }))
     }
 }
@@ -221,7 +222,7 @@ impl Worker {
             }
             let Some(index) = self.free.pop() else { return };
             let call = self.shared.next_call.fetch_add(1, Relaxed);
-            if self.shared.config.calls.is_some_and(|most| call >= most) {
+            if self.shared.config.calls.is_some_and(|most| call > most) {
                 self.free.push(index);
                 self.calls_left = false;
                 return;

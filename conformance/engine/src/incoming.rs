@@ -66,10 +66,10 @@ impl Incoming {
         self.checker.push(octets, expected, self.due.run);
     }
 
-    /// The packet sequence ended.
-    pub fn finish(&mut self, stats: &mut Stats, now: u64) -> Outcome {
+    /// The packet sequence ended; `length` is the length of the record that is due, if known.
+    pub fn finish(&mut self, stats: &mut Stats, now: u64, length: Option<usize>) -> Outcome {
         let expected = if self.known { Some(&self.due) } else { None };
-        match self.checker.finish(expected) {
+        match self.checker.finish(expected, length) {
             Verdict::Good(key) => {
                 if !self.known {
                     self.due = Key { sequence: 0, ..key };
@@ -99,7 +99,7 @@ impl Incoming {
                     stats.total.corrupted_messages += 1;
                     stats.total.corrupted_octets += octets as u64;
                     let text = format!(
-                        "call {} message {}: {octets} octets differ, the first is octet {offset}",
+                        "call {} message {}: octets that differ: {octets}, the first is octet {offset}",
                         at.0, at.1
                     );
                     stats.find("corrupted", at, now, text);
@@ -181,7 +181,7 @@ mod tests {
         let mut r = Vec::new();
         record::build(&key, 100, &mut r);
         incoming.push(&r);
-        incoming.finish(stats, 0)
+        incoming.finish(stats, 0, None)
     }
 
     fn key(call: u32, sequence: u32) -> Key {

@@ -356,8 +356,9 @@ impl Checker {
         }
     }
 
-    /// Ends the record (the packet without M bit was seen) and starts over.
-    pub fn finish(&mut self, expected: Option<&Key>) -> Verdict {
+    /// Ends the record (the packet without M bit was seen) and starts over. `length` is the length
+    /// that was due, if the caller knows: a header that says otherwise is then damaged.
+    pub fn finish(&mut self, expected: Option<&Key>, length: Option<usize>) -> Verdict {
         let done = std::mem::take(self);
         if done.seen < HEADER {
             let key = expected.copied().unwrap_or_default();
@@ -370,7 +371,7 @@ impl Checker {
             if crc == done.crc && announced == done.seen {
                 return Verdict::Good(key);
             }
-            if announced != done.seen {
+            if announced != done.seen && length != Some(done.seen) {
                 return Verdict::Length { key, announced, actual: done.seen };
             }
         }
@@ -380,8 +381,9 @@ impl Checker {
         if let Some(due) = expected {
             let right = header(due, done.seen, 0);
             for i in (0..20).rev() {
-                if done.header[i] != right[i] && done.foreign.is_none() {
-                    octets += 1;
+                if done.header[i] != right[i] {
+                    // A foreign packet brought these along: they are no damage of their own.
+                    octets += usize::from(done.foreign.is_none());
                     first = i;
                 }
             }
@@ -397,7 +399,7 @@ impl Checker {
 pub fn check(record: &[u8]) -> Verdict {
     let mut checker = Checker::default();
     checker.push(record, None, 0);
-    checker.finish(None)
+    checker.finish(None, None)
 }
 
 #[cfg(test)]
@@ -441,7 +443,7 @@ mod tests {
             for part in r.chunks(piece) {
                 checker.push(part, Some(&KEY), KEY.run);
             }
-            assert_eq!(checker.finish(Some(&KEY)), Verdict::Good(KEY), "pieces of {piece}");
+            assert_eq!(checker.finish(Some(&KEY), None), Verdict::Good(KEY), "pieces of {piece}");
         }
     }
 
@@ -472,7 +474,7 @@ mod tests {
             let mut checker = Checker::default();
             checker.push(&bad[..100], Some(&KEY), KEY.run);
             checker.push(&bad[100..], Some(&KEY), KEY.run);
-            match checker.finish(Some(&KEY)) {
+            match checker.finish(Some(&KEY), None) {
                 Verdict::Corrupt { offset, octets: 1, foreign: None } => {
                     let place = if (20..24).contains(&at) { 20 } else { at };
                     assert_eq!(offset, place);
@@ -484,6 +486,16 @@ mod tests {
     }
 
     #[test]
+    fn a_damaged_length_is_no_short_message_where_the_length_is_known() {
+        let mut bad = record(&KEY, 200);
+        bad[18] ^= 1;
+        let mut checker = Checker::default();
+        checker.push(&bad, Some(&KEY), KEY.run);
+        let verdict = checker.finish(Some(&KEY), Some(200));
+        assert_eq!(verdict, Verdict::Corrupt { offset: 18, octets: 1, foreign: None });
+    }
+
+    #[test]
     fn a_piece_of_another_call_is_named() {
         let other = Key { call: 1234, sequence: 3, ..KEY };
         let mut mixed = record(&KEY, 4096);
@@ -492,7 +504,7 @@ mod tests {
         for part in mixed.chunks(128) {
             checker.push(part, Some(&KEY), KEY.run);
         }
-        match checker.finish(Some(&KEY)) {
+        match checker.finish(Some(&KEY), None) {
             Verdict::Corrupt { offset, foreign, .. } => {
                 assert!((1024..1032).contains(&offset));
                 assert_eq!(foreign, Some(other));
@@ -506,7 +518,7 @@ mod tests {
         let other = Key { call: 9, ..KEY };
         let mut checker = Checker::default();
         checker.push(&record(&other, 64), Some(&KEY), KEY.run);
-        assert_eq!(checker.finish(Some(&KEY)), Verdict::Good(other));
+        assert_eq!(checker.finish(Some(&KEY), None), Verdict::Good(other));
     }
 
     #[test]

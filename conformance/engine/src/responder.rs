@@ -35,7 +35,7 @@ impl Shared {
             listener,
             start: poll::now(),
             stop: AtomicBool::new(false),
-            next_call: AtomicU32::new(0),
+            next_call: AtomicU32::new(1),
         }))
     }
 }

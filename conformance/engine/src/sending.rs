@@ -142,9 +142,10 @@ impl Worker {
         let key = Key { run: config.run, call: slot.call, sequence: slot.sent, direction: 0 };
         let mut buffer = self.pool.pop().unwrap_or_default();
         record::build(&key, length as usize, &mut buffer);
+        let length = buffer.len();
         slot.outgoing = Some(Outgoing { record: buffer, offset: 0, q, d });
         if config.mode == Mode::Echo {
-            slot.awaited.push_back(Awaited { sequence: slot.sent, since, q });
+            slot.awaited.push_back(Awaited { sequence: slot.sent, length, since, q });
         }
         slot.sent += 1;
         self.stats.total.messages_sent += 1;

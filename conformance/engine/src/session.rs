@@ -266,7 +266,7 @@ impl Session {
             Mode::Sink | Mode::Source => {
                 self.incoming.push(user_data);
                 if flags & M == 0 {
-                    self.incoming.finish(&mut context.stats, now);
+                    self.incoming.finish(&mut context.stats, now, None);
                 }
             }
         }

@@ -392,7 +392,7 @@ pub fn note_flow_error(
     match error {
         FlowError::Gap(missing) => {
             stats.total.lost_packets += u64::from(missing);
-            let text = format!("call {call}: {missing} Data packets missing before P(S) {p_s}");
+            let text = format!("call {call}: Data packets missing before P(S) {p_s}: {missing}");
             stats.find("packet lost", at, now, text);
             1
         }

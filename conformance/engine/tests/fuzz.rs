@@ -138,6 +138,6 @@ fn the_record_checker_survives_anything() {
             let octets: Vec<u8> = (0..length).map(|_| random.word() as u8).collect();
             checker.push(&octets, None, 1);
         }
-        checker.finish(None);
+        checker.finish(None, None);
     }
 }

@@ -132,8 +132,8 @@ def test_one_way_messages_that_never_arrived_are_found() -> None:
 
 def test_exhaustion_names_the_call() -> None:
     caller = raw(calls_started=1000, calls_connected=255, calls_completed=255, calls_failed=745)
-    caller["first_failure"] = [255, "cleared: cause 5 diagnostic 0"]
-    caller["last_completed"] = 254
+    caller["first_failure"] = [256, "cleared: cause 5 diagnostic 0"]
+    caller["last_completed"] = 255
     leaking = Measurement(
         "router", caller, None, {"router_seconds": None, "machine_busy": 0}, False, 1
     )

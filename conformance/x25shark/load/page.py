@@ -31,7 +31,7 @@ h2 { font-size: 1.25rem; margin: 2.25rem 0 .5rem; }
 .good { color: #1c7a4a; } .bad { color: #b8271f; }
 table { border-collapse: collapse; background: #fff; border: 1px solid #dedad2; }
 th, td { padding: .3rem .8rem; border-bottom: 1px solid #eceae3; text-align: right; }
-th:first-child, td:first-child, td.text { text-align: left; }
+th:first-child, td:first-child, td.text, th.text { text-align: left; }
 th { font-weight: 600; color: #596168; }
 .scroll { overflow-x: auto; }
 .plot { background: #fff; border: 1px solid #dedad2; margin: .75rem 0; min-height: 26rem; }
@@ -63,11 +63,19 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[in
         + "</tr>"
         for row in rows
     )
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    top = "".join(
+        f'<th class="text">{escape(cell)}</th>' if i in text else f"<th>{escape(cell)}</th>"
+        for i, cell in enumerate(head)
+    )
     return f'<div class="scroll"><table><tr>{top}</tr>{body}</table></div>'
 
 
-def _document(title: str, parts: Sequence[str], figures: Sequence[plots.Figure]) -> str:
+def _document(
+    title: str,
+    parts: Sequence[str],
+    figures: Sequence[plots.Figure],
+    last: Sequence[str] = (),
+) -> str:
     script = plotly_script() if figures else None
     drawn: list[str] = []
     for number, figure in enumerate(figures):
@@ -90,7 +98,7 @@ def _document(title: str, parts: Sequence[str], figures: Sequence[plots.Figure])
         "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
         'img-src data: blob:">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"{''.join(parts)}{''.join(drawn)}{scripts}</body></html>\n"
+        f"{''.join(parts)}{''.join(drawn)}{''.join(last)}{scripts}</body></html>\n"
     )
 
 
@@ -166,24 +174,28 @@ def _stress_tables(result: Mapping[str, Any]) -> list[str]:
             ordered = sorted(reasons.items(), key=lambda item: -item[1])[:50]
             rows = [[one_line(kind, 120), count(n)] for kind, n in ordered]
             parts += [f"<h2>{title}</h2>", _table(["kind", "count"], rows)]
+    return parts
+
+
+def _findings(measurement: Mapping[str, Any]) -> list[str]:
     rows = []
     for side in ("caller", "responder"):
-        stats = result["measurements"][0][side]
+        stats = measurement[side]
         for finding in stats["findings"][:100] if stats else []:
             seconds = f"{finding['at_ns'] / 1e9:.3f}"
             text = one_line(finding["text"], 200)
             rows.append([seconds, side, finding["kind"], text])
-    if rows:
-        parts.append("<h2>Findings</h2>")
-        parts.append(_table(["time, s", "side", "kind", "what"], rows, (0, 1, 2, 3)))
-    return parts
+    if not rows:
+        return []
+    return ["<h2>Findings</h2>", _table(["time, s", "side", "kind", "what"], rows, (0, 1, 2, 3))]
 
 
 def write_stress_page(path: Path, result: Mapping[str, Any]) -> None:
     """The page of a stress result (as in load.json)."""
     parts = [*_head("Stress test", result), _options(result["options"]), *_stress_tables(result)]
+    found = _findings(result["measurements"][0])
     figures = [*plots.over_time(result["measurements"]), plots.percentiles(result["measurements"])]
-    path.write_text(_document("Stress test", parts, figures), "utf-8")
+    path.write_text(_document("Stress test", parts, figures, found), "utf-8")
 
 
 def write_sweep_page(path: Path, result: Mapping[str, Any]) -> None:

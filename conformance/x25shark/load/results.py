@@ -185,8 +185,8 @@ def exhaustion(measurement: Measurement) -> str | None:
     numbered = caller["first_exhaustion"]
     if numbered is not None:
         return (
-            f"exhaustion: from call {numbered + 1} on there was no free channel or socket "
-            f"(last completed call: {caller['last_completed'] + 1})"
+            f"exhaustion: from call {numbered} on there was no free channel or socket "
+            f"(last completed call: {caller['last_completed']})"
         )
     failed = int(caller["total"]["calls_failed"])
     if first is None or failed < 10 or caller["last_completed"] >= first[0] + failed // 10 + 100:
@@ -194,8 +194,8 @@ def exhaustion(measurement: Measurement) -> str | None:
     if int(caller["total"]["calls_completed"]) == 0:
         return None  # it never worked: no exhaustion
     return (
-        f"exhaustion: call {first[0] + 1} was the first to fail ({first[1]}), and none after call "
-        f"{caller['last_completed'] + 1} was completed"
+        f"exhaustion: call {first[0]} was the first to fail ({first[1]}), and none after call "
+        f"{caller['last_completed']} was completed"
     )
 
 

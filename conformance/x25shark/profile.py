@@ -155,6 +155,8 @@ class Addresses(_Table):
     rewrite_shorter: dict[str, Digits] | None = None
     insert_calling: dict[str, Digits] | None = None
     modulo8_only: Digits | None = None
+    # An address of B on a path where each side has a packet size of its own (relay model local).
+    own_sizes: Digits | None = None
     prefixes: dict[Digits, Literal["b", "b2"]] = Field(default_factory=dict)
 
 

@@ -22,6 +22,7 @@ from scapy_x25 import (
     ClearRequest,
     FastSelectReverseCharging,
     PacketSize,
+    ResetRequest,
     TestRecord,
     WindowSize,
 )
@@ -137,10 +138,18 @@ class Bench:
         return one_of(*allowed)
 
     def cause(self, network: int, *others: int) -> Matcher:
-        """The causes for an error that the router found itself: a DTE sends 0x00 instead."""
+        """The clearing causes for an error that the router found itself.
+
+        A DTE sends 0x00, or 0x80 to 0xFF, instead; 0x01 of one is a remark (see _note_causes).
+        """
         if self.declared("R-DTE"):
-            return one_of(network, *others, 0, range(0x80, 0x100))
+            return one_of(network, *others, 0, 1, range(0x80, 0x100))
         return one_of(network, *others)
+
+    def _reset_cause(self, network: int) -> Matcher:
+        if self.declared("R-DTE"):
+            return one_of(network, 0, range(0x80, 0x100))
+        return one_of(network)
 
     @property
     def local_clear(self) -> Matcher:
@@ -155,12 +164,12 @@ class Bench:
     @property
     def local_reset(self) -> Matcher:
         """Resetting cause towards the side that made the error."""
-        return self.cause(0x05)
+        return self._reset_cause(0x05)
 
     @property
     def remote_reset(self) -> Matcher:
         """Resetting cause towards the other side."""
-        return self.cause(0x03)
+        return self._reset_cause(0x03)
 
     @property
     def network_clear(self) -> Matcher:
@@ -459,12 +468,25 @@ class Bench:
                 )
         if watched:
             self._settle_listeners()
+            self._note_causes()
         self._clear()
         for side in self.sides:
             side.close()
         for waiting in self._waiting.values():
             for connection in waiting:
                 connection.reset()
+
+    def _note_causes(self) -> None:
+        """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208)."""
+        if not self.declared("R-DTE"):
+            return
+        for side in self.sides:
+            for unit in side.connection.received:
+                packet = decode(unit.packet) if unit.packet else None
+                if isinstance(packet, (ClearRequest, ResetRequest)):
+                    cause = packet.fields.get("cause")
+                    if isinstance(cause, int) and 0 < cause < 0x80:
+                        self.remark(f"a DTE sends cause 0x00 or 0x80 to 0xFF; came 0x{cause:02x}")
 
     def _settle_listeners(self) -> None:
         known = frozenset(side.direction for side in self.sides)

@@ -162,6 +162,34 @@ def test_q_change_within_a_sequence(call: Call) -> None:
     call.fence()
 
 
+@purpose("PLP-DATA-13")
+def test_window_opens_without_end(call: Call) -> None:
+    """10 000 Data, as 100 packet sequences."""
+    for _ in range(100):
+        sequence = call.bench.random.randbytes(100 * 128)
+        call.a.send_message(sequence)
+        if call.b.present:
+            call.b.expect_message(sequence)
+        else:
+            call.a.expect_message(sequence)
+    call.fence()
+
+
+@purpose("PLP-DATA-14", window=7)
+def test_both_directions_at_full_rate(call: Call) -> None:
+    """10 000 Data each way, as 100 packet sequences each."""
+    a, b = call.a, call.b
+    for _ in range(100):
+        there, back = (call.bench.random.randbytes(100 * 128) for _ in range(2))
+        for at in range(0, len(there), 128):
+            more = int(at + 128 < len(there))
+            a.send_data(there[at : at + 128], m=more)
+            b.send_data(back[at : at + 128], m=more)
+        b.expect_message(there)
+        a.expect_message(back)
+    call.fence()
+
+
 @purpose("PLP-DATA-15")
 def test_acknowledgement_inside_data(call: Call) -> None:
     call.a.withholding = call.b.withholding = True
@@ -190,3 +218,18 @@ def test_data_right_after_call_connected(bench: Bench) -> None:
         b.send_data(b"and back")
         a.expect_message(b"and back")
     bench.fence()
+
+
+@purpose("PLP-DATA-19", window=7)
+def test_order_of_small_and_large_packets(call: Call) -> None:
+    """5 000 Data of 4 to 128 octets, each with its number in front."""
+    for start in range(0, 5000, 50):
+        packets = [
+            number.to_bytes(4, "big") + bytes(call.bench.random.randint(0, 124))
+            for number in range(start, start + 50)
+        ]
+        for octets in packets:
+            call.a.send_data(octets)
+        for octets in packets:
+            call.b.expect_message(octets)
+    call.fence()

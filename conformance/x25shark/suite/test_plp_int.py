@@ -13,6 +13,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_reset
+from .transfer import fence_from_b, send_as_allowed
 
 
 @purpose("PLP-INT-01")
@@ -137,21 +138,22 @@ def test_confirmation_with_an_extra_octet(call: Call) -> None:
 
 @purpose("PLP-INT-12")
 def test_interrupt_passes_a_busy_b(call: Call) -> None:
+    """A router with windows of its own has Data waiting for B; else there is none to overtake."""
     a, b = call.a, call.b
     b.withholding = True
     for octets in (b"first", b"second"):
         a.send_data(octets)
         b.expect(Data(user_data=octets))
     b.send(RNR(p_r=0))
-    waiting = call.model == "local" and a.wait_until(lambda: a.numbering.outstanding < a.window)
-    if waiting:
-        a.send_data(b"waiting")
+    fence_from_b(call, p_r=0)
+    waiting = [b"waiting"]
+    held = send_as_allowed(a, waiting)
     a.send(Interrupt(user_data=b"now"))
     b.expect(Interrupt(user_data=b"now"))
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
     b.withholding = False
     b.acknowledge()
-    if waiting:
+    if held:
         b.expect(Data(user_data=b"waiting"))
     call.fence()

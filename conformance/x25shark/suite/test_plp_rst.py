@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reset (X.25 4.4.3, Table C-4)."""
 
+from ..sides.side import AbsentSide
 from .language import (
     CLOSED,
     Bench,
@@ -8,13 +9,61 @@ from .language import (
     ClearConfirmation,
     ClearIndication,
     Data,
+    Packet,
+    Raw,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    Side,
     one_of,
     purpose,
+    unit,
 )
-from .procedure_errors import expect_reset
+from .procedure_errors import expect_after, expect_refusal, expect_reset
+from .transfer import fence_past_window, send_as_allowed
+
+
+def reset_by(
+    sender: Side | AbsentSide, receiver: Side | AbsentSide, cause: int, diagnostic: int,
+    *before: Packet,
+) -> None:
+    """A reset from one side to the other, and its confirmation; before: what may come first."""
+    sender.send(ResetRequest(cause=cause, diagnostic=diagnostic))
+    expect_after(receiver, ResetIndication(cause=cause, diagnostic=diagnostic), *before)
+    receiver.send(ResetConfirmation())
+    expect_after(sender, ResetConfirmation(), *before)
+
+
+def collide(call: Call, diagnostic: int, *before: Packet) -> None:
+    """Both sides reset at the same time; each gets a Reset or a confirmation (X.25 4.4.3.3).
+
+    One confirmation more may come on XOT; a Reset that comes behind it has to be confirmed.
+    """
+    ends = [side for side in (call.a, call.b) if isinstance(side, Side)]
+    marks = [side.cursor for side in ends]
+    for side in ends:
+        side.send(ResetRequest(cause=0, diagnostic=diagnostic))
+    reset = ResetIndication(cause=0, diagnostic=diagnostic)
+    for side in ends:
+        came = None
+        while not isinstance(came, (ResetIndication, ResetConfirmation)):
+            came = side.expect(reset, ResetConfirmation(), *before)
+    call.bench.fence("all that follows from the collision has come")
+    for side, mark in zip(ends, marks, strict=True):
+        kinds = [unit.packet[2] for unit in side.connection.received if unit.offset >= mark]
+        side.expect_count(reset, 0, 1, start=mark)
+        side.expect_count(ResetConfirmation(), 0, 1, start=mark)
+        if kinds.count(0x1B) and 0x1F in kinds[: kinds.index(0x1B)]:
+            side.send(ResetConfirmation())
+
+
+def deliver_from_0(call: Call, octets: bytes) -> None:
+    """Data each way, numbered from 0 on both sides (X.25 4.4.3)."""
+    call.a.send_data(octets)
+    call.b.expect(Data(p_s=0, p_r=0, user_data=octets))
+    call.b.send_data(octets)
+    call.a.expect(Data(p_s=0, p_r=one_of(0, 1), user_data=octets))
+
 
 
 @purpose("PLP-RST-01")
@@ -55,12 +104,106 @@ def test_numbering_restarts_at_0(call: Call) -> None:
     call.fence()
 
 
+@purpose("PLP-RST-04")
+def test_diagnostics_and_private_causes_pass(call: Call) -> None:
+    """Every diagnostic once from either side, with the four causes in turn.
+
+    By A and B in turn, for a router that confirms by itself may still wait for the confirmation
+    of the other side; one more reset would then be the same to it.
+    """
+    for diagnostic in range(256):
+        cause = (0x00, 0x80, 0xC1, 0xFF)[diagnostic % 4]
+        reset_by(call.a, call.b, cause, diagnostic)
+        reset_by(call.b, call.a, cause, diagnostic)
+    call.fence()
+
+
+@purpose("PLP-RST-05")
+def test_network_causes_pass(call: Call) -> None:
+    for cause in (0x03, 0x05, 0x07, 0x11):
+        passed = ResetIndication(cause=cause, diagnostic=0)
+        call.a.send(ResetRequest(cause=cause, diagnostic=0))
+        if cause == 0x05:
+            came = call.b.expect(passed, ResetIndication(cause=0x03, diagnostic=0))
+            if came is not None and came.cause == 0x03:
+                call.bench.remark("a local procedure error arrives as a remote one")
+        else:
+            call.b.expect(passed)
+        call.b.send(ResetConfirmation())
+        call.a.expect(ResetConfirmation())
+        call.fence()
+
+
 @purpose("PLP-RST-07")
 def test_reset_without_diagnostic(call: Call) -> None:
     call.a.send(ResetRequest(cause=0, diagnostic=None))
     call.b.expect(ResetIndication(cause=0, diagnostic=one_of(0, None)))
     call.b.send(ResetConfirmation())
     call.a.expect(ResetConfirmation())
+    call.fence()
+
+
+@purpose("PLP-RST-08")
+def test_reset_collision(call: Call) -> None:
+    collide(call, 1)
+    deliver_from_0(call, b"after the collision")
+    call.fence()
+
+
+@purpose("PLP-RST-09", window=7)
+def test_nothing_from_before_the_reset(call: Call) -> None:
+    """B takes what its window holds; what A may send beyond that waits within the router."""
+    a, b = call.a, call.b
+    b.withholding = True
+    waiting = [f"old {number}".encode() for number in range(14)]
+    old = waiting[:]
+    send_as_allowed(a, waiting)
+    for octets in old[:7]:
+        b.expect(Data(user_data=octets))
+    fence_past_window(call)
+    send_as_allowed(a, waiting)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.withholding = False
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    b.send(ResetConfirmation())
+    a.expect(ResetConfirmation())
+    a.send_data(b"new")
+    b.expect(Data(p_s=0, user_data=b"new"))
+    call.fence()
+
+
+@purpose("PLP-RST-10")
+def test_data_before_the_confirmation(call: Call) -> None:
+    """An error, or discarded; a router that confirms by itself may take it as new Data."""
+    bench, a, b = call.bench, call.a, call.b
+    assert isinstance(b, Side)
+    early = a.data(b"too early", p_s=0, p_r=0)
+    a.send(ResetRequest(cause=0, diagnostic=0), early)
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    mark = b.cursor
+    bench.fence("A's Data has been dealt with")
+    b.send(ResetConfirmation())
+    error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(28))
+    refused = isinstance(a.expect(ResetConfirmation(), error), ResetIndication)
+    if refused:
+        a.send(ResetConfirmation())
+    bench.fence("B's confirmation has been dealt with")
+    b.expect_count(Data(p_s=0, user_data=b"too early"), 0, 0 if refused else 1, start=mark)
+    remote = ResetIndication(cause=bench.remote_reset, diagnostic=bench.diagnostic(28))
+    b.expect_count(remote, 0, int(refused), start=mark)
+
+
+@purpose("PLP-RST-11")
+def test_data_that_crosses_the_reset(call: Call) -> None:
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    b.send(b.data(b"crossing", p_s=0, p_r=0), ResetConfirmation())
+    if call.model == "local":
+        a.expect(ResetConfirmation())
+    else:
+        expect_after(a, ResetConfirmation(), Data(user_data=b"crossing"))
     call.fence()
 
 
@@ -86,3 +229,118 @@ def test_reset_before_the_call_is_connected(bench: Bench) -> None:
     if b.expect(ClearIndication(cause=bench.remote_clear), CLOSED) is not None:
         b.send(ClearConfirmation())
     bench.fence()
+
+
+@purpose("PLP-RST-14")
+def test_too_short_or_too_long(call: Call) -> None:
+    call.a.send_octets(unit(bytes((0x10, call.a.lcn, 0x1B))))
+    expect_reset(call, 38)
+    call.a.send(ResetRequest(cause=0, diagnostic=0) / Raw(b"\0"))
+    expect_reset(call, 39)
+
+
+@purpose("PLP-RST-15")
+def test_t12(call: Call) -> None:
+    """A stays silent for two times T12."""
+    bench, a, b = call.bench, call.a, call.b
+    within = 1.2 * bench.profile.times.t12
+    a.send(a.data(b"P(S) 5 in place of 0", p_s=5))
+    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
+    b.expect(ResetIndication(cause=bench.remote_reset))
+    b.send(ResetConfirmation())
+    again = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(51))
+    a.expect(again, within=within)
+    cleared = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(51))
+    a.expect(cleared, within=within)
+    a.send(ClearConfirmation())
+    remote = ClearIndication(cause=bench.remote_clear, diagnostic=bench.diagnostic(51))
+    if isinstance(b.expect(remote, ResetIndication(cause=bench.remote_reset)), ResetIndication):
+        b.send(ResetConfirmation())
+        b.expect(remote)
+    b.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-RST-16")
+def test_causes_at_both_ends(call: Call) -> None:
+    bench, a, b = call.bench, call.a, call.b
+    skipping = a.data(b"P(S) 2 in place of 0", p_s=2)
+    a.send(skipping)
+    if bench.declared("N-TRUST") and bench.model == "end-to-end":
+        expect_refusal(call, skipping, 1)
+        return
+    at_a = a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
+    assert at_a is not None
+    b.expect(ResetIndication(cause=bench.remote_reset, diagnostic=at_a.diagnostic))
+    a.send(ResetConfirmation())
+    b.send(ResetConfirmation())
+    call.fence()
+
+
+@purpose("PLP-RST-17")
+def test_a_thousand_resets(call: Call) -> None:
+    """By A and B in turn, 3 Data before each; T12 has passed before the end."""
+    pairs = (call.a, call.b), (call.b, call.a)
+    for number in range(1000):
+        sender, receiver = pairs[number % 2]
+        for octets in (b"one", b"two", b"three"):
+            sender.send_data(octets)
+            receiver.expect(Data(user_data=octets))
+        reset_by(sender, receiver, 0, number % 256)
+    arrived = len(call.a.connection.received)
+    more = 1.1 * call.bench.profile.times.t12
+    call.a.wait_until(lambda: len(call.a.connection.received) > arrived, more)
+    call.fence()
+
+
+@purpose("PLP-RST-18")
+def test_data_right_after_the_confirmation(call: Call) -> None:
+    a, b = call.a, call.b
+    call.fence()
+    reset_by(a, b, 0, 0)
+    a.send(a.data(b"at once", p_s=0, p_r=0))
+    b.expect(Data(p_s=0, user_data=b"at once"))
+    b.send_data(b"at once", p_s=0)
+    a.expect(Data(p_s=0, p_r=1, user_data=b"at once"))
+    call.fence()
+
+
+@purpose("PLP-RST-19")
+def test_reset_is_complete_at_b_before_new_data(call: Call) -> None:
+    """Where the confirmation to A waits for B's, A cannot send before it comes."""
+    bench, a, b = call.bench, call.a, call.b
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    bench.fence("a router that confirms by itself has confirmed")
+    if not a.numbering.resetting:
+        a.expect(ResetConfirmation())
+        a.send_data(b"new")
+        bench.fence("B holds its confirmation")
+        b.expect_count(Data(), 0, 0, note="B has not confirmed the reset")
+        b.send(ResetConfirmation())
+    else:
+        b.send(ResetConfirmation())
+        a.expect(ResetConfirmation())
+        a.send_data(b"new")
+    b.expect(Data(p_s=0, user_data=b"new"))
+    call.fence()
+
+
+@purpose("PLP-RST-20", window=7)
+def test_resets_under_full_traffic(call: Call) -> None:
+    """30 resets: by A, by B, by both, and so on; none of the Data is acknowledged."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    for number in range(30):
+        a.withholding = b.withholding = True
+        for side in (a, b):
+            old = f"old {number} from {side.name}".encode()
+            side.send(*(side.data(old) for _ in range(7 - side.numbering.outstanding)))
+        if number % 3 == 2:
+            collide(call, number, Data())
+        else:
+            sender, receiver = (a, b) if number % 3 == 0 else (b, a)
+            reset_by(sender, receiver, 0, number, Data())
+        a.withholding = b.withholding = False
+        deliver_from_0(call, f"new {number}".encode())
+    call.fence()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Delivery confirmation (X.25 4.3.3, 4.4.1.4)."""
+
+from .language import (
+    Bench,
+    Call,
+    Data,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    purpose,
+)
+from .transfer import acknowledged_up_to, acknowledgement, call_of_sizes, fence_from_b
+
+
+@purpose("PLP-DBIT-01")
+def test_d_bit_passes(call: Call) -> None:
+    for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+        for d in (1, 0, 1):
+            octets = f"from {sender.name}, D={d}".encode()
+            sender.send_data(octets, d=d)
+            receiver.expect(Data(d=d, user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-DBIT-02")
+def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
+    a, b = call.a, call.b
+    b.withholding = True
+    a.send_data(b"to be confirmed", d=1)
+    b.expect(Data(d=1, user_data=b"to be confirmed"))
+    fence_from_b(call, p_r=0)
+    acknowledged_up_to(a, 0, note="B has not acknowledged")
+    b.acknowledge(1)
+    a.expect(*acknowledgement(1), passing=acknowledgement(0))
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-03")
+def test_earlier_packets_may_be_acknowledged(call: Call) -> None:
+    a, b = call.a, call.b
+    b.withholding = True
+    a.send(a.data(b"D=0"), a.data(b"D=1", d=1))
+    b.expect(Data(d=0, user_data=b"D=0"))
+    b.expect(Data(d=1, user_data=b"D=1"))
+    fence_from_b(call, p_r=0)
+    acknowledged_up_to(a, 0, 1, note="B has not acknowledged")
+    b.acknowledge(2)
+    a.expect(*acknowledgement(2), passing=(*acknowledgement(0), *acknowledgement(1)))
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-04", window=7)
+def test_confirmed_in_order(call: Call) -> None:
+    a, b = call.a, call.b
+    b.withholding = True
+    messages = [f"packet {number}".encode() for number in range(7)]
+    a.send(*(a.data(octets, d=1) for octets in messages))
+    for octets in messages:
+        b.expect(Data(d=1, user_data=octets))
+    for number in range(7):
+        fence_from_b(call, p_r=number)
+        acknowledged_up_to(a, *range(number + 1), note=f"B has acknowledged {number}")
+        b.acknowledge(number + 1)
+        a.expect(*acknowledgement(number + 1), passing=acknowledgement(number))
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-05")
+def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
+    call = call_of_sizes(bench, 512, 128)
+    a, b = call.a, call.b
+    octets = bench.random.randbytes(512)
+    b.withholding = True
+    a.send_data(octets, d=1)
+    b.expect_message(octets, longest=128)
+    b.acknowledge(3)
+    fence_from_b(call, p_r=3)
+    acknowledged_up_to(a, 0, note="B has acknowledged three of four parts")
+    b.acknowledge(4)
+    a.expect(*acknowledgement(1), passing=acknowledgement(0))
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-06")
+def test_reset_confirms_nothing(call: Call) -> None:
+    a, b = call.a, call.b
+    b.withholding = True
+    a.send_data(b"never confirmed", d=1)
+    b.expect(Data(d=1, user_data=b"never confirmed"))
+    b.send(ResetRequest(cause=0, diagnostic=0))
+    a.expect(ResetIndication(cause=0, diagnostic=0))
+    acknowledged_up_to(a, 0, note="B has reset, not acknowledged")
+    a.send(ResetConfirmation())
+    b.expect(ResetConfirmation())
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-07")
+def test_d_bit_is_not_half_supported(call: Call) -> None:
+    """Diagnostic 166: D bit procedure not supported (X.25 Table E-1)."""
+    bench, a, b = call.bench, call.a, call.b
+    b.withholding = True
+    a.send_data(b"D=1", d=1)
+    came = b.expect(Data(user_data=b"D=1"), ResetIndication(cause=bench.remote_reset))
+    b.withholding = False
+    if isinstance(came, ResetIndication):
+        a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(166)))
+        a.send(ResetConfirmation())
+        b.send(ResetConfirmation())
+    elif came is not None and came.d:
+        fence_from_b(call, p_r=0)
+        acknowledged_up_to(a, 0, note="D=1 has passed, and B has not acknowledged")
+        b.acknowledge(1)
+    else:
+        b.acknowledge(1)
+    call.fence()

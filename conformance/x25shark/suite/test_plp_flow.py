@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Flow control (X.25 4.4.1; RFC 1613 6.2)."""
+
+from .language import (
+    RNR,
+    RR,
+    Bench,
+    Call,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
+    Raw,
+    ResetConfirmation,
+    ResetIndication,
+    Side,
+    not_in,
+    purpose,
+)
+from .procedure_errors import expect_refusal
+from .transfer import acknowledgement, fence_past_window, send_as_allowed
+
+# X.25 leaves it to the network how much it stores; more than this is no flow control at all.
+MOST_STORED = 2048
+
+
+def hold_at_b(call: Call, window: int) -> list[bytes]:
+    """B acknowledges nothing: it gets as many packets as its window holds, and no more.
+
+    A sends what it may. Returns what A has sent and B has still to get.
+    """
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    b.withholding = True
+    messages = [f"packet {number}".encode() for number in range(3 * window)]
+    waiting = messages[:]
+    for octets in messages[:window]:
+        a.send_data(waiting.pop(0))
+        b.expect(Data(user_data=octets))
+    # A router with windows of its own may open A's window again.
+    fence_past_window(call)
+    sent = window + send_as_allowed(a, waiting)
+    fence_past_window(call, f"B has {window} open packets")
+    b.expect_count(Data(), 0, 0, note=f"window {window}, and nothing acknowledged")
+    return messages[window:sent]
+
+
+def release(call: Call, missing: list[bytes]) -> None:
+    """B acknowledges, and gets what is still missing."""
+    call.b.withholding = False
+    call.b.acknowledge()
+    for octets in missing:
+        call.b.expect(Data(user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-FLOW-01")
+def test_window_of_b_is_never_exceeded(bench: Bench) -> None:
+    for window in range(1, 8):
+        call = bench.call(window=window)
+        assert isinstance(call.b, Side)
+        release(call, hold_at_b(call, call.b.window))
+
+
+@purpose("PLP-FLOW-02")
+def test_part_acknowledgement_rotates_the_window(call: Call) -> None:
+    """One of two is acknowledged, so that exactly one more may come."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    missing = hold_at_b(call, b.window)
+    b.acknowledge(1)
+    if not missing:
+        missing.append(b"one more")
+        a.send_data(b"one more")
+    b.expect(Data(user_data=missing.pop(0)))
+    fence_past_window(call, "one was acknowledged, one has come")
+    b.expect_count(Data(), 0, 0, note="one was acknowledged, one has come")
+    release(call, missing)
+
+
+@purpose("PLP-FLOW-04")
+def test_rnr_is_advice(call: Call) -> None:
+    a, b = call.a, call.b
+    b.send(RNR(p_r=0))
+    a.send(a.data(b"held or not"), Interrupt(user_data=b"now"))
+    came = b.expect(Interrupt(user_data=b"now"), Data(user_data=b"held or not"))
+    held = isinstance(came, Interrupt)
+    if not held:
+        b.expect(Interrupt(user_data=b"now"))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    b.acknowledge()
+    if held:
+        b.expect(Data(user_data=b"held or not"))
+    call.fence()
+
+
+@purpose("PLP-FLOW-05")
+def test_rnr_does_not_stop_the_other_direction(call: Call) -> None:
+    call.b.send(RNR(p_r=0))
+    for number in range(4):
+        call.b.send_data(bytes([number]))
+        call.a.expect(Data(user_data=bytes([number])))
+    call.b.acknowledge()
+    call.fence()
+
+
+@purpose("PLP-FLOW-06")
+def test_invalid_p_r_in_rr(call: Call) -> None:
+    call.a.send(RR(p_r=5))
+    expect_refusal(call, RR(p_r=5), 2)
+
+
+@purpose("PLP-FLOW-07")
+def test_invalid_p_r_in_rnr(call: Call) -> None:
+    call.a.send(RNR(p_r=5))
+    expect_refusal(call, RNR(p_r=5), 2)
+
+
+@purpose("PLP-FLOW-08")
+def test_unchanged_p_r_is_legal(call: Call) -> None:
+    call.fence()
+    call.a.send(*(RR(p_r=call.a.numbering.p_r) for _ in range(10)))
+    call.fence()
+
+
+@purpose("PLP-FLOW-09", window=7)
+def test_p_r_that_runs_back(call: Call) -> None:
+    a = call.a
+    a.withholding = True
+    source = call.b if call.b.present else a
+    for number in range(4):
+        source.send_data(bytes([number]))
+        a.expect(Data(p_s=number, user_data=bytes([number])))
+    a.withholding = False
+    a.send(RR(p_r=4), RR(p_r=2))
+    expect_refusal(call, RR(p_r=2), 2, before=[RR(p_r=4)])
+
+
+@purpose("PLP-FLOW-10")
+def test_busy_b_holds_a(call: Call) -> None:
+    """B is busy for as long as it takes A to find its window shut, not for a time."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    b.withholding = True
+    b.send(RNR(p_r=0))
+    mark = last = 0
+    messages = [f"packet {number}".encode() for number in range(MOST_STORED)]
+    waiting = messages[:]
+    while send_as_allowed(a, waiting):
+        mark, last = a.cursor, a.numbering.acknowledged
+        fence_past_window(call)
+    for kind in (RR, RNR):
+        opening = kind(p_r=not_in(last))
+        a.expect_count(opening, 0, 0, start=mark, note="A's window closes")
+    sent = messages[: len(messages) - len(waiting)]
+    b.withholding = False
+    b.acknowledge()
+    for octets in sent:
+        b.expect(Data(user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-FLOW-11")
+def test_rr_with_an_extra_octet(call: Call) -> None:
+    call.a.send(RR(p_r=0) / Raw(b"\0"))
+    expect_refusal(call, RR(p_r=0) / Raw(b"\0"), 39)
+
+
+@purpose("PLP-FLOW-12")
+def test_one_rr_for_one_data_at_most(call: Call) -> None:
+    """200 Data each way."""
+    a, b = call.a, call.b
+    chain = call.bench.random.randbytes(200 * 128)
+    a.send_message(chain)
+    b.expect_message(chain)
+    b.send_message(chain)
+    a.expect_message(chain)
+    a.expect_count(RR(), 0, 200, start=0)
+    b.expect_count(RR(), 0, 200, start=0)
+    call.fence()
+
+
+@purpose("PLP-FLOW-13", window=1)
+def test_window_1(call: Call) -> None:
+    """200 Data each way; before that B shows that it never has two packets open."""
+    a, b = call.a, call.b
+    if call.b.present:
+        release(call, hold_at_b(call, 1))
+    for _ in range(4):
+        chain = call.bench.random.randbytes(50 * 128)
+        a.send_message(chain)
+        b.expect_message(chain)
+        b.send_message(chain)
+        a.expect_message(chain)
+    call.fence()
+
+
+@purpose("PLP-FLOW-14")
+def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
+    a, bench = call.a, call.bench
+    a.send(a.data(b"P(S) 5 in place of 0", p_s=5))
+    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
+    a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())
+    call.fence()
+
+
+@purpose("PLP-FLOW-17")
+def test_last_packet_is_acknowledged(call: Call) -> None:
+    a, within = call.a, call.bench.profile.times.acknowledge
+    a.send_data(b"one and no more")
+    if call.b.present:
+        call.b.expect(Data(user_data=b"one and no more"))
+        a.expect(*acknowledgement(1), passing=acknowledgement(0), within=within)
+    else:
+        echo = Data(user_data=b"one and no more")
+        came = a.expect(echo, *acknowledgement(1), within=within)
+        if not isinstance(came, Data):
+            a.expect(echo)
+        elif came.p_r != 1:
+            a.expect(*acknowledgement(1), within=within)
+    call.fence()

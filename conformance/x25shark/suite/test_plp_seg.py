@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""M bit, packet sequences and re-segmentation (X.25 4.3.4, 4.3.5)."""
+
+from .language import (
+    RNR,
+    RR,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    Data,
+    PacketSize,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
+    WindowSize,
+    not_in,
+    one_of,
+    purpose,
+)
+from .procedure_errors import expect_after
+from .transfer import call_of_sizes, fence_past_window
+
+
+@purpose("PLP-SEG-01")
+def test_m_bit_passes(call: Call) -> None:
+    full, rest = call.bench.random.randbytes(128), b"0123456789"
+    call.a.send(call.a.data(full, m=1), call.a.data(rest))
+    if isinstance(call.b, Side) and call.b.packet_size > 128:
+        call.b.expect(Data(m=0, user_data=full + rest))
+    else:
+        call.b.expect(Data(m=1, user_data=full))
+        call.b.expect(Data(m=0, user_data=rest))
+    call.fence()
+
+
+@purpose("PLP-SEG-02")
+def test_packets_are_joined(bench: Bench) -> None:
+    call = call_of_sizes(bench, 128, 512)
+    octets = bench.random.randbytes(612)
+    call.a.send_message(octets)
+    call.b.expect(Data(m=1, user_data=octets[:512]))
+    call.b.expect(Data(m=0, user_data=octets[512:]))
+    call.fence()
+
+
+@purpose("PLP-SEG-03")
+def test_packet_is_split(bench: Bench) -> None:
+    call = call_of_sizes(bench, 512, 128)
+    octets = bench.random.randbytes(512)
+    call.a.send_data(octets)
+    for part in range(4):
+        call.b.expect(Data(m=int(part < 3), user_data=octets[part * 128 : part * 128 + 128]))
+    call.fence()
+
+
+@purpose("PLP-SEG-04")
+def test_split_keeps_m_on_the_last_part(bench: Bench) -> None:
+    call = call_of_sizes(bench, 512, 128)
+    octets = bench.random.randbytes(513)
+    call.a.send_message(octets)
+    for part in range(4):
+        call.b.expect(Data(m=1, user_data=octets[part * 128 : part * 128 + 128]))
+    call.b.expect(Data(m=0, user_data=octets[512:]))
+    call.fence()
+
+
+@purpose("PLP-SEG-05")
+def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
+    call.a.send(call.a.data(b"part of it", m=1), call.a.data(b"next after"))
+    call.b.expect(Data(m=0, user_data=b"part of it"))
+    call.b.expect(Data(m=0, user_data=b"next after"))
+    call.fence()
+
+
+@purpose("PLP-SEG-06")
+def test_category_b_is_not_joined(call: Call) -> None:
+    call.a.send(call.a.data(b"ten octets"), call.a.data(b"twenty octets follow"))
+    call.b.expect(Data(m=0, user_data=b"ten octets"))
+    call.b.expect(Data(m=0, user_data=b"twenty octets follow"))
+    call.fence()
+
+
+@purpose("PLP-SEG-07")
+def test_exact_fit_has_no_empty_tail(bench: Bench) -> None:
+    call = call_of_sizes(bench, 128, 256)
+    octets = bench.random.randbytes(256)
+    call.a.send_message(octets)
+    call.b.expect(Data(m=0, user_data=octets))
+    call.fence()
+
+
+@purpose("PLP-SEG-08", window=7)
+def test_long_chain_passes_while_it_arrives(call: Call) -> None:
+    """8192 packets of 128 octets; the first 16 are seen one by one before the others are sent."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    octets = call.bench.random.randbytes(8192 * 128 + 1)
+    begun = 16 * b.packet_size
+    for at in range(0, begun, 128):
+        a.send_data(octets[at : at + 128], m=1)
+    for at in range(0, begun, b.packet_size):
+        b.expect(Data(m=1, user_data=octets[at : at + b.packet_size]))
+    a.send_message(octets[begun:])
+    b.wait_until(lambda: b.connection.received_octets > len(octets))
+    b.expect_message(octets[begun:], longest=b.packet_size)
+    call.fence()
+
+
+@purpose("PLP-SEG-09")
+def test_no_packet_is_larger_than_agreed(bench: Bench) -> None:
+    for size_a, size_b in ((16, 128), (128, 1024), (256, 128), (512, 256), (1024, 128)):
+        call = call_of_sizes(bench, size_a, size_b)
+        there, back = bench.random.randbytes(3000), bench.random.randbytes(3000)
+        call.a.send_message(there)
+        call.b.expect_message(there, longest=size_b)
+        call.b.send_message(back)
+        call.a.expect_message(back, longest=size_a)
+        call.fence()
+
+
+@purpose("PLP-SEG-10")
+def test_numbers_belong_to_their_own_side(bench: Bench) -> None:
+    call = call_of_sizes(bench, 512, 128)
+    for number in range(10):
+        octets = bench.random.randbytes(512)
+        call.a.send_data(octets)
+        for part in range(4):
+            numbered = Data(
+                p_s=(4 * number + part) % 8, user_data=octets[part * 128 : part * 128 + 128]
+            )
+            call.b.expect(numbered)
+        if number == 0:
+            # B has acknowledged four packets, A has sent one.
+            fence_past_window(call)
+            for kind in (RR, RNR):
+                call.a.expect_count(kind(p_r=not_in(0, 1)), 0, 0, start=0)
+    call.fence()
+
+
+@purpose("PLP-SEG-11")
+def test_q_bit_on_every_part(bench: Bench) -> None:
+    call = call_of_sizes(bench, 512, 128)
+    octets = bench.random.randbytes(512)
+    call.a.send_data(octets, q=1)
+    for part in range(4):
+        call.b.expect(Data(q=1, user_data=octets[part * 128 : part * 128 + 128]))
+    call.fence()
+
+
+@purpose("PLP-SEG-12")
+def test_d_bit_on_the_last_part_only(bench: Bench) -> None:
+    call = call_of_sizes(bench, 512, 128)
+    octets = bench.random.randbytes(512)
+    call.a.send_data(octets, d=1)
+    for part in range(4):
+        user_data = octets[part * 128 : part * 128 + 128]
+        call.b.expect(Data(d=int(part == 3), m=int(part < 3), user_data=user_data))
+    call.fence()
+
+
+@purpose("PLP-SEG-13")
+def test_d_and_m_are_a_border(bench: Bench) -> None:
+    call = call_of_sizes(bench, 128, 256)
+    full = bench.random.randbytes(128)
+    call.a.send(call.a.data(full, d=1, m=1), call.a.data(b"after"))
+    call.b.expect(Data(d=1, m=1, user_data=full))
+    call.b.expect(Data(d=0, m=0, user_data=b"after"))
+    call.fence()
+
+
+@purpose("PLP-SEG-14")
+def test_reset_drops_the_open_part(bench: Bench) -> None:
+    """Where B has the larger size, so that the router keeps the full packet to join it."""
+    own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
+    call = call_of_sizes(bench, 128, 256) if own_sizes else bench.call()
+    full = bench.random.randbytes(128)
+    call.a.send(call.a.data(full, m=1), ResetRequest(cause=0, diagnostic=0))
+    reset = ResetIndication(cause=0, diagnostic=0)
+    expect_after(call.b, reset, Data(m=one_of(0, 1), user_data=full))
+    call.b.send(ResetConfirmation())
+    call.a.expect(ResetConfirmation())
+    call.a.send_data(b"after")
+    call.b.expect(Data(p_s=0, m=0, user_data=b"after"))
+    call.fence()
+
+
+@purpose("PLP-SEG-15")
+def test_unequal_sizes_per_direction(bench: Bench) -> None:
+    bench.need(bench.profile.limits.packet_size >= 1024, "packet size 1024")
+    for from_b, from_a in ((1024, 128), (128, 1024)):
+        call = bench.call(size=(from_b, from_a))
+        a, b = call.a, call.b
+        there, back = bench.random.randbytes(2500), bench.random.randbytes(2500)
+        a.send_message(there)
+        b.expect_message(there, longest=from_a)
+        b.send_message(back)
+        a.expect_message(back, longest=from_b)
+        call.fence()
+
+
+@purpose("PLP-SEG-16")
+def test_windows_hold_while_splitting(bench: Bench) -> None:
+    call = call_of_sizes(bench, 1024, 128, window=2)
+    a, b = call.a, call.b
+    first, second = bench.random.randbytes(1024), bench.random.randbytes(1024)
+    b.withholding = True
+    a.send(a.data(first), a.data(second))
+    b.expect(Data(p_s=0, m=1, user_data=first[:128]))
+    b.expect(Data(p_s=1, m=1, user_data=first[128:256]))
+    fence_past_window(call, "B has two open packets, so no third comes")
+    b.expect_count(Data(), 0, 0)
+    b.withholding = False
+    b.acknowledge()
+    b.expect_message(first[256:], longest=128)
+    b.expect_message(second, longest=128)
+    call.fence()
+
+
+@purpose("PLP-SEG-17")
+def test_random_sequence_of_messages(bench: Bench) -> None:
+    """24 messages of 1 to 5000 octets each way; without user data they are PLP-DATA-03."""
+    pairs = ((128, 1024), (1024, 128), (512, 256))
+    own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
+    for size_a, size_b in pairs if own_sizes else ((size, size) for size, _ in pairs):
+        if size_a == size_b:
+            call = bench.call(size=min(size_a, bench.profile.limits.packet_size), window=7)
+        else:
+            call = call_of_sizes(bench, size_a, size_b)
+        for _ in range(8):
+            for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+                octets = bench.random.randbytes(bench.random.randint(1, 5000))
+                q = bench.random.getrandbits(1)
+                sender.send_message(octets, q=q)
+                receiver.expect_message(octets, q=q)
+        call.fence()
+
+
+@purpose("PLP-SEG-18")
+def test_smaller_answer_is_handled_at_set_up(bench: Bench) -> None:
+    bench.need(bench.profile.limits.packet_size >= 1024, "packet size 1024")
+    with bench.preamble():
+        a = bench.connect()
+        a.send(bench.call_request(size=1024))
+        b = bench.incoming()
+    default = PacketSize(called=7, calling=7)
+    b.send(CallAccepted(facilities=[default, WindowSize(called=2, calling=2)]))
+    refusal = ClearIndication(cause=bench.network_clear)
+    came = a.expect(CallAccepted(facilities=[default]), refusal)
+    if isinstance(came, ClearIndication):
+        bench.remark("packet sizes that differ are refused at set-up")
+        a.send(ClearConfirmation())
+        b.expect(refusal)
+        b.send(ClearConfirmation())
+        bench.fence()
+        return
+    octets = bench.random.randbytes(1000)
+    a.send_message(octets)
+    b.packet_size = 128
+    b.expect_message(octets, longest=128)
+    b.send_message(octets)
+    a.expect_message(octets, longest=128)
+    bench.fence()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data through a call: sizes that differ by side, windows kept shut, and fences past them.
+
+X.25 4.3, 4.4.1; RFC 1613 6.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scapy.packet import Packet
+
+from ..sides.bench import SIZE_CODES, Bench
+from ..sides.call import Call
+from ..sides.side import AbsentSide, Side
+from .language import (
+    RNR,
+    RR,
+    CallAccepted,
+    Interrupt,
+    InterruptConfirmation,
+    PacketSize,
+    WindowSize,
+    not_in,
+)
+
+
+def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) -> Call:
+    """A call with one packet size at A and another one at B (relay model local).
+
+    Raises NotApplicable where the router agrees on one size for both sides, Inconclusive where no
+    call comes about.
+    """
+    largest = max(size_a, size_b)
+    bench.need(bench.profile.limits.packet_size >= largest, f"packet size {largest}")
+    called = bench.profile.addresses.own_sizes or bench.called_address
+    with bench.preamble():
+        a = bench.connect()
+        a.send(bench.call_request(called=called, size=size_a, window=window))
+        b = bench.incoming()
+        bench.need(size_b <= b.packet_size, f"a path that offers packet size {size_b} to B")
+        code = SIZE_CODES[size_b]
+        values = [PacketSize(called=code, calling=code), WindowSize(called=window, calling=window)]
+        b.send(CallAccepted(facilities=values))
+        connected = a.expect(CallAccepted())
+    assert connected is not None
+    told = [f for f in connected.facilities if isinstance(f, PacketSize)]
+    own = all(f.called == f.calling == SIZE_CODES[size_a] for f in told)
+    bench.need(own, f"packet size {size_a} at A with {size_b} at B: a path where sizes differ")
+    a.packet_size, b.packet_size = size_a, size_b
+    a.window = b.window = window
+    return Call(bench, a, b)
+
+
+def send_as_allowed(side: Side, messages: list[bytes]) -> int:
+    """Send one Data for each message while the window is open; how many went out."""
+    count = 0
+    while messages and side.numbering.outstanding < side.window:
+        side.send(side.data(messages.pop(0)))
+        count += 1
+    return count
+
+
+def fence_past_window(call: Call, note: str = "fence, past the window") -> None:
+    """A round trip that needs no window: Interrupt from A, confirmation from B (X.25 4.3.7)."""
+    call.a.send(Interrupt(user_data=b"fence"))
+    call.b.expect(Interrupt(user_data=b"fence"), note=note)
+    call.b.send(InterruptConfirmation())
+    call.a.expect(InterruptConfirmation(), note=note)
+
+
+def fence_from_b(call: Call, p_r: int, note: str = "fence from B") -> None:
+    """B sends Data with this P(R), A gets it: so has A what the router had to send before."""
+    octets = f"fence {call.bench.number} from B".encode()
+    call.b.send_data(octets, p_r=p_r)
+    call.a.expect_message(octets, note=note)
+
+
+def acknowledged_up_to(side: Side, *p_r: int, start: int = 0, note: str = "") -> None:
+    """RR and RNR from start to here had no other P(R) than these."""
+    for kind in (RR, RNR):
+        side.expect_count(kind(p_r=not_in(*p_r)), 0, 0, start=start, note=note)
+
+
+def acknowledgement(p_r: int) -> tuple[Packet, Packet]:
+    """What acknowledges up to P(R) where no Data goes that way."""
+    return RR(p_r=p_r), RNR(p_r=p_r)
+
+
+def deliver(sender: Side | AbsentSide, receiver: Side | AbsentSide, parts: Sequence[bytes]) -> None:
+    """Send each part as a Data packet of its own and see it come, one after the other."""
+    for octets in parts:
+        sender.send_data(octets)
+        receiver.expect_message(octets)

@@ -44,7 +44,7 @@ def accepted(
 
 
 def trusts_the_ends(bench: Bench) -> bool:
-    """Whether the checks of a Call may be left to the ends (RFC 1613 6.2: a splice reads nothing)."""
+    """Whether the checks of a call may be left to its ends (section 6.2 of RFC 1613)."""
     return bench.model == "splice" or (bench.model == "end-to-end" and bench.declared("N-TRUST"))
 
 
@@ -95,12 +95,17 @@ def window_is(sender: AnySide, receiver: AnySide, agreed: int) -> None:
         receiver.expect(receiver.data(parts[agreed]))
 
 
-def may_send(sender: Side) -> bool:
-    """Whether a router with a window of its own on each side takes one more Data packet."""
-    if sender.bench.model != "local":
+def may_send(sender: Side, within: float | None = None) -> bool:
+    """Whether the window lets the sender send one more Data packet.
+
+    A router with a window of its own on each side may open it by itself, within TQ or as given.
+    """
+    if sender.numbering.outstanding < sender.window or sender.bench.model != "local":
         return sender.numbering.outstanding < sender.window
-    quiet = sender.bench.profile.times.quiet
-    return sender.wait_until(lambda: sender.numbering.outstanding < sender.window, quiet)
+    return sender.wait_until(
+        lambda: sender.numbering.outstanding < sender.window,
+        within or sender.bench.profile.times.quiet,
+    )
 
 
 def interrupt_passes(sender: Side, receiver: Side) -> None:

@@ -570,6 +570,7 @@ def test_call_is_forwarded_once(bench: Bench) -> None:
         b = bench.accept()
         came = b.expect(CallRequest(user_data=one_of(*slow)))
         assert came is not None
+        b.never(CallRequest())
         give_up(slow.pop(came.user_data), b)
     bench.fence()
 

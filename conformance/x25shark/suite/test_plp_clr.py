@@ -1,37 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clearing (X.25 4.1.7 to 4.1.9, 5.2.4, Table C-3; RFC 1613 6.1)."""
+"""Clearing (X.25 4.1.7 to 4.1.9, 4.5, 5.2.4, Table C-3; RFC 1613 6.1).
+
+PLP-CLR-05, -09 and -13 need a LAPB interface; PLP-CLR-17 looks at the whole run.
+"""
 
 from __future__ import annotations
 
-from .clearing import AnySide, confirmed
+from .calls import may_send
+from .clearing import AnySide, cleared, confirmed, end, passes
 from .language import (
+    CLOSED,
+    RR,
     Bench,
     Call,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
-    Packet,
+    Data,
+    Interrupt,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
     one_of,
     purpose,
 )
 
 NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
-REMARK_0X13 = "local procedure error (0x13) arrives as remote procedure error (0x11)"
-
-
-def passes(bench: Bench, sender: AnySide, receiver: AnySide, cause: int, diagnostic: int) -> None:
-    """One side clears; cause and diagnostic arrive at the other one, and both confirm."""
-    same = ClearIndication(cause=cause, diagnostic=diagnostic)
-    wanted: list[Packet] = [same]
-    if cause == 0x13:
-        # The error was local at the other peer of the router, so it is remote from here.
-        wanted.append(ClearIndication(cause=0x11, diagnostic=diagnostic))
-    sender.send(ClearRequest(cause=cause, diagnostic=diagnostic))
-    came = receiver.expect(*wanted)
-    if came is not None and came.cause != cause:
-        bench.remark(REMARK_0X13)
-    receiver.send(ClearConfirmation())
-    confirmed(sender)
 
 
 @purpose("PLP-CLR-01")
@@ -48,7 +43,7 @@ def test_every_diagnostic_passes(bench: Bench) -> None:
     """All 256 values, one call each."""
     for diagnostic in range(256):
         call = bench.call()
-        passes(bench, call.a, call.b, cause=0, diagnostic=diagnostic)
+        passes(bench, call.a, call.b, 0, diagnostic)
     bench.fence()
 
 
@@ -57,22 +52,266 @@ def test_causes_with_bit_8_pass(bench: Bench) -> None:
     """All 128 values, one call each."""
     for cause in range(0x80, 0x100):
         call = bench.call()
-        passes(bench, call.a, call.b, cause=cause, diagnostic=cause ^ 0x5A)
+        passes(bench, call.a, call.b, cause, cause ^ 0x5A)
     bench.fence()
 
 
 @purpose("PLP-CLR-04")
 def test_network_causes_pass(bench: Bench) -> None:
-    for cause in NETWORK_CAUSES:
+    for number, cause in enumerate(NETWORK_CAUSES):
         call = bench.call()
-        passes(bench, call.a, call.b, cause=cause, diagnostic=112 + cause % 11)
+        passes(bench, call.a, call.b, cause, 112 + number % 11)
     bench.fence()
 
 
 @purpose("PLP-CLR-06")
-def test_clear_without_diagnostic(call: Call) -> None:
-    call.a.send(ClearRequest(cause=0, diagnostic=None))
-    call.b.expect(ClearIndication(cause=0, diagnostic=one_of(0, None)))
+def test_clear_without_diagnostic(bench: Bench) -> None:
+    """Behind a Clear with a diagnostic, which must not be taken for its own."""
+    for diagnostic, wanted in ((238, 238), (None, one_of(0, None))):
+        call = bench.call()
+        call.a.send(ClearRequest(cause=0, diagnostic=diagnostic))
+        call.b.expect(ClearIndication(cause=0, diagnostic=wanted))
+        call.b.send(ClearConfirmation())
+        confirmed(call.a)
+    bench.fence()
+
+
+@purpose("PLP-CLR-07")
+def test_clear_is_confirmed_in_bounded_time(call: Call) -> None:
+    """B never confirms. A splice may wait for B, up to twice T13."""
+    bench = call.bench
+    call.a.send(ClearRequest(cause=0, diagnostic=241))
+    call.b.expect(ClearIndication(cause=0, diagnostic=241))
+    call.b.allow(ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50)))
+    within = bench.patience if bench.model == "local" else 2.4 * bench.profile.times.t13
+    call.a.expect(ClearConfirmation(), CLOSED, within=within)
+    bench.fence()
+
+
+def end_of_collision(side: AnySide) -> None:
+    """A Clear ends a collision, and so does a Confirmation; one more Confirmation is a remark."""
+    came = side.expect(ClearIndication(), ClearConfirmation(), CLOSED)
+    if isinstance(came, ClearIndication):
+        side.allow(ClearConfirmation())
+
+
+@purpose("PLP-CLR-08")
+def test_clear_collision(bench: Bench) -> None:
+    """As often as the router has channels, if the profile tells, so that a lost one is missed."""
+    for _ in range(min(bench.profile.limits.calls or 16, 300)):
+        call = bench.call()
+        call.a.send(ClearRequest(cause=0, diagnostic=241))
+        call.b.send(ClearRequest(cause=0, diagnostic=242))
+        end_of_collision(call.a)
+        end_of_collision(call.b)
+    bench.fence("the channels are free")
+
+
+@purpose("PLP-CLR-10")
+def test_packets_behind_the_clear_of_the_router(call: Call) -> None:
+    """The error is a Call Request in data transfer; no packet may come before the fence."""
+    call.a.send(call.bench.call_request())
+    call.a.expect(
+        ClearIndication(cause=call.bench.local_clear, diagnostic=call.bench.diagnostic(23))
+    )
+    call.a.send(Data(user_data=b"late"), RR(), Interrupt(), ResetRequest(), ClearConfirmation())
+    call.bench.fence()
+
+
+@purpose("PLP-CLR-11")
+def test_clear_repeated(call: Call) -> None:
+    """One or two Confirmations: the second Clear meets p6, or p1 after the first of them."""
+    call.a.send(ClearRequest(cause=0, diagnostic=241), ClearRequest(cause=0, diagnostic=241))
+    call.b.expect(ClearIndication(cause=0, diagnostic=241))
     call.b.send(ClearConfirmation())
     confirmed(call.a)
     call.bench.fence()
+    call.a.expect_count(ClearConfirmation(), 0, 1, note="the second Clear")
+
+
+@purpose("PLP-CLR-12")
+def test_confirmation_in_data_transfer(call: Call) -> None:
+    """An error; on XOT it may be discarded, and then the Data behind it passes."""
+    bench = call.bench
+    behind = b"behind the confirmation"
+    here = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
+    call.a.send(ClearConfirmation(), Data(user_data=behind))
+    if call.b.present:
+        came = call.b.expect(ClearIndication(cause=bench.remote_clear), Data(user_data=behind))
+        if isinstance(came, ClearIndication):
+            call.b.send(ClearConfirmation())
+            call.a.expect(here)
+    else:
+        came = call.a.expect(here, Data(user_data=behind))
+    if isinstance(came, ClearIndication):
+        call.a.send(ClearConfirmation())
+        bench.fence()
+    else:
+        bench.remark("a Clear Confirmation in data transfer was discarded")
+        call.fence()
+
+
+@purpose("PLP-CLR-14", window=7)
+def test_data_in_front_of_a_clear(call: Call) -> None:
+    """Seven Data and the Clear in one segment: all of them, or the first ones, then the Clear."""
+    bench = call.bench
+    parts = [b"part %d" % number for number in range(7)]
+    clear = ClearIndication(cause=0, diagnostic=241)
+    call.a.send(*(Data(user_data=p, p_s=n) for n, p in enumerate(parts)), _cleared_by_a())
+    for number, part in enumerate(parts):
+        may_end = [clear] if bench.model != "splice" else []
+        if isinstance(call.b.expect(Data(user_data=part), *may_end), ClearIndication):
+            bench.remark(f"{7 - number} of 7 Data in front of a Clear were discarded")
+            break
+    else:
+        call.b.expect(clear)
+    call.b.send(ClearConfirmation())
+    confirmed(call.a)
+    bench.fence()
+
+
+def _cleared_by_a() -> ClearRequest:
+    return ClearRequest(cause=0, diagnostic=241)
+
+
+@purpose("PLP-CLR-15")
+def test_nothing_is_delivered_behind_a_clear(call: Call) -> None:
+    """What A gets for its Data, an error in p1 or p6 or nothing, is not the matter here."""
+    bench = call.bench
+    if bench.model == "splice":
+        call.b.allow(Data())
+    error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(20, 25))
+    call.a.allow(error)
+    call.a.send(_cleared_by_a(), Data(user_data=b"too late"))
+    passing = (Data(),) if bench.model == "splice" else ()
+    call.b.expect(ClearIndication(cause=0, diagnostic=241), passing=passing)
+    call.b.send(ClearConfirmation())
+    call.a.expect(ClearConfirmation(), error, CLOSED)
+    bench.fence()
+    call.a.send(ClearConfirmation())
+
+
+@purpose("PLP-CLR-16")
+def test_clear_during_a_reset(call: Call) -> None:
+    """B does not confirm the Reset. No Reset Confirmation may come behind that of the Clear."""
+    call.a.send(ResetRequest(cause=0, diagnostic=7), _cleared_by_a())
+    clear = ClearIndication(cause=0, diagnostic=241)
+    came = call.b.expect(ResetIndication(cause=0, diagnostic=7), clear)
+    if isinstance(came, ResetIndication):
+        call.b.expect(clear)
+    call.b.send(ClearConfirmation())
+    came = call.a.expect(ResetConfirmation(), ClearConfirmation(), CLOSED)
+    if isinstance(came, ResetConfirmation):
+        confirmed(call.a)
+    call.bench.fence()
+
+
+@purpose("PLP-CLR-18")
+def test_no_spontaneous_clear(bench: Bench) -> None:
+    """100 calls of 60 s at the same time (half of what the router takes), a fence each 10 s."""
+    number = min(100, (bench.profile.limits.calls or 100) // 2)
+    calls = [bench.call() for _ in range(number)]
+    for _ in range(6):
+        bench.loop.wait(lambda: any(c.a.phase != "connected" for c in calls), 10.0)
+        for call in calls:
+            call.fence("the call is still there")
+    for call in calls:
+        end(call)
+    bench.fence()
+
+
+@purpose("PLP-CLR-19")
+def test_procedure_error_at_either_end(bench: Bench) -> None:
+    """A Call Request in data transfer, from A and from B; the same diagnostic or 0 arrives."""
+    for name in ("a", "b"):
+        call = bench.call()
+        assert isinstance(call.b, Side)
+        offender, other = (call.a, call.b) if name == "a" else (call.b, call.a)
+        offender.send(bench.call_request())
+        here = offender.expect(
+            ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
+        )
+        assert here is not None
+        offender.send(ClearConfirmation())
+        cleared(other, cause=bench.remote_clear, diagnostic=one_of(here.diagnostic, 0, None))
+    bench.fence()
+
+
+def clear_under_traffic(bench: Bench) -> None:
+    """A sends whenever its window is open; B clears and reads on; A gets that Clear."""
+    call = bench.call(window=7)
+    call.b.allow(Data())
+    number = 0
+    while call.a.phase == "connected" and call.a.connection.end is None:
+        if number == 12:
+            # A DTE that has asked for the Clear sends nothing more, P(R) neither.
+            call.b.withholding = True
+            call.b.send(ClearRequest(cause=0, diagnostic=241))
+        call.a.send(Data(user_data=b"%d" % number))
+        number += 1
+        if call.a.numbering.outstanding >= 7:
+            opened = bench.loop.wait(
+                lambda: call.a.numbering.outstanding < 7 or call.a.phase != "connected",
+                bench.patience,
+            )
+            if not opened:
+                break
+    call.a.expect(ClearIndication(cause=0, diagnostic=241))
+    call.a.send(ClearConfirmation())
+    call.b.expect(ClearConfirmation(), CLOSED, passing=(Data(),))
+
+
+@purpose("PLP-CLR-20")
+def test_clear_under_counter_traffic(bench: Bench) -> None:
+    """40 times."""
+    for _ in range(40):
+        clear_under_traffic(bench)
+    bench.fence()
+
+
+@purpose("PLP-CLR-21")
+def test_collision_whose_other_half_is_lost(bench: Bench) -> None:
+    """B's TCP is reset behind its Clear; A's Clear leaves before and after it."""
+    for a_first in (True, False):
+        call = bench.call()
+        if a_first:
+            call.a.send(_cleared_by_a())
+        call.b.send(ClearRequest(cause=0, diagnostic=242))
+        call.b.reset_tcp()
+        if not a_first:
+            call.a.send(_cleared_by_a())
+        end_of_collision(call.a)
+    bench.fence()
+
+
+@purpose("PLP-CLR-22")
+def test_clear_does_not_wait_behind_data(call: Call) -> None:
+    """B gives no P(R); A sends until nothing more is taken, then clears."""
+    call.b.withholding = True
+    for number in range(8):
+        if not may_send(call.a, within=0.05):
+            break
+        call.a.send(Data(user_data=b"%d" % number))
+    call.a.send(_cleared_by_a())
+    clear = ClearIndication(cause=0, diagnostic=241)
+    for number in range(call.b.window):
+        if isinstance(call.b.expect(Data(user_data=b"%d" % number), clear), ClearIndication):
+            break
+    else:
+        call.b.expect(clear)
+    call.b.send(ClearConfirmation())
+    confirmed(call.a)
+    call.bench.fence()
+
+
+@purpose("PLP-CLR-23")
+def test_clear_of_the_called_side(bench: Bench) -> None:
+    """Diagnostics 0 to 255 in steps of 5; causes of DTEs and of networks."""
+    pairs = [(0, diagnostic) for diagnostic in range(0, 256, 5)]
+    pairs += [(cause, 241) for cause in (0x80, 0xC1, 0xFF)]
+    pairs += [(cause, 112 + number % 11) for number, cause in enumerate(NETWORK_CAUSES)]
+    for cause, diagnostic in pairs:
+        call = bench.call()
+        call.fence("data each way")
+        passes(bench, call.b, call.a, cause, diagnostic)
+    bench.fence()

@@ -153,9 +153,7 @@ impl Worker {
             if self.draining && now >= abort_at {
                 (0..self.slots.len()).for_each(|i| self.abort(i, "run ended", now));
             }
-            if !self.draining {
-                self.start_calls(now);
-            }
+            let more = !self.draining && self.start_calls(now);
             if self.open == 0 && (self.draining || !self.calls_left) {
                 break;
             }
@@ -168,7 +166,9 @@ impl Worker {
                 self.next_arrival.unwrap_or(NEVER)
             };
             let mut wait = next.min(end).min(now + 50 * MILLISECOND).saturating_sub(now);
-            if arrival > now {
+            if more {
+                wait = 0;
+            } else if arrival > now {
                 wait = wait.min(arrival - now);
             }
             let Ok(ready) = self.poller.wait(wait) else { break };
@@ -215,17 +215,19 @@ impl Worker {
         self.next_arrival = Some(at + (gap as u64).max(1));
     }
 
-    fn start_calls(&mut self, now: u64) {
-        while self.may_start(now) {
-            if self.next_arrival.is_some_and(|due| due > now) {
-                return;
+    /// Starts what is due; true if there was too much of it for one go. Calls that fail at once
+    /// give their circuit back at once: without a bound this would never end.
+    fn start_calls(&mut self, now: u64) -> bool {
+        for _ in 0..self.slots.len().max(64) {
+            if !self.may_start(now) || self.next_arrival.is_some_and(|due| due > now) {
+                return false;
             }
-            let Some(index) = self.free.pop() else { return };
+            let Some(index) = self.free.pop() else { return false };
             let call = self.shared.next_call.fetch_add(1, Relaxed);
             if self.shared.config.calls.is_some_and(|most| call > most) {
                 self.free.push(index);
                 self.calls_left = false;
-                return;
+                return false;
             }
             // Latency counts from the scheduled time: waiting for a circuit is part of it.
             let due = self.next_arrival.unwrap_or(now);
@@ -235,6 +237,7 @@ impl Worker {
             }
             self.start_call(index, call, due);
         }
+        true
     }
 
     fn start_call(&mut self, index: u32, call: u32, due: u64) {

@@ -128,6 +128,20 @@ fn a_port_where_nobody_listens_is_a_named_failure() {
 }
 
 #[test]
+fn calls_that_fail_at_once_do_not_hang_the_run() {
+    let mut calling =
+        Run::caller(r#"{"connect":"127.0.0.1:1","duration_ms":300,"circuits":2}"#).unwrap();
+    let a = calling.join().unwrap();
+    assert!(a.total.calls_failed > 0 && a.total.calls_connected == 0);
+    // With a pause after each failure there are few of them.
+    let mut calling =
+        Run::caller(r#"{"connect":"127.0.0.1:1","duration_ms":300,"circuits":2,"backoff_ms":100}"#)
+            .unwrap();
+    let a = calling.join().unwrap();
+    assert!((2..=8).contains(&a.total.calls_failed), "{}", a.total.calls_failed);
+}
+
+#[test]
 fn stopping_clears_the_open_calls() {
     let mut called = Run::responder(r#"{"listen":"127.0.0.1:0"}"#).unwrap();
     let port = called.port();

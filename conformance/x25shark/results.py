@@ -40,6 +40,7 @@ class ExpectationResult:
     filter     the judging display filter, with the packet's layer number (#k)
     locator    the same without layer numbers, to find the frame by hand
     frame, k   the deciding packet in the evidence: frame number, k-th packet of that frame
+    stimulus_frame  frame of the last packet that the tester had sent before
     """
 
     text: str
@@ -53,6 +54,7 @@ class ExpectationResult:
     preamble: bool = False
     judge_one: JudgeReading | None = None
     judge_two: JudgeReading | None = None
+    stimulus_frame: int | None = None
 
 
 @dataclass

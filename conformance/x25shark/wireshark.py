@@ -14,6 +14,8 @@ from .judges.sandbox import dissectors_folder
 from .results import CaseResult
 
 PROFILE = "x25shark"
+# A window that shows the columns of the profile without scrolling.
+_WINDOW = "gui.geometry_main_width: 1400\ngui.geometry_main_height: 900\n"
 
 
 @contextmanager
@@ -27,10 +29,12 @@ def command_for(
     """
     with tempfile.TemporaryDirectory(prefix="x25shark-wireshark-") as folder:
         configuration = Path(folder) / "wireshark"
-        shutil.copytree(dissectors_folder() / "profile" / PROFILE, configuration / "profiles" / PROFILE)
+        source = dissectors_folder() / "profile" / PROFILE
+        shutil.copytree(source, configuration / "profiles" / PROFILE)
         script = dissectors_folder() / "lua" / "x25shark.lua"
         command = [program, "-C", PROFILE, "-X", f"lua_script:{script}", "-r", str(capture)]
-        deciding = [e.frame for e in case.expectations if e.frame is not None and not e.met]
-        if deciding:
+        (configuration / "recent_common").write_text(_WINDOW)
+        deciding = [e.frame or e.stimulus_frame for e in case.expectations if not e.met]
+        if deciding and deciding[0] is not None:
             command += ["-g", str(deciding[0])]
         yield command, {**os.environ, "WIRESHARK_CONFIG_DIR": str(configuration)}

@@ -107,7 +107,10 @@ def in_words(item: Packet | TcpEnd) -> str:
 
 @dataclass
 class Expectation(ABC):
-    """One thing that a case expects. clause: where the standard says so."""
+    """One thing that a case expects. clause: where the standard says so.
+
+    stimulus: direction and offset of the last packet that the tester had sent before.
+    """
 
     side: str
     clause: str
@@ -116,6 +119,7 @@ class Expectation(ABC):
     stop: int | None = None
     preamble: bool = False
     note: str = ""
+    stimulus: tuple[Direction, int] | None = None
 
     @property
     @abstractmethod

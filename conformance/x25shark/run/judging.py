@@ -243,6 +243,12 @@ class Judgement:
                     f"{record.purpose.id}: packet {expectation.k}: side {expectation.side} "
                     f"expected {expectation.text} ({expectation.clause}): {says}"
                 )
+            elif not expectation.met and expectation.stimulus_frame is not None:
+                saw = expectation.judge_two.saw if expectation.judge_two else "nothing"
+                comments.setdefault(expectation.stimulus_frame, []).append(
+                    f"{record.purpose.id}: after this packet side {expectation.side} "
+                    f"expected {expectation.text} ({expectation.clause}): NOT MET, came: {saw}"
+                )
         summary = (
             f"x25shark {record.purpose.id}: {result.verdict}\n{record.purpose.purpose}\n"
             f"Clause: {record.purpose.clause}\n{result.reason}"
@@ -295,6 +301,7 @@ def _expectation_result(
         return frames.get((expectation.direction, seen.offset), (None, None))
 
     frame, k = place(two)
+    stimulus = frames.get(expectation.stimulus, (None, None)) if expectation.stimulus else (None,)
     filters = filters_of_leading(expectation)
     joined = " || ".join(f"({f})" for f in filters) if len(filters) > 1 else "".join(filters)
     return ExpectationResult(
@@ -306,6 +313,7 @@ def _expectation_result(
         locator=joined.replace("#{k}", ""),
         frame=frame,
         k=k,
+        stimulus_frame=stimulus[0],
         preamble=expectation.preamble,
         judge_one=JudgeReading(one.met, *place(one), one.offset, one.saw),
         judge_two=JudgeReading(two.met, frame, k, two.offset, two.saw),

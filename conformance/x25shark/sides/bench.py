@@ -231,7 +231,7 @@ class Bench:
                 at.upper(), self.clause(clause), None, alternatives=(CallRequest(),),
                 preamble=self.in_preamble,
             )
-            self.expectations.append(missing)
+            self.state(missing)
             raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
         return self._side("A" if at == "a" else "B", waiting.pop(0))
 
@@ -381,7 +381,7 @@ class Bench:
                 "A", self.purpose.clause, None, alternatives=(CallAccepted(),),
                 note=note or "the router takes no connection",
             )
-            self.expectations.append(missing)
+            self.state(missing)
             raise ExpectationFailed(missing, missing.evaluate(self._judge, set())) from None
 
     def _take_numbers(self, side: Side) -> None:
@@ -423,6 +423,23 @@ class Bench:
             self.in_preamble = before
 
     # judging while the case runs
+
+    def state(self, expectation: Expectation) -> None:
+        """Add an expectation to those that are judged."""
+        latest = max(
+            (
+                (side.connection.sent[-1].time, side)
+                for side in self.sides
+                if side.connection.sent
+            ),
+            key=lambda item: item[0],
+            default=None,
+        )
+        if latest is not None:
+            side = latest[1]
+            back = Direction(side.direction.destination, side.direction.source)
+            expectation.stimulus = (back, side.connection.sent[-1].offset)
+        self.expectations.append(expectation)
 
     def judge(self, expectation: Expectation) -> Seen:
         """What judge one says of an expectation at this moment."""

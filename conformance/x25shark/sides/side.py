@@ -169,7 +169,7 @@ class Side:
             stop=self._received_end(),
             note="the window has to open again",
         )
-        self.bench.expectations.append(acknowledgement)
+        self.bench.state(acknowledgement)
         raise ExpectationFailed(acknowledgement, Seen(False, None, "no P(R) that opens the window"))
 
     def _receive_ready(self) -> Packet:
@@ -261,7 +261,7 @@ class Side:
 
     def never(self, *templates: Packet, clause: str | None = None, from_start: bool = False) -> None:
         """Demand that no such packet comes, from here (or the very start) to the TCP end."""
-        self.bench.expectations.append(
+        self.bench.state(
             Never(
                 self.name,
                 self.bench.clause(clause),
@@ -300,7 +300,7 @@ class Side:
             self.bench.patience if low else 0.0,
         )
         expectation.stop = self._received_end()
-        self.bench.expectations.append(expectation)
+        self.bench.state(expectation)
         seen = self.bench.judge(expectation)
         if not seen.met:
             raise ExpectationFailed(expectation, seen)
@@ -320,7 +320,7 @@ class Side:
 
     def _await(self, expectation: Next, within: float | None) -> Seen:
         bench = self.bench
-        bench.expectations.append(expectation)
+        bench.state(expectation)
         latest: list[Seen] = []
         looked_at = [-1, ""]
 

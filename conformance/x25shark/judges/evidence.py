@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scapy.packet import Packet
-from scapy_x25 import summary_line
 
 from .expectation import Address, Direction, Expectation, Judge, PacketView
 from .reading import PacketRead, Reading
@@ -108,7 +107,7 @@ def _read(packet: PacketRead) -> Read:
         user_data=octets_of("x25s.user_data"),
         m=number("x25s.m") or 0,
         q=number("x25s.q") or 0,
-        text=summary_line(whole),
+        octets=whole,
         frame=packet.frame,
         k=packet.k,
     )

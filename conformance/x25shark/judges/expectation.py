@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scapy.packet import Packet
-from scapy_x25 import RNR, RNR128, RR, RR128
+from scapy_x25 import RNR, RNR128, RR, RR128, summary_line
 
 from .template import describe_template
 
@@ -43,9 +43,14 @@ class PacketView:
     user_data: bytes
     m: int
     q: int
-    text: str
+    octets: bytes
     frame: int | None = None
     k: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The packet in one line."""
+        return summary_line(self.octets)
 
 
 class Judge(ABC):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scapy.packet import Packet
-from scapy_x25 import describe
 
 from .expectation import Address, Direction, Judge, PacketView
 from .template import decode, matches
@@ -86,7 +85,7 @@ def view_of(unit: UnitLike) -> PacketView:
         user_data=packet.fields.get("user_data") or b"",
         m=packet.fields.get("m") or 0,
         q=packet.fields.get("q") or 0,
-        text=describe(packet),
+        octets=unit.packet,
     )
 
 

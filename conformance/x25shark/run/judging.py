@@ -138,7 +138,9 @@ class Judgement:
             one = expectation.evaluate(record.judge_one, set())
             two = expectation.evaluate(judge_two, set())
             if one.met != two.met or one.offset != two.offset:
-                watched.error = watched.error or _disagreement([expectation], [one], [two])
+                watched.error = watched.error or (
+                    f"in case {result.id}: {_disagreement([expectation], [one], [two])}"
+                )
             elif not one.met and watched.broken is None:
                 frames = judge_two.frames()
                 watched.broken = (_expectation_result(expectation, one, two, frames), result)

@@ -64,26 +64,75 @@ def _p_r_back(conversation: Conversation) -> PacketView | None:
     return _wrong_p_r(conversation, back=True)
 
 
+@dataclass
+class _Circuit:
+    """One logical channel during one call, between two resets.
+
+    sent_count and acknowledged count Data packets of the tester. left_out: nothing is demanded
+    (any more), for the tester numbered wrongly on purpose, or no call stands.
+    """
+
+    sent_count: int = 0
+    acknowledged: int = 0
+    tester_resets: bool = False
+    router_resets: bool = False
+    left_out: bool = False
+
+
 def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     """The first P(R) that is behind the last one, or ahead of what the tester sent.
 
-    A connection is looked at up to the first Data that the case numbered wrongly on purpose.
+    Packets of the two directions cross: what the router sent before it saw a Reset or a Clear of
+    the tester still counts as before it, wherever it stands in the conversation.
     """
-    sent_count = acknowledged = 0
+    circuits: dict[int, _Circuit] = {}
     for sent, packet, view in conversation:
-        modulus = 128 if packet.fields.get("modulo") == 2 else 8
-        if isinstance(packet, (ResetRequest, ResetConfirmation)):
-            sent_count = acknowledged = 0
-        elif sent and packet.fields.get("p_s") is not None:
-            if packet.fields["p_s"] != sent_count % modulus:
-                return None
-            sent_count += 1
-        elif not sent and packet.fields.get("p_r") is not None:
-            step = (packet.fields["p_r"] - acknowledged) % modulus
-            if step > sent_count - acknowledged:
-                is_back = modulus - step <= modulus // 2 and modulus - step <= acknowledged
-                if is_back == back:
-                    return view
-                continue
-            acknowledged += step
+        circuit = circuits.setdefault(packet.fields.get("lcn", 0), _Circuit())
+        if sent:
+            _from_tester(circuit, packet)
+        elif _from_router(circuit, packet) is back:
+            return view
     return None
+
+
+def _from_tester(circuit: _Circuit, packet: Packet) -> None:
+    if isinstance(packet, ResetRequest):
+        # Where both reset, the tester's request is its confirmation too.
+        circuit.tester_resets, circuit.router_resets = not circuit.router_resets, False
+    elif isinstance(packet, ResetConfirmation):
+        circuit.router_resets = False
+    elif isinstance(packet, ClearConfirmation):
+        circuit.left_out = True
+    elif isinstance(packet, (CallRequest, CallAccepted)) and circuit.left_out:
+        circuit.__init__()  # type: ignore[misc]
+    elif packet.fields.get("p_s") is not None:
+        if circuit.tester_resets or circuit.router_resets:
+            return
+        if packet.fields["p_s"] != circuit.sent_count % _modulus(packet):
+            circuit.left_out = True
+        circuit.sent_count += 1
+
+
+def _from_router(circuit: _Circuit, packet: Packet) -> bool | None:
+    """None if the packet is right; otherwise whether its P(R) runs back (or else ahead)."""
+    if isinstance(packet, (ResetRequest, ResetConfirmation)):
+        if isinstance(packet, ResetRequest):
+            circuit.router_resets = not circuit.tester_resets
+        circuit.tester_resets = False
+        circuit.sent_count = circuit.acknowledged = 0
+    elif isinstance(packet, (ClearRequest, ClearConfirmation)):
+        circuit.left_out = True
+    elif isinstance(packet, (CallRequest, CallAccepted)) and circuit.left_out:
+        circuit.__init__()  # type: ignore[misc]
+    elif packet.fields.get("p_r") is not None and not (circuit.left_out or circuit.tester_resets):
+        modulus = _modulus(packet)
+        step = (packet.fields["p_r"] - circuit.acknowledged) % modulus
+        if step > circuit.sent_count - circuit.acknowledged:
+            behind = modulus - step
+            return behind <= modulus // 2 and behind <= circuit.acknowledged
+        circuit.acknowledged += step
+    return None
+
+
+def _modulus(packet: Packet) -> int:
+    return 128 if packet.fields.get("modulo") == 2 else 8

@@ -186,6 +186,36 @@ class Limits(_Table):
     stalled_connections: int = Field(default=64, ge=1, le=1024)
 
 
+class PvcEnd(_Table):
+    """One end of a permanent circuit as the router has it; remote_...: what the tester calls it.
+
+    Windows and packet sizes (octets) are the router's own; a setup of the tester has them crossed.
+    """
+
+    interface: str = Field(min_length=1, max_length=255, pattern=r"^[ -~]+$")
+    lcn: int = Field(default=1, ge=1, le=4095)
+    remote_interface: str = Field(min_length=1, max_length=255, pattern=r"^[ -~]+$")
+    remote_lcn: int = Field(default=1, ge=1, le=4095)
+    incoming_window: int = Field(default=2, ge=1, le=7)
+    outgoing_window: int = Field(default=2, ge=1, le=7)
+    incoming_packet_size: Literal[16, 32, 64, 128, 256, 512, 1024, 2048, 4096] = 128
+    outgoing_packet_size: Literal[16, 32, 64, 128, 256, 512, 1024, 2048, 4096] = 128
+
+
+class Pvc(_Table):
+    """[pvc.a] and so on: permanent circuits over XOT (RFC 1613 6.5)."""
+
+    a: PvcEnd | None = Field(default=None, description="tester A opens the connection")
+    b: PvcEnd | None = Field(default=None, description="other end of that circuit, opened by B")
+    asymmetric: PvcEnd | None = Field(
+        default=None, description="opened by A; its values differ per direction"
+    )
+    outgoing: PvcEnd | None = Field(
+        default=None, description="the router opens the connection, to pvc.listen, and echoes data"
+    )
+    listen: Endpoint | None = Field(default=None, description="an address of the tester's own")
+
+
 class Control(_Table):
     """[control]: shell commands that start, stop and check the router, run as given."""
 
@@ -216,6 +246,7 @@ class Profile(_Table):
     causes_down: frozenset[int] = frozenset({0x09, 0x0D, 0x05})
     times: Times = Times()
     limits: Limits = Limits()
+    pvc: Pvc = Pvc()
     control: Control = Control()
     capture: Capture = Capture()
     embedded: str | None = Field(default=None, description="reference router configuration")

@@ -269,6 +269,22 @@ class Bench:
         """The listening address, for cases that stop() and resume() it."""
         return self._listeners[at]
 
+    @contextmanager
+    def listening(self, at: str, address: tuple[str, int]) -> Iterator[None]:
+        """Listen at one more address while the block runs; accept(at=...) takes its connections."""
+        try:
+            listener = Listener(self.loop, address)
+        except LinkError as error:
+            raise Inconclusive(str(error)) from None
+        self._listeners = {**self._listeners, at: listener}
+        self._waiting[at] = []
+        self.accepted[address] = []
+        listener.on_accept = self._acceptor(at)
+        try:
+            yield
+        finally:
+            listener.close()
+
     # calls
 
     def call_request(

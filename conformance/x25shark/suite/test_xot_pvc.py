@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Permanent circuits over XOT (RFC 1613 6.5): setup, reset, data, loss of the connection.
+
+The initiator opens a connection and sends a PVC setup (type 0xF5, version 0x81, status 0x00); the
+responder answers with a setup and a status. What one end calls incoming the other calls outgoing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..judges.values import Matcher
+from ..links.xot import Unit
+from ..profile import PvcEnd
+from .connections import pause
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearRequest,
+    Inconclusive,
+    Packet,
+    PvcSetup,
+    Raw,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
+    one_of,
+    purpose,
+)
+
+VERSION = 0x81
+SUCCESS = 0x00
+NO_SUCH_INTERFACE, INTERFACE_NOT_UP = 0x13, 0x14
+NO_SUCH_PVC, CONFIGURATION_MISMATCH = 0x16, 0x17
+FLOW_CONTROL_MISMATCH, FLOW_CONTROL_UNSUPPORTED, PROTOCOL_ERROR = 0x18, 0x19, 0x1A
+# X.25 5.4.3: out of order, network out of order, network congestion.
+PVC_CAUSES = one_of(0x01, 0x1D, 0x07)
+
+
+def log2(octets: int) -> int:
+    return octets.bit_length() - 1
+
+
+def setup(end: PvcEnd, **changes: Any) -> PvcSetup:
+    """The setup that the tester, as initiator, sends for an end of the router."""
+    fields: dict[str, Any] = {
+        "lcn": end.remote_lcn,
+        "pvc_version": VERSION,
+        "pvc_status": SUCCESS,
+        "pvc_initiator_lcn": end.remote_lcn,
+        "pvc_responder_lcn": end.lcn,
+        "pvc_incoming_window": end.outgoing_window,
+        "pvc_outgoing_window": end.incoming_window,
+        "pvc_incoming_packet_size": log2(end.outgoing_packet_size),
+        "pvc_outgoing_packet_size": log2(end.incoming_packet_size),
+        "pvc_initiator_name": end.remote_interface.encode(),
+        "pvc_responder_name": end.interface.encode(),
+    }
+    return PvcSetup(**{**fields, **changes})
+
+
+def own_values(end: PvcEnd) -> dict[str, int]:
+    """The flow control values of the router's end, as it sends them itself."""
+    return {
+        "pvc_incoming_window": end.incoming_window,
+        "pvc_outgoing_window": end.outgoing_window,
+        "pvc_incoming_packet_size": log2(end.incoming_packet_size),
+        "pvc_outgoing_packet_size": log2(end.outgoing_packet_size),
+    }
+
+
+def answer(status: int | Matcher, **fields: Any) -> PvcSetup:
+    """A template for the responder's answer."""
+    return PvcSetup(pvc_version=VERSION, pvc_status=status, **fields)
+
+
+def end_of(bench: Bench, name: str) -> PvcEnd:
+    """An end of a permanent circuit, as the profile has it."""
+    end: PvcEnd | None = getattr(bench.profile.pvc, name)
+    bench.need(end, f"the profile has no pvc.{name}")
+    assert end is not None
+    return end
+
+
+def confirms_resets(side: Side) -> None:
+    """From now on every Reset is confirmed as it comes: ends of a circuit come and go.
+
+    Not where the tester has sent one itself: a collision needs no confirmation (X.25 4.4.3.3).
+    """
+    arrived = side.connection.on_unit
+    assert arrived is not None
+
+    def confirm(unit: Unit) -> None:
+        collision = side.numbering.resetting
+        arrived(unit)
+        if unit.packet[2:3] == b"\x1b" and not collision:
+            side.send(ResetConfirmation())
+
+    side.connection.on_unit = confirm
+    side.allow(ResetIndication())
+
+
+def opened(bench: Bench, end: PvcEnd, at: str) -> Side:
+    """A connection with a circuit on it: setup, answer, Reset."""
+    side = bench.connect(at=at)
+    side.lcn = end.remote_lcn
+    side.packet_size, side.window = end.incoming_packet_size, end.incoming_window
+    side.send(setup(end))
+    side.expect(answer(SUCCESS))
+    side.expect(ResetIndication())
+    side.send(ResetConfirmation())
+    confirms_resets(side)
+    return side
+
+
+def closed(*sides: Side) -> None:
+    """Close and see the router close too, so that the circuit is free for the next setup."""
+    for side in sides:
+        side.half_close()
+    for side in sides:
+        side.wait_until(lambda side=side: side.connection.end is not None)  # type: ignore[misc]
+
+
+def circuit(bench: Bench) -> Call:
+    """Both ends of the circuit are up (preamble)."""
+    ends = end_of(bench, "a"), end_of(bench, "b")
+    with bench.preamble():
+        b = opened(bench, ends[1], "b")
+        a = opened(bench, ends[0], "a")
+        call = Call(bench, a, b)
+        data_passes(call)
+    return call
+
+
+def data_passes(call: Call, note: str = "") -> None:
+    """One message each way; a Reset of the circuit's other end may come before."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    for sender, receiver in ((a, b), (b, a)):
+        octets = call.bench.record(60)
+        sender.send_message(octets)
+        receiver.expect_message(octets, passing=(ResetIndication(),), note=note)
+
+
+def refused(bench: Bench, packet: Packet, *allowed: PvcSetup) -> None:
+    """A setup is answered by one of these, or by a close; nothing else suffers."""
+    side = bench.connect()
+    side.send(packet)
+    came = side.expect(*allowed, CLOSED)
+    if came is not None and came.pvc_status == SUCCESS:
+        bench.remark("the values of the setup are accepted")
+        side.allow(ResetIndication())
+        closed(side)
+    bench.fence()
+
+
+@purpose("XOT-PVC-01")
+def test_matching_setup(bench: Bench) -> None:
+    end = end_of(bench, "a")
+    a = bench.connect()
+    a.send(setup(end))
+    a.expect(answer(SUCCESS))
+    a.allow(ResetIndication())
+    closed(a)
+    bench.fence()
+
+
+@purpose("XOT-PVC-02")
+def test_reset_after_the_setup(bench: Bench) -> None:
+    far, end = end_of(bench, "b"), end_of(bench, "a")
+    with bench.preamble():
+        b = opened(bench, far, "b")
+    a = opened(bench, end, "a")
+    for sender, receiver in ((a, b), (b, a)):
+        octets = bench.record(60)
+        sender.send_message(octets)
+        receiver.expect_message(octets, p_s=0, passing=(ResetIndication(),))
+    closed(a, b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-03")
+def test_unknown_interface(bench: Bench) -> None:
+    unknown = setup(end_of(bench, "a"), pvc_responder_name=b"NotConfigured0")
+    refused(bench, unknown, answer(NO_SUCH_INTERFACE))
+
+
+@purpose("XOT-PVC-04")
+def test_unknown_pvc_number(bench: Bench) -> None:
+    end = end_of(bench, "a")
+    known = bench.profile.pvc
+    taken = {e.lcn for e in (known.a, known.b, known.asymmetric, known.outgoing) if e}
+    unknown = max(set(range(1, 4096)) - taken)
+    refused(bench, setup(end, pvc_responder_lcn=unknown), answer(NO_SUCH_PVC))
+
+
+@purpose("XOT-PVC-05")
+def test_other_flow_control_values(bench: Bench) -> None:
+    """A router with windows and sizes of each side's own may accept them."""
+    end = end_of(bench, "a")
+    window = end.outgoing_window + 1 if end.outgoing_window < 7 else 2
+    size = log2(end.outgoing_packet_size) + (1 if end.outgoing_packet_size < 4096 else -1)
+    other = setup(
+        end,
+        pvc_incoming_window=window,
+        pvc_outgoing_window=window,
+        pvc_incoming_packet_size=size,
+        pvc_outgoing_packet_size=size,
+    )
+    allowed = [answer(FLOW_CONTROL_MISMATCH, **own_values(end))]
+    allowed += [answer(SUCCESS)] if bench.model == "local" else []
+    refused(bench, other, *allowed)
+
+
+@purpose("XOT-PVC-06")
+def test_window_above_7(bench: Bench) -> None:
+    too_large = setup(end_of(bench, "a"), pvc_incoming_window=8, pvc_outgoing_window=8)
+    refused(bench, too_large, answer(one_of(FLOW_CONTROL_UNSUPPORTED, FLOW_CONTROL_MISMATCH)))
+
+
+@purpose("XOT-PVC-07")
+def test_circuit_that_is_up_already(bench: Bench) -> None:
+    """Where the second setup is accepted, data takes one of the two connections only."""
+    call = circuit(bench)
+    first, b = call.a, call.b
+    assert isinstance(b, Side)
+    second = bench.connect()
+    second.lcn = first.lcn
+    second.send(setup(end_of(bench, "a")))
+    came = second.expect(answer(one_of(CONFIGURATION_MISMATCH, SUCCESS)), CLOSED)
+    if came is None or came.pvc_status != SUCCESS:
+        data_passes(call, note="the circuit that was up")
+    else:
+        bench.remark("the second setup is accepted")
+        confirms_resets(second)
+        with_data_on_one(bench, first, second, b)
+    closed(first, second, b)
+    bench.fence()
+
+
+def with_data_on_one(bench: Bench, first: Side, second: Side, far: Side) -> None:
+    """Data of the far end comes on one of two connections; the other one stays quiet."""
+    seen = first.cursor, second.cursor
+    octets = bench.record(60), bench.record(60)
+    far.send_message(octets[0])
+
+    def data_on(side: Side, start: int) -> bool:
+        return any(
+            unit.offset >= start and len(unit.packet) > 2 and not unit.packet[2] & 1
+            for unit in side.connection.received
+        )
+
+    bench.loop.wait(
+        lambda: data_on(first, seen[0]) or data_on(second, seen[1]), bench.patience
+    )
+    carrier = first if data_on(first, seen[0]) else second
+    for message in octets:
+        if message is octets[1]:
+            far.send_message(message)
+        carrier.expect_message(message, passing=(ResetIndication(),))
+
+
+@purpose("XOT-PVC-08")
+def test_wrong_version(bench: Bench) -> None:
+    refused(bench, setup(end_of(bench, "a"), pvc_version=0x80), answer(PROTOCOL_ERROR))
+
+
+@purpose("XOT-PVC-09")
+def test_name_lengths_beyond_the_packet(bench: Bench) -> None:
+    """One octet too much, then as much as the two length octets can say."""
+    end = end_of(bench, "a")
+    lengths = len(end.remote_interface), len(end.interface)
+    for n, m in ((lengths[0] + 1, lengths[1]), (lengths[0], lengths[1] + 1), (255, 255)):
+        beyond = setup(end, pvc_initiator_name_length=n, pvc_responder_name_length=m)
+        refused(bench, beyond, answer(PROTOCOL_ERROR))
+
+
+@purpose("XOT-PVC-10")
+def test_names_in_the_other_case(bench: Bench) -> None:
+    """RFC 1613 6.5: SHOULD, so that a refusal is a remark."""
+    end = end_of(bench, "a")
+    a = bench.connect()
+    a.send(
+        setup(
+            end,
+            pvc_initiator_name=end.remote_interface.swapcase().encode(),
+            pvc_responder_name=end.interface.swapcase().encode(),
+        )
+    )
+    refusal = answer(one_of(NO_SUCH_INTERFACE, CONFIGURATION_MISMATCH))
+    came = a.expect(answer(SUCCESS), refusal, CLOSED)
+    if came is None or came.pvc_status != SUCCESS:
+        bench.remark("names in the other case are refused")
+    a.allow(ResetIndication())
+    closed(a)
+    bench.fence()
+
+
+@contextmanager
+def attempt_of_the_router(bench: Bench, end: PvcEnd) -> Iterator[Side]:
+    """The connection that the router opens for an end, with its setup as the next packet.
+
+    A router that can be restarted is, for it begins by opening its circuits; with others the
+    tester waits for the next attempt (TPVC).
+    """
+    address = bench.profile.pvc.listen
+    bench.need(address, "the profile has no pvc.listen: an address for the router's own circuits")
+    assert address is not None
+    with bench.listening("pvc", address):
+        if bench.restart_router is not None:
+            bench.restart_router()
+        else:
+            seconds = bench.profile.times.pvc_retry
+            bench.loop.wait(lambda: bench.is_called("pvc"), seconds)
+        side = bench.accept(at="pvc")
+        side.lcn = end.remote_lcn
+        side.packet_size, side.window = end.incoming_packet_size, end.incoming_window
+        yield side
+
+
+def setup_of_the_router(end: PvcEnd) -> Packet:
+    """A template for the router's own setup: all fields, and nothing behind the names."""
+    template: Packet = (
+        answer(
+            SUCCESS,
+            pvc_initiator_name_length=len(end.interface),
+            pvc_responder_name_length=len(end.remote_interface),
+            pvc_initiator_lcn=end.lcn,
+            pvc_responder_lcn=end.remote_lcn,
+            pvc_initiator_name=end.interface.encode(),
+            pvc_responder_name=end.remote_interface.encode(),
+            **own_values(end),
+        )
+        / Raw()
+    )
+    return template
+
+
+def reply(end: PvcEnd, status: int) -> PvcSetup:
+    """The tester's answer to the router's setup."""
+    return setup(
+        end,
+        pvc_status=status,
+        pvc_initiator_lcn=end.lcn,
+        pvc_responder_lcn=end.remote_lcn,
+        pvc_initiator_name=end.interface.encode(),
+        pvc_responder_name=end.remote_interface.encode(),
+    )
+
+
+def echoes(bench: Bench, side: Side) -> None:
+    """The circuit carries data: what the tester sends comes back."""
+    octets = bench.record(60)
+    side.send_message(octets)
+    side.expect_message(octets, passing=(ResetIndication(),))
+
+
+@purpose("XOT-PVC-11")
+def test_router_as_initiator(bench: Bench) -> None:
+    end = end_of(bench, "outgoing")
+    with attempt_of_the_router(bench, end) as b:
+        b.expect(setup_of_the_router(end))
+        b.send(reply(end, SUCCESS))
+        b.expect(ResetIndication())
+        b.send(ResetConfirmation())
+        echoes(bench, b)
+        closed(b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-12")
+def test_pause_between_retries(bench: Bench) -> None:
+    """Up to five refusals; a pause below TPVC is a remark, one below a second is too short."""
+    end = end_of(bench, "outgoing")
+    with attempt_of_the_router(bench, end) as first:
+        b = first
+        for _ in range(5):
+            b.expect(PvcSetup())
+            b.send(reply(end, INTERFACE_NOT_UP))
+            b.close()
+            pause(bench, 1.0)
+            if bench.is_called("pvc"):
+                break
+            left = bench.profile.times.pvc_retry - 1.0
+            if not bench.loop.wait(lambda: bench.is_called("pvc"), min(left, 3.0)):
+                break
+            bench.remark(f"a retry before TPVC ({bench.profile.times.pvc_retry:g} s)")
+            b = bench.accept(at="pvc")
+    bench.fence()
+
+
+@purpose("XOT-PVC-13")
+def test_call_and_clear_packets(bench: Bench) -> None:
+    """Each is discarded or answered by a Reset (35), or ends the connection.
+
+    The Reset Request that A sends behind each packet ends whatever state that led to.
+    """
+    call = circuit(bench)
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    a.allow(ResetConfirmation())
+    for packet in (
+        bench.call_request(),
+        CallAccepted(),
+        ClearRequest(cause=0, diagnostic=0),
+        ClearConfirmation(),
+    ):
+        a.send(packet, ResetRequest(cause=0, diagnostic=0))
+        error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(35))
+        if a.expect(error, ResetConfirmation(), CLOSED) is None:
+            bench.remark(f"{type(packet).__name__} ends the connection")
+            break
+        data_passes(call, note=f"after {type(packet).__name__}")
+    closed(a, b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-14")
+def test_close_is_signalled(bench: Bench) -> None:
+    call = circuit(bench)
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    a.half_close()
+    came = b.expect(ResetIndication(cause=PVC_CAUSES), ResetIndication(), CLOSED)
+    if came is not None and not PVC_CAUSES.matches(came.cause):
+        bench.remark(f"the far end is reset with cause 0x{came.cause:02x}")
+    closed(a, b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-15")
+def test_data_on_a_circuit(bench: Bench) -> None:
+    """20 Data each way; P(S) starts at 0 behind the Reset of A."""
+    call = circuit(bench)
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    a.expect(ResetConfirmation())
+    for number in range(20):
+        for sender, receiver in ((a, b), (b, a)):
+            octets = bench.record(60)
+            sender.send_message(octets)
+            receiver.expect_message(octets, p_s=number % 8, passing=(ResetIndication(),))
+    closed(a, b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-16")
+def test_setup_without_support(bench: Bench) -> None:
+    """Silence or a close; nothing at B."""
+    a = bench.connect()
+    a.send(PvcSetup(pvc_initiator_name=b"Serial0", pvc_responder_name=b"Serial1"))
+    bench.fence()
+
+
+@purpose("XOT-PVC-18")
+def test_values_are_compared_crosswise(bench: Bench) -> None:
+    """First as the router has them, seen from the other side; then incoming and outgoing changed
+    over, which a router with values of each side's own may accept.
+    """
+    end = end_of(bench, "asymmetric")
+    a = bench.connect()
+    a.send(setup(end))
+    a.expect(answer(SUCCESS))
+    a.allow(ResetIndication())
+    closed(a)
+    allowed = [answer(FLOW_CONTROL_MISMATCH, **own_values(end))]
+    allowed += [answer(SUCCESS)] if bench.model == "local" else []
+    refused(bench, setup(end, **own_values(end)), *allowed)
+
+
+@purpose("XOT-PVC-19")
+def test_collision_of_setups(bench: Bench) -> None:
+    """B answers the router's setup after it has sent its own; one connection carries the data."""
+    end = end_of(bench, "outgoing")
+    with attempt_of_the_router(bench, end) as theirs:
+        theirs.expect(PvcSetup(pvc_status=SUCCESS))
+        ours = bench.connect(at="b")
+        ours.lcn = end.remote_lcn
+        ours.send(setup(end))
+        came = ours.expect(PvcSetup(), CLOSED)
+        sides = [theirs]
+        if came is not None and came.pvc_status == SUCCESS:
+            sides.append(ours)
+        for side in sides:
+            confirms_resets(side)
+        theirs.send(reply(end, SUCCESS))
+        one_carries_data(bench, sides)
+        closed(*sides)
+    bench.fence()
+
+
+def one_carries_data(bench: Bench, sides: list[Side]) -> None:
+    """Of the connections that are left, the first one that was reset echoes data."""
+
+    def settled() -> bool:
+        return any(s.connection.end is not None for s in sides) or all(
+            any(unit.packet[2:3] == b"\x1b" for unit in s.connection.received) for s in sides
+        )
+
+    bench.loop.wait(settled, bench.patience)
+    left = [side for side in sides if side.connection.end is None]
+    if not left:
+        raise Inconclusive("both setups failed; the router may try again after TPVC")
+    if len(left) > 1:
+        bench.remark("both setups succeed")
+    for side in left[:1]:
+        echoes(bench, side)
+        echoes(bench, side)

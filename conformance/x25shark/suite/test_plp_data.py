@@ -148,6 +148,8 @@ def test_q_bit_passes(call: Call) -> None:
 def test_q_change_within_a_sequence(call: Call) -> None:
     bench, a, b = call.bench, call.a, call.b
     full = bench.random.randbytes(128)
+    a.send_data(b"a sequence of its own", q=1)
+    b.expect(Data(q=1, user_data=b"a sequence of its own"))
     a.send(a.data(full, m=1, q=0), a.data(b"the end of it", q=1))
     reset = ResetIndication(cause=bench.remote_reset)
     came = b.expect(Data(q=0, user_data=full), reset)

@@ -20,7 +20,7 @@ from .language import (
     unit,
 )
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .transfer import fence_past_window, send_as_allowed
+from .transfer import call_of_sizes, fence_past_window
 
 
 def reset_by(
@@ -150,21 +150,27 @@ def test_reset_collision(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-09", window=7)
-def test_nothing_from_before_the_reset(call: Call) -> None:
-    """B takes what its window holds; what A may send beyond that waits within the router."""
+@purpose("PLP-RST-09")
+def test_nothing_from_before_the_reset(bench: Bench) -> None:
+    """B takes what its window holds; what A may send beyond that waits within the router.
+
+    The last of that opens a sequence, which the router keeps if B has the larger packets.
+    """
+    own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
+    call = call_of_sizes(bench, 128, 256) if own_sizes else bench.call(window=7)
     a, b = call.a, call.b
     b.withholding = True
-    waiting = [f"old {number}".encode() for number in range(14)]
-    old = waiting[:]
-    send_as_allowed(a, waiting)
-    for octets in old[:7]:
+    old = [f"old {number}".encode() for number in range(7)]
+    a.send(*(a.data(octets) for octets in old))
+    for octets in old:
         b.expect(Data(user_data=octets))
     fence_past_window(call)
-    send_as_allowed(a, waiting)
+    waiting = [a.data(b"old, behind B's window")] * (6 - a.numbering.outstanding)
+    if waiting:
+        a.send(*waiting, a.data(b"old and open".ljust(128), m=1))
     a.send(ResetRequest(cause=0, diagnostic=0))
-    b.withholding = False
     b.expect(ResetIndication(cause=0, diagnostic=0))
+    b.withholding = False
     b.send(ResetConfirmation())
     a.expect(ResetConfirmation())
     a.send_data(b"new")
@@ -204,6 +210,8 @@ def test_data_that_crosses_the_reset(call: Call) -> None:
         a.expect(ResetConfirmation())
     else:
         expect_after(a, ResetConfirmation(), Data(user_data=b"crossing"))
+    b.send_data(b"new")
+    a.expect(Data(p_s=0, user_data=b"new"), note="nothing from before the reset")
     call.fence()
 
 

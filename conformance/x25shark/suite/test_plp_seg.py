@@ -21,7 +21,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_after
-from .transfer import call_of_sizes, fence_past_window
+from .transfer import call_of_sizes, fence_past_window, nothing_more_at_b
 
 
 @purpose("PLP-SEG-01")
@@ -177,6 +177,8 @@ def test_reset_drops_the_open_part(bench: Bench) -> None:
     own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
     call = call_of_sizes(bench, 128, 256) if own_sizes else bench.call()
     full = bench.random.randbytes(128)
+    call.a.send_data(b"before")
+    call.b.expect(Data(m=0, user_data=b"before"))
     call.a.send(call.a.data(full, m=1), ResetRequest(cause=0, diagnostic=0))
     reset = ResetIndication(cause=0, diagnostic=0)
     expect_after(call.b, reset, Data(m=one_of(0, 1), user_data=full))
@@ -210,8 +212,7 @@ def test_windows_hold_while_splitting(bench: Bench) -> None:
     a.send(a.data(first), a.data(second))
     b.expect(Data(p_s=0, m=1, user_data=first[:128]))
     b.expect(Data(p_s=1, m=1, user_data=first[128:256]))
-    fence_past_window(call, "B has two open packets, so no third comes")
-    b.expect_count(Data(), 0, 0)
+    nothing_more_at_b(call, "B has two open packets, so no third comes")
     b.withholding = False
     b.acknowledge()
     b.expect_message(first[256:], longest=128)
@@ -221,7 +222,7 @@ def test_windows_hold_while_splitting(bench: Bench) -> None:
 
 @purpose("PLP-SEG-17")
 def test_random_sequence_of_messages(bench: Bench) -> None:
-    """24 messages of 1 to 5000 octets each way; without user data they are PLP-DATA-03."""
+    """24 messages each way, long and short in turn; without user data they are PLP-DATA-03."""
     pairs = ((128, 1024), (1024, 128), (512, 256))
     own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
     for size_a, size_b in pairs if own_sizes else ((size, size) for size, _ in pairs):
@@ -229,11 +230,14 @@ def test_random_sequence_of_messages(bench: Bench) -> None:
             call = bench.call(size=min(size_a, bench.profile.limits.packet_size), window=7)
         else:
             call = call_of_sizes(bench, size_a, size_b)
-        for _ in range(8):
-            for sender, receiver in ((call.a, call.b), (call.b, call.a)):
-                octets = bench.random.randbytes(bench.random.randint(1, 5000))
-                q = bench.random.getrandbits(1)
+        for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+            messages = [
+                (bench.random.randbytes(bench.random.randint(1, longest)), number % 3 // 2)
+                for number, longest in enumerate((5000, 100) * 4)
+            ]
+            for octets, q in messages:
                 sender.send_message(octets, q=q)
+            for octets, q in messages:
                 receiver.expect_message(octets, q=q)
         call.fence()
 

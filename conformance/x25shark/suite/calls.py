@@ -10,10 +10,12 @@ from scapy_x25 import (
     CallAccepted,
     Interrupt,
     InterruptConfirmation,
+    Marker,
     PacketSize,
     WindowSize,
 )
 
+from ..judges.template import decode
 from ..sides.bench import Bench
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
@@ -69,6 +71,42 @@ def offer_of(call: Packet) -> tuple[PacketSize, WindowSize]:
         elif isinstance(facility, WindowSize):
             window = facility
     return size, window
+
+
+def received_call(side: Side) -> Packet:
+    """The first packet that came on a connection: the Incoming Call of a called side."""
+    side.wait_until(lambda: bool(side.connection.received or side.connection.end))
+    return decode(side.connection.received[0].packet if side.connection.received else b"")
+
+
+def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:
+    """The facility field that the next packet must have to end with exactly these facilities.
+
+    What stands in front of the first marker is the router's own matter.
+    """
+    side.wait_until(
+        lambda: (
+            side.connection.end is not None
+            or any(unit.offset >= side.cursor for unit in side.connection.received)
+        )
+    )
+    units = [unit for unit in side.connection.received if unit.offset >= side.cursor]
+    own: list[Packet] = []
+    for facility in decode(units[0].packet).fields.get("facilities") or () if units else ():
+        if isinstance(facility, Marker):
+            break
+        own.append(facility)
+    return b"".join(bytes(facility) for facility in (*own, *marked))
+
+
+def carries(call: Call) -> None:
+    """1500 octets each way in packets no longer than each receiving side has agreed to."""
+    if isinstance(call.b, AbsentSide):
+        return
+    for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+        octets = call.bench.record(1500)
+        sender.send_message(octets)
+        receiver.expect_message(octets, longest=receiver.packet_size)
 
 
 def window_is(sender: AnySide, receiver: AnySide, agreed: int) -> None:

@@ -6,7 +6,7 @@ PLP-CLR-05, -09 and -13 need a LAPB interface; PLP-CLR-17 looks at the whole run
 
 from __future__ import annotations
 
-from .calls import may_send
+from .calls import accepted, arrives, may_send
 from .clearing import AnySide, cleared, confirmed, end, passes
 from .language import (
     CLOSED,
@@ -99,7 +99,10 @@ def end_of_collision(side: AnySide) -> None:
 def test_clear_collision(bench: Bench) -> None:
     """As often as the router has channels, if the profile tells, so that a lost one is missed."""
     for _ in range(min(bench.profile.limits.calls or 16, 300)):
-        call = bench.call()
+        a = bench.connect()
+        request = bench.call_request()
+        a.send(request)
+        call = accepted(a, arrives(bench), request)
         call.a.send(ClearRequest(cause=0, diagnostic=241))
         call.b.send(ClearRequest(cause=0, diagnostic=242))
         end_of_collision(call.a)

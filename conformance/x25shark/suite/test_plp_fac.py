@@ -1,86 +1,663 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facilities and their negotiation (X.25 clause 7, 6.12, 6.13; RFC 1613 6.1)."""
+"""Facilities and their negotiation (X.25 clause 7, 6.12, 6.13; RFC 1613 6.1).
+
+PLP-FAC-34 looks at the whole run.
+"""
 
 from __future__ import annotations
 
-from .clearing import refused
+from collections.abc import Sequence
+from itertools import permutations
+
+from scapy_x25 import (
+    CalledAddressExtension,
+    CallingAddressExtension,
+    CallRedirectionNotification,
+    ChargingInformationRequest,
+    ClosedUserGroup,
+    ClosedUserGroupExtended,
+    EndToEndTransitDelay,
+    ExpeditedDataNegotiation,
+    MinimumThroughputClass,
+    NetworkUserIdentification,
+    Priority,
+    Protection,
+    RoaSelection,
+    RoaSelectionExtended,
+    TransitDelay,
+)
+
+from .calls import (
+    accepted,
+    arrives,
+    behind_marker,
+    carries,
+    offer_of,
+    received_call,
+    window_is,
+)
+from .clearing import confirmed, end, give_up, refused
 from .language import (
+    ABSENT,
+    CLOSED,
     Bench,
     Call,
     CallAccepted,
+    CalledLineAddressModified,
     CallRequest,
+    ClearConfirmation,
     ClearIndication,
+    ClearRequest,
+    Data,
+    FacilityA,
+    FacilityB,
+    FacilityC,
+    FacilityD,
+    FastSelectReverseCharging,
+    Marker,
+    Packet,
     PacketSize,
+    ResetConfirmation,
+    ResetIndication,
+    Side,
+    ThroughputClass,
     WindowSize,
     between,
+    lacks,
+    one_of,
     purpose,
 )
+
+DTE = Marker(value=0x0F)
+
+
+def error(bench: Bench, *diagnostics: int) -> ClearIndication:
+    """The Clear for facilities: invalid facility request or local procedure error."""
+    return ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(*diagnostics))
+
+
+def call_with(bench: Bench, *facilities: Packet) -> tuple[Side, CallRequest]:
+    """A Call of A with exactly these facilities."""
+    a = bench.connect()
+    request = bench.call_request(facilities=facilities)
+    a.send(request)
+    return a, request
+
+
+def refused_or(
+    bench: Bench, a: Side, wrong: ClearIndication, offered: Sequence[Packet], remark: str
+) -> None:
+    """The Call is refused, or goes on to B (in T2: is answered) with these values and a remark."""
+    if not bench.two_sided:
+        came = a.expect(CallAccepted(facilities=list(offered)), wrong, CLOSED)
+        if isinstance(came, CallAccepted):
+            bench.remark(remark)
+            end(Call(bench, a, arrives(bench)))
+        else:
+            a.send(ClearConfirmation())
+    elif bench.went_on(a):
+        bench.remark(remark)
+        give_up(a, bench.incoming(CallRequest(facilities=list(offered))))
+    else:
+        refused(bench, a, wrong)
 
 
 @purpose("PLP-FAC-01")
 def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
     a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming(CallRequest(facilities=[PacketSize(), WindowSize()]))
-    b.send(CallAccepted())
-    a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    request = bench.call_request()
+    a.send(request)
+    size, window = between(4, 12), between(1, 7)
+    both = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
+    accepted(a, bench.incoming(CallRequest(facilities=both)), request).fence()
+
+
+@purpose("PLP-FAC-02")
+def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
+    """Refused, or the answer has both; behind a splice it is B that gives them."""
+    size, window = between(4, 12), between(1, 7)
+    both = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
+    a, _ = call_with(bench)
+    if bench.two_sided and not bench.went_on(a):
+        refused(bench, a, ClearIndication())
+        bench.remark("a Call without packet size and window size was refused")
+    else:
+        b = arrives(bench)
+        b.send(
+            CallAccepted(facilities=[PacketSize(), WindowSize()] if bench.model == "splice" else [])
+        )
+        came = a.expect(CallAccepted(facilities=both), ClearIndication(), CLOSED)
+        if isinstance(came, CallAccepted):
+            end(Call(bench, a, b))
+        else:
+            a.send(ClearConfirmation())
+            refused(bench, b, ClearIndication())
+    bench.fence()
 
 
 @purpose("PLP-FAC-03")
 def test_offer_is_not_above_the_request(bench: Bench) -> None:
     a = bench.connect()
-    a.send(bench.call_request(size=1024, window=7))
+    request = bench.call_request(size=1024, window=7)
+    a.send(request)
     size, window = between(7, 10), between(2, 7)
-    b = bench.incoming(
-        CallRequest(
-            facilities=[
-                PacketSize(called=size, calling=size),
-                WindowSize(called=window, calling=window),
-            ]
-        )
-    )
-    b.send(CallAccepted())
-    a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    offer = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
+    accepted(a, bench.incoming(CallRequest(facilities=offer)), request).fence()
+
+
+@purpose("PLP-FAC-04")
+def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
+    """A: 1024 octets, window 7; B: 256 (or what it was offered, if less), window 3."""
+    a = bench.connect()
+    request = bench.call_request(size=1024, window=7)
+    a.send(request)
+    b = bench.incoming()
+    size, window = min(8, b.packet_size.bit_length() - 1), min(3, b.window)
+    values = [
+        PacketSize(called=size, calling=size),
+        WindowSize(called=window, calling=window),
+    ]
+    answer = CallAccepted(facilities=values)
+    call = accepted(a, b, request, answer, [CallAccepted(facilities=values)])
+    carries(call)
+    window_is(call.a, call.b, window)
+    window_is(call.b, call.a, window)
+    call.fence()
+
+
+def answer_above(bench: Bench, request: CallRequest, answer: CallAccepted, most: Packet) -> None:
+    """B's answer is an error (66), or A is connected with at most these values, in force."""
+    a = bench.connect()
+    a.send(request)
+    b = bench.incoming()
+    b.send(answer)
+    came = a.expect(CallAccepted(facilities=[most]), ClearIndication(cause=bench.network_clear))
+    if isinstance(came, ClearIndication):
+        a.send(ClearConfirmation())
+        refused(bench, b, error(bench, 66))
+    else:
+        bench.remark("an answer above the offer was reduced")
+        call = Call(bench, a, b)
+        bench.settle(a, b, request, came or answer)
+        carries(call)
+        window_is(b, a, a.window)
+        end(call)
+    bench.fence()
+
+
+@purpose("PLP-FAC-05")
+def test_answer_with_a_larger_packet_size(bench: Bench) -> None:
+    """256 asked for, 512 answered."""
+    answer = CallAccepted(facilities=[PacketSize(called=9, calling=9)])
+    most = PacketSize(called=between(7, 8), calling=between(7, 8))
+    answer_above(bench, bench.call_request(size=256), answer, most)
+
+
+@purpose("PLP-FAC-06")
+def test_answer_with_a_packet_size_below_the_default(bench: Bench) -> None:
+    """256 asked for, 64 answered: an error, unless the IUT declares N-BELOW."""
+    a = bench.connect()
+    request = bench.call_request(size=256)
+    a.send(request)
+    b = bench.incoming()
+    answer = CallAccepted(facilities=[PacketSize(called=6, calling=6)])
+    if bench.declared("N-BELOW"):
+        carries(accepted(a, b, request, answer))
+    else:
+        b.send(answer)
+        refused(bench, b, error(bench, 66))
+        refused(bench, a, ClearIndication(cause=bench.network_clear))
+    bench.fence()
+
+
+@purpose("PLP-FAC-07")
+def test_answer_with_a_larger_window(bench: Bench) -> None:
+    """3 asked for, 7 answered."""
+    answer = CallAccepted(facilities=[WindowSize(called=7, calling=7)])
+    most = WindowSize(called=between(2, 3), calling=between(2, 3))
+    answer_above(bench, bench.call_request(window=3), answer, most)
 
 
 @purpose("PLP-FAC-08")
 def test_window_0_is_refused(bench: Bench) -> None:
-    """0/2 and 2/0; cause 0x03 or 0x13."""
+    """0/2 and 2/0."""
     for window in ((0, 2), (2, 0)):
         a = bench.connect()
         a.send(bench.call_request(window=window))
-        refused(
-            bench,
-            a,
-            ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(66)),
-        )
+        refused(bench, a, error(bench, 66))
+    bench.fence()
+
+
+@purpose("PLP-FAC-09")
+def test_window_8_is_refused_or_lowered(bench: Bench) -> None:
+    legal = between(2, 7)
+    a, _ = call_with(bench, PacketSize(), WindowSize(called=8, calling=8))
+    lowered = [WindowSize(called=legal, calling=legal)]
+    refused_or(bench, a, error(bench, 66), lowered, "window 8 was lowered")
     bench.fence()
 
 
 @purpose("PLP-FAC-10")
 def test_packet_size_codes_outside_4_to_12_are_refused(bench: Bench) -> None:
     for code in (3, 13, 0):
-        a = bench.connect()
-        a.send(bench.call_request(facilities=[PacketSize(called=code, calling=code), WindowSize()]))
-        refused(
-            bench,
-            a,
-            ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(66)),
-        )
+        a, _ = call_with(bench, PacketSize(called=code, calling=code), WindowSize())
+        refused(bench, a, error(bench, 66))
     bench.fence()
+
+
+@purpose("PLP-FAC-11")
+def test_reserved_bits_of_packet_size(bench: Bench) -> None:
+    for octet in (0x17, 0x87):
+        a, _ = call_with(bench, PacketSize(called=octet, calling=octet), WindowSize())
+        offered = [PacketSize(called=7, calling=7)]
+        refused_or(bench, a, error(bench, 66), offered, "reserved bits were ignored")
+    bench.fence()
+
+
+def call_from(bench: Bench, at: str, **values: tuple[int, int]) -> tuple[Side, CallRequest, str]:
+    """A Call of A or of B to the other one; the side at which it has to arrive."""
+    addresses = {"a": bench.profile.addresses.a, "b": bench.called_address}
+    there = "b" if at == "a" else "a"
+    caller = bench.connect(at=at)
+    request = bench.call_request(
+        called=addresses[there],
+        calling=addresses[at],
+        window=values.get("window", (7, 7)),
+        size=values.get("size", (128, 128)),
+    )
+    caller.send(request)
+    return caller, request, there
+
+
+def unequal_sizes(bench: Bench, at: str) -> None:
+    """1024 octets from the called to the calling side, 128 back; 20 full packets each way."""
+    caller, request, there = call_from(bench, at, size=(1024, 128))
+    offer = PacketSize(called=between(7, 10), calling=7)
+    called = bench.incoming(CallRequest(facilities=[offer]), at=there)
+    call = accepted(caller, called, request)
+    for sender, receiver, longest in ((caller, called, 128), (called, caller, 1024)):
+        for _ in range(20):
+            octets = bench.record(sender.packet_size)
+            sender.send_data(octets)
+            receiver.expect_message(octets, longest=longest)
+    if bench.model != "splice":
+        too_long(call)
+    call.fence()
+    end(call)
+
+
+def too_long(call: Call) -> None:
+    """129 octets from the calling side, which may send 128: an error, or left to the ends."""
+    bench = call.bench
+    octets = bench.record(129)
+    here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39))
+    there = ResetIndication(cause=bench.remote_reset)
+    call.a.send_data(octets)
+    if bench.declared("N-TRUST") and isinstance(call.b.expect(Data(user_data=octets), there), Data):
+        bench.remark("a packet above the agreed size was left to the ends")
+        return
+    if not bench.declared("N-TRUST"):
+        call.b.expect(there)
+    call.b.send(ResetConfirmation())
+    call.a.expect(here)
+    call.a.send(ResetConfirmation())
+
+
+@purpose("PLP-FAC-12")
+def test_unequal_sizes_keep_their_direction(bench: Bench) -> None:
+    unequal_sizes(bench, "a")
+    bench.fence()
+
+
+def unequal_windows(bench: Bench, at: str) -> None:
+    """Window 7 from the called to the calling side, 1 back."""
+    caller, request, there = call_from(bench, at, window=(7, 1))
+    offer = WindowSize(called=between(2, 7), calling=between(1, 2))
+    called = bench.incoming(CallRequest(facilities=[offer]), at=there)
+    call = accepted(caller, called, request)
+    _, agreed = offer_of(received_call(called))
+    window_is(caller, called, agreed.calling)
+    window_is(called, caller, agreed.called)
+    call.fence()
+    end(call)
+
+
+@purpose("PLP-FAC-13")
+def test_unequal_windows_keep_their_direction(bench: Bench) -> None:
+    unequal_windows(bench, "a")
+    bench.fence()
+
+
+@purpose("PLP-FAC-14")
+def test_directions_of_calls_from_b(bench: Bench) -> None:
+    unequal_sizes(bench, "b")
+    unequal_windows(bench, "b")
+    bench.fence()
+
+
+@purpose("PLP-FAC-15")
+def test_answer_without_facilities_means_the_offer(bench: Bench) -> None:
+    """512 octets and window 4 asked for."""
+    a = bench.connect()
+    request = bench.call_request(size=512, window=4)
+    a.send(request)
+    b = bench.incoming()
+    connected = consistent(request, *offer_of(received_call(b)))
+    call = accepted(a, b, request, CallAccepted(), connected)
+    carries(call)
+    window_is(call.a, call.b, b.window)
+    window_is(call.b, call.a, a.window)
+    call.fence()
+
+
+def consistent(request: CallRequest, size: PacketSize, window: WindowSize) -> list[Packet]:
+    """Call Connected with these values; a facility may be missing if A asked for just that."""
+    asked_size, asked_window = offer_of(request)
+    sizes: list[Packet] = [PacketSize(called=size.called, calling=size.calling)]
+    windows: list[Packet] = [WindowSize(called=window.called, calling=window.calling)]
+    may_lack_size = (asked_size.called, asked_size.calling) == (size.called, size.calling)
+    may_lack_window = (asked_window.called, asked_window.calling) == (window.called, window.calling)
+    found = [sizes + windows]
+    if may_lack_size:
+        found.append([lacks(PacketSize), *windows])
+    if may_lack_window:
+        found.append([*sizes, lacks(WindowSize)])
+    if may_lack_size and may_lack_window:
+        found.append([lacks(PacketSize), lacks(WindowSize)])
+    return [CallAccepted(facilities=facilities) for facilities in found]
+
+
+@purpose("PLP-FAC-16")
+def test_size_below_the_default_is_raised_to_it_at_most(bench: Bench) -> None:
+    """64 asked for; 128 answered, then nothing."""
+    raised = PacketSize(called=between(6, 7), calling=between(6, 7))
+    for answer in (CallAccepted(facilities=[PacketSize(called=7, calling=7)]), CallAccepted()):
+        a = bench.connect()
+        request = bench.call_request(size=64)
+        a.send(request)
+        b = bench.incoming(CallRequest(facilities=[raised]))
+        connected = [
+            CallAccepted(facilities=[raised]),
+            CallAccepted(facilities=[lacks(PacketSize)]),
+        ]
+        call = accepted(a, b, request, answer, connected)
+        carries(call)
+        end(call)
+    bench.fence()
+
+
+@purpose("PLP-FAC-17")
+def test_throughput_class_is_never_raised(bench: Bench) -> None:
+    """0xBB asked for; 0xAA answered, then 0xCC."""
+    lower = between(3, 11)
+    most = ThroughputClass(called=lower, calling=lower)
+    for answered in (10, 12):
+        a, request = call_with(
+            bench, ThroughputClass(called=11, calling=11), PacketSize(), WindowSize()
+        )
+        b = bench.incoming(CallRequest(facilities=[most]))
+        given = ThroughputClass(called=answered, calling=answered)
+        b.send(CallAccepted(facilities=[given]))
+        wanted: list[Packet] = [CallAccepted(facilities=[most])]
+        if answered == 12:
+            wanted.append(CallAccepted(facilities=[lacks(ThroughputClass)]))
+            wanted.append(ClearIndication(cause=bench.network_clear))
+            if bench.model == "splice":
+                wanted.append(CallAccepted(facilities=[given]))
+        if isinstance(a.expect(*wanted), ClearIndication):
+            a.send(ClearConfirmation())
+            refused(bench, b, error(bench, 66))
+        else:
+            end(Call(bench, a, b))
+    bench.fence()
+
+
+def values_with(bench: Bench, *facilities: Packet) -> list[Packet]:
+    """Sizes and windows that come of a Call with these facilities: at B, in T2 in the answer."""
+    with bench.preamble():
+        a, request = call_with(bench, *facilities)
+        if bench.two_sided:
+            b = bench.incoming()
+            size, window = offer_of(received_call(b))
+            give_up(a, b)
+        else:
+            connected = a.expect(CallAccepted())
+            size, window = offer_of(connected if connected is not None else request)
+            end(Call(bench, a, arrives(bench)))
+    return [
+        PacketSize(called=size.called, calling=size.calling),
+        WindowSize(called=window.called, calling=window.calling),
+    ]
+
+
+def unknown_facility(bench: Bench, unknown: Packet) -> None:
+    """Refused (65), or the values behind it are as without it; passed on it is a remark."""
+    size, window = PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)
+    values = values_with(bench, size, window)
+    a, _ = call_with(bench, unknown, size, window)
+    refused_or(bench, a, error(bench, 65), values, "a Call with an unknown facility went on")
+    bench.fence()
+
+
+@purpose("PLP-FAC-18")
+def test_unknown_class_a_facility(bench: Bench) -> None:
+    unknown_facility(bench, FacilityA(code=0x3E, value=b"\x01"))
+
+
+@purpose("PLP-FAC-19")
+def test_unknown_class_b_facility(bench: Bench) -> None:
+    unknown_facility(bench, FacilityB(code=0x7E, value=b"\xaa\xbb"))
+
+
+@purpose("PLP-FAC-20")
+def test_unknown_class_c_facility(bench: Bench) -> None:
+    unknown_facility(bench, FacilityC(code=0xBE, value=b"\xaa\xbb\xcc"))
+
+
+@purpose("PLP-FAC-21")
+def test_unknown_class_d_facility(bench: Bench) -> None:
+    unknown_facility(bench, FacilityD(code=0xFE, value=b"\xaa\xbb\xcc\xdd\xee"))
 
 
 @purpose("PLP-FAC-22")
 def test_same_facility_twice_is_refused(bench: Bench) -> None:
-    """An IUT that takes the last value is a remark."""
-    twice = [PacketSize(called=7, calling=7), WindowSize(), PacketSize(called=8, calling=8)]
-    a = bench.connect()
-    a.send(bench.call_request(facilities=twice))
-    refused(
-        bench,
-        a,
-        ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(73)),
+    """32 octets first, 512 last: an IUT that takes the last value is a remark."""
+    first, last = PacketSize(called=5, calling=5), PacketSize(called=9, calling=9)
+    a, _ = call_with(bench, first, WindowSize(), last)
+    offered = [PacketSize(called=between(7, 9), calling=between(7, 9))]
+    wrong = error(bench, 73, 64, 0)
+    refused_or(bench, a, wrong, offered, "the last value of a repeated facility was taken")
+    bench.fence()
+
+
+@purpose("PLP-FAC-23")
+def test_facility_field_of_110_octets_is_refused(bench: Bench) -> None:
+    fill = Protection(value=bytes(100))
+    a, request = call_with(bench, PacketSize(), WindowSize(), DTE, fill)
+    assert len(b"".join(bytes(f) for f in request.facilities)) == 110
+    refused(bench, a, error(bench, 69, 39))
+    bench.fence()
+
+
+DTE_FACILITIES: tuple[Packet, ...] = (
+    DTE,
+    CalledAddressExtension(use=1, address="1234567890123456789012345678901234567890"),
+    CallingAddressExtension(use=0, address="98765"),
+    EndToEndTransitDelay(cumulative=10, requested=200, maximum=3000),
+    Priority(value=b"\x01\x02\x03\x04\x05\x06"),
+    ExpeditedDataNegotiation(value=1),
+    MinimumThroughputClass(called=3, calling=4),
+)
+
+
+@purpose("PLP-FAC-24")
+def test_facility_field_of_109_octets_passes(bench: Bench) -> None:
+    before = b"".join(bytes(f) for f in (PacketSize(), WindowSize(), *DTE_FACILITIES))
+    fill = Protection(value=bench.random.randbytes(109 - len(before) - 2))
+    marked = (*DTE_FACILITIES, fill)
+    a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
+    b = bench.accept()
+    b.expect(CallRequest(facility_length=109, facilities=behind_marker(b, marked)))
+    give_up(a, b)
+    bench.fence()
+
+
+@purpose("PLP-FAC-25")
+def test_dte_facilities_pass_both_ways(bench: Bench) -> None:
+    """Octet for octet, behind whatever X.25 facilities the router gives."""
+    answered = (
+        DTE,
+        CalledAddressExtension(use=0, address="13579"),
+        EndToEndTransitDelay(cumulative=30),
+        Priority(value=b"\x06\x05\x04"),
+        ExpeditedDataNegotiation(value=0),
     )
+    a, _ = call_with(bench, PacketSize(), WindowSize(), *DTE_FACILITIES)
+    b = bench.accept()
+    b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES)))
+    b.send(CallAccepted(facilities=[PacketSize(), WindowSize(), *answered]))
+    a.expect(CallAccepted(facilities=behind_marker(a, answered)))
+    end(Call(bench, a, b))
+    bench.fence()
+
+
+@purpose("PLP-FAC-26")
+def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
+    """Packet size 4096 behind the marker 0x00 is not the one of X.25."""
+    local = (Marker(value=0x00), FacilityB(code=0x42, value=b"\x0c\x0c"))
+    a, request = call_with(bench, PacketSize(), WindowSize(), *local)
+    size = PacketSize(called=7, calling=7)
+    b = arrives(bench, CallRequest(facilities=[size]))
+    connected = [
+        CallAccepted(facilities=[size]),
+        CallAccepted(facilities=[lacks(PacketSize)]),
+    ]
+    end(accepted(a, b, request, CallAccepted(), connected))
+    bench.fence()
+
+
+@purpose("PLP-FAC-27")
+def test_reverse_charging_without_acceptance(bench: Bench) -> None:
+    called = bench.profile.addresses.no_reverse_charging
+    bench.need(called, "the profile names no such destination (addresses.no_reverse_charging)")
+    a = bench.connect()
+    charging = FastSelectReverseCharging(reverse_charging=1)
+    a.send(bench.call_request(called=called, facilities=[charging, PacketSize(), WindowSize()]))
+    refused(bench, a, ClearIndication(cause=bench.cause(0x19)))
+    bench.fence()
+
+
+@purpose("PLP-FAC-28")
+def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
+    """Basic and extended format; another index at B is a matter of subscription, a remark."""
+    refusal = ClearIndication(cause=bench.cause(0x0B, 0x03))
+    for sent, other in (
+        (ClosedUserGroup(index=12), ClosedUserGroup(index=between(0, 99))),
+        (ClosedUserGroupExtended(index=1234), ClosedUserGroupExtended(index=between(0, 9999))),
+    ):
+        a, _ = call_with(bench, sent, PacketSize(), WindowSize())
+        if bench.went_on(a):
+            b = bench.incoming(CallRequest(facilities=[sent]), CallRequest(facilities=[other]))
+            if bytes(sent) not in bytes(received_call(b)):
+                bench.remark("the index of the closed user group was changed")
+            give_up(a, b)
+        else:
+            refused(bench, a, refusal)
+    bench.fence()
+
+
+@purpose("PLP-FAC-29")
+def test_roa_selection_nui_and_charging(bench: Bench) -> None:
+    """Each is carried on, with or without the facility (which is the network's), or refused."""
+    refusal = ClearIndication(cause=bench.cause(0x03), diagnostic=bench.diagnostic(65))
+    for facility in (
+        RoaSelection(dnic=1234),
+        RoaSelectionExtended(value=b"\x12\x34"),
+        NetworkUserIdentification(value=b"user"),
+        ChargingInformationRequest(value=1),
+    ):
+        a, _ = call_with(bench, facility, PacketSize(), WindowSize())
+        if bench.went_on(a):
+            give_up(a, bench.incoming())
+        else:
+            refused(bench, a, refusal)
+    bench.fence()
+
+
+@purpose("PLP-FAC-30")
+def test_call_redirection_notification(bench: Bench) -> None:
+    notice = CallRedirectionNotification(reason=0x01, address="2100009")
+    facilities = (PacketSize(), WindowSize(), notice)
+    a, _ = call_with(bench, *facilities)
+    if bench.went_on(a):
+        orders = (b"".join(map(bytes, order)) for order in permutations(facilities))
+        give_up(a, bench.incoming(CallRequest(facilities=one_of(*orders))))
+    else:
+        refused(bench, a, error(bench, 65))
+    bench.fence()
+
+
+@purpose("PLP-FAC-31")
+def test_transit_delay_stays_well_formed(bench: Bench) -> None:
+    """100 ms: as much or more, or not there."""
+    a, request = call_with(bench, PacketSize(), WindowSize(), TransitDelay(milliseconds=100))
+    more = CallRequest(facilities=[TransitDelay(milliseconds=between(100, 0xFFFF))])
+    b = bench.incoming(more, CallRequest(facilities=[lacks(TransitDelay)]))
+    accepted(a, b, request).fence()
+
+
+@purpose("PLP-FAC-32")
+def test_facilities_in_a_clear(bench: Bench) -> None:
+    """The extended format from B arrives as it is, or as the plain Clear."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    block = {
+        "called_address": bench.called_address + "5",
+        "facilities": [CalledLineAddressModified(reason=0xC0)],
+    }
+    b.send(ClearRequest(cause=0, diagnostic=241, calling_address_length=0, **block))
+    a.expect(
+        ClearIndication(cause=0, diagnostic=241, **block),
+        ClearIndication(
+            cause=0, diagnostic=241, called_address_length=ABSENT, facility_length=ABSENT
+        ),
+    )
+    a.send(ClearConfirmation())
+    confirmed(b)
+    bench.fence()
+
+
+@purpose("PLP-FAC-33")
+def test_order_of_facilities_does_not_matter(bench: Bench) -> None:
+    """Window size in front, packet size last, reverse charging (not asked for) between them."""
+    size, window = PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)
+    between_them = FastSelectReverseCharging(fast_select=0)
+    values = values_with(bench, between_them, size, window)
+    a, request = call_with(bench, window, between_them, size)
+    b = arrives(bench, CallRequest(facilities=values))
+    connected = [CallAccepted(facilities=values)] if not bench.two_sided else []
+    end(accepted(a, b, request, CallAccepted(), connected))
+    bench.fence()
+
+
+@purpose("PLP-FAC-35")
+def test_answer_that_names_one_facility_only(bench: Bench) -> None:
+    """512 octets and window 4 asked for; 256 answered, then window 3."""
+    for named in (PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)):
+        a = bench.connect()
+        request = bench.call_request(size=512, window=4)
+        a.send(request)
+        b = bench.incoming()
+        size, window = offer_of(received_call(b))
+        if isinstance(named, PacketSize):
+            size = named
+        else:
+            window = named
+        answer = CallAccepted(facilities=[named])
+        call = accepted(a, b, request, answer, consistent(request, size, window))
+        carries(call)
+        window_is(call.a, call.b, window.calling)
+        window_is(call.b, call.a, window.called)
+        end(call)
     bench.fence()

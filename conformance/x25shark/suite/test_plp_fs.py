@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fast select (X.25 6.16, 6.17, 5.2.2 to 5.2.4; facility 0x01 of 7.2.2)."""
+
+from __future__ import annotations
+
+from .calls import accepted, trusts_the_ends
+from .clearing import cleared, confirmed, end, give_up, refused, setup_error
+from .language import (
+    ABSENT,
+    Bench,
+    Call,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    FastSelectReverseCharging,
+    purpose,
+)
+
+UNRESTRICTED, RESTRICTED = 2, 3
+
+
+def octets(bench: Bench, length: int) -> bytes:
+    """User data behind a protocol identifier of free use."""
+    return b"\xc0" + bench.random.randbytes(length - 1)
+
+
+def clear_with(user_data: bytes) -> ClearRequest:
+    """A Clear in the extended format: no addresses, no facilities, clear user data."""
+    return ClearRequest(
+        cause=0,
+        diagnostic=241,
+        called_address_length=0,
+        calling_address_length=0,
+        facility_length=0,
+        user_data=user_data,
+    )
+
+
+def fast_select_call(bench: Bench) -> Call:
+    """A fast select call up to data transfer."""
+    return bench.call(fast_select=UNRESTRICTED)
+
+
+@purpose("PLP-FS-01")
+def test_call_user_data_of_128_octets(bench: Bench) -> None:
+    user_data = octets(bench, 128)
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=user_data))
+    facility = FastSelectReverseCharging(fast_select=UNRESTRICTED)
+    give_up(a, bench.incoming(CallRequest(facilities=[facility], user_data=user_data)))
+    bench.fence()
+
+
+@purpose("PLP-FS-02")
+def test_called_user_data_of_128_octets(bench: Bench) -> None:
+    user_data = octets(bench, 128)
+    a = bench.connect()
+    request = bench.call_request(fast_select=UNRESTRICTED)
+    a.send(request)
+    answer = CallAccepted(user_data=user_data)
+    accepted(a, bench.incoming(), request, answer, [answer.copy()]).fence()
+
+
+@purpose("PLP-FS-03")
+def test_clear_user_data_of_128_octets_in_a_refusal(bench: Bench) -> None:
+    user_data = octets(bench, 128)
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=UNRESTRICTED))
+    b = bench.incoming()
+    b.send(clear_with(user_data))
+    a.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
+    a.send(ClearConfirmation())
+    confirmed(b)
+    bench.fence()
+
+
+@purpose("PLP-FS-04")
+def test_accept_in_spite_of_restriction(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=RESTRICTED))
+    b = bench.incoming()
+    b.send(CallAccepted())
+    setup_error(bench, b, a, 42)
+    bench.fence()
+
+
+@purpose("PLP-FS-05")
+def test_129_octets_of_user_data(bench: Bench) -> None:
+    """In Call, Call Accepted and Clear. An IUT that trusts the ends may pass them."""
+    if trusts_the_ends(bench):
+        pass_129_octets(bench)
+        return
+    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=octets(bench, 129)))
+    refused(bench, a, too_long)
+    if bench.two_sided:
+        a = bench.connect()
+        a.send(bench.call_request(fast_select=UNRESTRICTED))
+        b = bench.incoming()
+        b.send(CallAccepted(user_data=octets(bench, 129)))
+        setup_error(bench, b, a, 39)
+    call = fast_select_call(bench)
+    call.a.send(clear_with(octets(bench, 129)))
+    cleared(call.a, cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    cleared(call.b, cause=bench.remote_clear, diagnostic=None)
+    bench.fence()
+
+
+def pass_129_octets(bench: Bench) -> None:
+    """Each of the three packets unchanged at the other end, or its error."""
+    user_data = octets(bench, 129)
+    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    remote = ClearIndication(cause=bench.remote_clear)
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=user_data))
+    if bench.went_on(a):
+        give_up(a, bench.incoming(CallRequest(user_data=user_data)))
+    else:
+        refused(bench, a, too_long)
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=UNRESTRICTED))
+    b = bench.incoming()
+    b.send(CallAccepted(user_data=user_data))
+    if isinstance(a.expect(CallAccepted(user_data=user_data), remote), CallAccepted):
+        end(Call(bench, a, b))
+    else:
+        a.send(ClearConfirmation())
+        refused(bench, b, too_long)
+    call = fast_select_call(bench)
+    call.a.send(clear_with(user_data))
+    passed = ClearIndication(cause=0, diagnostic=241, user_data=user_data)
+    call.b.expect(passed, remote)
+    call.b.send(ClearConfirmation())
+    call.a.expect(ClearConfirmation(), too_long)
+    call.a.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-FS-06")
+def test_clear_user_data_without_fast_select(call: Call) -> None:
+    """An error, or B is cleared without the user data."""
+    bench = call.bench
+    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    call.a.send(clear_with(b"\xc0"))
+    came = call.a.expect(ClearConfirmation(), too_long)
+    if isinstance(came, ClearIndication):
+        call.a.send(ClearConfirmation())
+        cleared(call.b, cause=bench.remote_clear, diagnostic=None)
+    else:
+        bench.remark("clear user data without fast select was dropped")
+        call.b.expect(ClearIndication(cause=0, diagnostic=241, user_data=ABSENT))
+        call.b.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-FS-07")
+def test_called_user_data_without_fast_select(bench: Bench) -> None:
+    """An error, or A is connected without the user data."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    b.send(CallAccepted(user_data=b"\xc0"))
+    remote = ClearIndication(cause=bench.remote_clear)
+    came = a.expect(CallAccepted(user_data=ABSENT), remote)
+    if isinstance(came, ClearIndication):
+        a.send(ClearConfirmation())
+        too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+        refused(bench, b, too_long)
+    else:
+        bench.remark("called user data without fast select was dropped")
+        end(Call(bench, a, b))
+    bench.fence()
+
+
+@purpose("PLP-FS-08")
+def test_destination_without_fast_select_acceptance(bench: Bench) -> None:
+    called = bench.profile.addresses.no_fast_select
+    bench.need(called, "the profile names no such destination (addresses.no_fast_select)")
+    a = bench.connect()
+    a.send(bench.call_request(called=called, fast_select=UNRESTRICTED))
+    refused(bench, a, ClearIndication(cause=bench.cause(0x29)))
+    bench.fence()
+
+
+@purpose("PLP-FS-09")
+def test_clear_user_data_after_data_transfer(bench: Bench) -> None:
+    user_data = octets(bench, 100)
+    call = fast_select_call(bench)
+    call.fence("data both ways")
+    call.a.send(clear_with(user_data))
+    call.b.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
+    call.b.send(ClearConfirmation())
+    confirmed(call.a)
+    bench.fence()
+
+
+@purpose("PLP-FS-10")
+def test_bits_01_are_no_fast_select(bench: Bench) -> None:
+    a = bench.connect()
+    a.send(bench.call_request(fast_select=1, user_data=octets(bench, 17)))
+    if trusts_the_ends(bench) and bench.went_on(a):
+        give_up(a, bench.incoming(CallRequest()))
+        bench.remark("17 octets of user data were passed on")
+    else:
+        error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
+        refused(bench, a, error)
+    bench.fence()
+
+
+@purpose("PLP-FS-11")
+def test_fast_select_and_reverse_charging_in_one_octet(bench: Bench) -> None:
+    for fast_select in (UNRESTRICTED, RESTRICTED):
+        both = FastSelectReverseCharging(fast_select=fast_select, redirection=0, reverse_charging=1)
+        a = bench.connect()
+        a.send(bench.call_request(facilities=[both, *bench.call_request().facilities]))
+        give_up(a, bench.incoming(CallRequest(facilities=[both])))
+    bench.fence()

@@ -17,6 +17,7 @@ from ..judges.expectation import (
     CLOSED,
     Direction,
     Expectation,
+    Never,
     Next,
     NoConnection,
     Seen,
@@ -43,6 +44,7 @@ class CaseRecord:
 
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
+    flood: what the router sent beyond all bounds, in words.
     """
 
     number: int
@@ -56,6 +58,7 @@ class CaseRecord:
     duration_s: float = 0.0
     rerun: str = ""
     watched: list[Watched] = field(default_factory=list)
+    flood: str = ""
 
 
 @dataclass
@@ -97,6 +100,9 @@ class Judgement:
             result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
             return result
         found.frames.sort(key=lambda frame: frame.time)
+        if record.flood or found.cut:
+            self._too_much(result, record, found)
+            return result
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
@@ -113,6 +119,16 @@ class Judgement:
         self._watch(result, record, demands, reading, filters)
         self._write(result, record, found)
         return result
+
+    def _too_much(self, result: CaseResult, record: CaseRecord, found: Slice) -> None:
+        """A case with more packets than anybody judges: its evidence is kept, unread."""
+        result.verdict = Verdict.FAIL if record.flood else Verdict.ERROR
+        result.reason = record.flood or "the case has more packets than can be judged"
+        if found.cut:
+            result.reason += (
+                f"; the evidence was cut after {len(found.frames)} frames, {found.octets} octets"
+            )
+        self._write(result, record, found)
 
     def _demands(self, record: CaseRecord) -> list[tuple[Watched, Expectation]]:
         """What the purposes about the whole run demand of the connections of this case."""
@@ -306,12 +322,16 @@ def _expectation_result(
     stimulus = frames.get(expectation.stimulus, (None, None)) if expectation.stimulus else (None,)
     filters = filters_of_leading(expectation)
     joined = " || ".join(f"({f})" for f in filters) if len(filters) > 1 else "".join(filters)
+    exact = joined.replace("{k}", str(k or 1))
+    if two.offset is not None and expectation.direction is not None:
+        matched = one.met or isinstance(expectation, Never)
+        exact = _exactly(exact if matched else "", expectation.direction, two.offset, k or 1)
     return ExpectationResult(
         text=expectation.text,
         side=expectation.side,
         clause=expectation.clause,
         met=one.met and two.met,
-        filter=joined.replace("{k}", str(k or 1)),
+        filter=exact,
         locator=joined.replace("#{k}", ""),
         frame=frame,
         k=k,
@@ -320,6 +340,16 @@ def _expectation_result(
         judge_one=JudgeReading(one.met, *place(one), one.offset, one.saw),
         judge_two=JudgeReading(two.met, frame, k, two.offset, two.saw),
     )
+
+
+def _exactly(condition: str, direction: Direction, offset: int, k: int) -> str:
+    """The condition on just this packet: by connection, direction and octet offset."""
+    (source, source_port), (destination, port) = direction
+    packet = (
+        f"x25s.offset#{k} == {offset} && ip.src == {source} && ip.dst == {destination} && "
+        f"tcp.srcport == {source_port} && tcp.dstport == {port}"
+    )
+    return f"({condition}) && {packet}" if condition else packet
 
 
 def filters_of_leading(expectation: Expectation) -> list[str]:

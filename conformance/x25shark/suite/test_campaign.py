@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Purposes about everything that the router sends in a whole run."""
 
+from dataclasses import dataclass
+
 from scapy_x25 import REJ128
 
 from ..judges.expectation import PacketView
 from .language import (
     REJ,
+    CallAccepted,
+    CallRequest,
     ClearConfirmation,
+    ClearRequest,
     Conversation,
     Diagnostic,
+    Packet,
     RegistrationConfirmation,
     RegistrationRequest,
     ResetConfirmation,
@@ -66,10 +72,10 @@ def _p_r_back(conversation: Conversation) -> PacketView | None:
 
 @dataclass
 class _Circuit:
-    """One logical channel during one call, between two resets.
+    """One call, between two resets.
 
-    sent_count and acknowledged count Data packets of the tester. left_out: nothing is demanded
-    (any more), for the tester numbered wrongly on purpose, or no call stands.
+    sent_count and acknowledged count Data packets of the tester. left_out: nothing is demanded any
+    more, for the tester numbered wrongly on purpose. cleared: the next Call starts anew.
     """
 
     sent_count: int = 0
@@ -77,6 +83,7 @@ class _Circuit:
     tester_resets: bool = False
     router_resets: bool = False
     left_out: bool = False
+    cleared: bool = False
 
 
 def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
@@ -85,10 +92,12 @@ def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     Packets of the two directions cross: what the router sent before it saw a Reset or a Clear of
     the tester still counts as before it, wherever it stands in the conversation.
     """
-    circuits: dict[int, _Circuit] = {}
+    # One circuit a connection, whatever the LCN of its packets is (RFC 1613 5).
+    circuit = _Circuit()
     for sent, packet, view in conversation:
-        circuit = circuits.setdefault(packet.fields.get("lcn", 0), _Circuit())
-        if sent:
+        if circuit.cleared and isinstance(packet, (CallRequest, CallAccepted)):
+            circuit = _Circuit()
+        elif sent:
             _from_tester(circuit, packet)
         elif _from_router(circuit, packet) is back:
             return view
@@ -102,9 +111,7 @@ def _from_tester(circuit: _Circuit, packet: Packet) -> None:
     elif isinstance(packet, ResetConfirmation):
         circuit.router_resets = False
     elif isinstance(packet, ClearConfirmation):
-        circuit.left_out = True
-    elif isinstance(packet, (CallRequest, CallAccepted)) and circuit.left_out:
-        circuit.__init__()  # type: ignore[misc]
+        circuit.cleared = True
     elif packet.fields.get("p_s") is not None:
         if circuit.tester_resets or circuit.router_resets:
             return
@@ -121,10 +128,10 @@ def _from_router(circuit: _Circuit, packet: Packet) -> bool | None:
         circuit.tester_resets = False
         circuit.sent_count = circuit.acknowledged = 0
     elif isinstance(packet, (ClearRequest, ClearConfirmation)):
-        circuit.left_out = True
-    elif isinstance(packet, (CallRequest, CallAccepted)) and circuit.left_out:
-        circuit.__init__()  # type: ignore[misc]
-    elif packet.fields.get("p_r") is not None and not (circuit.left_out or circuit.tester_resets):
+        circuit.cleared = True
+    elif packet.fields.get("p_r") is not None:
+        if circuit.left_out or circuit.cleared or circuit.tester_resets:
+            return None
         modulus = _modulus(packet)
         step = (packet.fields["p_r"] - circuit.acknowledged) % modulus
         if step > circuit.sent_count - circuit.acknowledged:

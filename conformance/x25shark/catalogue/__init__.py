@@ -66,4 +66,7 @@ def catalogue() -> Catalogue:
         item["configurations"] = tuple(item["configurations"])
         item["pics"] = tuple(item["pics"])
         purposes[item["id"]] = Purpose(**item)
-    return Catalogue(purposes, {g["id"]: g["title"] for g in data["group"]})
+    groups = {g["id"]: g["title"] for g in data["group"]}
+    from . import states  # it makes purposes, so it needs this module
+
+    return Catalogue({**purposes, **states.purposes()}, {**groups, **states.groups()})

@@ -43,9 +43,9 @@ def test_data_with_numbers_of_7_bits(call: Call) -> None:
     """300 Data each way: P(S) runs from 0 to 127 and starts again."""
     for there, back in ((call.a, call.b), (call.b, call.a)):
         for number in range(PACKETS):
-            there.send_data(f"{there.name} {number}".encode())
-        for number in range(PACKETS):
-            back.expect(Data128(p_s=number % 128, m=0, user_data=f"{there.name} {number}".encode()))
+            octets = f"{there.name} {number}".encode()
+            there.send_data(octets)
+            back.expect(Data128(p_s=number % 128, m=0, user_data=octets))
     call.fence()
 
 

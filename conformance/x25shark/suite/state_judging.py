@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tester must see for each cell of the state tables (X.25 Annex C; RFC 1613).
+
+An error makes the router clear or reset the side that made it, with the cell's diagnostic, and
+the other side with cause "remote procedure error". Where nothing is to be seen, what is due in the
+state still happens. Every way ends with data on the call, or with another call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..catalogue.states import Cell
+from ..sides.side import AbsentSide
+from .events import LENGTHS, STIMULI
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    Data,
+    Data128,
+    Interrupt,
+    InterruptConfirmation,
+    Packet,
+    ResetConfirmation,
+    ResetIndication,
+    Side,
+)
+from .procedure_errors import expect_after
+from .reactions import AnySide, fence_call, not_delivered
+from .scenes import (
+    Scene,
+    enter,
+    far_clear_confirmed,
+    far_reset_confirmed,
+    go_on,
+    is_free,
+)
+
+
+def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
+    """Every stimulus of the cell's event in the cell's state, each on a channel of its own."""
+    for number, stimulus in enumerate(STIMULI[cell.row.event]):
+        scene = enter(bench, cell.state, modulus)
+        stimulus(scene)
+        if cell.low:
+            # Certainty low: a deviation alone must not fail the router.
+            with bench.preamble():
+                judge(cell, scene, number)
+        else:
+            judge(cell, scene, number)
+
+
+def judge(cell: Cell, scene: Scene, number: int = 0) -> None:
+    """Demand what the cell says; number: which stimulus of the event it was."""
+    actions = {reaction.action for reaction in cell.reactions}
+    if len(actions) > 1:
+        _either(cell, scene)
+    elif "normal" in actions:
+        _NORMAL.get(f"{cell.state} {cell.row.event}", go_on)(scene)
+    elif "error" in actions:
+        (_cleared if cell.table.error == "clear" else _reset)(scene, cell.diagnostics)
+    elif "close" in actions:
+        _closed(scene, short=cell.row.event == "length" and LENGTHS[number] == 2)
+    elif "clear far" in actions:
+        _far_cleared(scene)
+    else:
+        go_on(scene)
+
+
+# errors
+
+
+def _clear_of(scene: Scene, codes: tuple[int, ...]) -> Packet:
+    bench = scene.bench
+    return ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(*codes))
+
+
+def _reset_of(scene: Scene, codes: tuple[int, ...]) -> Packet:
+    bench = scene.bench
+    return ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes))
+
+
+def _cleared(scene: Scene, codes: tuple[int, ...]) -> None:
+    """Both sides are cleared; a call that is not connected may end by a close (RFC 1613 6.1)."""
+    pending = scene.state in ("p2", "p3")
+    _ends(scene.side, _clear_of(scene, codes), or_close=pending)
+    if scene.other is not None:
+        remote = ClearIndication(cause=scene.bench.remote_clear)
+        _ends(scene.other, remote, or_close=pending)
+    scene.bench.fence()
+
+
+def _ends(side: AnySide, clear: Packet, *, or_close: bool) -> None:
+    came = side.expect(clear, CLOSED) if or_close else side.expect(clear)
+    if came is not None or not side.present:
+        side.send(ClearConfirmation())
+
+
+def _reset(scene: Scene, codes: tuple[int, ...]) -> None:
+    """Both sides are reset. Data that came before the error may still arrive ahead of it."""
+    call = scene.connected
+    a, b = call.a, call.b
+    earlier = Data128() if a.modulus == 128 else Data()
+    expect_after(a, _reset_of(scene, codes), *([] if b.present else [earlier]))
+    a.send(ResetConfirmation())
+    if scene.state == "d2":
+        _restart_of_numbers(scene)
+        return
+    if b.present:
+        expect_after(b, ResetIndication(cause=scene.bench.remote_reset), earlier)
+        b.withholding = False
+        b.send(ResetConfirmation())
+    call.fence()
+
+
+def _restart_of_numbers(scene: Scene) -> None:
+    """B has been reset before; it may be told again that A made an error."""
+    call = scene.connected
+    b = call.b
+    b.send(ResetConfirmation())
+    text = b"after the error"
+    call.a.send(call.a.data(text))
+    again = ResetIndication(cause=scene.bench.remote_reset)
+    if isinstance(b.expect(Data(user_data=text), again), ResetIndication):
+        b.send(ResetConfirmation())
+        b.expect(Data(user_data=text))
+    call.fence()
+
+
+def _either(cell: Cell, scene: Scene) -> None:
+    """Several reactions are right; what comes of the call shows which one it was."""
+    clear = _clear_of(scene, cell.diagnostics)
+    match cell.state:
+        case "p1":
+            if cell.can("error"):
+                scene.side.allow(clear)
+            if cell.can("normal"):
+                scene.side.allow(ClearConfirmation())
+            fence_call(scene.bench)
+        case "p2" | "p3":
+            _answered_or_cleared(scene, clear)
+        case "p4":
+            not_delivered(scene.connected, *cell.diagnostics)
+            scene.bench.fence()
+        case "d2":
+            reset = _reset_of(scene, cell.diagnostics)
+            scene.connected.b.send(ResetConfirmation())
+            if isinstance(scene.side.expect(ResetConfirmation(), reset), ResetIndication):
+                scene.side.send(ResetConfirmation())
+            scene.connected.fence()
+        case state:
+            raise NotImplementedError(f"no way to tell the reactions apart in {state}")
+
+
+def _answered_or_cleared(scene: Scene, clear: Packet) -> None:
+    """B answers the pending call: it comes about, or both sides are cleared for the error."""
+    bench, other = scene.bench, scene.other
+    assert isinstance(other, Side)
+    remote = ClearIndication(cause=bench.remote_clear)
+    a, b = (scene.side, other) if scene.state == "p2" else (other, scene.side)
+    of_a, of_b = (clear, remote) if scene.state == "p2" else (remote, clear)
+    b.send(CallAccepted())
+    came = a.expect(CallAccepted(), of_a, CLOSED)
+    if isinstance(came, CallAccepted):
+        Call(bench, a, b).fence()
+        return
+    a.send(ClearConfirmation())
+    _ends(b, of_b, or_close=True)
+    bench.fence()
+
+
+# ends of the connection
+
+
+def _closed(scene: Scene, *, short: bool) -> None:
+    """The router closes; an error 38 ahead of it is accepted for a packet of two octets."""
+    side = scene.side
+    if short:
+        errors = _clear_of(scene, (38,)), _reset_of(scene, (38,))
+        if side.expect(*errors, CLOSED) is not None:
+            scene.bench.remark("a packet of two octets is answered before the connection closes")
+            side.expect(CLOSED)
+    else:
+        side.expect(CLOSED)
+    if scene.state == "p7":
+        far_clear_confirmed(scene)
+        scene.bench.fence()
+    else:
+        _far_cleared(scene)
+
+
+def _far_cleared(scene: Scene) -> None:
+    """The far side is cleared with a network cause, or its connection closed."""
+    if scene.other is not None:
+        network = ClearIndication(cause=scene.bench.network_clear)
+        _ends(scene.other, network, or_close=True)
+    scene.bench.fence()
+
+
+# events that are in order
+
+
+def _call_comes_about(scene: Scene) -> None:
+    """p1: the Call that was sent arrives, and is answered."""
+    bench, side = scene.bench, scene.side
+    b: AnySide = bench.incoming() if bench.two_sided else AbsentSide()
+    b.send(CallAccepted())
+    side.expect(CallAccepted())
+    Call(bench, side, b).fence()
+
+
+def _connected(scene: Scene) -> None:
+    """p3: B has accepted."""
+    assert isinstance(scene.other, Side)
+    scene.other.expect(CallAccepted())
+    Call(scene.bench, scene.other, scene.side).fence()
+
+
+def _clear_passes(scene: Scene) -> None:
+    """The Clear reaches the far side with cause and diagnostic, and is confirmed."""
+    if scene.other is not None:
+        scene.other.expect(ClearIndication(cause=0, diagnostic=241))
+        scene.other.send(ClearConfirmation())
+    scene.side.expect(ClearConfirmation(), CLOSED)
+    scene.bench.fence()
+
+
+def _clear_collision(scene: Scene) -> None:
+    """p7: complete without a confirmation; one is tolerated on XOT."""
+    scene.side.allow(ClearConfirmation())
+    is_free(scene)
+
+
+def _gone(scene: Scene) -> None:
+    """p7: the end of the connection confirms the Clear."""
+    far_clear_confirmed(scene)
+    scene.bench.fence()
+
+
+def _reset_passes(scene: Scene) -> None:
+    """d1: the Reset reaches B, and A has its confirmation."""
+    if scene.other is not None:
+        scene.other.expect(ResetIndication(cause=0, diagnostic=0))
+        scene.other.send(ResetConfirmation())
+    scene.side.expect(ResetConfirmation())
+    scene.connected.fence()
+
+
+def _reset_collision(scene: Scene) -> None:
+    """d3: complete without a confirmation; one is tolerated on XOT."""
+    scene.side.allow(ResetConfirmation())
+    far_reset_confirmed(scene)
+    scene.connected.fence()
+
+
+def _reset_confirmed(scene: Scene) -> None:
+    """d3 ends with the confirmation that was sent."""
+    far_reset_confirmed(scene)
+    scene.connected.fence()
+
+
+def _interrupt_passes(scene: Scene) -> None:
+    """A's Interrupt reaches B, whose confirmation reaches A; one of B is confirmed then."""
+    a, b = scene.side, scene.connected.b
+    b.expect(Interrupt(user_data=b"?"))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    if scene.state == "i1j2":
+        a.send(InterruptConfirmation())
+        b.expect(InterruptConfirmation())
+    scene.connected.fence()
+
+
+def _confirmation_passes(scene: Scene) -> None:
+    """A's confirmation reaches B; then B confirms A's Interrupt, if there is one."""
+    a, b = scene.side, scene.connected.b
+    b.expect(InterruptConfirmation())
+    if scene.state == "i2j2":
+        b.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+    scene.connected.fence()
+
+
+def _data_passes(scene: Scene) -> None:
+    """The Data arrives at B (or returns as an echo, once A is ready)."""
+    a, b = scene.side, scene.connected.b
+    if isinstance(b, Side):
+        b.expect(b.data(b"next"))
+    if scene.state == "g2":
+        a.acknowledge()
+    if not b.present:
+        a.expect(a.data(b"next"))
+    scene.connected.fence()
+
+
+def _ready_again(scene: Scene) -> None:
+    """After RNR the tester is ready again, and data flows."""
+    scene.side.acknowledge()
+    scene.connected.fence()
+
+
+def _other_channel_taken(scene: Scene) -> None:
+    """p4: Data with another LCN is taken as that of the call."""
+    a, b = scene.side, scene.connected.b
+    receiver = b if isinstance(b, Side) else a
+    receiver.expect(receiver.data(b"another LCN"))
+    scene.connected.fence()
+
+
+def _nothing_left(scene: Scene) -> None:
+    """A connection without a call has gone."""
+    scene.bench.fence()
+
+
+_NORMAL: dict[str, Callable[[Scene], None]] = {
+    "p1 call_request": _call_comes_about,
+    "p3 call_accepted": _connected,
+    "p2 clear_request": _clear_passes,
+    "p3 clear_request": _clear_passes,
+    "p4 clear_request": _clear_passes,
+    "p7 clear_request": _clear_collision,
+    "p7 clear_confirmation": is_free,
+    "p7 other_channel_number": is_free,
+    "p4 other_channel_number": _other_channel_taken,
+    "p1 tcp_end": _nothing_left,
+    "p7 tcp_end": _gone,
+    "d1 reset_request": _reset_passes,
+    "d3 reset_request": _reset_collision,
+    "d3 reset_confirmation": _reset_confirmed,
+    "i1j1 interrupt": _interrupt_passes,
+    "i1j2 interrupt": _interrupt_passes,
+    "i1j2 interrupt_confirmation": _confirmation_passes,
+    "i2j2 interrupt_confirmation": _confirmation_passes,
+    "f1g1 p_s_next": _data_passes,
+    "g2 p_s_next": _data_passes,
+    "f1g1 rr": go_on,
+    "g2 rr": go_on,
+    "f1g1 rnr": _ready_again,
+    "g2 rnr": _ready_again,
+}

@@ -213,12 +213,17 @@ def _failed_last(directory: Path, select: str) -> str:
 @router_option
 @click.option("--all", "everything", is_flag=True, help="Every purpose, with a case or without.")
 @click.option("--select", default="", metavar="EXPR", help="Only these.")
-def list_cases(router: str, everything: bool, select: str) -> None:
+@click.option("--coverage", is_flag=True, help="The state tables: which cells have a case.")
+def list_cases(router: str, everything: bool, select: str, coverage: bool) -> None:
     """List the cases, and which of them apply to a router."""
-    from .catalogue import catalogue
+    from .catalogue import catalogue, states
     from .profile import ProfileError, load_profile
     from .suite import loader
 
+    if coverage:
+        for line in states.coverage():
+            click.echo(line)
+        return
     try:
         profile = load_profile(router)
         implemented = loader.cases()
@@ -227,13 +232,14 @@ def list_cases(router: str, everything: bool, select: str) -> None:
     except (ProfileError, loader.SelectionError) as error:
         fail(2, str(error))
     width = shutil.get_terminal_size().columns
+    longest = max((len(identifier) for identifier in chosen), default=0)
     for identifier in chosen:
         purpose = catalogue().purposes[identifier]
         unmet = purpose.unmet(profile.configuration, profile.declared, profile.has)
         state = "no case" if identifier not in implemented else ("-" if unmet else "runs")
         if state == "runs" and purpose.slow:
             state = "slow"
-        line = f"{identifier:13} {state:8} {purpose.purpose}"
+        line = f"{identifier:{longest}} {state:8} {purpose.purpose}"
         click.echo(line if len(line) <= width else line[: width - 3] + "...")
     total = len(catalogue().purposes)
     click.echo(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")

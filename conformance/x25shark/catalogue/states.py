@@ -213,13 +213,15 @@ def coverage() -> Iterator[str]:
         yield f"Table {table.id}: {table.title} ({table.clause})"
         if table.out_of_scope:
             yield f"  out of scope: {table.out_of_scope}"
+        for state, why in table.unreachable.items():
+            yield f"  {state} ({table.states[state]}) unreachable: {why}"
         for row in table.rows:
             yield f"  {row.event}: {row.text}"
             for cell in (c for c in table.cells() if c.row is row):
                 kind = _kind(cell)
                 without[kind] = without.get(kind, 0) + (kind != "covered")
                 cases += len(table.moduli) * (kind == "covered")
-                reason = f"; {cell.why}" if kind in ("unreachable", "no case") else ""
+                reason = f": {cell.why}" if kind == "no case" else ""
                 yield f"    {cell.state:5} {cell.text:40} {kind}{reason}"
         yield ""
     others = ", ".join(f"{count} {kind}" for kind, count in without.items() if count)

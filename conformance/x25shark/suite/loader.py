@@ -59,7 +59,9 @@ def select(expression: str, known: list[str]) -> list[str]:
     for item in items:
         name = item.removeprefix("!").upper()
         matched = {
-            k for k in known if fnmatchcase(k, name) or k.rsplit("-", 1)[0] == name
+            k
+            for k in known
+            if fnmatchcase(k.upper(), name) or k.upper().rsplit("-", 1)[0] == name
         }
         if not matched:
             groups = sorted({k.rsplit("-", 1)[0] for k in known})

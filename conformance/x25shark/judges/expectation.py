@@ -85,7 +85,12 @@ class Seen:
 
     met: bool
     view: PacketView | None
-    saw: str
+    said: str = ""
+
+    @property
+    def saw(self) -> str:
+        """What was seen, in words."""
+        return self.said or (self.view.text if self.view else "nothing")
 
     @property
     def offset(self) -> int | None:
@@ -184,9 +189,9 @@ class Next(Expectation):
         for view in self.window(judge):
             if self.any_match(judge, self.leading(), view):
                 consumed.add((self.direction, view.offset))
-                return Seen(True, view, view.text)
+                return Seen(True, view)
             if not self.any_match(judge, self.passing, view):
-                return Seen(False, view, view.text)
+                return Seen(False, view)
         return self._at_end(judge)
 
     def _at_end(self, judge: Judge) -> Seen:
@@ -222,7 +227,7 @@ class NextMessage(Next):
             if not self.any_match(judge, self.leading(), view):
                 if self.any_match(judge, self.passing, view):
                     continue
-                return Seen(False, view, view.text)
+                return Seen(False, view)
             collected += view.user_data
             consumed.add((self.direction, view.offset))
             wrong = self._wrong(view, collected)
@@ -278,7 +283,7 @@ class Quiet(Expectation):
             if (self.direction, view.offset) in consumed:
                 continue
             if not self.any_match(judge, allowed, view):
-                return Seen(False, view, view.text)
+                return Seen(False, view)
         return Seen(True, None, "nothing else")
 
 
@@ -298,7 +303,7 @@ class Never(Expectation):
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         for view in self.window(judge):
             if self.any_match(judge, self.forbidden, view):
-                return Seen(False, view, view.text)
+                return Seen(False, view)
         return Seen(True, None, "none")
 
 

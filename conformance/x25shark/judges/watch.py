@@ -45,7 +45,7 @@ class Follows(Expectation):
         broken = self.rule([(sent, decode(octets), view) for sent, octets, view in order])
         if broken is None:
             return Seen(True, None, "all as demanded")
-        return Seen(False, broken, broken.text)
+        return Seen(False, broken)
 
 
 @dataclass

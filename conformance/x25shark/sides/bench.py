@@ -84,6 +84,7 @@ class Bench:
         self.expectations: list[Expectation] = []
         self.remarks: list[str] = []
         self.sides: list[Side] = []
+        self.last_sender: Side | None = None
         self.connections: list[tuple[str, Connection]] = []
         self.received: dict[Direction, Received] = {}
         self.accepted: dict[tuple[str, int], list[Direction]] = {}
@@ -442,17 +443,8 @@ class Bench:
 
     def state(self, expectation: Expectation) -> None:
         """Add an expectation to those that are judged."""
-        latest = max(
-            (
-                (side.connection.sent[-1].time, side)
-                for side in self.sides
-                if side.connection.sent
-            ),
-            key=lambda item: item[0],
-            default=None,
-        )
-        if latest is not None:
-            side = latest[1]
+        if self.last_sender is not None and self.last_sender.connection.sent:
+            side = self.last_sender
             back = Direction(side.direction.destination, side.direction.source)
             expectation.stimulus = (back, side.connection.sent[-1].offset)
         self.expectations.append(expectation)

@@ -109,7 +109,7 @@ class Side:
             octets_of_packet = self.octets_of(packet)
             self._note(packet, octets_of_packet)
             octets += unit(octets_of_packet)
-        self.connection.send(octets)
+        self.send_octets(octets)
 
     def _note(self, packet: Packet, octets: bytes) -> None:
         self.numbering.sent(octets)
@@ -124,6 +124,7 @@ class Side:
 
     def send_octets(self, octets: bytes) -> None:
         """Send octets on the connection as they are: headers, halves of packets, anything."""
+        self.bench.last_sender = self
         self.connection.send(octets)
 
     def unit_of(self, packet: Packet) -> bytes:

@@ -113,10 +113,11 @@ def _from_tester(circuit: _Circuit, packet: Packet) -> None:
     elif isinstance(packet, ClearConfirmation):
         circuit.cleared = True
     elif packet.fields.get("p_s") is not None:
-        if circuit.tester_resets or circuit.router_resets:
+        if circuit.router_resets:
             return
-        if packet.fields["p_s"] != circuit.sent_count % _modulus(packet):
-            circuit.left_out = True
+        # Data before the confirmation of a Reset may count or not: the router may have confirmed.
+        wrong = packet.fields["p_s"] != circuit.sent_count % _modulus(packet)
+        circuit.left_out = circuit.left_out or wrong or circuit.tester_resets
         circuit.sent_count += 1
 
 
@@ -133,7 +134,7 @@ def _from_router(circuit: _Circuit, packet: Packet) -> bool | None:
         if circuit.left_out or circuit.cleared or circuit.tester_resets:
             return None
         modulus = _modulus(packet)
-        step = (packet.fields["p_r"] - circuit.acknowledged) % modulus
+        step: int = (packet.fields["p_r"] - circuit.acknowledged) % modulus
         if step > circuit.sent_count - circuit.acknowledged:
             behind = modulus - step
             return behind <= modulus // 2 and behind <= circuit.acknowledged

@@ -41,7 +41,7 @@ lint: setup-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict conformance/x25shark scapy_layers/scapy_x25
 	$(BIN)/mypy --strict conformance/tests scapy_layers/tests
-	$(BIN)/mypy --strict dissectors
+	MYPYPATH=dissectors/gaps:dissectors/tests:conformance:scapy_layers $(BIN)/mypy --strict dissectors
 	$(BIN)/mypy --strict ci/linux-router
 	luacheck --quiet --config dissectors/lua/.luacheckrc dissectors/lua
 	@if cargo fmt --version >/dev/null 2>&1; then \

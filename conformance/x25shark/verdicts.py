@@ -42,7 +42,9 @@ OUTCOMES: dict[Verdict, Outcome] = {
     ),
     Verdict.NOT_APPLICABLE: Outcome("the profile does not declare it", "skipped", "skipped"),
     Verdict.ERROR: Outcome("the tester failed, or the judges disagree", "error", "error"),
-    Verdict.NOT_RUN: Outcome("selected but not executed; the reason is given", "skipped", "skipped"),
+    Verdict.NOT_RUN: Outcome(
+        "selected but not executed; the reason is given", "skipped", "skipped"
+    ),
 }
 
 EXIT_STATUSES: dict[int, str] = {

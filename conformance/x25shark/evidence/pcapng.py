@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO
 
 SECTION_HEADER = 0x0A0D0D0A
 INTERFACE_DESCRIPTION = 1
@@ -48,7 +48,7 @@ class Interface:
     per_second: int
 
 
-def read_blocks(stream: BinaryIO) -> Iterator[Block]:
+def read_blocks(stream: IO[bytes]) -> Iterator[Block]:
     """The blocks of a stream until its end. A block that is cut short ends the stream.
 
     Raises CaptureFormatError if it is no pcapng.

@@ -159,9 +159,7 @@ class Expectation(ABC):
             last = bisect_left(views, self.stop, key=lambda view: view.offset)
         return list(views[first:last])
 
-    def any_match(
-        self, judge: Judge, templates: Iterable[Packet], view: PacketView
-    ) -> bool:
+    def any_match(self, judge: Judge, templates: Iterable[Packet], view: PacketView) -> bool:
         assert self.direction is not None
         return any(judge.matches(t, view, self.direction) for t in templates)
 

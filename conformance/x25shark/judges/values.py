@@ -149,7 +149,7 @@ class Absent(Matcher):
 ABSENT = Absent()
 
 
-def one_of(*values: Value | None | Iterable[Value]) -> OneOf:
+def one_of(*values: Value | Iterable[Value] | None) -> OneOf:
     """Any of the values; a range or another iterable stands for all it holds."""
     flat: list[Value | None] = []
     for value in values:

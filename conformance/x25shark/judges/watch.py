@@ -78,9 +78,7 @@ class Watch:
         """A rule over the conversation holds on every connection."""
 
         def make(side: str, direction: Direction) -> Expectation:
-            return Follows(
-                side, self.clause, direction, rule=rule, rule_in_words=rule_in_words
-            )
+            return Follows(side, self.clause, direction, rule=rule, rule_in_words=rule_in_words)
 
         self._demands.append(_Demand(make, ()))
 

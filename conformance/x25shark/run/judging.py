@@ -106,9 +106,7 @@ class Judgement:
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
-            reading, opinion = self._judge.read(
-                found.capture(), filters, FIELDS, JUDGE_SECONDS
-            )
+            reading, opinion = self._judge.read(found.capture(), filters, FIELDS, JUDGE_SECONDS)
         except JudgeError as error:
             result.verdict = Verdict.ERROR
             result.reason = f"judge two gave no reading ({error.kind}): {error}"

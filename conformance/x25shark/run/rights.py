@@ -34,9 +34,7 @@ def may_capture() -> bool:
     if os.geteuid() == 0:
         return True
     # Devices are listed to everybody; their link types only to those who may open them.
-    done = subprocess.run(
-        [program, "-L", "-i", "lo"], capture_output=True, check=False, timeout=20
-    )
+    done = subprocess.run([program, "-L", "-i", "lo"], capture_output=True, check=False, timeout=20)
     return done.returncode == 0
 
 
@@ -51,9 +49,7 @@ def obtain(profile: Profile, *, own: bool = False) -> Rights:
     possible = profile.is_loopback and starts_router
     if own or profile.capture.namespace == "own":
         if not possible:
-            raise RightsError(
-                "an own namespace needs a router on loopback that the profile starts"
-            )
+            raise RightsError("an own namespace needs a router on loopback that the profile starts")
         return _own()
     if may_capture():
         return Rights((), "directly")

@@ -229,7 +229,10 @@ class Bench:
         self.loop.wait(lambda: bool(waiting), self.patience)
         if not waiting:
             missing = Next(
-                at.upper(), self.clause(clause), None, alternatives=(CallRequest(),),
+                at.upper(),
+                self.clause(clause),
+                None,
+                alternatives=(CallRequest(),),
                 preamble=self.in_preamble,
             )
             self.state(missing)
@@ -248,9 +251,11 @@ class Bench:
         waiting = self._waiting.get(at, [])
         received = calling.connection.received
         self.loop.wait(
-            lambda: bool(waiting)
-            or bool(received and received[-1].end > calling.cursor)
-            or calling.connection.end is not None,
+            lambda: (
+                bool(waiting)
+                or bool(received and received[-1].end > calling.cursor)
+                or calling.connection.end is not None
+            ),
             self.patience if seconds is None else seconds,
         )
         return bool(waiting)
@@ -395,7 +400,10 @@ class Bench:
             if self.in_preamble:
                 raise
             missing = Next(
-                "A", self.purpose.clause, None, alternatives=(CallAccepted(),),
+                "A",
+                self.purpose.clause,
+                None,
+                alternatives=(CallAccepted(),),
                 note=note or "the router takes no connection",
             )
             self.state(missing)
@@ -553,9 +561,11 @@ def _values(
     """Packet size and window for sending, for the called or the calling side."""
     size, window = otherwise
     for facility in packet.fields.get("facilities") or ():
-        value = facility.getfieldval("called" if called else "calling") if isinstance(
-            facility, (PacketSize, WindowSize)
-        ) else None
+        value = (
+            facility.getfieldval("called" if called else "calling")
+            if isinstance(facility, (PacketSize, WindowSize))
+            else None
+        )
         if isinstance(facility, PacketSize) and isinstance(value, int) and 4 <= value <= 12:
             size = 1 << value
         elif isinstance(facility, WindowSize) and isinstance(value, int) and 1 <= value <= 127:

@@ -260,7 +260,9 @@ class Side:
         """Demand that the router closes or resets the connection, and sends nothing before."""
         self.expect(CLOSED, clause=clause, within=within)
 
-    def never(self, *templates: Packet, clause: str | None = None, from_start: bool = False) -> None:
+    def never(
+        self, *templates: Packet, clause: str | None = None, from_start: bool = False
+    ) -> None:
         """Demand that no such packet comes, from here (or the very start) to the TCP end."""
         self.bench.state(
             Never(

@@ -47,8 +47,8 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED
 from ..judges.template import lacks
-from ..judges.watch import Conversation, Watch
 from ..judges.values import ABSENT, between, either, not_in, one_of
+from ..judges.watch import Conversation, Watch
 from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.call import Call
 from ..sides.side import Side, unit

@@ -26,7 +26,7 @@ def unit(packet: bytes | str, version: int = 0, length: int | None = None) -> by
 def _checksum(octets: bytes) -> int:
     if len(octets) % 2:
         octets += b"\0"
-    total = sum(struct.unpack(f">{len(octets) // 2}H", octets))
+    total: int = sum(struct.unpack(f">{len(octets) // 2}H", octets))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -57,7 +57,15 @@ def test_tshark_takes_the_profile_without_complaint() -> None:
         shutil.copytree(PROFILE, profiles / "x25shark")
         capture = sandbox.folder / "call.pcapng"
         capture.write_bytes(CAPTURES["call"])
-        command = ["tshark", "-C", "x25shark", "-X", f"lua_script:{sandbox.lua}", "-r", capture]
+        command = [
+            "tshark",
+            "-C",
+            "x25shark",
+            "-X",
+            f"lua_script:{sandbox.lua}",
+            "-r",
+            str(capture),
+        ]
         lines, colours = (
             subprocess.run(
                 [*command, *further],

@@ -201,10 +201,10 @@ def quiet_change(expectation: Quiet, judge: Judge) -> Change | None:
 
 def apply(made: Sequence[Change], found: Slice) -> bytes:
     """The capture of a case with the changes in it."""
-    by_direction: dict[tuple[object, object], list[Change]] = {}
+    by_direction: dict[tuple[object, ...], list[Change]] = {}
     for change in made:
         by_direction.setdefault(tuple(change.direction), []).append(change)
-    first: dict[tuple[object, object], int] = {}
+    first: dict[tuple[object, ...], int] = {}
     blocks = [b.octets for b in found.head]
     for frame in found.frames:
         segment = frame.segment
@@ -330,11 +330,11 @@ def _independent(
         return [pending[0]]
     numbers: set[int] = set()
     packets: set[tuple[Direction, int | None]] = set()
-    chosen = []
+    chosen: list[tuple[int, Change]] = []
     for number, change in pending:
         alone = isinstance(expectations[number], (Quiet, Counted)) or change.offset is None
         place = (change.direction, change.offset)
-        if alone and chosen or change.named != first.named:
+        if (alone and chosen) or change.named != first.named:
             continue
         if number not in numbers and place not in packets:
             numbers.add(number)

@@ -85,9 +85,14 @@ def call_with(bench: Bench, *facilities: Packet) -> tuple[Side, CallRequest]:
 
 
 def refused_or(
-    bench: Bench, a: Side, wrong: ClearIndication, offered: Sequence[Packet], remark: str
+    bench: Bench,
+    made: tuple[Side, CallRequest],
+    wrong: ClearIndication,
+    offered: Sequence[Packet],
+    remark: str,
 ) -> None:
     """The Call is refused, or goes on to B (in T2: is answered) with these values and a remark."""
+    a, request = made
     if not bench.two_sided:
         came = a.expect(CallAccepted(facilities=list(offered)), wrong, CLOSED)
         if isinstance(came, CallAccepted):
@@ -97,7 +102,8 @@ def refused_or(
             a.send(ClearConfirmation())
     elif bench.went_on(a):
         bench.remark(remark)
-        give_up(a, bench.incoming(CallRequest(facilities=list(offered))))
+        whole = CallRequest(facilities=list(offered), user_data=request.user_data)
+        give_up(a, bench.incoming(whole))
     else:
         refused(bench, a, wrong)
 
@@ -123,9 +129,8 @@ def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
         bench.remark("a Call without packet size and window size was refused")
     else:
         b = arrives(bench)
-        b.send(
-            CallAccepted(facilities=[PacketSize(), WindowSize()] if bench.model == "splice" else [])
-        )
+        own = [PacketSize(), WindowSize()] if bench.model == "splice" else []
+        b.send(CallAccepted(facilities=own))
         came = a.expect(CallAccepted(facilities=both), ClearIndication(), CLOSED)
         if isinstance(came, CallAccepted):
             end(Call(bench, a, b))
@@ -231,9 +236,9 @@ def test_window_0_is_refused(bench: Bench) -> None:
 @purpose("PLP-FAC-09")
 def test_window_8_is_refused_or_lowered(bench: Bench) -> None:
     legal = between(2, 7)
-    a, _ = call_with(bench, PacketSize(), WindowSize(called=8, calling=8))
+    made = call_with(bench, PacketSize(), WindowSize(called=8, calling=8))
     lowered = [WindowSize(called=legal, calling=legal)]
-    refused_or(bench, a, error(bench, 66), lowered, "window 8 was lowered")
+    refused_or(bench, made, error(bench, 66), lowered, "window 8 was lowered")
     bench.fence()
 
 
@@ -248,9 +253,9 @@ def test_packet_size_codes_outside_4_to_12_are_refused(bench: Bench) -> None:
 @purpose("PLP-FAC-11")
 def test_reserved_bits_of_packet_size(bench: Bench) -> None:
     for octet in (0x17, 0x87):
-        a, _ = call_with(bench, PacketSize(called=octet, calling=octet), WindowSize())
+        made = call_with(bench, PacketSize(called=octet, calling=octet), WindowSize())
         offered = [PacketSize(called=7, calling=7)]
-        refused_or(bench, a, error(bench, 66), offered, "reserved bits were ignored")
+        refused_or(bench, made, error(bench, 66), offered, "reserved bits were ignored")
     bench.fence()
 
 
@@ -392,9 +397,8 @@ def test_throughput_class_is_never_raised(bench: Bench) -> None:
     lower = between(3, 11)
     most = ThroughputClass(called=lower, calling=lower)
     for answered in (10, 12):
-        a, request = call_with(
-            bench, ThroughputClass(called=11, calling=11), PacketSize(), WindowSize()
-        )
+        asked = ThroughputClass(called=11, calling=11)
+        a, _ = call_with(bench, asked, PacketSize(), WindowSize())
         b = bench.incoming(CallRequest(facilities=[most]))
         given = ThroughputClass(called=answered, calling=answered)
         b.send(CallAccepted(facilities=[given]))
@@ -434,8 +438,8 @@ def unknown_facility(bench: Bench, unknown: Packet) -> None:
     """Refused (65), or the values behind it are as without it; passed on it is a remark."""
     size, window = PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)
     values = values_with(bench, size, window)
-    a, _ = call_with(bench, unknown, size, window)
-    refused_or(bench, a, error(bench, 65), values, "a Call with an unknown facility went on")
+    made = call_with(bench, unknown, size, window)
+    refused_or(bench, made, error(bench, 65), values, "a Call with an unknown facility went on")
     bench.fence()
 
 
@@ -463,10 +467,10 @@ def test_unknown_class_d_facility(bench: Bench) -> None:
 def test_same_facility_twice_is_refused(bench: Bench) -> None:
     """32 octets first, 512 last: an IUT that takes the last value is a remark."""
     first, last = PacketSize(called=5, calling=5), PacketSize(called=9, calling=9)
-    a, _ = call_with(bench, first, WindowSize(), last)
+    made = call_with(bench, first, WindowSize(), last)
     offered = [PacketSize(called=between(7, 9), calling=between(7, 9))]
     wrong = error(bench, 73, 64, 0)
-    refused_or(bench, a, wrong, offered, "the last value of a repeated facility was taken")
+    refused_or(bench, made, wrong, offered, "the last value of a repeated facility was taken")
     bench.fence()
 
 

@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Tests share modules of this folder.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 #: Seconds after which a test gives up; nothing waits that long unless it fails.
 PATIENCE = 10.0
 

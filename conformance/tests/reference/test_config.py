@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from x25shark.reference.config import ConfigError, load, parse
+from x25shark.reference.config import load, parse
+from x25shark.reference.config_table import ConfigError
 
 ROUTE = {"prefix": "21", "to": "127.0.25.3:1998"}
+SERIAL = {"name": "s0", "listen": "127.0.0.1:0"}
 PVC = {"name": "S0", "lcn": 1, "remote_name": "S1", "remote_lcn": 2, "to": "echo"}
 
 
@@ -42,6 +44,24 @@ PVC = {"name": "S0", "lcn": 1, "remote_name": "S1", "remote_lcn": 2, "to": "echo
         ({"pvc": [PVC | {"window_in": 8}]}, "pvc[1].window_in: "),
         ({"pvc": [PVC | {"retry": 0}]}, "pvc[1].retry: "),
         ({"pvc": [PVC | {"name": "x" * 256}]}, "pvc[1].name: "),
+        ({"serial": [{"name": "s0"}]}, "serial[1].listen: give one of"),
+        ({"serial": [SERIAL | {"pty": True}]}, "serial[1].listen: give one of"),
+        ({"serial": [SERIAL | {"name": "s 0"}]}, "serial[1].name: "),
+        ({"serial": [SERIAL, SERIAL]}, "serial: two entries"),
+        ({"serial": [SERIAL | {"framing": "ppp"}]}, "serial[1].framing: must be one of octet, bit"),
+        ({"serial": [SERIAL | {"role": "ste"}]}, "serial[1].role: "),
+        ({"serial": [SERIAL | {"modulo": 9}]}, "serial[1].modulo: must be 8 or 128"),
+        ({"serial": [SERIAL | {"lcn_range": [0, 9]}]}, "serial[1].lcn_range: "),
+        ({"serial": [SERIAL | {"lcn_range": [True, 9]}]}, "serial[1].lcn_range: "),
+        ({"serial": [SERIAL | {"t2": 4}]}, "serial[1].t1: must be above 0 and above t2"),
+        ({"serial": [SERIAL | {"n1": 100}]}, "serial[1].n1: "),
+        ({"serial": [SERIAL | {"k": 8}]}, "serial[1].k: "),
+        ({"serial": [SERIAL | {"speed": 9600}]}, "serial[1].speed: unknown key"),
+        ({"route": [ROUTE | {"to": "serial:s0"}]}, "route[1].to: no [[serial]]"),
+        (
+            {"serial": [SERIAL], "route": [ROUTE | {"to": "serial:s0", "model": "splice"}]},
+            'route[1].model: must be "local"',
+        ),
     ],
 )
 def test_wrong_configuration(values: dict[str, Any], message: str) -> None:
@@ -55,6 +75,10 @@ def test_wrong_configuration(values: dict[str, Any], message: str) -> None:
 def test_defaults_and_spelling() -> None:
     assert parse({}).t11 == 180
     assert parse({"max-calls": 7, "stop-on-eof": True}).max_calls == 7
+    values = {"serial": [SERIAL], "route": [ROUTE | {"to": "serial:s0"}]}
+    assert parse(values).routes[0].model == "local"
+    assert parse(values).serials[0].lapb.n1 == 2104
+    assert parse({"serial": [SERIAL | {"role": "dte"}]}).serials[0].lapb.initiate
     route = parse({"model": "local", "route": [ROUTE | {"packet-size": 512}]}).routes[0]
     assert (route.packet_size, route.independent, route.model) == (9, True, "local")
 

@@ -2,8 +2,9 @@
 """Command line of the reference router.
 
 Prints one JSON line when it is ready: {"ready": true, "listen": "127.0.25.1:1998", "http": ...,
-"pid": ...}. Ends with 0 after SIGTERM, SIGINT or (with --stop-on-eof) the end of standard input,
-with 2 and one line on standard error if it cannot start.
+"pid": ...}, and with serial interfaces "serial": {"s0": "127.0.25.1:2001"}. Ends with 0 after
+SIGTERM, SIGINT or (with --stop-on-eof) the end of standard input, with 2 and one line on standard
+error if it cannot start.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from socket import socket
 
-from .config import ConfigError, Settings, load
+from .config import Settings, load
+from .config_table import ConfigError
 from .null import KINDS
 from .server import Server
 
@@ -94,6 +96,8 @@ def announce(server: Server) -> None:
         "http": name(server.http) if server.settings.http is not None else None,
         "pid": os.getpid(),
     }
+    if server.lines:
+        line["serial"] = server.lines
     print(json.dumps(line), flush=True)
 
 

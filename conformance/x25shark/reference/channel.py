@@ -8,6 +8,7 @@ call. RFC 1613 5: one circuit per connection, and the LCN of a packet that comes
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import codec
@@ -56,6 +57,10 @@ class Channel(Circuit):
             # X.25 Table C-1 asks for a Diagnostic packet, which RFC 1613 6.4 forbids.
             self.discard()
             return
+        self.process(packet_type, octets)
+
+    def process(self, packet_type: int, octets: bytes) -> None:
+        """Do what the state tables say."""
         in_data_transfer = True
         try:
             cell = self.call_cell(packet_type)
@@ -69,12 +74,16 @@ class Channel(Circuit):
                     self.discard()
             else:
                 assert isinstance(cell, int)
-                raise PacketError(cell)
+                raise PacketError(self.state_diagnostic(cell))
         except PacketError as error:
             if in_data_transfer:
                 self.reset_error(error.diagnostic)
             else:
                 self.clear_error(error.diagnostic, error.cause)
+
+    def state_diagnostic(self, diagnostic: int) -> int:
+        """The diagnostic of a cell of the state tables."""
+        return diagnostic
 
     def acceptable_modulo(self, octets: bytes) -> int:
         """Modulo of a packet, or 0 if this router does not support it."""
@@ -165,6 +174,9 @@ class Channel(Circuit):
         elif clear.user_data or not clear.facilities.items:
             raise PacketError(Diag.TOO_LONG)
 
+    def check_cause(self, cause: int) -> None:
+        """Causes that the peer may give. On XOT no end is the DTE (RFC 1613 5): any."""
+
     def confirm_clear(self) -> None:
         self.send(codec.header(self.modulo, self.lcn, Type.CLEAR_CONFIRMATION))
 
@@ -233,6 +245,7 @@ class Channel(Circuit):
     def on_reset(self, octets: bytes) -> None:
         """Reset Request (X.25 4.4.3); in d3 a collision, which completes."""
         cause, diagnostic = codec.parse_reset(octets)
+        self.check_cause(cause)
         self.interface.reset_in(cause)
         if self.d is D.RESET_SENT:
             self.reset_complete()
@@ -318,9 +331,18 @@ class Channel(Circuit):
         self.stop_timers()
         self.p = P.CLEAR_SENT
         self.joined = None
-        self.interface.clears_out[clear.cause] += 1
-        self.send(codec.encode_clear(self.modulo, self.lcn, self.permitted(clear)))
+        self.emit_clear(clear)
         self.await_clear_confirmation()
+
+    def emit_clear(self, clear: Clear) -> None:
+        cause = self.own_cause(clear.cause)
+        self.interface.clears_out[cause] += 1
+        clear = replace(self.permitted(clear), cause=cause)
+        self.send(codec.encode_clear(self.modulo, self.lcn, clear))
+
+    def own_cause(self, cause: int) -> int:
+        """The cause of a Clear or Reset as this side may write it."""
+        return cause
 
     def forward_clear(self, octets: bytes) -> None:
         """Send the Clear of the other side of a splice as it is (p7)."""
@@ -358,6 +380,7 @@ class Channel(Circuit):
         self.start_timer("T12", self.settings.t12, self.t12_expired)
 
     def emit_reset(self, cause: int, diagnostic: int) -> None:
+        cause = self.own_cause(cause)
         self.interface.resets_out[cause] += 1
         octets = codec.header(self.modulo, self.lcn, Type.RESET)
         self.send(octets + bytes((cause, diagnostic)))
@@ -430,10 +453,14 @@ class Channel(Circuit):
 
     def connection_lost(self) -> None:
         """RFC 1613 6.1: the end of the connection ends the call and confirms a Clear."""
+        self.end(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+
+    def end(self, clear: Clear) -> None:
+        """The circuit is over without a Clear on this side; clear is for the other one."""
         if self.p is P.CALL_SENT:
             self.interface.count("x25StatOutCallFailures")
         if self.p in (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER):
-            self.user.cleared(self, Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+            self.user.cleared(self, clear)
         if self.p is P.READY:
             self.user.lost(self)
         else:
@@ -461,9 +488,7 @@ class Channel(Circuit):
         self.interface.count("x25StatClearTimeouts")
         self._repeats += 1
         if self._repeats == 1:
-            again = Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.TIME_CLEAR)
-            self.interface.clears_out[again.cause] += 1
-            self.send(codec.encode_clear(self.modulo, self.lcn, again))
+            self.emit_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.TIME_CLEAR))
             self.start_timer("T13", self.settings.t13, self.t13_expired)
         else:
             # The two ends no longer agree on the state, so the connection cannot be used again.

@@ -20,9 +20,14 @@ class Circuit:
         #: True if the peer opened the connection, so that calls may come in on it.
         self.accepted = accepted
         self.settings = router.settings
+        #: log2 of the largest packet size, and the largest window, on this side.
+        self.size_limit = router.settings.size_limit
+        self.window_max = router.settings.window_max
         self.wire = wire
         self.interface = router.counters.interface(wire.peer)
         self.permanent = False
+        #: A logical channel of a serial interface, not an XOT connection.
+        self.on_line = False
         #: RFC 1613 6.5: nothing but the answer to a PVC setup counts on this connection.
         self.awaits_setup = False
         self.p = P.READY

@@ -85,12 +85,22 @@ class ResetCause:
     NETWORK_OPERATIONAL: Final = 0x0F
 
 
+class RestartCause:
+    """Restarting cause (X.25 5.5.1)."""
+
+    DTE_RESTARTING: Final = 0x00
+    LOCAL_PROCEDURE_ERROR: Final = 0x01
+    NETWORK_CONGESTION: Final = 0x03
+    NETWORK_OPERATIONAL: Final = 0x07
+
+
 class Diag:
     """Diagnostic codes (X.25 Annex E)."""
 
     NONE: Final = 0
     INVALID_P_S: Final = 1
     INVALID_P_R: Final = 2
+    STATE_R1: Final = 17
     STATE_P1: Final = 20
     STATE_P2: Final = 21
     STATE_P3: Final = 22
@@ -102,8 +112,12 @@ class Diag:
     STATE_D3: Final = 29
     UNIDENTIFIABLE: Final = 33
     INVALID_ON_PVC: Final = 35
+    UNASSIGNED_CHANNEL: Final = 36
+    REJ_NOT_SUBSCRIBED: Final = 37
     TOO_SHORT: Final = 38
     TOO_LONG: Final = 39
+    INVALID_GFI: Final = 40
+    NONZERO_CHANNEL: Final = 41
     INCOMPATIBLE_WITH_FACILITY: Final = 42
     INTERRUPT_CONFIRMATION_NOT_DUE: Final = 43
     INTERRUPT_NOT_DUE: Final = 44
@@ -111,6 +125,7 @@ class Diag:
     TIME_INCOMING_CALL: Final = 49
     TIME_CLEAR: Final = 50
     TIME_RESET: Final = 51
+    TIME_RESTART: Final = 52
     FACILITY_CODE: Final = 65
     FACILITY_PARAMETER: Final = 66
     CALLED_ADDRESS: Final = 67
@@ -119,6 +134,7 @@ class Diag:
     INCOMING_BARRED: Final = 70
     NO_LOGICAL_CHANNEL: Final = 71
     FACILITY_DUPLICATE: Final = 73
+    IMPROPER_CAUSE: Final = 81
     INCONSISTENT_Q: Final = 83
     TEMPORARY_ROUTING: Final = 120
     D_BIT_NOT_SUPPORTED: Final = 166

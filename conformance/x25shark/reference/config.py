@@ -21,6 +21,8 @@
         independent = true             the near side keeps what it asked for (local)
         modulo8_only = true            the far side takes modulo 8 only (local)
     [[pvc]]                            see pvc.py
+    [[serial]]                         see serial_config.py; a route leads there with
+                                       to = "serial:NAME", and its model is then always local
 
 Keys may be written with '-' or '_'.
 """
@@ -30,10 +32,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from .config_table import ConfigError, Table
 from .routes import INTERNAL, Destination, Route
+from .serial_config import SerialSettings, read_serial
 
+#: A route's target on a serial interface begins with this.
+SERIAL = "serial:"
 MODELS = ("local", "end-to-end", "splice")
 ROUTE_RULES = ("longest", "first")
 #: Longest packet outside data transfer that is read as a packet: errors in it get a diagnostic.
@@ -41,10 +47,6 @@ SET_UP_LONGEST = 512
 
 
 LISTEN = Destination("127.0.25.1:1998", "127.0.25.1", 1998)
-
-
-class ConfigError(Exception):
-    """What is wrong with the configuration, and where."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Settings:
     connect_timeout: float = 30.0
     linger: float = 5.0
     empty: float = 0.0
-    #: X.25 Table D-1; restarts do not exist on XOT, so T10 is accepted but never runs.
+    #: X.25 Table D-1; restarts do not exist on XOT, so T10 runs on serial interfaces only.
     t10: float = 60.0
     t11: float = 180.0
     t12: float = 60.0
@@ -96,6 +98,7 @@ class Settings:
     t21: float = 200.0
     routes: tuple[Route, ...] = ()
     pvcs: tuple[Pvc, ...] = field(default=())
+    serials: tuple[SerialSettings, ...] = ()
 
     @property
     def size_limit(self) -> int:
@@ -106,97 +109,6 @@ class Settings:
     def longest_packet(self) -> int:
         """Octets of the longest packet that is taken at all (RFC 1613 4.1)."""
         return max(self.packet_size_max + 4, SET_UP_LONGEST)
-
-
-class Table:
-    """One table of the file; reads keys with their types and names what is wrong."""
-
-    def __init__(self, where: str, values: Mapping[str, Any]) -> None:
-        self.where = where
-        self.values = {key.replace("-", "_"): value for key, value in values.items()}
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise ConfigError(f"{self.where}{key}: {problem}")
-
-    def take(self, key: str, default: Any) -> Any:
-        return self.values.pop(key, default)
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self.take(key, default)
-        if value is None:
-            self.fail(key, "missing")
-        if not isinstance(value, str):
-            self.fail(key, "must be a text in quotes")
-        return value
-
-    def digits(self, key: str, default: str | None = None) -> str:
-        value = self.text(key, default)
-        if (value and not (value.isascii() and value.isdecimal())) or len(value) > 15:
-            self.fail(key, "must be at most 15 decimal digits in quotes")
-        return value
-
-    def choice(self, key: str, default: str, allowed: tuple[str, ...]) -> str:
-        value = self.text(key, default)
-        if value not in allowed:
-            self.fail(key, f"must be one of {', '.join(allowed)}, not {value!r}")
-        return value
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.take(key, default)
-        if not isinstance(value, bool):
-            self.fail(key, "must be true or false")
-        return value
-
-    def integer(self, key: str, default: int | None, low: int, high: int) -> int:
-        value = self.take(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.fail(key, f"must be a whole number from {low} to {high}")
-        return value
-
-    def seconds(self, key: str, default: float) -> float:
-        value = self.take(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-            self.fail(key, "must be a number of seconds, 0 or more")
-        return float(value)
-
-    def packet_size(self, key: str, default: int) -> int:
-        """A size in octets; 0 stands for 'not set' where that is the default."""
-        value = self.integer(key, default, 0, 4096)
-        if (value and (value < 16 or value & (value - 1))) or (not value and default):
-            self.fail(key, "must be a power of two from 16 to 4096")
-        return value
-
-    def address(self, key: str, default: str | None, low_port: int = 1) -> Destination:
-        return self.destination(key, self.text(key, default), low_port)
-
-    def destination(self, key: str, value: Any, low_port: int = 1) -> Destination:
-        """An IPv4 address and port, as in 127.0.25.3:1998."""
-        host, _, port = value.rpartition(":") if isinstance(value, str) else ("", "", "")
-        try:
-            if ip_address(host).version != 4 or not low_port <= int(port) <= 65535:
-                raise ValueError
-        except ValueError:
-            self.fail(
-                key, f"must be an IPv4 address and port such as 127.0.25.3:1998, not {value!r}"
-            )
-        return Destination(value, host, int(port))
-
-    def tables(self, key: str) -> "list[Table]":
-        value = self.take(key, [])
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.fail(key, f"must be written as [[{key}]]")
-        return [Table(f"{self.where}{key}[{at + 1}].", one) for at, one in enumerate(value)]
-
-    def table(self, key: str) -> "Table":
-        value = self.take(key, {})
-        if not isinstance(value, dict):
-            self.fail(key, "must be a table")
-        return Table(f"{self.where}{key}.", value)
-
-    def finish(self) -> None:
-        """Nothing may be left over: a misspelt key is an error, not a default."""
-        for key in self.values:
-            self.fail(key, "unknown key")
 
 
 def load(path: Path) -> Settings:
@@ -240,6 +152,7 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
         t21=timers.seconds("t21", 200.0),
         routes=tuple(read_route(table, model) for table in top.tables("route")),
         pvcs=tuple(read_pvc(table) for table in top.tables("pvc")),
+        serials=tuple(read_serial(table) for table in top.tables("serial")),
     )
     if settings.packet_size_max < 128:
         top.fail("packet_size_max", "must be 128 or more: every side has to take the default size")
@@ -248,6 +161,7 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
     timers.finish()
     top.finish()
     check_pvcs(top, settings.pvcs)
+    check_serials(top, settings)
     return settings
 
 
@@ -268,9 +182,9 @@ def read_route(table: Table, model: str) -> Route:
         table.fail("alternates", "must be a list of addresses")
     route = Route(
         prefix=table.digits("prefix"),
-        to=Destination(target) if target in INTERNAL else table.destination("to", target),
+        to=read_target(table, target),
         alternates=tuple(table.destination("alternates", one) for one in alternates),
-        model=table.choice("model", model, MODELS),
+        model=table.choice("model", "local" if target.startswith(SERIAL) else model, MODELS),
         barred=table.flag("barred", False),
         fast_select_acceptance=table.flag("fast_select_acceptance", True),
         reverse_charging_acceptance=table.flag("reverse_charging_acceptance", True),
@@ -286,11 +200,32 @@ def read_route(table: Table, model: str) -> Route:
         for key in ("packet_size", "window", "independent", "modulo8_only"):
             if getattr(route, key):
                 table.fail(key, 'needs model = "local": the other models share it end to end')
-    if alternates and target in INTERNAL:
-        table.fail("alternates", f"a route to {target} is inside the router and has none")
+    if alternates and not route.to.host:
+        table.fail("alternates", f"a route to {target} is inside the router or a line: it has none")
+    if route.to.serial and route.model != "local":
+        table.fail("model", 'must be "local": a serial interface has windows of its own')
     rewrite.finish()
     table.finish()
     return route
+
+
+def read_target(table: Table, target: str) -> Destination:
+    """A terminal, a serial interface, or an XOT peer."""
+    if target in INTERNAL:
+        return Destination(target)
+    if target.startswith(SERIAL):
+        return Destination(target, serial=target.removeprefix(SERIAL))
+    return table.destination("to", target)
+
+
+def check_serials(top: Table, settings: Settings) -> None:
+    """Interfaces have different names, and routes lead to those that exist."""
+    names = [serial.name for serial in settings.serials]
+    if len(set(names)) != len(names):
+        top.fail("serial", "two entries have the same name")
+    for at, route in enumerate(settings.routes):
+        if route.to.serial and route.to.serial not in names:
+            top.fail(f"route[{at + 1}].to", f"no [[serial]] has the name {route.to.serial!r}")
 
 
 def read_pvc(table: Table) -> Pvc:

@@ -132,6 +132,10 @@ class Counters:
             found = self._interfaces.setdefault(peer, Interface())
         return found
 
+    def add(self, name: str, interface: Interface) -> None:
+        """An interface that is configured, with counters of its own."""
+        self._interfaces[name] = interface
+
     def circuit_cleared(self, called: str, calling: str, cause: int, diagnostic: int) -> None:
         """Add an entry to x25ClearedCircuitTable; the oldest one is dropped."""
         self.cleared.append(
@@ -148,7 +152,8 @@ class Counters:
         total = Interface()
         for interface in self._interfaces.values():
             for name, value in interface.values.items():
-                total.values[name] += value
+                if name in total.values:
+                    total.values[name] += value
             total.clears_in += interface.clears_in
             total.clears_out += interface.clears_out
             total.resets_in += interface.resets_in

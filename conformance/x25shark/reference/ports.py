@@ -24,7 +24,7 @@ class Timers(Protocol):
 
 
 class Wire(Protocol):
-    """One XOT connection as seen from the packet layer."""
+    """One XOT connection, or one logical channel of a line, as seen from the packet layer."""
 
     #: Address of the other end, without the port: the name of the interface in the counters.
     peer: str
@@ -44,6 +44,27 @@ class Wire(Protocol):
 
     def pause(self) -> None:
         """Stop reading, so that TCP holds the other end."""
+
+    def resume(self) -> None:
+        """Read again."""
+
+
+class StreamWire(Protocol):
+    """A stream of octets without packets: what a serial line is made of."""
+
+    congested: bool
+
+    def queue(self, octets: bytes) -> None:
+        """Send octets; nothing after close()."""
+
+    def close(self) -> None:
+        """Send what waits, then end the stream."""
+
+    def abort(self) -> None:
+        """Give the stream up at once."""
+
+    def pause(self) -> None:
+        """Stop reading."""
 
     def resume(self) -> None:
         """Read again."""

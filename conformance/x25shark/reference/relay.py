@@ -97,9 +97,10 @@ class Relay(ChannelUser):
     def offer(self, call: Call) -> Call:
         """The Call for the far side. RFC 1613 6.1: it carries packet size and window size."""
         modulo = 8 if self.route.modulo8_only else call.modulo
-        settings = self.settings
+        if self.route.to.serial:
+            modulo = self.router.serials[self.route.to.serial].modulo
         self.near_size, self.near_window = requested(
-            call, settings.size_limit, min(settings.window_max, call.modulo - 1)
+            call, self.near.size_limit, min(self.near.window_max, call.modulo - 1)
         )
         self.far_size, self.far_window = self.far_values(modulo)
         offered = Call(modulo, 0, call.d, call.addresses, call.facilities.copy(), call.user_data)
@@ -117,6 +118,9 @@ class Relay(ChannelUser):
             size = Pair(self.route.packet_size, self.route.packet_size)
         if self.route.window:
             window = Pair(self.route.window, self.route.window)
+        if self.route.to.serial:
+            longest = self.router.serials[self.route.to.serial].size_limit
+            size = limit(size, longest, longest)
         return size, limit(window, modulo - 1, modulo - 1)
 
     def put_pairs(self, call: Call, size: Pair, window: Pair) -> None:
@@ -129,6 +133,9 @@ class Relay(ChannelUser):
     def connect(self) -> None:
         """Open a connection to the next destination of the route."""
         self.destination = self.destinations.pop(0)
+        if self.destination.serial:
+            self.connect_serial()
+            return
         self.pending = self.router.network.connect(
             self.destination.host, self.destination.port, self.connected, self.connect_failed
         )
@@ -142,6 +149,23 @@ class Relay(ChannelUser):
         self.offered.lcn = self.choose_lcn()
         self.send_call(self.far)
         return connection
+
+    def connect_serial(self) -> None:
+        """Take a logical channel of a serial interface."""
+        interface = self.router.serials[self.destination.serial]
+        refusal = interface.refusal(self.offered)
+        if refusal is not None:
+            self.unreachable(*refusal)
+            return
+        self.far = interface.take_channel(self)
+        self.offered.lcn = self.far.lcn
+        self.send_call(self.far)
+
+    def displaced(self, channel: Channel) -> None:
+        """The peer called on the same channel: try another one (X.25 4.1.6)."""
+        self.far = None
+        self.destinations.insert(0, self.destination)
+        self.connect()
 
     def choose_lcn(self) -> int:
         """RFC 1613 5: any value will do; the lowest free one keeps captures readable."""
@@ -162,9 +186,11 @@ class Relay(ChannelUser):
         else:
             self.unreachable()
 
-    def unreachable(self) -> None:
-        self.record(ClearCause.OUT_OF_ORDER, Diag.NONE)
-        self.near.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+    def unreachable(
+        self, cause: int = ClearCause.OUT_OF_ORDER, diagnostic: int = Diag.NONE
+    ) -> None:
+        self.record(cause, diagnostic)
+        self.near.clear(Clear(cause, diagnostic, by_peer=False))
 
     def accept_received(self, channel: Channel, octets: bytes) -> None:
         """The far side accepted: agree on values, connect the near side."""

@@ -15,6 +15,7 @@ from .relay_endtoend import EndToEndRelay
 from .relay_local import LocalRelay
 from .relay_splice import SpliceRelay
 from .routes import Route
+from .serial import SerialInterface
 from .tables import P
 from .terminal import TERMINALS
 from .user import ChannelUser
@@ -41,6 +42,7 @@ class Router(ChannelUser):
         #: Channels that owe their peer a P(R).
         self.unsettled: list[Channel] = []
         self.used_lcns: set[int] = set()
+        self.serials = {one.name: SerialInterface(self, one) for one in settings.serials}
         self.stopping = False
         self.pvcs = PvcTable(self)
 
@@ -64,6 +66,8 @@ class Router(ChannelUser):
         unsettled, self.unsettled = self.unsettled, []
         for channel in unsettled:
             channel.flush()
+        for interface in self.serials.values():
+            interface.flush()
 
     def take_lcn(self) -> int:
         """The lowest logical channel that no call of this router has on its far side."""
@@ -100,7 +104,7 @@ class Router(ChannelUser):
         if refusal is not None:
             self.refuse(channel, call, *refusal)
             return
-        user = self.user_for(route)
+        user = self.user_for(route, channel)
         self.circuits.add(user)
         channel.user = user
         user.call_received(channel, call)
@@ -146,12 +150,13 @@ class Router(ChannelUser):
         )
         channel.clear(Clear(cause, diagnostic, by_peer=False))
 
-    def user_for(self, route: Route) -> ChannelUser:
-        """A terminal or a relay of the model of the route."""
+    def user_for(self, route: Route, channel: Channel) -> ChannelUser:
+        """A terminal or a relay of the model of the route; a line has windows of its own."""
         terminal = TERMINALS.get(route.to.name)
         if terminal is not None:
             return terminal(self)
-        return RELAYS[route.model](self, route)
+        model = "local" if channel.on_line else route.model
+        return RELAYS[model](self, route)
 
     def pvc_setup_received(self, channel: Channel, octets: bytes) -> bool:
         """A PVC setup in place of a Call (RFC 1613 6.5)."""
@@ -168,3 +173,5 @@ class Router(ChannelUser):
                 connection.wire.close()
             else:
                 channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+        for interface in self.serials.values():
+            interface.stop()

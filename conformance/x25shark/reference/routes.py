@@ -12,11 +12,12 @@ INTERNAL = ("echo", "sink", "source")
 
 @dataclass(frozen=True)
 class Destination:
-    """An XOT peer; or a built-in terminal, which has a name and no host."""
+    """An XOT peer; or a built-in terminal or a serial interface, which have no host."""
 
     name: str
     host: str = ""
     port: int = 0
+    serial: str = ""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from .config import Settings
 from .framing import frame
 from .null import NullRouter
 from .ports import Wire, WireUser
+from .pty_end import PtyEnd
 from .router import Router
 from .routes import Destination
 from .timers import LoopTimers, RunningTimer
@@ -40,9 +41,11 @@ STOP_TIME = 1.0
 
 
 class TcpWire:
-    """One TCP connection that carries XOT."""
+    """One TCP connection that carries XOT, or the octets of a serial line; or a terminal."""
 
-    def __init__(self, server: "Server", sock: socket.socket, far_end: tuple[str, int]) -> None:
+    def __init__(
+        self, server: "Server", sock: socket.socket | PtyEnd, far_end: tuple[str, int]
+    ) -> None:
         self.server = server
         self.socket = sock
         self.peer = far_end[0]
@@ -59,7 +62,8 @@ class TcpWire:
         self._eof = False
         self._dead = False
         self._linger: RunningTimer | None = None
-        set_options(sock, server.settings)
+        if isinstance(sock, socket.socket):
+            set_options(sock, server.settings)
 
     def start(self, user: WireUser) -> None:
         """Begin to read for the user."""
@@ -256,7 +260,7 @@ class PendingConnection:
         server: "Server",
         host: str,
         port: int,
-        connected: Callable[[Wire], WireUser],
+        connected: "Callable[[TcpWire], WireUser]",
         failed: Callable[[str], None],
     ) -> None:
         self.server = server
@@ -338,14 +342,28 @@ class Server:
         else:
             self.router = Router(settings, self.timers, self)
         self._listening: list[socket.socket] = []
+        #: Serial interfaces by name: address or path of the line.
+        self.lines: dict[str, str] = {}
 
     def listen(self) -> None:
         """Open the listening sockets. Raises OSError if an address is in use."""
-        self.xot = self._listener(self.settings.listen, self._accept_xot)
+        self.xot = self.listener(self.settings.listen, self._accept_xot)
         if self.settings.http is not None:
-            self.http = self._listener(self.settings.http, self._accept_http)
+            self.http = self.listener(self.settings.http, self._accept_http)
+        if isinstance(self.router, Router):
+            self.open_lines(self.router)
 
-    def _listener(self, at: Destination, accept: Callable[[socket.socket], None]) -> socket.socket:
+    def open_lines(self, router: Router) -> None:
+        """The lines of the serial interfaces; where they are is in the ready line."""
+        from .lines import Line
+
+        for name, interface in router.serials.items():
+            line = Line(self, interface)
+            line.open()
+            self.lines[name] = line.place
+
+    def listener(self, at: Destination, accept: Callable[[socket.socket], None]) -> socket.socket:
+        """Listen; accept is called for each connection that waits. Raises OSError."""
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -360,7 +378,7 @@ class Server:
         return sock
 
     def watch(
-        self, sock: socket.socket, before: int, events: int, ready: Callable[[int], None]
+        self, sock: socket.socket | PtyEnd, before: int, events: int, ready: Callable[[int], None]
     ) -> int:
         """Change what a socket waits for; returns the new events."""
         if before == events:

@@ -102,6 +102,30 @@ _C4_ROWS: dict[int, tuple[Cell, ...]] = {
     Type.CLEAR_CONFIRMATION: _NOT_ON_PVC,
 }
 
+# What differs on a LAPB interface, where RFC 1613 changes nothing.
+#: A packet that ends before its type octet.
+SHORT: Final = -2
+#: A packet for logical channel 0 that came on another one.
+RESTART_ON_CHANNEL: Final = -3
+_FAULTY_CELL: dict[int, int] = {
+    UNDEFINED: Diag.UNIDENTIFIABLE,
+    SHORT: Diag.TOO_SHORT,
+    RESTART_ON_CHANNEL: Diag.NONZERO_CHANNEL,
+}
+_LAPB_C3_ROWS: dict[int, tuple[Cell, ...]] = {
+    **_C3_ROWS,
+    # In p3 a call collision (X.25 4.1.6).
+    Type.CALL: (NORMAL, Diag.STATE_P2, NORMAL, *_ERROR[3:]),
+    Type.CLEAR_CONFIRMATION: (*_ERROR[:5], NORMAL),
+    Type.REJ: _IN_CALL,
+    **{row: (diag, diag, diag, C4, diag, DISCARD) for row, diag in _FAULTY_CELL.items()},
+}
+_LAPB_C4_ROWS: dict[int, tuple[Cell, ...]] = {
+    **_C4_ROWS,
+    Type.REJ: (Diag.REJ_NOT_SUBSCRIBED, Diag.REJ_NOT_SUBSCRIBED, DISCARD),
+    **{row: (diag, diag, DISCARD) for row, diag in _FAULTY_CELL.items()},
+}
+
 #: Table C-3: packet type -> state -> cell.
 CALL_SETUP: Final[dict[int, dict[P, Cell]]] = {
     packet: dict(zip(_P, cells, strict=True)) for packet, cells in _C3_ROWS.items()
@@ -109,4 +133,11 @@ CALL_SETUP: Final[dict[int, dict[P, Cell]]] = {
 #: Table C-4: packet type -> state -> cell.
 RESET: Final[dict[int, dict[D, Cell]]] = {
     packet: dict(zip(_D, cells, strict=True)) for packet, cells in _C4_ROWS.items()
+}
+#: The same two for a LAPB interface.
+LAPB_CALL_SETUP: Final[dict[int, dict[P, Cell]]] = {
+    packet: dict(zip(_P, cells, strict=True)) for packet, cells in _LAPB_C3_ROWS.items()
+}
+LAPB_RESET: Final[dict[int, dict[D, Cell]]] = {
+    packet: dict(zip(_D, cells, strict=True)) for packet, cells in _LAPB_C4_ROWS.items()
 }

@@ -40,10 +40,7 @@ class Terminal(ChannelUser):
             clear.user_data = call.user_data
             channel.clear(clear)
             return
-        settings = self.router.settings
-        size, window = requested(
-            call, settings.size_limit, min(settings.window_max, call.modulo - 1)
-        )
+        size, window = requested(call, channel.size_limit, min(channel.window_max, call.modulo - 1))
         set_values(channel, size, window, peer_calls=True)
         answer = Call(call.modulo, call.lcn, call.d, facilities=Facilities())
         answer.facilities.put_pair(PACKET_SIZE, size)

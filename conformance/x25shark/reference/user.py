@@ -51,6 +51,9 @@ class ChannelUser:
     def reset_confirmed(self, channel: "Channel") -> None:
         """The peer confirmed a reset (d1)."""
 
+    def displaced(self, channel: "Channel") -> None:
+        """The Call that this router sent is void: the peer called on the same channel."""
+
     def lost(self, channel: "Channel") -> None:
         """The connection ended while there was no circuit on it."""
 

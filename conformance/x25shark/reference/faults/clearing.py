@@ -99,7 +99,11 @@ def unread_input(patch: Patch) -> None:
     @patch.wrap(TcpWire, "close")
     def close(original: Any, wire: TcpWire) -> None:
         try:
-            unread = not wire._dead and bool(wire.socket.recv(1, socket.MSG_PEEK))
+            unread = (
+                not wire._dead
+                and isinstance(wire.socket, socket.socket)
+                and bool(wire.socket.recv(1, socket.MSG_PEEK))
+            )
         except OSError:
             unread = False
         if unread:

@@ -233,9 +233,9 @@ def ends_another(patch: Patch) -> None:
 @fault("BUG-SYS-08", "channel numbers run upwards only and end (after max_calls calls)")
 def numbers_end(patch: Patch) -> None:
     @patch.wrap(Router, "user_for")
-    def user_for(original: Any, router: Router, route: Any) -> Any:
+    def user_for(original: Any, router: Router, route: Any, channel: Channel) -> Any:
         vars(router)["taken"] = vars(router).get("taken", 0) + 1
-        return original(router, route)
+        return original(router, route, channel)
 
     @patch.wrap(Router, "is_full")
     def is_full(original: Any, router: Router) -> bool:

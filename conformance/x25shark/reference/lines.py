@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lines of the serial interfaces: TCP connections that carry octets, and pseudo terminals.
+
+One line at a time belongs to an interface. A TCP line that ends is waited for, or opened again
+after a pause; a pseudo terminal stays open, so that who uses it may come and go.
+"""
+
+import socket
+
+from .ports import WireUser
+from .pty_end import PtyEnd
+from .serial import SerialInterface
+from .server import PendingConnection, Server, TcpWire
+
+
+class Line:
+    """Gives an interface its line. place: where it is, for the ready line."""
+
+    def __init__(self, server: Server, interface: SerialInterface) -> None:
+        self.server = server
+        self.interface = interface
+        self.place = ""
+
+    def open(self) -> None:
+        """Begin. Raises OSError if that cannot work at all."""
+        settings = self.interface.settings
+        if settings.listen is not None:
+            host, port = self.server.listener(settings.listen, self.accept).getsockname()[:2]
+            self.place = f"{host}:{port}"
+        elif settings.connect is not None:
+            self.place = settings.connect.name
+            self.interface.line_lost = self.again
+            self.attempt()
+        else:
+            end = PtyEnd()
+            self.place = end.path
+            self.use(TcpWire(self.server, end, (end.path, 0)))
+
+    def use(self, wire: TcpWire) -> None:
+        """The wire is the line from now on."""
+        wire.start(self.interface.connected(wire))
+
+    def accept(self, listener: socket.socket) -> None:
+        """A TCP connection from outside; while it lasts others are closed at once."""
+        try:
+            sock, address = listener.accept()
+        except OSError:
+            return
+        if self.interface.link.wire is None:
+            self.use(TcpWire(self.server, sock, address))
+        else:
+            sock.close()
+
+    def attempt(self) -> None:
+        to = self.interface.settings.connect
+        if to is not None and self.server.running:
+            PendingConnection(self.server, to.host, to.port, self.connected, self.failed)
+
+    def connected(self, wire: TcpWire) -> WireUser:
+        return self.interface.connected(wire)
+
+    def failed(self, reason: str) -> None:
+        self.again()
+
+    def again(self) -> None:
+        """Open the connection again after a pause."""
+        self.server.timers.start(self.interface.settings.lapb.retry, self.attempt)

@@ -188,13 +188,19 @@ def test_data_before_the_confirmation(call: Call) -> None:
     b.expect(ResetIndication(cause=0, diagnostic=0))
     mark = b.cursor
     bench.fence("A's Data has been dealt with")
+    confirmed_by_router = not a.numbering.resetting
+    b.expect_count(Data(), 0, 0, start=mark, note="B has not confirmed the reset")
     b.send(ResetConfirmation())
     error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(28))
     refused = isinstance(a.expect(ResetConfirmation(), error), ResetIndication)
     if refused:
         a.send(ResetConfirmation())
     bench.fence("B's confirmation has been dealt with")
-    b.expect_count(Data(p_s=0, user_data=b"too early"), 0, 0 if refused else 1, start=mark)
+    most = int(confirmed_by_router and not refused)
+    taken = Data(p_s=0, user_data=b"too early")
+    b.expect_count(taken, 0, most, start=mark)
+    if most:
+        b.allow(taken)
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=bench.diagnostic(28))
     b.expect_count(remote, 0, int(refused), start=mark)
 

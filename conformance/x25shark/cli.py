@@ -87,6 +87,7 @@ output_option = click.option(
 @click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
 @click.option("--null", metavar="KIND", help="A null router: silent, close, clear or relay.")
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
+@click.option("--keep-going", is_flag=True, help="Run on when the router does not answer any more.")
 def run(
     router: str,
     output: Path,
@@ -98,6 +99,7 @@ def run(
     fault: tuple[str, ...],
     null: str | None,
     own_namespace: bool,
+    keep_going: bool,
 ) -> None:
     """Run the suite against a router and write the report.
 
@@ -120,6 +122,7 @@ def run(
     arguments += [word for name in fault for word in ("--fault", name)]
     arguments += ["--null", null] if null else []
     arguments += ["--own-namespace"] if own_namespace else []
+    arguments += ["--keep-going"] if keep_going else []
     sys.exit(_run(arguments, output))
 
 

@@ -37,6 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--own-namespace", action="store_true", help="run in a network namespace of its own"
     )
+    group.addoption(
+        "--keep-going", action="store_true", help="run on when the router does not answer any more"
+    )
     group.addoption("--null", default=None, help="null router in place of the reference router")
 
 
@@ -106,6 +109,9 @@ class Runner:
         """Tell pytest the final verdict of a case."""
         if isinstance(self.ui, UserInterface):
             self.ui.on_result(result)
+        if not self.items.get(result.id):
+            self._report_without_item(result)
+            return
         item = self.items[result.id].pop(0)
         for report in _reports(item, result):
             item.ihook.pytest_runtest_logreport(report=report)
@@ -124,6 +130,22 @@ def _body(function: Callable[..., None], options: dict[str, Any]) -> Callable[[B
         function(**given)
 
     return body
+
+    def _report_without_item(self, result: CaseResult) -> None:
+        """The sanity call is no item of its own, but a router that is gone fails the session."""
+        from .report.terminal import failure_text
+
+        self.config.hook.pytest_runtest_logreport(
+            report=pytest.TestReport(
+                nodeid=result.id,
+                location=("x25shark", None, result.id),
+                keywords={},
+                outcome="failed",
+                longrepr=failure_text(result),
+                when="call",
+                duration=result.duration_s,
+            )
+        )
 
 
 def _reports(item: pytest.Item, result: CaseResult) -> list[pytest.TestReport]:
@@ -192,6 +214,8 @@ def make_campaign(config: pytest.Config) -> Campaign:
             command=" ".join(sys.argv),
             router_options=tuple(router_options),
             own_namespace=config.getoption("--own-namespace"),
+            # A null router is there to show what every case says of it.
+            keep_going=config.getoption("--keep-going") or bool(config.getoption("--null")),
         )
     )
 

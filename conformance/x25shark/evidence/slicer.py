@@ -20,6 +20,12 @@ _MARKER = struct.Struct("!8s16sBI")
 _MAGIC = b"x25shark"
 BEGIN, END, PROBE = 1, 2, 3
 MOST_STRAYS = 1000
+# What one case may leave as evidence, and what may wait for connections that nobody closes.
+MOST_OCTETS = 64 << 20
+MOST_FRAMES = 200_000
+MOST_WAITING = 64 << 20
+# Up to here a frame has its payload twice, in the block and by itself.
+MOST_COPIED = 4 << 20
 
 
 def marker(run: bytes, kind: int, number: int) -> bytes:
@@ -38,13 +44,18 @@ class Frame:
 
 @dataclass
 class Slice:
-    """The frames of one case and what is known of their completeness."""
+    """The frames of one case and what is known of their completeness.
+
+    octets: of all frames; cut: there were more frames than are kept.
+    """
 
     number: int
     head: list[pcapng.Block] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     begun: bool = False
     ended: bool = False
+    octets: int = 0
+    cut: bool = False
     connections: dict[frozenset[tuple[str, int]], set[tuple[str, int]]] = field(
         default_factory=dict
     )
@@ -116,6 +127,7 @@ class Slicer:
         elif kind == END and number in self._slices:
             self._slices[number].ended = True
             self._current = None
+            self._relieve(number)
             # The frames that end a connection may follow the marker; a case is complete when a
             # later one has ended and all its own connections have.
             for earlier in [s for s in self._slices.values() if s.number != number]:
@@ -135,7 +147,13 @@ class Slicer:
         if owner is None:
             self._stray(found)
             return
-        owner.frames.append(frame)
+        if owner.octets > MOST_OCTETS or len(owner.frames) >= MOST_FRAMES:
+            owner.cut = True
+        else:
+            owner.octets += len(frame.block.octets)
+            if owner.octets > MOST_COPIED:
+                frame.segment = found._replace(payload=b"")
+            owner.frames.append(frame)
         if found.flags & RST:
             owner.connections[key] |= {found.source, found.destination}
         elif found.flags & FIN:
@@ -149,6 +167,16 @@ class Slicer:
                 f"{source[0]}:{source[1]} to {destination[0]}:{destination[1]}, "
                 f"flags 0x{found.flags:02x}, {len(found.payload)} octets"
             )
+
+    def _relieve(self, latest: int) -> None:
+        """Complete the oldest cases, open connections or not, if too much waits for them."""
+        waiting = [s for s in self._slices.values() if s.ended and s.number != latest]
+        octets = sum(s.octets for s in waiting)
+        for slice_ in waiting:
+            if octets <= MOST_WAITING:
+                return
+            octets -= slice_.octets
+            self._complete(slice_)
 
     def _complete(self, done: Slice) -> None:
         del self._slices[done.number]

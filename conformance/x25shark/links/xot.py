@@ -23,9 +23,13 @@ from .loop import Loop
 
 HEADER_OCTETS = 4
 _READ = 65536
-# What a router may send on one connection of a case before the tester stops reading it. A larger
-# flood is judged by what it began with, and memory stays bounded.
-MOST_OCTETS = 64 << 20
+# What a router may send on one connection, and on all of a case, before the tester stops reading:
+# memory stays bounded. No case asks for nearly as much.
+MOST_OCTETS = 16 << 20
+MOST_UNITS = 30_000
+MOST_OCTETS_OF_A_CASE = 64 << 20
+# Connections of the router to one address of the tester within a case.
+MOST_CONNECTIONS = 600
 
 Address = tuple[str, int]
 
@@ -80,7 +84,8 @@ class Cutter:
 class Connection:
     """One TCP connection. received and sent hold its units, end how the router ended it.
 
-    end is None, "FIN" or "RST"; data that came before a RST is kept.
+    end is None, "FIN" or "RST"; data that came before a RST is kept. flooded: the router sent
+    more than the tester reads.
     """
 
     def __init__(self, loop: Loop, sock: socket.socket, local: Address, remote: Address) -> None:
@@ -128,11 +133,18 @@ class Connection:
         if not octets:
             self._ended("FIN")
             return
+        self._loop.received += len(octets)
         for unit in self._input.take(octets):
             self.received.append(unit)
             if self.on_unit is not None:
                 self.on_unit(unit)
-        if self.received_octets > MOST_OCTETS:
+            if len(self.received) > MOST_UNITS:
+                break
+        if (
+            self.received_octets > MOST_OCTETS
+            or len(self.received) > MOST_UNITS
+            or self._loop.received > MOST_OCTETS_OF_A_CASE
+        ):
             self.flooded = True
             self._ended(None)
 
@@ -188,7 +200,7 @@ class Connection:
         self._watch()
 
     def go_on_reading(self) -> None:
-        if self.end is None:
+        if self.end is None and not self.flooded:
             self._reading = True
             self._watch()
 
@@ -272,15 +284,16 @@ def socket_error(code: int) -> str:
 
 
 class Listener:
-    """A listening address of the tester; accepted holds the router's connections in order.
+    """A listening address of the tester.
 
-    on_accept, if set, sees each new connection before its first octet is read.
+    on_accept, if set, sees each new connection before its first octet is read. accepted counts
+    them from begin_case() on; beyond MOST_CONNECTIONS the router's calls wait in the kernel.
     """
 
     def __init__(self, loop: Loop, address: Address) -> None:
         self._loop = loop
         self.address = address
-        self.accepted: list[Connection] = []
+        self.accepted = 0
         self.on_accept: Callable[[Connection], None] | None = None
         self._sock = self._open(None)
 
@@ -306,17 +319,29 @@ class Listener:
         return sock
 
     def _ready(self, _events: int) -> None:
-        with contextlib.suppress(BlockingIOError, ConnectionError):
+        if self.accepted >= MOST_CONNECTIONS:
+            self._loop.remove(self._sock)
+            return
+        # Among the errors: no more descriptors. The router's call then waits.
+        with contextlib.suppress(OSError):
             sock, remote = self._sock.accept()
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection = Connection(self._loop, sock, self.address, remote)
-            self.accepted.append(connection)
+            self.accepted += 1
             if self.on_accept is not None:
                 self.on_accept(connection)
 
+    def begin_case(self) -> None:
+        """Accept connections again, as if none had come; those that waited are refused."""
+        if self.accepted >= MOST_CONNECTIONS:
+            self.close()
+            self._sock = self._open(None)
+        self.accepted = 0
+
     def close(self) -> None:
-        self._loop.remove(self._sock)
+        with contextlib.suppress(KeyError):
+            self._loop.remove(self._sock)
         self._sock.close()
 
     def stop(self) -> None:

@@ -39,11 +39,13 @@ from ..links.xot import LinkError, Listener
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NotApplicable
-from ..sides.side import ExpectationFailed
+from ..sides.side import ExpectationFailed, Side
 from ..verdicts import Verdict, exit_status
+from .giving_up import Ending, GivingUp
 from .judging import CaseRecord, Judgement, Watched
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
+from .sanity import SANITY, patient_sanity_call
 from .third_opinion import ThirdOpinion
 
 JUDGES = ("auto", "libwireshark", "tshark")
@@ -59,7 +61,11 @@ class CampaignError(Exception):
 
 @dataclass
 class Options:
-    """What a run is asked to do. router_options go to the embedded reference router."""
+    """What a run is asked to do.
+
+    router_options go to the embedded reference router. keep_going: run every case, even if the
+    router does not answer any more.
+    """
 
     router: str
     profile: Profile
@@ -71,6 +77,7 @@ class Options:
     command: str = ""
     router_options: tuple[str, ...] = ()
     leave_router: bool = False
+    keep_going: bool = False
     own_namespace: bool = False
 
 
@@ -109,6 +116,8 @@ class Campaign:
         self._judge_name = ""
         self._started = time.time()
         self.gone: str | None = None
+        self._sanity: CaseResult | None = None
+        self._giving_up: GivingUp | None = None
 
     # begin
 
@@ -140,6 +149,9 @@ class Campaign:
         except BaseException:
             self._close()
             raise
+        if not self.options.keep_going:
+            can = self.router is not None and self.router.can_restart
+            self._giving_up = GivingUp(self._sanity_call, self._restart_router if can else None)
         self._judging = threading.Thread(target=self._judge_slices, name="judging", daemon=True)
         self._judging.start()
 
@@ -193,32 +205,47 @@ class Campaign:
 
     def run_case(self, purpose: Purpose, body: Callable[[Bench], None]) -> None:
         """Run one case; its result comes later (drain, finish)."""
-        assert self._capture is not None
-        self._number += 1
-        number = self._number
-        record = CaseRecord(number, purpose, rerun=self.rerun_command(purpose), watched=self.watched)
-        self._records[number] = record
+        record = self._new_record(purpose)
         reason = self._not_to_run(purpose)
         if reason is not None:
             record.failure = reason
             self._settle(record, None)
             return
         self.watcher.on_start(purpose)
-        self._capture.begin(number)
+        ending = self._perform(record, body)
+        if ending is not None and self._giving_up is not None and self.gone is None:
+            self.gone = self._giving_up.after(purpose.id, ending)
+        self.drain()
+
+    def _new_record(self, purpose: Purpose) -> CaseRecord:
+        self._number += 1
+        record = CaseRecord(
+            self._number, purpose, rerun=self.rerun_command(purpose), watched=self.watched
+        )
+        self._records[self._number] = record
+        return record
+
+    def _perform(self, record: CaseRecord, body: Callable[[Bench], None]) -> Ending | None:
+        """Run a case within its markers. None if it turned out not to be applicable."""
+        assert self._capture is not None
+        self.loop.received = 0
+        for listener in self._listeners.values():
+            listener.begin_case()
+        self._capture.begin(record.number)
         began = time.monotonic()
         bench = Bench(
             self.profile,
-            purpose,
+            record.purpose,
             self.loop,
             self._listeners,
             int.from_bytes(self._run[:4], "big"),
-            number,
+            record.number,
             self.options.seed,
         )
         bench.restart_router = self.router.restart if self.router else None
-        interrupted = False
+        interrupted = refused = False
         try:
-            self._run_body(record, bench, body)
+            refused = self._run_body(record, bench, body)
         except KeyboardInterrupt:
             record.failure = (Verdict.NOT_RUN, "interrupted")
             interrupted = True
@@ -228,10 +255,32 @@ class Campaign:
         record.remarks = bench.remarks
         record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
-        self._capture.end(number)
+        flooded = [side for side in bench.sides if side.connection.flooded]
+        if flooded and not interrupted:
+            record.flood = _flood(flooded[0])
+        self._capture.end(record.number)
         if interrupted:
             raise KeyboardInterrupt
-        self.drain()
+        if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
+            return None
+        passed = record.failure is None and not flooded
+        return Ending(passed, _called(bench) and not flooded, refused)
+
+    def _sanity_call(self) -> str | None:
+        """What goes wrong with a call as plain as can be; None: nothing."""
+        record = self._new_record(SANITY)
+        self._perform(record, patient_sanity_call)
+        if record.flood:
+            return f"the sanity call failed: {record.flood}"
+        return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
+
+    def _restart_router(self) -> str | None:
+        assert self.router is not None
+        try:
+            self.router.restart()
+        except (RouterError, ProfileError) as error:
+            return str(error)
+        return None
 
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""
@@ -244,15 +293,18 @@ class Campaign:
             record = CaseRecord(self._number, purpose, failure=self._not_to_run(purpose))
             self._settle(record, None)
 
-    def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> None:
-        watched = False
+    def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> bool:
+        """Run the case and end its connections. Whether the router took no connection."""
+        watched = refused = False
         try:
             body(bench)
             watched = True
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
+            refused = _refused(failed)
         except Inconclusive as why:
             record.failure = (Verdict.INCONCLUSIVE, str(why))
+            refused = _refused(why)
         except NotApplicable as why:
             record.failure = (Verdict.NOT_APPLICABLE, str(why))
         except Exception as error:
@@ -261,6 +313,7 @@ class Campaign:
             bench.finish(watched=watched)
         except Exception as error:
             record.failure = (Verdict.ERROR, _fault_of_ours(error))
+        return refused
 
     def rerun_command(self, purpose: Purpose) -> str:
         """The command that runs just this case again."""
@@ -315,7 +368,10 @@ class Campaign:
                 rerun=record.rerun,
             )
         self._records.pop(record.number, None)
-        self._done.put(result)
+        if record.purpose is SANITY:
+            self._sanity = result
+        else:
+            self._done.put(result)
 
     def drain(self) -> None:
         """Report the verdicts that are final by now."""
@@ -344,6 +400,7 @@ class Campaign:
             self._settle(record, None)
         for watched in self.watched:
             self._done.put(Judgement.whole_run(watched, self.rerun_command(watched.purpose)))
+        self._account_for_router()
         self.drain()
         if self._slicer.lost:
             lost = f"dumpcap lost {self._slicer.lost} packets"
@@ -356,6 +413,17 @@ class Campaign:
         return Results(
             self._info(), self.results, exit_status(verdicts, interrupted=interrupted)
         )
+
+    def _account_for_router(self) -> None:
+        """A router that is gone is a failure of its own: the sanity call that showed it."""
+        if self._giving_up is not None:
+            self.notes += self._giving_up.notes
+        if self.gone is None or self._sanity is None:
+            return
+        if self._sanity.verdict is not Verdict.ERROR:
+            self._sanity.verdict, self._sanity.reason = Verdict.FAIL, self.gone
+        self.notes.append(self.gone)
+        self._done.put(self._sanity)
 
     def _distrust(self, why: str) -> None:
         """A lossy capture proves nothing: every PASS becomes ERROR."""
@@ -427,6 +495,36 @@ def wireshark_version() -> str:
     if version is None:
         raise JudgeError("start", f"{program} --version does not tell a version")
     return version[0]
+
+
+def _called(bench: Bench) -> bool:
+    """Whether a call came about, at both ends where the tester plays both."""
+    names = {
+        side.name
+        for side in bench.sides
+        for octets in (*side.connection.received, *side.connection.sent)
+        if octets.packet[2:3] == b"\x0f"
+    }
+    return len(names) == 2 if bench.two_sided else bool(names)
+
+
+def _flood(side: Side) -> str:
+    """The observation that a router sent more than the tester reads."""
+    connection = side.connection
+    return (
+        f"the router flooded side {side.name}: {len(connection.received)} packets, "
+        f"{connection.received_octets} octets on one connection, and more to come; "
+        "the tester read no further"
+    )
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Whether an exception came about because the router took no TCP connection."""
+    while error is not None:
+        if isinstance(error, LinkError):
+            return True
+        error = error.__context__
+    return False
 
 
 def _fault_of_ours(error: BaseException) -> str:

@@ -46,6 +46,16 @@ class Router:
             self._log = None
 
     @property
+    def can_restart(self) -> bool:
+        """Whether the profile says how to start the router again."""
+        control = self._profile.control
+        return (
+            self._profile.embedded is not None
+            or control.restart is not None
+            or control.start is not None
+        )
+
+    @property
     def process_id(self) -> int | None:
         return self._process.pid if self._process else None
 

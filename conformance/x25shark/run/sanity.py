@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from ..catalogue import Purpose
+from ..links import xot
+from ..links.xot import LinkError
 from ..sides.bench import Bench
 
 SANITY = Purpose(
@@ -18,3 +20,19 @@ SANITY = Purpose(
 def sanity_call(bench: Bench) -> None:
     """A call, a few octets there and back."""
     bench.fence("the sanity call")
+
+
+_ATTEMPTS = 10
+
+
+def patient_sanity_call(bench: Bench) -> None:
+    """The same with a router that may just be starting: it is asked for a connection first."""
+    for _ in range(_ATTEMPTS):
+        try:
+            xot.connect(
+                bench.loop, bench.profile.xot.router, bench.profile.xot.a[0], bench.patience
+            ).close()
+            break
+        except LinkError:
+            bench.loop.wait(lambda: False, bench.patience / _ATTEMPTS)
+    sanity_call(bench)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each hostile router costs the tester: python conformance/tests/hostile/measure.py [KIND ...]
+
+The whole suite is run against each kind of router.py, in a network namespace of its own. The
+table says how the run ended, how long it took, the most memory that the tester had with all its
+processes (the router left out; proportional set sizes, twice a second), and whether every case
+has a verdict and every capture is whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import router
+
+LONGEST_SECONDS = 1500.0
+MEMORY_LIMIT_MB = 300
+
+
+@dataclass
+class Outcome:
+    """How one run ended."""
+
+    status: int
+    seconds: float
+    peak_mb: float
+    verdicts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    output: str = ""
+
+
+def _processes() -> dict[int, tuple[int, str]]:
+    """Parent and command line of every process."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                found[int(entry.name)] = parent, (entry / "cmdline").read_text()
+    return found
+
+
+def memory_mb(root: int) -> float:
+    """Proportional set size of a process and its descendants, routers left out."""
+    known = _processes()
+    mine = {root}
+    while more := {p for p, (parent, _) in known.items() if parent in mine} - mine:
+        mine |= more
+    total = 0
+    for process in mine:
+        if process in known and "router.py" in known[process][1].replace("\0", " "):
+            continue
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1])
+    return total / 1024
+
+
+def run_suite(kind: str, directory: Path, options: Sequence[str] = ()) -> Outcome:
+    """The suite against one kind; the report is in directory/report."""
+    state, report = directory / "state", directory / "report"
+    directory.mkdir(parents=True, exist_ok=True)
+    text = router.profile(kind, state)
+    (directory / "hostile.toml").write_text(text)
+    command = [sys.executable, "-c", "from x25shark.cli import main; main()"]
+    command += ["run", "--own-namespace"]
+    command += ["--router", str(directory / "hostile.toml"), "--output", str(report), *options]
+    began = time.monotonic()
+    peak = 0.0
+    with (directory / "output").open("wb") as out:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
+        try:
+            while process.poll() is None:
+                peak = max(peak, memory_mb(process.pid))
+                if time.monotonic() - began > LONGEST_SECONDS:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.5)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            router.stop(state)
+    outcome = Outcome(process.returncode, time.monotonic() - began, peak)
+    outcome.output = (directory / "output").read_text("utf-8", "replace")
+    _look(outcome, report)
+    return outcome
+
+
+def _look(outcome: Outcome, report: Path) -> None:
+    """Whether the report is whole: verdicts, reasons, captures."""
+    try:
+        document = json.loads((report / "results.json").read_text())
+    except (OSError, ValueError) as error:
+        outcome.problems.append(f"no results.json: {error}")
+        return
+    for case in document["cases"]:
+        outcome.verdicts[case["verdict"]] += 1
+        if case["verdict"] != "PASS":
+            outcome.reasons[case["reason"]] += 1
+            if not case["reason"]:
+                outcome.problems.append(f"{case['id']}: no reason")
+        if case["evidence"]:
+            outcome.problems += _capture_problem(report / case["evidence"])
+    if document["exit_status"] != outcome.status:
+        outcome.problems.append(f"results.json says exit status {document['exit_status']}")
+    for name in ("junit.xml", "report.html"):
+        if not (report / name).is_file():
+            outcome.problems.append(f"no {name}")
+
+
+def _capture_problem(path: Path) -> list[str]:
+    done = subprocess.run(
+        ["capinfos", "-c", str(path)], capture_output=True, text=True, check=False, timeout=120
+    )
+    return [] if done.returncode == 0 else [f"{path.name}: {done.stderr.strip()[:200]}"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(router.KINDS))
+    parser.add_argument("--keep", type=Path, help="leave the reports in this directory")
+    given = parser.parse_args()
+    unknown = set(given.kinds) - set(router.KINDS)
+    if unknown:
+        parser.error(f"no kind {', '.join(sorted(unknown))}")
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="x25shark-hostile-") as temporary:
+        print(f"{'kind':10} {'exit':>4} {'time':>8} {'memory':>8}  verdicts", flush=True)
+        for kind in given.kinds or router.KINDS:
+            outcome = run_suite(kind, (given.keep or Path(temporary)) / kind)
+            verdicts = ", ".join(f"{n} {v}" for v, n in outcome.verdicts.items())
+            if outcome.peak_mb > MEMORY_LIMIT_MB:
+                outcome.problems.append(f"more than {MEMORY_LIMIT_MB} MB")
+            bad += bool(outcome.problems)
+            size = f"{outcome.peak_mb:.0f} MB"
+            print(f"{kind:10} {outcome.status:4} {outcome.seconds:6.0f} s {size:>8}  {verdicts}")
+            for problem in outcome.problems[:10]:
+                print(f"           problem: {problem}")
+            sys.stdout.flush()
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

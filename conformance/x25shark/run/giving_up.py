@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When to stop asking a router that does not answer any more.
+
+A case that failed without a call says little by itself: perhaps the router refuses just this one.
+Several without a call in between, or a router that takes no connection, are a reason to make the sanity call. If it
+fails the router is started again, once in a run, where the profile can do that. If that does not
+help the remaining cases are NOT RUN, with the reason, and the sanity call is a FAIL of its own: a
+run against a dead router must not end with exit status 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+CASES_IN_A_ROW = 5
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a case ended, as far as it tells whether the router is still there.
+
+    passed: without a failed expectation. called: a call came about, at both ends, and no flood
+    came within it. refused: the router took no TCP connection.
+    """
+
+    passed: bool
+    called: bool
+    refused: bool
+
+
+class GivingUp:
+    """Told of each case; says why the rest of the run is in vain, if it is.
+
+    sanity: makes the sanity call, and gives what went wrong (None: nothing). restart: starts the
+    router again and gives what went wrong; None where the profile has no way.
+    """
+
+    def __init__(
+        self, sanity: Callable[[], str | None], restart: Callable[[], str | None] | None
+    ) -> None:
+        self._sanity = sanity
+        self._restart = restart
+        self._in_vain = 0
+        self.notes: list[str] = []
+
+    def after(self, case: str, ending: Ending) -> str | None:
+        """Why the remaining cases cannot be run; None: go on."""
+        if ending.called:
+            self._in_vain = 0
+        if ending.called or ending.passed:
+            return None
+        self._in_vain += 1
+        if self._in_vain < CASES_IN_A_ROW and not ending.refused:
+            return None
+        why = f"{self._in_vain} cases failed without any call"
+        if ending.refused:
+            why = "the router took no TCP connection"
+        self._in_vain = 0
+        wrong = self._sanity()
+        if wrong is None:
+            return None
+        gone = f"the router does not answer any more: {why}, the last {case}; then {wrong}"
+        if self._restart is None:
+            return gone
+        restart, self._restart = self._restart, None
+        trouble = restart()
+        if trouble is not None:
+            return f"{gone}; it could not be started again: {trouble}"
+        wrong = self._sanity()
+        if wrong is not None:
+            return f"{gone}; started again, {wrong}"
+        self.notes.append(f"the router was started again after {case}: {gone}")
+        return None

@@ -35,7 +35,7 @@ from ..run.router import RouterError
 from ..suite.loader import Case, body_of, cases
 from ..verdicts import Verdict
 
-NULL_ROUTERS = ("silent", "close", "clear", "relay")
+NULL_ROUTERS = ("relay", "clear", "close", "silent")
 # The embedded router answers within a millisecond; a witness that waits in vain waits this long.
 REACTION_SECONDS = 0.3
 # What runs where the only witness looks at the whole run.
@@ -89,7 +89,7 @@ class Worker:
         self._watched: list[Watched] = []
         self._reruns: dict[int, str] = {}
         watcher = Watcher(on_result=lambda result: self.results.update({result.rerun: result}))
-        options = Options(profile_name, self.profile, directory)
+        options = Options(profile_name, self.profile, directory, keep_going=True)
         self.campaign = Campaign(options, watcher)
         self.campaign.start()
 
@@ -132,8 +132,13 @@ def _at_fence(result: CaseResult) -> bool:
     return "[fence]" in result.reason or "[liveness" in result.reason
 
 
-def hunt(profile_name: str, names: Sequence[str], full: bool) -> list[Caught]:
-    """Run faults (or "null KIND") under one profile; for a process of its own."""
+def hunt(
+    profile_name: str, names: Sequence[str], full: bool, only: Sequence[str] = ()
+) -> list[Caught]:
+    """Run faults (or "null KIND", with the cases in only) under one profile.
+
+    For a process of its own: it enters a network namespace.
+    """
     enter_own()
     with tempfile.TemporaryDirectory(prefix="x25shark-mutants-") as directory:
         worker = Worker(profile_name, Path(directory))
@@ -141,7 +146,8 @@ def hunt(profile_name: str, names: Sequence[str], full: bool) -> list[Caught]:
         runs: list[tuple[str, list[str], str, list[str]]] = []
         for name in names:
             if name.startswith("null "):
-                chosen, options, witnesses = everything, ("--null", name[5:]), []
+                chosen, witnesses = _applicable(worker.profile, only), []
+                options: tuple[str, ...] = ("--null", name[5:])
             else:
                 fast = _applicable(worker.profile, faults()[name].witnesses)
                 chosen, options = everything if full else fast, ("--fault", name)
@@ -210,12 +216,16 @@ def _hunt_all(names: Sequence[str], jobs: int, full: bool, *, nulls: bool) -> li
     for profile, mine in by_profile.items():
         parts = max(1, min(jobs, len(mine)))
         tasks += [(profile, mine[i::parts], full) for i in range(parts)]
-    if nulls:
-        tasks += [("reference", [f"null {kind}"], True) for kind in NULL_ROUTERS]
     # Each task enters a namespace of its own, so each needs a fresh process with one thread.
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, maxtasksperchild=1) as pool:
         found = [row for rows in pool.starmap(hunt, tasks, chunksize=1) for row in rows]
+        for kind in NULL_ROUTERS if nulls else ():
+            # What no fault made fail has to fail for a router that does nothing right.
+            left = _never_failing(found)
+            parts = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
+            more = [("reference", [f"null {kind}"], False, part) for part in parts]
+            found += [row for rows in pool.starmap(hunt, more, chunksize=1) for row in rows]
     order = {name: number for number, name in enumerate(faults())}
     return sorted(found, key=lambda row: order.get(row.fault, len(order)))
 

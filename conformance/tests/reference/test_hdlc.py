@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The router's HDLC codec: vectors of the standard, and the tester's own codec as the other side."""
+"""The router's HDLC codec: vectors of the standard, and the tester's own codec at the other end."""
 
 import random
 from typing import Any
@@ -115,8 +115,9 @@ def test_bit_framing_abort_idle_and_odd_bits() -> None:
 def test_noise_is_read_as_the_tester_reads_it(framing: str, seed: int) -> None:
     """Any octets at all: both codecs find the same frames, and the same number of aborts."""
     chance = random.Random(seed)
-    noise = bytes(chance.choice((0x7E, 0x7D, 0xFF, 0x3F, 0xF8, chance.randrange(256)))
-                  for _ in range(4000))
+    noise = bytes(
+        chance.choice((0x7E, 0x7D, 0xFF, 0x3F, 0xF8, chance.randrange(256))) for _ in range(4000)
+    )
     ours = FRAMINGS[framing](64)
     theirs: Any = other.OctetDeframer(64) if framing == "octet" else other.BitDeframer(64)
     seen = ours.feed(noise)

@@ -23,6 +23,9 @@ CARGO := CARGO_TARGET_DIR=$(CURDIR)/.venv/target cargo
 OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn true; fi \
 	2>/dev/null && echo --own-namespace)
 
+# Modules that lie beside the tests.
+BESIDE := conformance:scapy_layers:dissectors/gaps
+
 demo: setup-demo
 	@echo "Running the suite against the embedded reference router (profile reference)."
 	@$(BIN)/x25shark run --router reference $(OWN) --output $(REPORT)
@@ -40,8 +43,8 @@ lint: setup-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict conformance/x25shark scapy_layers/scapy_x25
-	$(BIN)/mypy --strict conformance/tests scapy_layers/tests
-	MYPYPATH=dissectors/gaps:dissectors/tests:conformance:scapy_layers $(BIN)/mypy --strict dissectors
+	MYPYPATH=$(BESIDE) $(BIN)/mypy --strict conformance/tests scapy_layers/tests
+	MYPYPATH=$(BESIDE):dissectors/tests $(BIN)/mypy --strict dissectors
 	$(BIN)/mypy --strict ci/linux-router
 	luacheck --quiet --config dissectors/lua/.luacheckrc dissectors/lua
 	@if cargo fmt --version >/dev/null 2>&1; then \

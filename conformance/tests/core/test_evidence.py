@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which frame is whose, comments in a capture, and no verdict without evidence."""
+
+from __future__ import annotations
+
+import io
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from capture_builder import Connection, pcapng
+from scapy_x25 import CallAccepted
+from x25shark.catalogue import Purpose
+from x25shark.evidence import pcapng as blocks
+from x25shark.evidence.frames import segment
+from x25shark.evidence.pcapng import CaptureFormatError
+from x25shark.evidence.slicer import BEGIN, END, MARKER_PORT, PROBE, Frame, Slice, Slicer, marker
+from x25shark.judges.expectation import Next
+from x25shark.judges.gaps import KnownGaps
+from x25shark.judges.reading import JudgeError
+from x25shark.judges.wireshark import WiresharkJudge
+from x25shark.results import CaseResult
+from x25shark.run.judging import CaseRecord, Judgement
+from x25shark.run.third_opinion import ThirdOpinion
+from x25shark.verdicts import Verdict
+
+from .conftest import FROM_ROUTER, Exchange
+
+RUN = bytes(range(16))
+PURPOSE = Purpose("PLP-CALL-01", "a call", "X.25 5.2", ("T1",), ())
+ACCEPTED = bytes.fromhex("10010f")
+
+
+def marking(kind: int, number: int, run: bytes = RUN) -> bytes:
+    """An Ethernet frame with a marker."""
+    payload = marker(run, kind, number)
+    udp = struct.pack(">HHHH", 5555, MARKER_PORT, 8 + len(payload), 0) + payload
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, *[b"\x7f\0\0\1"] * 2)
+    return bytes(12) + b"\x08\0" + ip + udp
+
+
+def conversation(port: int, *payloads: bytes, close: bool = True) -> list[bytes]:
+    made = Connection(ports=(port, 1998)).open()
+    for payload in payloads:
+        made.send(0, payload)
+    return made.close().frames if close else made.frames
+
+
+def sliced(frames: list[bytes]) -> tuple[dict[int, Slice], Slicer]:
+    done: dict[int, Slice] = {}
+    slicer = Slicer(RUN, lambda s: done.update({s.number: s}))
+    for block in blocks.read_blocks(io.BytesIO(pcapng(frames))):
+        slicer.take(block)
+    slicer.finish()
+    return done, slicer
+
+
+def payloads(found: Slice) -> list[bytes]:
+    return [f.segment.payload for f in found.frames if f.segment.payload]
+
+
+def test_a_connection_belongs_to_the_case_in_which_it_was_opened() -> None:
+    first, second = conversation(4001, b"one", b"late"), conversation(4002, b"two")
+    frames = [marking(BEGIN, 1), *first[:4], marking(END, 1), marking(BEGIN, 2), *second[:3]]
+    # The first connection goes on while the second case runs.
+    frames += [*first[4:], *second[3:], marking(END, 2)]
+    done, slicer = sliced(frames)
+    assert payloads(done[1]) == [b"one", b"late"]
+    assert payloads(done[2]) == [b"two"]
+    assert all(s.begun and s.ended for s in done.values())
+    assert slicer.stray_count == 0
+
+
+def test_frames_of_nobody_are_strays() -> None:
+    frames = [*conversation(4001, b"before"), marking(BEGIN, 1), *conversation(4002, b"mine")]
+    frames += [marking(END, 1), *conversation(4003, b"after")]
+    done, slicer = sliced(frames)
+    assert payloads(done[1]) == [b"mine"]
+    assert slicer.stray_count == 2 * 7
+    assert "6 octets" in slicer.strays[3]
+
+
+def test_ports_used_again_belong_to_the_later_case() -> None:
+    frames = [marking(BEGIN, 1), *conversation(4001, b"one"), marking(END, 1)]
+    frames += [marking(BEGIN, 2), *conversation(4001, b"two"), marking(END, 2)]
+    done, _ = sliced(frames)
+    assert payloads(done[1]) == [b"one"]
+    assert payloads(done[2]) == [b"two"]
+
+
+def test_markers_of_another_run_and_probes_open_nothing() -> None:
+    frames = [marking(BEGIN, 1, run=bytes(16)), marking(PROBE, 9), *conversation(4001, b"x")]
+    done, slicer = sliced(frames)
+    assert done == {}
+    assert slicer.probes == {9}
+    assert slicer.stray_count == 7
+
+
+def test_an_end_without_a_begin_ends_nothing() -> None:
+    """Markers out of order: the case has no begin, and so no evidence."""
+    done, _ = sliced([marking(END, 1), *conversation(4001, b"x"), marking(BEGIN, 1)])
+    assert done[1].begun
+    assert not done[1].ended
+    assert payloads(done[1]) == []
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"\x0a\x0d\x0d\x0a\x1c\0\0\0not a magic number",
+        b"\1\0\0\0\5\0\0\0",
+        b"\1\0\0\0\xff\xff\xff\xff",
+    ],
+)
+def test_a_stream_that_is_no_pcapng(octets: bytes) -> None:
+    with pytest.raises(CaptureFormatError):
+        list(blocks.read_blocks(io.BytesIO(octets)))
+
+
+def test_a_stream_cut_anywhere_ends_quietly() -> None:
+    whole = pcapng(conversation(4001, b"x"))
+    complete = list(blocks.read_blocks(io.BytesIO(whole)))
+    for length in range(0, len(whole), 7):
+        found = list(blocks.read_blocks(io.BytesIO(whole[:length])))
+        assert found == complete[: len(found)]
+
+
+def test_comments_are_what_wireshark_shows(tmp_path: Path) -> None:
+    made = list(blocks.read_blocks(io.BytesIO(pcapng(conversation(4001, b"x")))))
+    made[0] = blocks.with_comment(made[0], "the file\nin two lines")
+    made[2] = blocks.with_comment(blocks.with_comment(made[2], "second"), "först")
+    path = tmp_path / "commented.pcapng"
+    path.write_bytes(b"".join(b.octets for b in made))
+    shown = subprocess.run(
+        ["tshark", "-r", str(path), "-T", "fields", "-e", "frame.comment", "-E", "aggregator=|"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert shown == ["först|second"] + [""] * 6
+    about = subprocess.run(
+        ["capinfos", "-k", str(path)], capture_output=True, text=True, check=True
+    ).stdout
+    assert "the file" in about
+    assert "in two lines" in about
+
+
+class Dying:
+    """A judge whose process ends in the middle."""
+
+    def read(self, *_: Any, **__: Any) -> Any:
+        raise JudgeError("crash", "the judge was ended by signal 9")
+
+
+class Deaf(ThirdOpinion):
+    def __init__(self) -> None:
+        self._judge = Dying()  # type: ignore[assignment]
+        self._known = KnownGaps("4.0.17")
+
+
+def record(exchange: Exchange) -> CaseRecord:
+    expected = Next("A", "X.25 5.2", FROM_ROUTER, alternatives=(CallAccepted(),))
+    return CaseRecord(
+        1, PURPOSE, [expected], exchange.judge_one(), sides=[("A", FROM_ROUTER)], rerun="again"
+    )
+
+
+def slice_of(exchange: Exchange) -> Slice:
+    found = Slice(1, begun=True, ended=True)
+    for block in blocks.read_blocks(io.BytesIO(exchange.capture())):
+        if block.kind == blocks.ENHANCED_PACKET:
+            _, stamp, octets = blocks.packet(block)
+            part = segment(1, octets)
+            assert part is not None
+            found.frames.append(Frame(block, stamp / 1e6, part))
+        else:
+            found.head.append(block)
+    return found
+
+
+def judged(opinion: ThirdOpinion, found: Slice | None, directory: Path) -> CaseResult:
+    exchange = Exchange([[ACCEPTED]])
+    return Judgement(opinion, directory).judge(record(exchange), found)
+
+
+@pytest.fixture
+def opinion(wireshark: WiresharkJudge) -> ThirdOpinion:
+    return ThirdOpinion(wireshark, "4.0.17")
+
+
+def test_with_evidence_there_is_a_verdict(opinion: ThirdOpinion, tmp_path: Path) -> None:
+    result = judged(opinion, slice_of(Exchange([[ACCEPTED]])), tmp_path)
+    assert (result.verdict, result.reason) == (Verdict.PASS, "")
+    assert result.evidence is not None
+    assert (tmp_path / result.evidence).stat().st_size > 0
+
+
+@pytest.mark.parametrize("what", ["slice", "begin", "end", "frames"])
+def test_without_evidence_there_is_none(what: str, opinion: ThirdOpinion, tmp_path: Path) -> None:
+    found = slice_of(Exchange([[ACCEPTED]]))
+    if what == "begin":
+        found.begun = False
+    elif what == "end":
+        found.ended = False
+    elif what == "frames":
+        found.frames = []
+    result = judged(opinion, None if what == "slice" else found, tmp_path)
+    assert result.verdict is Verdict.ERROR
+    assert "no evidence" in result.reason
+
+
+def test_evidence_of_something_else_is_a_disagreement(
+    opinion: ThirdOpinion, tmp_path: Path
+) -> None:
+    """The tester received a Call Accepted; the capture holds a Clear."""
+    other = slice_of(Exchange([[bytes.fromhex("1001130502")]]))
+    result = judged(opinion, other, tmp_path)
+    assert result.verdict is Verdict.ERROR
+    assert "judges disagree" in result.reason
+
+
+def test_a_judge_that_dies_costs_the_case_and_no_more(tmp_path: Path) -> None:
+    result = judged(Deaf(), slice_of(Exchange([[ACCEPTED]])), tmp_path)
+    assert result.verdict is Verdict.ERROR
+    assert "crash" in result.reason
+    assert "signal 9" in result.reason

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A profile that cannot be used gets one message: file, line, field, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from x25shark.profile import ProfileError, builtin_profiles, load_profile, parse_profile
+
+GOOD = """\
+relay_model = "local"
+pics = ["P-MOD128"]
+
+[xot]
+router = "192.0.2.1"
+a = "192.0.2.10:2000"
+b = "192.0.2.11"
+
+[addresses]
+a = "31"
+b = "21"
+"""
+
+
+@pytest.mark.parametrize("name", builtin_profiles())
+def test_built_in_profiles_load(name: str) -> None:
+    assert load_profile(name).name
+
+
+def test_the_shortest_profile() -> None:
+    profile = parse_profile(GOOD, "own.toml")
+    assert profile.configuration == "T1"
+    assert profile.xot.a == ("192.0.2.10", 2000)
+    assert profile.xot.router == ("192.0.2.1", 1998)
+    assert {"P-MOD128", "P-SVC", "M-LOCAL", "R-SW"} <= profile.declared
+    assert not profile.is_loopback
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "relay_model",
+            "relay_modl",
+            "line 1: relay_modl: unknown key; did you mean 'relay_model'?",
+        ),
+        ("[addresses]", "[adresses]", "line 9: adresses: unknown key; did you mean 'addresses'?"),
+        ('"192.0.2.1"', '"192.0.2.256"', "line 5: xot.router: '192.0.2.256' is not an IPv4"),
+        ('"192.0.2.10:2000"', '"192.0.2.10:0"', "line 6: xot.a: '192.0.2.10:0' is not an IPv4"),
+        ('"192.0.2.1"', "5", "line 5: xot.router: must be text"),
+        ('a = "31"', 'a = "31x"', "line 10: addresses.a:"),
+        ('a = "31"', 'a = ""', "line 10: addresses.a:"),
+        ('"P-MOD128"', '"P-MOD127"', "line 2: pics: 'P-MOD127' is no PICS item; did you mean"),
+        ('"local"', '"locl"', "line 1: relay_model: 'locl' is not allowed; allowed are: 'local'"),
+        ('b = "21"', "", "addresses: b is missing"),
+        ('b = "192.0.2.11"', "", "addresses: without xot.b (a second side) addresses.echo"),
+        ('router = "192.0.2.1"', "", "xot.router: is missing"),
+        ('b = "21"', 'b = "21"\n[limits]\nwindow = "7x"', "line 13: limits.window:"),
+        ('b = "21"', 'b = "21"\n[times]\nreaction = -1', "line 13: times.reaction:"),
+        ("[xot]", "[xot", "not TOML: "),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ProfileError) as raised:
+        parse_profile(GOOD.replace(old, new, 1), "own.toml")
+    said = str(raised.value)
+    assert said.startswith("own.toml")
+    assert message in said
+    assert len(said.splitlines()) == 1
+
+
+def test_several_errors_are_several_lines() -> None:
+    text = GOOD.replace("router =", "routr =").replace('a = "31"', 'a = "x"')
+    with pytest.raises(ProfileError) as raised:
+        parse_profile(text, "own.toml")
+    assert len(str(raised.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize("octets", [b"\xff\xfe", b"[" * 5000, b"a = 1\n" * 200_000])
+def test_a_file_that_is_no_profile(octets: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_bytes(octets)
+    with pytest.raises(ProfileError, match=r"own\.toml"):
+        load_profile(str(path))
+
+
+def test_a_name_that_is_nothing() -> None:
+    with pytest.raises(ProfileError, match="did you mean 'reference'"):
+        load_profile("referense")
+    with pytest.raises(ProfileError, match="no such profile file"):
+        load_profile("missing/own.toml")

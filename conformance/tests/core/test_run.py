@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whole runs of the command: exit statuses, messages, and equal verdicts whichever way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import environment, x25shark
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+# Some of each: framing, a call, data, a connection from the router, the whole run.
+FEW = "XOT-HDR-01,PLP-CALL-01,PLP-CALL-22,PLP-DATA-01,PLP-RST-01,PLP-CLR-17,PLP-MOD-01"
+OWN = "--own-namespace"
+
+
+def verdicts(directory: Path) -> dict[str, str]:
+    document = json.loads((directory / "results.json").read_text())
+    return {case["id"]: case["verdict"] for case in document["cases"]}
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("few")
+    done = x25shark("run", OWN, "--select", FEW, "--output", str(directory))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory
+
+
+def test_a_run_leaves_report_and_evidence(few: Path) -> None:
+    for name in ("results.json", "report.html", "junit.xml"):
+        assert (few / name).stat().st_size > 100
+    for identifier, verdict in verdicts(few).items():
+        evidence = few / "cases" / f"{identifier}.pcapng"
+        # What looks at the whole run has the evidence of the cases.
+        assert evidence.exists() is (verdict == "PASS" and identifier != "PLP-CLR-17")
+
+
+def test_plain_pytest_gives_the_same_verdicts(few: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += ["--rootdir", "/", "--import-mode=importlib", OWN, "--select", FEW]
+    command += ["--x25shark-output", str(tmp_path / "report"), "--pyargs", "x25shark.suite"]
+    done = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, check=False, timeout=180
+    )
+    assert done.returncode == 0, done.stdout
+    found = verdicts(few)
+    assert verdicts(tmp_path / "report") == found
+    passed = sum(v == "PASS" for v in found.values())
+    assert f"{passed} passed" in done.stdout
+
+
+def test_the_judge_by_tshark_gives_the_same_verdicts(few: Path, tmp_path: Path) -> None:
+    done = x25shark("run", OWN, "--judge", "tshark", "--select", FEW, "--output", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((tmp_path / "results.json").read_text())["run"]["judge"] == "tshark"
+    assert verdicts(tmp_path) == verdicts(few)
+
+
+def test_a_broken_router_fails(tmp_path: Path) -> None:
+    done = x25shark(
+        "run", OWN, "--null", "clear", "--select", "PLP-CALL-01,PLP-DATA-01", "--output",
+        str(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "FAIL" in verdicts(tmp_path).values()
+    shown = x25shark("show", "PLP-CALL-01", "--output", str(tmp_path))
+    assert "FAIL" in shown.stdout
+    assert "run again" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--router", "referense"], 2, "did you mean 'reference'"),
+        (["--select", "PLP-NONE-01"], 2, "names no case"),
+        (["--select", "PLP-CALL-01,!PLP-CALL-01"], 3, "no case was selected"),
+        (["--fault", "no-such-fault"], 2, "no-such-fault"),
+        (["--output", "/proc/x25shark"], 2, "cannot write the report there"),
+    ],
+)
+def test_bad_usage_gets_one_message(
+    arguments: list[str], status: int, message: str, tmp_path: Path
+) -> None:
+    where = [] if "--output" in arguments else ["--output", str(tmp_path)]
+    done = x25shark("run", OWN, *where, *arguments)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def profile_of(directory: Path, **xot: str) -> Path:
+    """A router that some other process would be, on loopback."""
+    ends = {"router": "127.0.25.1", "a": "127.0.25.2", "b": "127.0.25.3"} | xot
+    lines = [f'{name} = "{value}"' for name, value in ends.items()]
+    path = directory / "own.toml"
+    path.write_text(
+        "[xot]\n" + "\n".join(lines) + '\n[addresses]\nb = "21"\n[control]\nstart = "true"\n'
+    )
+    return path
+
+
+def test_an_unreachable_router(tmp_path: Path) -> None:
+    router = str(profile_of(tmp_path))
+    done = x25shark("run", OWN, "--router", router, "--output", str(tmp_path / "report"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "the router does not answer" in done.stderr
+    assert "own.toml" in done.stderr
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    """The profile gives both listening sides the same address."""
+    router = str(profile_of(tmp_path, a="127.0.25.3"))
+    done = x25shark("run", OWN, "--router", router, "--output", str(tmp_path / "report"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "127.0.25.3" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_dumpcap(tmp_path: Path) -> None:
+    """Every other program is there."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("tshark", "make", "pkg-config", "gcc", "sh", "true", "unshare"):
+        found = shutil.which(name)
+        assert found is not None
+        (programs / name).symlink_to(found)
+    done = x25shark(
+        "run", OWN, "--select", "PLP-CALL-01", "--output", str(tmp_path / "report"),
+        env=environment(PATH=str(programs)),
+    )  # fmt: skip
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "dumpcap is not installed" in done.stderr
+
+
+def run_in_background(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", "from x25shark.cli import main; main()", "run", OWN, "--output",
+         str(tmp_path), *arguments],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+
+
+def await_evidence(directory: Path, process: subprocess.Popen[str], count: int) -> None:
+    """Until that many cases have left evidence."""
+    deadline = time.monotonic() + 120
+    while len(list(directory.glob("cases/*.pcapng"))) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_interrupted_runs_leave_a_report(tmp_path: Path) -> None:
+    process = run_in_background(tmp_path)
+    await_evidence(tmp_path, process, 5)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=120)
+    assert process.returncode == 130, out + error
+    assert "Traceback" not in out + error
+    found = verdicts(tmp_path)
+    assert list(found.values()).count("PASS") >= 4
+    assert (tmp_path / "report.html").exists()
+
+
+def children(pid: int) -> list[tuple[int, str]]:
+    """Processes below one, with their names."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        match = re.match(r"(\d+) \((.*)\) . (\d+)", text)
+        if match and int(match[3]) == pid:
+            found += [(int(match[1]), match[2]), *children(int(match[1]))]
+    return found
+
+
+def test_a_judge_that_is_killed_costs_little(tmp_path: Path) -> None:
+    process = run_in_background(tmp_path, "--judge", "libwireshark", "--select", "PLP-FAC,PLP-MALF")
+    await_evidence(tmp_path, process, 3)
+    judges = [pid for pid, name in children(process.pid) if name.startswith("x25shark-judge")]
+    assert judges
+    for pid in judges:
+        os.kill(pid, signal.SIGKILL)
+    out, error = process.communicate(timeout=170)
+    assert "Traceback" not in out + error
+    found = list(verdicts(tmp_path).values())
+    # The reading that was under way is an ERROR; if none was, nothing is lost at all.
+    assert found.count("ERROR") <= 2
+    assert found.count("PASS") > 10
+    assert process.returncode == (4 if "ERROR" in found else 0)
+
+
+def test_a_dumpcap_that_is_killed_is_no_pass(tmp_path: Path) -> None:
+    process = run_in_background(tmp_path, "--select", "PLP-CALL,PLP-CLR")
+    await_evidence(tmp_path, process, 5)
+    captures = [pid for pid, name in children(process.pid) if name == "dumpcap"]
+    assert captures
+    for pid in captures:
+        os.kill(pid, signal.SIGKILL)
+    out, error = process.communicate(timeout=170)
+    assert process.returncode == 4, out + error
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert "PASS" not in {case["verdict"] for case in document["cases"]}
+    reasons = " ".join(case["reason"] for case in document["cases"])
+    assert "the capture ended" in reasons or "no sure evidence" in reasons
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the other user is made by leaving root")
+def test_an_ordinary_user_needs_nothing_but_a_namespace(tmp_path: Path) -> None:
+    """User nobody, without any right to capture: x25shark makes a namespace by itself."""
+    probe = subprocess.run(
+        ["unshare", "-Urn", "true"], user=65534, group=65534, extra_groups=[], check=False,
+        capture_output=True,
+    )  # fmt: skip
+    if probe.returncode != 0:
+        pytest.skip("this system gives no user namespaces to ordinary users")
+    root = Path(__file__).parents[3]
+    copy = tmp_path / "tree"
+    for name in ("conformance/x25shark", "scapy_layers/scapy_x25", "dissectors"):
+        shutil.copytree(root / name, copy / name)
+    for parent in [copy, *copy.rglob("*"), *list(tmp_path.parents)[:2], tmp_path]:
+        if parent.owner() == "root":
+            parent.chmod(parent.stat().st_mode | (0o555 if parent.is_dir() else 0o444))
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    paths = [str(copy / "conformance"), str(copy / "scapy_layers"), *sys.path[1:]]
+    done = subprocess.run(
+        [sys.executable, "-c", "from x25shark.cli import main; main()", "run", "--select",
+         "PLP-CALL-01,PLP-DATA-01", "--output", str(home / "report")],
+        env=environment(HOME=str(home), PYTHONPATH=os.pathsep.join(paths), XDG_CACHE_HOME=""),
+        cwd=home,
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(verdicts(home / "report").values()) == {"PASS"}

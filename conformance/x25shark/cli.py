@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +18,8 @@ import click
 from . import __version__
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from .results import CaseResult, Results
 
 DEFAULT_DIRECTORY = "x25shark-report"
@@ -87,6 +92,10 @@ output_option = click.option(
 @click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
 @click.option("--null", metavar="KIND", help="A null router: silent, close, clear or relay.")
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
+@click.option("--repeat", type=click.IntRange(1, 10_000), default=1, metavar="N",
+              help="Run the whole selection N times; the worst verdict of each case counts.")
+@click.option("--stop-on-fail", is_flag=True,
+              help="Stop at the first FAIL or ERROR and leave the router as it is.")
 @click.option("--keep-going", is_flag=True, help="Run on when the router does not answer any more.")
 def run(
     router: str,
@@ -99,6 +108,8 @@ def run(
     fault: tuple[str, ...],
     null: str | None,
     own_namespace: bool,
+    repeat: int,
+    stop_on_fail: bool,
     keep_going: bool,
 ) -> None:
     """Run the suite against a router and write the report.
@@ -122,6 +133,8 @@ def run(
     arguments += [word for name in fault for word in ("--fault", name)]
     arguments += ["--null", null] if null else []
     arguments += ["--own-namespace"] if own_namespace else []
+    arguments += ["--repeat", str(repeat)] if repeat > 1 else []
+    arguments += ["--stop-on-fail"] if stop_on_fail else []
     arguments += ["--keep-going"] if keep_going else []
     sys.exit(_run(arguments, output))
 
@@ -129,12 +142,10 @@ def run(
 def _run(arguments: list[str], output: Path) -> int:
     """Run the suite under pytest with our own way of showing it."""
     import pytest
-    from rich.console import Console
-
     from .plugin import UI_PLUGIN, UserInterface
     from .report.terminal import Progress, print_summary
 
-    console = Console()
+    console = _console()
 
     class Screen(UserInterface):
         progress: Progress | None = None
@@ -166,19 +177,31 @@ def _run(arguments: list[str], output: Path) -> int:
         )
     if screen.progress:
         screen.progress.__exit__(None, None, None)
-    if screen.problem is not None:
+    if screen.problem is not None and screen.results is None:
         fail(*screen.problem)
     if screen.results is None:
         message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
         fail(3 if status == pytest.ExitCode.NO_TESTS_COLLECTED else 2, message)
     print_summary(screen.results, output, console)
+    if screen.problem is not None:
+        fail(*screen.problem)
     return screen.results.exit_status
 
 
-def _quiet_stderr():  # type: ignore[no-untyped-def]
-    import contextlib
-    import io
+def _console() -> Console:
+    """A terminal that may go away (| head) while the run goes on."""
+    from rich.console import Console as RichConsole
 
+    class Tolerant(RichConsole):
+        def on_broken_pipe(self) -> None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+    return Tolerant()
+
+
+def _quiet_stderr() -> contextlib.redirect_stderr[io.StringIO]:
     return contextlib.redirect_stderr(io.StringIO())
 
 
@@ -207,8 +230,7 @@ def _failed_last(directory: Path, select: str) -> str:
     wanted = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
     failed = [c.id for c in _results(directory).cases if c.verdict in wanted]
     if not failed:
-        click.echo("Nothing failed in the last run.")
-        sys.exit(0)
+        fail(3, "nothing failed in the last run, so there is nothing to run again")
     return " ".join([*failed, *(w for w in select.replace(",", " ").split() if w.startswith("!"))])
 
 

@@ -9,6 +9,7 @@ after it ran. Nothing here costs anything in a session without cases.
 from __future__ import annotations
 
 import inspect
+import signal
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -39,6 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--keep-going", action="store_true", help="run on when the router does not answer any more"
+    )
+    group.addoption("--repeat", type=int, default=1, help="run the whole selection that often")
+    group.addoption(
+        "--stop-on-fail", action="store_true", help="stop at the first FAIL, leave the router as is"
     )
     group.addoption("--null", default=None, help="null router in place of the reference router")
 
@@ -75,6 +80,7 @@ class Runner:
         self.config = config
         self.campaign = campaign
         self.items: dict[str, list[pytest.Item]] = {}
+        self.ran: set[int] = set()
         campaign.watcher.on_result = self.report
         ui = config.pluginmanager.get_plugin(UI_PLUGIN)
         if isinstance(ui, UserInterface):
@@ -88,6 +94,7 @@ class Runner:
         assert marked is not None
         identifier, options = marked
         purpose = catalogue().purposes[identifier]
+        self.ran.add(id(item))
         if purpose.campaign:
             return
         self.items.setdefault(identifier, []).append(item)
@@ -215,6 +222,8 @@ def make_campaign(config: pytest.Config) -> Campaign:
             router_options=tuple(router_options),
             own_namespace=config.getoption("--own-namespace"),
             # A null router is there to show what every case says of it.
+            repeat=config.getoption("--repeat"),
+            stop_on_fail=config.getoption("--stop-on-fail"),
             keep_going=config.getoption("--keep-going") or bool(config.getoption("--null")),
         )
     )
@@ -250,6 +259,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [i for i in cases if (m := purpose_of(i)) and m[0] not in chosen]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [i for i in items if i not in left_out]
+    again = [item for item in items if purpose_of(item)]
+    items += again * (config.getoption("--repeat") - 1)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -271,21 +282,39 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
             runner.ui.problem = (error.status, str(error))
         raise pytest.UsageError(str(error)) from None
     if isinstance(runner.ui, UserInterface):
-        runner.ui.on_total(sum(purpose_of(i) is not None for i in session.items))
+        runner.ui.on_total(len({m[0] for i in session.items if (m := purpose_of(i))}))
     interrupted = False
-    for item in session.items:
+    for item in dict.fromkeys(session.items):
         if purpose_of(item) is not None:
             runner.watch(item)
+    # Who ends the tester politely gets the same report as with Ctrl-C.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return (yield)
     except KeyboardInterrupt:
         interrupted = True
+        campaign.stop("interrupted")
+        for item in dict.fromkeys(session.items):
+            if purpose_of(item) is not None and id(item) not in runner.ran:
+                runner.run(item)
         raise
     finally:
         results = campaign.finish(interrupted=interrupted)
-        files.write_all(results, campaign.options.directory)
+        signal.signal(signal.SIGTERM, before)
         if isinstance(runner.ui, UserInterface):
             runner.ui.results = results
+        try:
+            files.write_all(results, campaign.options.directory)
+        except OSError as error:
+            message = f"{error.filename or campaign.options.directory}: {error.strerror or error}"
+            _report_not_written(runner.ui, f"the report cannot be written: {message}")
+
+
+def _report_not_written(ui: object, message: str) -> None:
+    if isinstance(ui, UserInterface):
+        ui.problem = (4, message)
+    else:
+        pytest.exit(message, returncode=4)
 
 
 @pytest.hookimpl(tryfirst=True)

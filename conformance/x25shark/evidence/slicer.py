@@ -23,9 +23,9 @@ MOST_STRAYS = 1000
 # What one case may leave as evidence, and what may wait for connections that nobody closes.
 MOST_OCTETS = 64 << 20
 MOST_FRAMES = 200_000
-MOST_WAITING = 64 << 20
+MOST_WAITING = 24 << 20
 # Up to here a frame has its payload twice, in the block and by itself.
-MOST_COPIED = 4 << 20
+MOST_COPIED = 1 << 20
 
 
 def marker(run: bytes, kind: int, number: int) -> bytes:

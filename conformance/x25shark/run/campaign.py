@@ -8,6 +8,7 @@ into slices and the judging thread judges each; nobody waits for either until th
 from __future__ import annotations
 
 import datetime
+import gc
 import os
 import platform
 import queue
@@ -18,6 +19,7 @@ import subprocess
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -44,6 +46,7 @@ from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
 from .judging import CaseRecord, Judgement, Watched
 from .rights import Rights, RightsError, obtain
+from .repeats import Repeats
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .third_opinion import ThirdOpinion
@@ -63,8 +66,9 @@ class CampaignError(Exception):
 class Options:
     """What a run is asked to do.
 
-    router_options go to the embedded reference router. keep_going: run every case, even if the
-    router does not answer any more.
+    router_options go to the embedded reference router. repeat: how often each case will be run.
+    stop_on_fail: after the first FAIL or ERROR run no further case, and leave the router as it
+    is. keep_going: run every case, even if the router does not answer any more.
     """
 
     router: str
@@ -76,7 +80,8 @@ class Options:
     selection: str = ""
     command: str = ""
     router_options: tuple[str, ...] = ()
-    leave_router: bool = False
+    repeat: int = 1
+    stop_on_fail: bool = False
     keep_going: bool = False
     own_namespace: bool = False
 
@@ -105,6 +110,7 @@ class Campaign:
         self._listeners: dict[str, Listener] = {}
         self._run = secrets.token_bytes(16)
         self._number = 0
+        self._turns: Counter[str] = Counter()
         self._records: dict[int, CaseRecord] = {}
         self._slices: queue.Queue[Slice | None] = queue.Queue()
         self._done: queue.Queue[CaseResult] = queue.Queue()
@@ -117,6 +123,8 @@ class Campaign:
         self._started = time.time()
         self.gone: str | None = None
         self._sanity: CaseResult | None = None
+        self._stopped = False
+        self._repeats = Repeats(options.repeat)
         self._giving_up: GivingUp | None = None
 
     # begin
@@ -132,6 +140,7 @@ class Campaign:
                     self.profile,
                     self.options.directory / "router.log",
                     self.options.router_options,
+                    may_stay=self.options.stop_on_fail,
                 )
             )
             self._listen()
@@ -213,14 +222,36 @@ class Campaign:
             return
         self.watcher.on_start(purpose)
         ending = self._perform(record, body)
+        if record.flood:
+            gc.collect()
         if ending is not None and self._giving_up is not None and self.gone is None:
             self.gone = self._giving_up.after(purpose.id, ending)
         self.drain()
+        failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
+        if failed or record.flood:
+            self._stop_on_fail(purpose.id)
+
+    def stop(self, why: str) -> None:
+        """Run no further case: they are NOT RUN for this reason."""
+        self.gone = why
+        self._stopped = True
+
+    def _stop_on_fail(self, case: str) -> None:
+        """With stop_on_fail: no further case, and the router stays as it is."""
+        if self.options.stop_on_fail and self.gone is None:
+            self.stop(f"stopped: {case} did not pass")
+            if self.router is not None:
+                self.notes.append(self.router.leave())
 
     def _new_record(self, purpose: Purpose) -> CaseRecord:
         self._number += 1
+        self._turns[purpose.id] += 1
         record = CaseRecord(
-            self._number, purpose, rerun=self.rerun_command(purpose), watched=self.watched
+            self._number,
+            purpose,
+            rerun=self.rerun_command(purpose),
+            watched=self.watched,
+            turn=1 if purpose is SANITY else self._turns[purpose.id],
         )
         self._records[self._number] = record
         return record
@@ -240,7 +271,7 @@ class Campaign:
             self._listeners,
             int.from_bytes(self._run[:4], "big"),
             record.number,
-            self.options.seed,
+            self.options.seed + record.turn - 1,
         )
         bench.restart_router = self.router.restart if self.router else None
         interrupted = refused = False
@@ -258,6 +289,8 @@ class Campaign:
         flooded = [side for side in bench.sides if side.connection.flooded]
         if flooded and not interrupted:
             record.flood = _flood(flooded[0])
+            # Nobody judges a flood packet by packet; a few of them at once are much memory.
+            record.expectations, record.judge_one = [], None
         self._capture.end(record.number)
         if interrupted:
             raise KeyboardInterrupt
@@ -271,6 +304,7 @@ class Campaign:
         record = self._new_record(SANITY)
         self._perform(record, patient_sanity_call)
         if record.flood:
+            gc.collect()
             return f"the sanity call failed: {record.flood}"
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 
@@ -320,7 +354,11 @@ class Campaign:
         slow = " --slow" if purpose.slow else ""
         options = "".join(f" {word}" for word in self.options.router_options)
         router = self.options.router
-        return f"x25shark run --router {router}{options} --select {purpose.id}{slow}"
+        seed = f" --seed {self.options.seed}" if self.options.seed else ""
+        repeat = f" --repeat {self.options.repeat}" if self.options.repeat > 1 else ""
+        return (
+            f"x25shark run --router {router}{options} --select {purpose.id}{slow}{seed}{repeat}"
+        )
 
     def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
         unmet = purpose.unmet(
@@ -380,8 +418,14 @@ class Campaign:
                 result = self._done.get_nowait()
             except queue.Empty:
                 return
-            self.results.append(result)
-            self.watcher.on_result(result)
+            if result.verdict in (Verdict.FAIL, Verdict.ERROR):
+                self._stop_on_fail(result.id)
+            for final in self._repeats.take(result):
+                self._final(final)
+
+    def _final(self, result: CaseResult) -> None:
+        self.results.append(result)
+        self.watcher.on_result(result)
 
     # end
 
@@ -402,6 +446,8 @@ class Campaign:
             self._done.put(Judgement.whole_run(watched, self.rerun_command(watched.purpose)))
         self._account_for_router()
         self.drain()
+        for final in self._repeats.rest():
+            self._final(final)
         if self._slicer.lost:
             lost = f"dumpcap lost {self._slicer.lost} packets"
         if lost:
@@ -418,7 +464,7 @@ class Campaign:
         """A router that is gone is a failure of its own: the sanity call that showed it."""
         if self._giving_up is not None:
             self.notes += self._giving_up.notes
-        if self.gone is None or self._sanity is None:
+        if self.gone is None or self._sanity is None or self._stopped:
             return
         if self._sanity.verdict is not Verdict.ERROR:
             self._sanity.verdict, self._sanity.reason = Verdict.FAIL, self.gone
@@ -433,8 +479,6 @@ class Campaign:
                 result.verdict, result.reason = Verdict.ERROR, f"no sure evidence: {why}"
 
     def _close(self) -> None:
-        if self.options.leave_router and self.router is not None:
-            self.notes.append("the router was left as it is")
         self._stack.close()
         self.loop.close()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,7 @@ class CaseRecord:
 
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
-    flood: what the router sent beyond all bounds, in words.
+    flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     """
 
     number: int
@@ -59,6 +60,7 @@ class CaseRecord:
     rerun: str = ""
     watched: list[Watched] = field(default_factory=list)
     flood: str = ""
+    turn: int = 1
 
 
 @dataclass
@@ -250,7 +252,8 @@ class Judgement:
             result.reason = f"the tester contradicts itself: {result.reason}"
 
     def _write(self, result: CaseResult, record: CaseRecord, found: Slice) -> None:
-        name = f"{record.purpose.id}.pcapng"
+        turn = f"-run{record.turn}" if record.turn > 1 else ""
+        name = f"{record.purpose.id}{turn}.pcapng"
         comments: dict[int, list[str]] = {}
         for expectation in result.expectations:
             if expectation.frame is not None:
@@ -279,8 +282,16 @@ class Judgement:
                 block = pcapng.with_comment(block, comment)
             blocks.append(block)
         path = self._directory / "cases" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(b.octets for b in blocks))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"".join(b.octets for b in blocks))
+        except OSError as error:
+            # Half a capture is worse than none.
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            result.verdict = Verdict.ERROR
+            result.reason = f"no evidence: {path} cannot be written: {error.strerror or error}"
+            return
         result.evidence = f"cases/{name}"
         times = {n: frame.time for n, frame in enumerate(found.frames, 1)}
         first = found.frames[0].time

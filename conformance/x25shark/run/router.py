@@ -26,10 +26,17 @@ class RouterError(Exception):
 
 
 class Router:
-    """Starts and stops what the profile says. Used as a context manager."""
+    """Starts and stops what the profile says. Used as a context manager.
 
-    def __init__(self, profile: Profile, log: Path, options: Sequence[str] = ()) -> None:
+    may_stay: leave() may be called, and the router then outlives this process.
+    """
+
+    def __init__(
+        self, profile: Profile, log: Path, options: Sequence[str] = (), *, may_stay: bool = False
+    ) -> None:
         self._profile = profile
+        self._may_stay = may_stay
+        self._left = False
         self._log_path = log
         self.options = options
         self._log: IO[bytes] | None = None
@@ -40,7 +47,8 @@ class Router:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        if not self._left:
+            self.stop()
         if self._log is not None:
             self._log.close()
             self._log = None
@@ -69,11 +77,28 @@ class Router:
         elif self._profile.control.start is not None:
             self._hook("start")
 
+    def leave(self) -> str:
+        """Do not stop it at the end; how to reach and to stop it, in words."""
+        self._left = True
+        host, port = self._profile.xot.router
+        where = f"the router was left as it is: {host}:{port}"
+        if self._process is not None:
+            process = self._process.pid
+            user = "-U --preserve-credentials " if _in_own_user() else ""
+            return (
+                f"{where}, process {process}; a shell in its network: "
+                f"nsenter {user}-n -t {process} sh; stop it: kill {process}"
+            )
+        stop = self._profile.control.stop
+        return f"{where}; stop it: {stop}" if stop else where
+
     def stop(self) -> None:
         """Stop the router in an orderly way."""
         process = self._process
         self._process = None
         if process is not None:
+            if self._may_stay:
+                process.terminate()
             if process.stdin is not None:
                 with contextlib.suppress(OSError):
                     process.stdin.close()
@@ -106,9 +131,10 @@ class Router:
                     f"configuration nor a file beside the profile"
                 )
             command = [sys.executable, "-m", "x25shark.reference", "--config", str(path)]
+            # One that may outlive this run must not end with it.
             self._process = subprocess.Popen(
-                [*command, "--stop-on-eof", *self.options],
-                stdin=subprocess.PIPE,
+                [*command, *([] if self._may_stay else ["--stop-on-eof"]), *self.options],
+                stdin=subprocess.DEVNULL if self._may_stay else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 start_new_session=True,
@@ -160,3 +186,11 @@ class Router:
                 f"control.{which} ended with status {done.returncode}: {command} "
                 f"(what it printed: {self._log_path})"
             )
+
+
+def _in_own_user() -> bool:
+    """Whether this process has moved into a user namespace of its own."""
+    try:
+        return Path("/proc/self/uid_map").read_text().split()[2] != "4294967295"
+    except (OSError, IndexError):
+        return False

@@ -132,6 +132,10 @@ ILLEGAL: dict[str, tuple[Exchange, list[tuple[int, str]]]] = {
         ],
         [(6, "x25s.state.invalid")],
     ),
+    "answer to a PVC setup": (
+        [(A, unit("1001f5810000000100000202020707")), (B, ACCEPT)],
+        [(5, "x25s.state.invalid")],
+    ),
     "restart on XOT": ([*UP, (A, unit("1000fb0000"))], [(6, "x25s.forbidden")]),
 }
 

@@ -111,7 +111,7 @@ local function on_accept(c, p, from, found)
   if not c.known then
     return
   end
-  if not other.called or sender.connected or sender.clearing then
+  if not c.call or not other.called or sender.connected or sender.clearing then
     blame(found, "state.invalid", "Call Accepted without a pending call from the other end")
     return
   end

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rules of the house: who may import whom, what lies where, one case for each purpose."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+from x25shark.catalogue import catalogue
+from x25shark.profile import builtin_profiles
+from x25shark.suite import loader
+from x25shark.verdicts import EXIT_STATUSES, OUTCOMES
+
+ROOT = Path(__file__).parents[2]
+TOP_LEVEL = {"scapy_layers", "dissectors", "conformance", "pcaps", "ci"}
+PROJECT_FILES = {
+    "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml",
+}  # fmt: skip
+PACKAGES = {
+    "x25shark": ROOT / "conformance" / "x25shark",
+    "scapy_x25": ROOT / "scapy_layers" / "scapy_x25",
+}
+WITHOUT_COMMENTS = {".json", ".lock", ".pcapng", ".png", ".md", ".j2", ".svg", ".uts"}
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """What git has, as far as it is there."""
+    out = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    return tuple(ROOT / name for name in out.split("\0") if name and (ROOT / name).exists())
+
+
+def imports(path: Path, package: str) -> Iterator[str]:
+    """Every module a file names in an import, absolute, wherever in the file it stands."""
+    parts = path.relative_to(PACKAGES[package]).with_suffix("").parts
+    here = [package, *parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = here[: len(here) - node.level]
+                base = ".".join([*above, *([node.module] if node.module else [])])
+            # What is imported may be a module itself.
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def importers(package: str, folder: str, *forbidden: str) -> list[str]:
+    found = []
+    for path in sorted((PACKAGES[package] / folder).rglob("*.py")):
+        for name in set(imports(path, package)):
+            if any(name == f or name.startswith(f + ".") for f in forbidden):
+                found.append(f"{path.relative_to(ROOT)} imports {name}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("package", "folder", "forbidden"),
+    [
+        ("scapy_x25", ".", ("x25shark",)),
+        ("x25shark", "links", tuple(f"x25shark.{r}" for r in ("suite", "sides", "judges", "run"))),
+        ("x25shark", "judges", tuple(f"x25shark.{r}" for r in ("links", "sides", "suite", "run"))),
+        ("x25shark", "evidence", ("x25shark.links", "x25shark.sides", "x25shark.suite")),
+        ("x25shark", "sides", ("x25shark.suite", "x25shark.run", "x25shark.report")),
+        ("x25shark", "reference", ("scapy", "scapy_x25", "x25shark.judges", "x25shark.sides")),
+        ("x25shark", "reference", ("x25shark.links", "x25shark.suite", "x25shark.run")),
+        ("x25shark", "load", ("scapy", "scapy_x25")),
+        ("x25shark", "report", ("x25shark.suite", "x25shark.sides", "x25shark.links")),
+        ("x25shark", ".", ("MLRsearch", "asyncio.streams")),
+    ],
+)
+def test_imports_run_one_way(package: str, folder: str, forbidden: tuple[str, ...]) -> None:
+    assert list((PACKAGES[package] / folder).rglob("*.py"))
+    assert importers(package, folder, *forbidden) == []
+
+
+def test_each_case_has_a_purpose_and_each_purpose_one_case_at_most() -> None:
+    marked: list[str] = []
+    for path in sorted((PACKAGES["x25shark"] / "suite").glob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "purpose":
+                first = node.args[0]
+                if isinstance(first, ast.Constant):
+                    marked.append(str(first.value))
+    assert len(marked) == len(set(marked))
+    assert set(marked) <= set(catalogue().purposes)
+    # Cases that are made from tables are there too; the loader raises if one is doubled.
+    assert set(marked) <= set(loader.cases())
+
+
+def test_what_lies_at_the_top() -> None:
+    tops = {path.relative_to(ROOT).parts for path in files()}
+    folders = {p[0] for p in tops if len(p) > 1 and not p[0].startswith(".")}
+    single = {p[0] for p in tops if len(p) == 1 and not p[0].startswith(".")}
+    assert folders <= TOP_LEVEL
+    assert single == PROJECT_FILES
+
+
+def test_every_source_file_names_its_licence() -> None:
+    without = []
+    for path in files():
+        if path.suffix in WITHOUT_COMMENTS or path.name in ("LICENSE", ".gitignore", "py.typed"):
+            continue
+        if "profile" in path.parts and path.suffix == "":
+            continue  # Wireshark writes and reads these; it would keep no comment
+        head = path.read_text(encoding="utf-8", errors="replace")[:200]
+        if not head:
+            continue
+        if "SPDX-License-Identifier: GPL-2.0-or-later" not in head:
+            without.append(str(path.relative_to(ROOT)))
+    assert without == []
+
+
+def table(text: str, first: str) -> list[tuple[str, ...]]:
+    """The rows of the Markdown table whose first column is called so."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith(f"| {first} |"):
+            next(lines)
+            break
+    else:
+        raise AssertionError(f"README.md has no table that begins with {first!r}")
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        rows.append(tuple(cell.strip() for cell in line.strip("|").split("|")))
+    return rows
+
+
+def test_the_tables_of_the_readme_are_the_data() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert table(text, "verdict") == [
+        (str(verdict), o.meaning, o.pytest, o.junit) for verdict, o in OUTCOMES.items()
+    ]
+    assert table(text, "exit status") == [(str(n), words) for n, words in EXIT_STATUSES.items()]
+    named = {row[0].strip("`") for row in table(text, "profile")}
+    assert named == set(builtin_profiles())
+
+
+def test_every_dependency_has_its_reason_in_the_readme() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = {row[0].strip("`") for row in table((ROOT / "README.md").read_text(), "dependency")}
+    assert {d.split("==")[0] for d in project["dependencies"]} <= named
+
+
+def test_dependencies_are_pinned_as_in_the_constraints() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    text = (ROOT / "ci" / "constraints.txt").read_text()
+    pins = {line.lower() for line in text.splitlines() if line and not line.startswith("#")}
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+    wanted = {*project["dependencies"], *project["optional-dependencies"]["dev"]}
+    assert {w.lower() for w in wanted} <= pins
+
+
+def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
+    builder = WheelBuilder(str(ROOT))
+    (made,) = builder.build(directory=str(tmp_path), versions=["standard"])
+    inside = set(zipfile.ZipFile(made).namelist())
+    for package, folder in PACKAGES.items():
+        for path in files():
+            if path.is_relative_to(folder):
+                name = f"{package}/{path.relative_to(folder)}"
+                assert name in inside
+    for path in files():
+        if path.is_relative_to(ROOT / "dissectors" / "lua"):
+            assert f"x25shark/{path.relative_to(ROOT)}" in inside
+    assert "x25shark/dissectors/judge/Makefile" in inside
+    assert not any(name.startswith(("tests/", "x25shark/tests")) for name in inside)
+
+
+@pytest.mark.parametrize("script", ["ci/setup", ".ci/run"])
+def test_shell_scripts_parse(script: str) -> None:
+    subprocess.run(["bash", "-n", str(ROOT / script)], check=True)

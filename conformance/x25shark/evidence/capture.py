@@ -55,6 +55,7 @@ class Capture:
         # Somebody has to own the port, or each marker is answered by an ICMP error.
         self._marker_sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._probe = 0
+        self._stopping = False
         self.failure: str | None = None
 
     def start(self, seconds: float = 20.0) -> None:
@@ -113,8 +114,19 @@ class Capture:
             self.failure = str(error)
         except Exception as error:  # the thread must not die unheard
             self.failure = f"the capture reader failed: {error!r}"
+        self._note_end()
         with self._seen:
             self._seen.notify_all()
+
+    def _note_end(self) -> None:
+        """How dumpcap ended, if it was not asked to."""
+        assert self._process is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(2)
+            if status < 0 and not self._stopping:
+                self.failure = self.failure or f"dumpcap was ended by signal {-status}"
+            elif not self._stopping:
+                self.failure = self.failure or f"dumpcap ended with status {status}"
 
     def _send(self, kind: int, number: int) -> None:
         self._marker_socket.sendto(marker(self._run, kind, number), ("127.0.0.1", MARKER_PORT))
@@ -154,6 +166,7 @@ class Capture:
 
     def _end(self) -> None:
         process = self._process
+        self._stopping = True
         if process is not None:
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):

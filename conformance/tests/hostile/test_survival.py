@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Things that happen to the tester itself: the run ends, and the report says what happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import COMMAND, Run
+
+CASES = ("--select", "XOT-HDR,PLP-CALL,PLP-CLR")
+Begin = Callable[..., Run]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(begin: Begin, number: signal.Signals) -> None:
+    run = begin(*CASES)
+    run.wait_for_evidence(3)
+    run.process.send_signal(number)
+    status, results = run.end()
+    verdicts = [case["verdict"] for case in results["cases"]]
+    assert status == results["exit_status"] == 130
+    assert verdicts.count("PASS") >= 3
+    reasons = [c["reason"] for c in results["cases"] if c["verdict"] == "NOT RUN"]
+    assert reasons.count("interrupted") >= 10
+    assert (run.report / "report.html").is_file() and (run.report / "junit.xml").is_file()
+
+
+def test_judge_killed(begin: Begin) -> None:
+    """A judge that dies costs one case at most, and the next one is started."""
+    run = begin(*CASES, "--judge", "libwireshark")
+    run.wait_for_evidence(2)
+    os.kill(run.child("x25shark-judge"), signal.SIGKILL)
+    status, results = run.end()
+    errors = [case for case in results["cases"] if case["verdict"] == "ERROR"]
+    assert len(errors) <= 1
+    assert all("judge" in case["reason"] for case in errors)
+    assert status == (4 if errors else 0)
+    assert sum(case["verdict"] == "PASS" for case in results["cases"]) > 40
+
+
+def test_dumpcap_killed(begin: Begin) -> None:
+    """Without a capture there is no PASS; the cases that remain are not even run."""
+    run = begin(*CASES)
+    run.wait_for_evidence(2)
+    os.kill(run.child("dumpcap"), signal.SIGKILL)
+    status, results = run.end()
+    assert status == 4
+    run_cases = [c for c in results["cases"] if c["verdict"] not in ("NOT APPLICABLE", "NOT RUN")]
+    assert {case["verdict"] for case in run_cases} == {"ERROR"}
+    assert all("capture" in c["reason"] or "evidence" in c["reason"] for c in run_cases)
+    assert sum("dumpcap was ended by signal 9" in c["reason"] for c in run_cases) > 10
+
+
+def test_output_closed(begin: Begin) -> None:
+    """x25shark run | head: the run goes on, the report is written."""
+    run = begin("--select", "XOT-HDR")
+    assert run.process.stdout is not None
+    run.process.stdout.close()
+    assert run.process.wait(120) == 0
+    assert run.errors.read_text() == ""
+    assert (run.report / "results.json").is_file()
+
+
+def test_disk_full(tmp_path: Path) -> None:
+    """Evidence that cannot be written is ERROR; the message says what could not be written."""
+    script = (
+        'mount -t tmpfs -o size=1500k tmpfs "$0" || exit 99; '
+        'exec "$@"'
+    )
+    namespace = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
+    if subprocess.run([*namespace, "true"], check=False).returncode:
+        pytest.skip("no mount namespaces here")
+    run = [*COMMAND, "run", "--own-namespace", "--select", "XOT-HDR,PLP-CLR", "--output"]
+    done = subprocess.run(
+        [*namespace, "sh", "-c", script, str(tmp_path), *run, str(tmp_path / "report")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 4, done.stderr
+    assert "no evidence: " in done.stdout
+    assert "the report cannot be written: " in done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+

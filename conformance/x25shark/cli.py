@@ -84,7 +84,9 @@ output_option = click.option(
 @main.command()
 @router_option
 @output_option
-@click.option("--select", default="", metavar="EXPR", help='Cases, e.g. "XOT-HDR,PLP-RST-0*,!*-04".')
+@click.option(
+    "--select", default="", metavar="EXPR", help='Cases, e.g. "XOT-HDR,PLP-RST-0*,!*-04".'
+)
 @click.option("--last-failed", is_flag=True, help="Only what did not pass in the last run.")
 @click.option("--slow", is_flag=True, help="Run the slow cases too (protocol timers).")
 @click.option("--judge", type=click.Choice(["auto", "libwireshark", "tshark"]), default="auto")
@@ -92,10 +94,18 @@ output_option = click.option(
 @click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
 @click.option("--null", metavar="KIND", help="A null router: silent, close, clear or relay.")
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
-@click.option("--repeat", type=click.IntRange(1, 10_000), default=1, metavar="N",
-              help="Run the whole selection N times; the worst verdict of each case counts.")
-@click.option("--stop-on-fail", is_flag=True,
-              help="Stop at the first FAIL or ERROR and leave the router as it is.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    metavar="N",
+    help="Run the whole selection N times; the worst verdict of each case counts.",
+)
+@click.option(
+    "--stop-on-fail",
+    is_flag=True,
+    help="Stop at the first FAIL or ERROR and leave the router as it is.",
+)
 @click.option("--keep-going", is_flag=True, help="Run on when the router does not answer any more.")
 def run(
     router: str,
@@ -169,7 +179,11 @@ def _run(arguments: list[str], output: Path) -> int:
         def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(screen, UI_PLUGIN)
 
-    quiet = [w for p in ("terminal", "cacheprovider", "logging", "faulthandler") for w in ("-p", f"no:{p}")]
+    quiet = [
+        w
+        for p in ("terminal", "cacheprovider", "logging", "faulthandler")
+        for w in ("-p", f"no:{p}")
+    ]
     hermetic = ["-c", "/dev/null", "--rootdir", "/", "--import-mode=importlib", "-W", "ignore"]
     with _quiet_stderr() as said:
         status = pytest.main(
@@ -283,7 +297,9 @@ def check(profile: str, own_namespace: bool) -> None:
         found = load_profile(profile)
     except ProfileError as error:
         fail(2, str(error))
-    click.echo(f"profile     {found.path}: {found.name}, {found.configuration}, {found.relay_model}")
+    click.echo(
+        f"profile     {found.path}: {found.name}, {found.configuration}, {found.relay_model}"
+    )
     click.echo(f"declared    {', '.join(sorted(found.declared))}")
     with tempfile.TemporaryDirectory(prefix="x25shark-check-") as directory:
         sys.exit(_sanity(profile, Path(directory), own_namespace))

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import router
+import router  # type: ignore[import-not-found]  # beside this file
 
 LONGEST_SECONDS = 1500.0
 MEMORY_LIMIT_MB = 300

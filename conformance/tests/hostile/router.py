@@ -200,9 +200,7 @@ def _relay(
     other.close()
 
 
-def _copy(
-    source: socket.socket, target: socket.socket, change: Callable[[bytes], bytes]
-) -> None:
+def _copy(source: socket.socket, target: socket.socket, change: Callable[[bytes], bytes]) -> None:
     with contextlib.suppress(OSError):
         while octets := source.recv(65536):
             target.sendall(change(octets))

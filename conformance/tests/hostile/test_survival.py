@@ -69,10 +69,7 @@ def test_output_closed(begin: Begin) -> None:
 
 def test_disk_full(tmp_path: Path) -> None:
     """Evidence that cannot be written is ERROR; the message says what could not be written."""
-    script = (
-        'mount -t tmpfs -o size=1500k tmpfs "$0" || exit 99; '
-        'exec "$@"'
-    )
+    script = 'mount -t tmpfs -o size=1500k tmpfs "$0" || exit 99; exec "$@"'
     namespace = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
     if subprocess.run([*namespace, "true"], check=False).returncode:
         pytest.skip("no mount namespaces here")
@@ -89,5 +86,3 @@ def test_disk_full(tmp_path: Path) -> None:
     assert "the report cannot be written: " in done.stderr
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-
-

@@ -66,9 +66,7 @@ class Slice:
 
     def capture(self) -> bytes:
         """The slice as a pcapng, without comments."""
-        return b"".join(b.octets for b in self.head) + b"".join(
-            f.block.octets for f in self.frames
-        )
+        return b"".join(b.octets for b in self.head) + b"".join(f.block.octets for f in self.frames)
 
 
 class Slicer:

@@ -230,9 +230,7 @@ class Connection:
         if not self.closed:
             self._drain()
             with contextlib.suppress(OSError):
-                self._sock.setsockopt(
-                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-                )
+                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close()
 
     def _drain(self) -> None:

@@ -33,8 +33,8 @@ from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
 from ..judges.reading import Judge, JudgeError
 from ..judges.tshark import TsharkJudge
-from ..judges.wireshark import WiresharkJudge, open_judge
 from ..judges.watch import Watch
+from ..judges.wireshark import WiresharkJudge, open_judge
 from ..links import xot
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
@@ -45,8 +45,8 @@ from ..sides.side import ExpectationFailed, Side
 from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
 from .judging import CaseRecord, Judgement, Watched
-from .rights import Rights, RightsError, obtain
 from .repeats import Repeats
+from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .third_opinion import ThirdOpinion
@@ -356,14 +356,10 @@ class Campaign:
         router = self.options.router
         seed = f" --seed {self.options.seed}" if self.options.seed else ""
         repeat = f" --repeat {self.options.repeat}" if self.options.repeat > 1 else ""
-        return (
-            f"x25shark run --router {router}{options} --select {purpose.id}{slow}{seed}{repeat}"
-        )
+        return f"x25shark run --router {router}{options} --select {purpose.id}{slow}{seed}{repeat}"
 
     def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
-        unmet = purpose.unmet(
-            self.profile.configuration, self.profile.declared, self.profile.has
-        )
+        unmet = purpose.unmet(self.profile.configuration, self.profile.declared, self.profile.has)
         if unmet is not None:
             return Verdict.NOT_APPLICABLE, unmet
         if purpose.slow and not self.options.slow:
@@ -456,9 +452,7 @@ class Campaign:
         order = {purpose: n for n, purpose in enumerate(_catalogue_order())}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
         verdicts = [r.verdict for r in self.results]
-        return Results(
-            self._info(), self.results, exit_status(verdicts, interrupted=interrupted)
-        )
+        return Results(self._info(), self.results, exit_status(verdicts, interrupted=interrupted))
 
     def _account_for_router(self) -> None:
         """A router that is gone is a failure of its own: the sanity call that showed it."""

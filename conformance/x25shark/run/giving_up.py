@@ -2,10 +2,10 @@
 """When to stop asking a router that does not answer any more.
 
 A case that failed without a call says little by itself: perhaps the router refuses just this one.
-Several without a call in between, or a router that takes no connection, are a reason to make the sanity call. If it
-fails the router is started again, once in a run, where the profile can do that. If that does not
-help the remaining cases are NOT RUN, with the reason, and the sanity call is a FAIL of its own: a
-run against a dead router must not end with exit status 0.
+Several without a call in between, or a router that takes no connection, are a reason to make the
+sanity call. If it fails the router is started again, once in a run, where the profile can do
+that. If that does not help the remaining cases are NOT RUN, with the reason, and the sanity call
+is a FAIL of its own: a run against a dead router must not end with exit status 0.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
 from ..judges.watch import Watch
+from ..links.xot import MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..verdicts import Verdict
 from .third_opinion import ThirdOpinion
@@ -102,6 +103,7 @@ class Judgement:
             result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
             return result
         found.frames.sort(key=lambda frame: frame.time)
+        record.flood = record.flood or _unread_flood(record, found)
         if record.flood or found.cut:
             self._too_much(result, record, found)
             return result
@@ -297,6 +299,22 @@ class Judgement:
         first = found.frames[0].time
         for line in result.packets:
             line.time = round(times.get(line.frame, first) - first, 6)
+
+
+def _unread_flood(record: CaseRecord, found: Slice) -> str:
+    """What a router sent beyond all bounds while the tester did not read, in words."""
+    cutters = {direction: Cutter() for _, direction in record.sides}
+    units = dict.fromkeys(cutters, 0)
+    for frame in found.frames:
+        direction = Direction(frame.segment.source, frame.segment.destination)
+        if direction in cutters and frame.segment.payload:
+            units[direction] += len(cutters[direction].take(frame.segment.payload))
+            if units[direction] > MOST_UNITS:
+                return (
+                    f"the router flooded {direction.destination[0]}: more than {MOST_UNITS} "
+                    "packets on one connection, which the tester did not read to the end"
+                )
+    return ""
 
 
 def _disagreement(

@@ -17,13 +17,16 @@ static const char *const names[KNOWN_FIELDS] = {
     [KNOWN_TCP_LEN] = "tcp.len",
     [KNOWN_UNIT_OFFSET] = "xots.offset",
     [KNOWN_PACKET_OFFSET] = "x25s.offset",
+    [KNOWN_FRAME_OFFSET] = "hdlcs.offset",
+    [KNOWN_FRAME_DIRECTION] = "hdlcs.direction",
+    [KNOWN_FRAME_LINK] = "hdlcs.link",
     [KNOWN_DIFFERENCE] = "x25s.builtin_differs",
     [KNOWN_EXPERT_MESSAGE] = "_ws.expert.message",
     [KNOWN_EXPERT_SEVERITY] = "_ws.expert.severity",
     [KNOWN_LUA_ERROR] = "_ws.lua.error",
 };
 
-static const char *const strict_protocols[] = {"x25s", "xots", "x25t"};
+static const char *const strict_protocols[] = {"x25s", "xots", "x25t", "hdlcs", "lapbs"};
 
 static int ids[KNOWN_FIELDS];
 static int packet_protocol, unit_protocol, expert_protocol;
@@ -67,13 +70,14 @@ bool fields_start(const char **missing)
     }
     /* What nothing asks for is not in the tree: expert infos, and since 4.6 protocols. */
     g_array_append_val(wanted, expert_protocol);
-    g_array_append_val(wanted, packet_protocol);
-    g_array_append_val(wanted, unit_protocol);
     for (size_t i = 0; i < G_N_ELEMENTS(strict_protocols); i++) {
         void *cookie = NULL;
         int protocol = proto_get_id_by_filter_name(strict_protocols[i]);
         const header_field_info *field =
             protocol < 0 ? NULL : proto_get_first_protocol_field(protocol, &cookie);
+
+        if (protocol >= 0)
+            g_array_append_val(wanted, protocol);
 
         for (; field != NULL; field = proto_get_next_protocol_field(protocol, &cookie))
             if (fields_is_expert(field))

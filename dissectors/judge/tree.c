@@ -111,7 +111,8 @@ static void visit_field(const field_info *finfo, struct visit *visit)
 {
     int id = finfo->hfinfo->id;
 
-    if (id == fields_id(KNOWN_UNIT_OFFSET) || id == fields_id(KNOWN_PACKET_OFFSET)) {
+    if (id == fields_id(KNOWN_UNIT_OFFSET) || id == fields_id(KNOWN_PACKET_OFFSET) ||
+        id == fields_id(KNOWN_FRAME_OFFSET)) {
         visit->offset = compat_number(finfo);
         if (visit->packet != NULL)
             json_object_set_int_member(visit->packet, "offset", visit->offset);
@@ -153,7 +154,8 @@ static void copy_member(JsonObject *object, const char *name, JsonNode *value, g
 
 static void visit_node(proto_node *node, gpointer data);
 
-/* Offsets come before expert infos in a packet, so that one visit in order knows them. */
+/* Visit what lies below a node as the next packet of the frame. Offsets come before expert infos in
+ * a packet, so that one visit in order knows them. */
 static void visit_packet(proto_node *node, struct visit *visit)
 {
     JsonObject *packet = json_object_new();
@@ -278,9 +280,21 @@ unsigned tree_read(struct tree_reading *reading, epan_dissect_t *dissect, unsign
         g_free(from);
         g_free(to);
         read_tcp(reading, dissect, frame, head);
+    } else if (fields_first(dissect, KNOWN_FRAME_DIRECTION) != NULL) {
+        bool from_router = number_of(dissect, KNOWN_FRAME_DIRECTION) != 0;
+
+        json_object_set_int_member(head, "stream", number_of(dissect, KNOWN_FRAME_LINK));
+        json_object_set_string_member(head, "src", from_router ? "R" : "A");
+        json_object_set_int_member(head, "sport", 0);
+        json_object_set_string_member(head, "dst", from_router ? "A" : "R");
+        json_object_set_int_member(head, "dport", 0);
     }
     visit.head = head;
-    proto_tree_children_foreach(dissect->tree, visit_node, &visit);
+    /* An HDLC frame is one packet, whether or not it carries one of X.25. */
+    if (fields_first(dissect, KNOWN_FRAME_OFFSET) != NULL)
+        visit_packet(dissect->tree, &visit);
+    else
+        proto_tree_children_foreach(dissect->tree, visit_node, &visit);
     json_object_unref(head);
     return visit.k;
 }

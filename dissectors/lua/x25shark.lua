@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- The strict X.25 over XOT dissector of x25shark, for Wireshark and tshark 4.0 and later.
+-- The strict X.25 dissector of x25shark, over XOT and over HDLC with LAPB (link type USER0), for
+-- Wireshark and tshark 4.0 and later.
 -- Load it with `-X lua_script:x25shark.lua`, or copy this file and the folder x25shark beside it
 -- into the personal plugin folder. X25SHARK_XOT_PORTS names further TCP ports ("1999,2000").
 
@@ -11,6 +12,8 @@ if not x25shark_loaded then
 
   local fields = require("x25shark.fields")
   local framing = require("x25shark.framing")
+  local layer = require("x25shark.layer")
+  local link = require("x25shark.link")
 
   local ports, seen = { 1998 }, { [1998] = true }
   for text in string.gmatch(os.getenv("X25SHARK_XOT_PORTS") or "", "%d+") do
@@ -21,7 +24,10 @@ if not x25shark_loaded then
     end
   end
 
-  framing.register(fields.register(), ports)
+  local registered = fields.register()
+  layer.register(registered)
+  framing.register(registered, ports)
+  link.register(registered)
 
   -- Wireshark builds no tree on its first pass unless something filters there; without one the
   -- number of a TCP stream is unknown and reused ports would look like one connection.

@@ -21,7 +21,7 @@ from .reading import (
     Value,
 )
 
-STRICT = ("x25s.", "xots.", "x25t.")
+STRICT = ("x25s.", "xots.", "x25t.", "hdlcs.", "lapbs.")
 SEVERITY_MASK = 0x00F00000
 SEVERITIES = {0x00800000: "error", 0x00600000: "warn", 0x00400000: "note"}
 HALF_OF_SEQUENCE_SPACE = 1 << 31
@@ -95,7 +95,12 @@ def _head(protos: list[ET.Element]) -> tuple[_Head, ET.Element | None]:
     """Addresses and ports: the outermost of the frame."""
     tcp = next((proto for proto in protos if proto.get("name") == "tcp"), None)
     if tcp is None:
-        return _Head(), None
+        line = next((proto for proto in protos if proto.get("name") == "hdlcs"), None)
+        direction = _child(line, "hdlcs.direction") if line is not None else ""
+        if line is None or not direction:
+            return _Head(), None
+        src, dst = ("R", "A") if _number(direction) else ("A", "R")
+        return _Head(stream=_number(_child(line, "hdlcs.link")), src=src, dst=dst), None
     ip = next((proto for proto in protos if proto.get("name") in ("ip", "ipv6")), None)
     name = ip.get("name", "") if ip is not None else ""
     return (
@@ -168,6 +173,10 @@ def _read_frame(tree: Tree, packet: ET.Element, kinds: Mapping[str, str]) -> Non
     if tcp is not None:
         _read_tcp(tree, frame, head, tcp)
     k = 0
+    if any(proto.get("name") == "hdlcs" for proto in protos):
+        k = 1
+        _read_packet(tree, frame, k, head, packet, "hdlcs.offset", kinds)
+        protos = []
     for proto in protos:
         name = proto.get("name")
         if name != "x25s":
@@ -175,29 +184,42 @@ def _read_frame(tree: Tree, packet: ET.Element, kinds: Mapping[str, str]) -> Non
             _experts(tree, frame, 0, offset, proto)
             continue
         k += 1
-        offset = _offset(proto, "x25s.offset")
-        values: dict[str, list[Value]] = {}
-        for element in proto.iter("field"):
-            field_name = element.get("name", "")
-            if field_name in kinds:
-                values.setdefault(field_name, []).append(_value(element, kinds[field_name]))
-            if field_name == "x25s.builtin_differs":
-                tree.differences.append(Difference(frame, k, _show(element)))
-        _experts(tree, frame, k, offset, proto)
-        tree.packets.append(
-            PacketRead(
-                frame=frame,
-                k=k,
-                stream=head.stream,
-                src=head.src,
-                sport=head.sport,
-                dst=head.dst,
-                dport=head.dport,
-                offset=offset,
-                fields={each: tuple(all_values) for each, all_values in values.items()},
-            )
-        )
+        _read_packet(tree, frame, k, head, proto, "x25s.offset", kinds)
     tree.packets_of.append(k)
+
+
+def _read_packet(
+    tree: Tree,
+    frame: int,
+    k: int,
+    head: _Head,
+    part: ET.Element,
+    offset_name: str,
+    kinds: Mapping[str, str],
+) -> None:
+    """Take the fields and expert infos of a part of the frame as its packet k."""
+    offset = _offset(part, offset_name)
+    values: dict[str, list[Value]] = {}
+    for element in part.iter("field"):
+        field_name = element.get("name", "")
+        if field_name in kinds:
+            values.setdefault(field_name, []).append(_value(element, kinds[field_name]))
+        if field_name == "x25s.builtin_differs":
+            tree.differences.append(Difference(frame, k, _show(element)))
+    _experts(tree, frame, k, offset, part)
+    tree.packets.append(
+        PacketRead(
+            frame=frame,
+            k=k,
+            stream=head.stream,
+            src=head.src,
+            sport=head.sport,
+            dst=head.dst,
+            dport=head.dport,
+            offset=offset,
+            fields={each: tuple(all_values) for each, all_values in values.items()},
+        )
+    )
 
 
 def _packets(output: bytes) -> Iterator[ET.Element]:

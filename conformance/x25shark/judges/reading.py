@@ -2,7 +2,8 @@
 """What judge two read in one capture: the result both ways of asking Wireshark give.
 
 Every packet is known by (frame, k): the k-th strict X.25 packet of that frame, k from 1. The octet
-offset counts from the first octet after the SYN in that direction of the connection.
+offset counts from the first octet after the SYN in that direction of the connection. On a serial
+line every frame has k = 1, also one without an X.25 packet or with a wrong FCS.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True)
 class PacketRead:
-    """One strict X.25 packet. fields: the values asked for, by field name, in their order."""
+    """One strict X.25 packet, or one HDLC frame with all that it carries (k = 1).
+
+    fields: the values asked for, by field name, in their order. Of a frame stream is the interface
+    of the capture, src and dst are "A" (the tester) and "R" (the router), the ports are 0, and
+    offset counts the octets of earlier frames in its direction.
+    """
 
     frame: int
     k: int

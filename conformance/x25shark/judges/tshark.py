@@ -28,7 +28,7 @@ NOBODY = 65534
 FIRST_LAYERS = 8
 MOST_LAYERS = 200  # the strict dissector gives no layer numbers beyond
 MOST_OUTPUT = 1 << 30
-PROTOCOLS = "x25s xots x25t tcp ip ipv6 _ws.lua"
+PROTOCOLS = "x25s xots x25t hdlcs lapbs tcp ip ipv6 _ws.lua"
 PREFERENCES = ("x25.reassemble:FALSE", "tcp.reassemble_out_of_order:TRUE")
 
 # Listener.new compiles the filter; draw is called when the capture has been read. Fields of Lua

@@ -4,6 +4,7 @@
 
 local codes = require("x25shark.codes")
 local facilities = require("x25shark.facilities")
+local link_fields = require("x25shark.link_fields")
 
 local fields = {}
 
@@ -142,6 +143,7 @@ function fields.register()
     { "length.bad", "Length of the test record differs from its packet sequence" },
     { "crc.bad", "CRC-32C of the test record is wrong", expert.group.CHECKSUM },
   })
+  link_fields.register(made, experts)
   return made
 end
 

@@ -1,0 +1,284 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- HDLC frames with FCS on link type USER0 (X.25 2.2, 2.3), LAPB and the packet layer above them.
+--
+-- One record of the capture is what stood between two flags: address, control, information, FCS, as
+-- it was on the line without stuffing. The packet flags of pcapng (epb_flags) say the rest: direction
+-- (2 outbound: tester to router, 1 inbound: router to tester), symbol error: the frame was aborted
+-- and the octets are what came of it, unaligned frame error: its bits were no whole octets. A link is
+-- an interface of the capture; the key of a frame is the octets of earlier frames in its direction.
+
+local circuit = require("x25shark.circuit")
+local lapb = require("x25shark.lapb")
+local layer = require("x25shark.layer")
+local packet = require("x25shark.packet")
+
+local link = {}
+
+local SHORTEST = 4
+local SHORTEST_EXTENDED = 5 -- modulo 128, frames with numbers
+local FCS_OCTETS = 2
+local SABM, SABME, UA = 0x2f, 0x6f, 0x63
+local RESTART, RESTART_CONFIRMATION = 0xfb, 0xff
+local NAMES = { [0] = "tester", [1] = "router" }
+
+local made
+local links, frames
+local interface_field, flags_fields
+local fcs_table = {}
+local bit = bit -- in every Lua that Wireshark brings
+
+local function reset()
+  links, frames = {}, {}
+end
+
+-- FCS-16: reflected register, preset to ones, complemented (X.25 2.2.7).
+local function make_fcs_table()
+  for octet = 0, 255 do
+    local register = octet
+    for _ = 1, 8 do
+      local carry = bit.band(register, 1)
+      register = bit.rshift(register, 1)
+      if carry == 1 then
+        register = bit.bxor(register, 0x8408)
+      end
+    end
+    fcs_table[octet] = register
+  end
+end
+
+local function fcs_of(octets)
+  local band, bxor, rshift = bit.band, bit.bxor, bit.rshift
+  local register = 0xffff
+  for i = 1, #octets do
+    register = bxor(rshift(register, 8), fcs_table[band(bxor(register, octets:byte(i)), 0xff)])
+  end
+  return 0xffff - register
+end
+
+local function new_link()
+  return { offsets = { 0, 0 }, extended = false, asked = SABM, expected = {}, circuits = {}, known = false }
+end
+
+-- A new link, or a restart: every circuit begins anew.
+local function forget_circuits(l)
+  l.circuits, l.known = {}, true
+end
+
+-- What a packet does to the circuit of its logical channel.
+local function follow_packet(l, p, direction, octets)
+  if p.lcn == nil or p.undefined then
+    return {}, nil
+  elseif p.lcn == 0 then
+    if p.type == RESTART or p.type == RESTART_CONFIRMATION then
+      forget_circuits(l)
+    end
+    return {}, nil
+  elseif p.not_on_xot then
+    return {}, nil
+  end
+  local c = l.circuits[p.lcn]
+  if not c then
+    c = circuit.new(l.known)
+    l.circuits[p.lcn] = c
+  end
+  return circuit.take(c, p, direction + 1, octets)
+end
+
+-- What a valid frame does to the link. Returns what has to be kept for later passes.
+local function follow_frame(l, f, direction, octets, kept)
+  if f.type == SABM or f.type == SABME then
+    l.asked = f.type
+  elseif f.type == UA then
+    l.extended = l.asked == SABME
+    l.expected = { 0, 0 }
+    l.circuits, l.known = {}, false
+  elseif f.type == 0 and f.n_s then
+    local modulus = l.extended and 128 or 8
+    local expected = l.expected[direction + 1]
+    kept.repeated = expected ~= nil and expected ~= f.n_s
+    if not kept.repeated then
+      l.expected[direction + 1] = (f.n_s + 1) % modulus
+      if f.information_length then
+        local p = packet.decode(octets:sub(f.packet_offset + 1))
+        kept.findings, kept.record = follow_packet(l, p, direction, octets:sub(f.packet_offset + 1))
+      end
+    end
+  end
+end
+
+-- True for a frame that X.25 2.3.5.3 lets count; the address is another matter.
+local function is_valid(octets, extended, fcs_good)
+  local control = octets:byte(2)
+  local numbered = control and control % 4 ~= 3
+  return fcs_good and #octets >= (extended and numbered and SHORTEST_EXTENDED or SHORTEST)
+end
+
+-- On the first pass: place and state of the frame; later what was found then.
+local function remember(pinfo, octets, entry)
+  if pinfo.visited and frames[pinfo.number] then
+    return frames[pinfo.number]
+  end
+  local number = entry.link or 0
+  local l = links[number] or new_link()
+  links[number] = l
+  local place = (entry.direction or 0) + 1
+  local kept = { offset = l.offsets[place], extended = l.extended }
+  l.offsets[place] = (l.offsets[place] + #octets) % 4294967296
+  frames[pinfo.number] = kept
+  kept.valid = not entry.aborted and not entry.unaligned and is_valid(octets, l.extended, entry.fcs_good)
+  -- A giant is not followed: its receiver drops it.
+  if kept.valid and 8 * #octets <= made.hdlcs.prefs.n1 and lapb.addresses[octets:byte(1)] and entry.direction then
+    local content = octets:sub(1, -FCS_OCTETS - 1)
+    follow_frame(l, lapb.decode(content, l.extended), entry.direction, content, kept)
+  end
+  return kept
+end
+
+-- What the packet flags and the octets say of a frame.
+local function look_at(pinfo, octets)
+  local entry = { link = layer.value_of(interface_field) }
+  if pinfo.p2p_dir == 0 then
+    entry.direction = 0
+  elseif pinfo.p2p_dir == 1 then
+    entry.direction = 1
+  end
+  for name, field in pairs(flags_fields) do
+    entry[name] = layer.value_of(field) and true or false
+  end
+  if not entry.aborted and #octets > FCS_OCTETS then
+    local low, high = octets:byte(-FCS_OCTETS, -1)
+    entry.fcs = high * 256 + low
+    entry.fcs_right = fcs_of(octets:sub(1, -FCS_OCTETS - 1))
+    entry.fcs_good = entry.fcs == entry.fcs_right
+  end
+  return entry
+end
+
+local function show_frame(tvb, tree, entry, kept)
+  local f = made.frame
+  local branch = tree:add(made.hdlcs, tvb())
+  branch:append_text(string.format(", %d octets", tvb:len()))
+  branch:add(f.offset, tvb(0, 0), kept.offset):set_generated()
+  branch:add(f.length, tvb(0, 0), tvb:len()):set_generated()
+  branch:add(f.link, tvb(0, 0), entry.link or 0):set_generated()
+  if entry.direction then
+    branch:add(f.direction, tvb(0, 0), entry.direction):set_generated()
+  end
+  if tvb:len() > 0 then
+    branch:add(f.octets, tvb())
+  end
+  branch:add(f.aborted, tvb(0, 0), entry.aborted and 1 or 0):set_generated()
+  branch:add(f.unaligned, tvb(0, 0), entry.unaligned and 1 or 0):set_generated()
+  if entry.fcs then
+    branch:add(f.fcs, tvb(tvb:len() - FCS_OCTETS, FCS_OCTETS), entry.fcs)
+    branch:add(f.fcs_right, tvb(0, 0), entry.fcs_right):set_generated()
+    branch:add(f.fcs_status, tvb(0, 0), entry.fcs_good and 1 or 0):set_generated()
+  end
+  return branch
+end
+
+-- Why a frame does not count: expert infos of the frame, and the first of them in a word.
+local function blame_frame(branch, tvb, entry, kept)
+  local word
+  local function blame(name, words, ...)
+    branch:add_proto_expert_info(made.expert["hdlcs." .. name], string.format(words, ...))
+    word = word or name
+  end
+  if not entry.direction then
+    branch:add_proto_expert_info(made.expert["hdlcs.direction.unknown"])
+  end
+  local length = tvb:len()
+  if entry.aborted then
+    blame("abort", "aborted behind %d octets", length)
+    return "aborted frame"
+  end
+  if entry.unaligned then
+    blame("bits.odd", "bits behind %d octets", length)
+  elseif not kept.valid and (length < SHORTEST or entry.fcs_good) then
+    blame("runt", "%d octets between flags", length)
+  elseif not entry.fcs_good then
+    blame("fcs.bad", "FCS 0x%04x, right is 0x%04x", entry.fcs, entry.fcs_right)
+  end
+  if 8 * length > made.hdlcs.prefs.n1 then
+    blame("giant", "%d bits, N1 is %d", 8 * length, made.hdlcs.prefs.n1)
+  end
+  if kept.valid and not lapb.addresses[tvb(0, 1):uint()] then
+    blame("address.unknown", "address 0x%02x", tvb(0, 1):uint())
+  end
+  return word and "frame with problem: " .. word
+end
+
+local function show_lapb(tvb, tree, f, kept)
+  local branch = tree:add(made.lapbs, tvb())
+  branch:append_text(", " .. lapb.summary(f))
+  for _, item in ipairs(f.items) do
+    local range = tvb(item[2], item[3])
+    if item[4] == nil then
+      branch:add(made.lapb[item[1]], range)
+    else
+      branch:add(made.lapb[item[1]], range, item[4])
+    end
+  end
+  for _, problem in ipairs(f.problems) do
+    branch:add_proto_expert_info(made.expert["lapbs." .. problem[1]], problem[2])
+  end
+  if kept.repeated then
+    branch:add_proto_expert_info(made.expert["lapbs.repeated"])
+  end
+end
+
+local function dissect_frame(tvb, pinfo, tree)
+  local length = tvb:len()
+  local octets = length > 0 and tvb:raw(0, length) or ""
+  local entry = look_at(pinfo, octets)
+  local kept = remember(pinfo, octets, entry)
+  layer.new_frame()
+  pinfo.cols.protocol = "HDLC"
+  if entry.direction then
+    pinfo.cols.src = NAMES[entry.direction]
+    pinfo.cols.dst = NAMES[1 - entry.direction]
+  end
+  local branch = show_frame(tvb, tree, entry, kept)
+  if tvb:reported_len() > length then
+    branch:add_proto_expert_info(made.expert["hdlcs.captured.short"])
+  end
+  local problem = blame_frame(branch, tvb, entry, kept)
+  if not kept.valid then
+    pinfo.cols.info = problem or "frame"
+    return length
+  end
+  local content = tvb(0, length - FCS_OCTETS):tvb()
+  local f = lapb.decode(octets:sub(1, -FCS_OCTETS - 1), kept.extended)
+  show_lapb(content, tree, f, kept)
+  local summary = lapb.summary(f)
+  pinfo.cols.protocol = "LAPB"
+  pinfo.cols.info = problem and summary .. " - " .. problem or summary
+  if f.packet_offset and f.information_length and lapb.addresses[f.address] then
+    local inner = content(f.packet_offset):tvb()
+    local unit = {
+      packet = packet.decode(octets:sub(f.packet_offset + 1, -FCS_OCTETS - 1)),
+      offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
+    }
+    layer.show(unit, inner, pinfo, tree)
+    layer.hear_builtin({ unit }, pinfo, tree)
+    layer.write_columns(pinfo, { summary .. " | " .. unit.summary })
+  end
+  return length
+end
+
+-- Register the dissector on USER0. `registered` is what fields.register() returned.
+function link.register(registered)
+  made = registered
+  interface_field = layer.optional_field("frame.interface_id")
+  flags_fields = {
+    aborted = layer.optional_field("frame.packet_flags_symbol_error"),
+    unaligned = layer.optional_field("frame.packet_flags_unaligned_frame_error"),
+  }
+  make_fcs_table()
+  made.hdlcs.init = reset
+  reset()
+  made.hdlcs.dissector = dissect_frame
+  DissectorTable.get("wtap_encap"):add(wtap.USER0, made.hdlcs)
+end
+
+return link

@@ -56,6 +56,34 @@ class Catalogue:
     groups: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Fault:
+    """A fault that the suite must detect, and the purposes that witness it, the main one first.
+
+    at_fence: why it may show at the fence only. undetected: why it is not caught (yet).
+    """
+
+    id: str
+    behaviour: str
+    witnesses: tuple[str, ...]
+    configurations: tuple[str, ...]
+    profile: str = "reference"
+    at_fence: str = ""
+    undetected: str = ""
+
+
+@cache
+def faults() -> dict[str, Fault]:
+    """The fault catalogue by id."""
+    text = (resources.files(__package__) / "faults.toml").read_text("utf-8")
+    found = {}
+    for item in tomllib.loads(text)["fault"]:
+        item["witnesses"] = tuple(item["witnesses"])
+        item["configurations"] = tuple(item["configurations"])
+        found[item["id"]] = Fault(**item)
+    return found
+
+
 @cache
 def catalogue() -> Catalogue:
     """The catalogue that comes with x25shark."""

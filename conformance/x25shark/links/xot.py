@@ -24,7 +24,7 @@ from .loop import Loop
 HEADER_OCTETS = 4
 _READ = 65536
 # What a router may send on one connection, and on all of a case, before the tester stops reading:
-# memory stays bounded. No case asks for nearly as much.
+# memory stays bounded. No case asks for nearly as much, but slow ones do (Loop.allowance).
 MOST_OCTETS = 8 << 20
 MOST_UNITS = 10_000
 MOST_OCTETS_OF_A_CASE = 64 << 20
@@ -138,12 +138,12 @@ class Connection:
             self.received.append(unit)
             if self.on_unit is not None:
                 self.on_unit(unit)
-            if len(self.received) > MOST_UNITS:
+            if len(self.received) > MOST_UNITS * self._loop.allowance:
                 break
         if (
-            self.received_octets > MOST_OCTETS
-            or len(self.received) > MOST_UNITS
-            or self._loop.received > MOST_OCTETS_OF_A_CASE
+            self.received_octets > MOST_OCTETS * self._loop.allowance
+            or len(self.received) > MOST_UNITS * self._loop.allowance
+            or self._loop.received > MOST_OCTETS_OF_A_CASE * self._loop.allowance
         ):
             self.flooded = True
             self._ended(None)

@@ -44,7 +44,7 @@ from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.side import ExpectationFailed, Side
 from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
-from .judging import CaseRecord, Judgement, Watched
+from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Watched
 from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
@@ -220,6 +220,7 @@ class Campaign:
             record.failure = reason
             self._settle(record, None)
             return
+        self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         self.watcher.on_start(purpose)
         ending = self._perform(record, body)
         if record.flood:

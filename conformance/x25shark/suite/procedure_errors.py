@@ -47,6 +47,23 @@ def expect_reset(call: Call, *diagnostics: int, before: Sequence[Packet] = ()) -
     call.fence()
 
 
+def expect_reset_or_ignored(call: Call, *diagnostics: int) -> None:
+    """As expect_reset(); a host that ends the call itself may ignore the packet (a remark)."""
+    bench = call.bench
+    if call.b.present or not bench.declared("R-DTE"):
+        expect_reset(call, *diagnostics)
+        return
+    octets = f"fence {bench.number} after the error".encode()
+    call.a.send_data(octets)
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*diagnostics))
+    came = call.a.expect(reset, call.a.data(octets))
+    if isinstance(came, ResetIndication):
+        call.a.send(ResetConfirmation())
+        call.fence()
+    else:
+        bench.remark("the host ignores the packet; X.25 asks for a reset")
+
+
 def expect_refusal(
     call: Call, offending: Packet, *diagnostics: int, before: Sequence[Packet] = ()
 ) -> None:

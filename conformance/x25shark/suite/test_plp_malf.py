@@ -27,7 +27,7 @@ from .language import (
     WindowSize,
     purpose,
 )
-from .procedure_errors import expect_reset, expect_reset_or_ignored
+from .procedure_errors import expect_reset_or_ignored
 from .reactions import (
     both,
     call_arrived,

@@ -8,10 +8,9 @@ after it ran. Nothing here costs anything in a session without cases.
 
 from __future__ import annotations
 
-import inspect
 import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from .catalogue import Purpose
     from .results import CaseResult, Results
     from .run.campaign import Campaign
-    from .sides.bench import Bench
 
 _ATTRIBUTE = "x25shark_purpose"
 
@@ -72,6 +70,12 @@ class UserInterface:
     def on_result(self, result: CaseResult) -> None:
         """A verdict is final."""
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A module of the suite that cannot be imported is our fault, and no case may be lost."""
+        if report.failed:
+            last = str(report.longrepr).strip().splitlines()[-1:]
+            self.problem = (4, f"{report.nodeid}: {' '.join(last)}")
+
 
 class Runner:
     """Runs the cases of a session. Made when the session has any."""
@@ -89,6 +93,7 @@ class Runner:
 
     def run(self, item: pytest.Item) -> None:
         from .catalogue import catalogue
+        from .suite.loader import body_of
 
         marked = purpose_of(item)
         assert marked is not None
@@ -99,7 +104,7 @@ class Runner:
             return
         self.items.setdefault(identifier, []).append(item)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        self.campaign.run_case(purpose, _body(item.function, options))  # type: ignore[attr-defined]
+        self.campaign.run_case(purpose, body_of(item.function, options))
 
     def watch(self, item: pytest.Item) -> None:
         """Take the demands of a case that looks at the whole run; its verdict comes at the end."""
@@ -110,7 +115,7 @@ class Runner:
         purpose = catalogue().purposes[marked[0]]
         if purpose.campaign:
             self.items.setdefault(purpose.id, []).append(item)
-            self.campaign.watch(purpose, item.function)  # type: ignore[attr-defined]
+            self.campaign.watch(purpose, item.function)
 
     def report(self, result: CaseResult) -> None:
         """Tell pytest the final verdict of a case."""
@@ -123,20 +128,6 @@ class Runner:
         for report in _reports(item, result):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-
-
-def _body(function: Callable[..., None], options: dict[str, Any]) -> Callable[[Bench], None]:
-    wants = set(inspect.signature(function).parameters)
-
-    def body(bench: Bench) -> None:
-        given: dict[str, Any] = {}
-        if "bench" in wants:
-            given["bench"] = bench
-        if "call" in wants:
-            given["call"] = bench.call(**options)
-        function(**given)
-
-    return body
 
     def _report_without_item(self, result: CaseResult) -> None:
         """The sanity call is no item of its own, but a router that is gone fails the session."""
@@ -183,7 +174,7 @@ def _reports(item: pytest.Item, result: CaseResult) -> list[pytest.TestReport]:
             pytest.TestReport(
                 nodeid=item.nodeid,
                 location=item.location,
-                keywords={name: 1 for name in item.keywords},
+                keywords=dict.fromkeys(item.keywords, 1),
                 outcome=shown if mine else "passed",
                 longrepr=text if mine else None,
                 when=phase,  # type: ignore[arg-type]
@@ -269,6 +260,8 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     if session.config.option.collectonly or not any(purpose_of(i) for i in session.items):
         return (yield)
     # Anything that fails from here on must still leave a report of what was judged.
+    if session.testsfailed and not session.config.option.continue_on_collection_errors:
+        return (yield)  # pytest itself says what could not be imported
     from .report import files
     from .run.campaign import CampaignError
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..catalogue import Purpose, catalogue
+from ..sides.bench import Bench
 from .language import ATTRIBUTE
 
 
@@ -22,6 +24,21 @@ class Case:
     purpose: Purpose
     function: Callable[..., None]
     options: dict[str, Any]
+
+
+def body_of(function: Callable[..., None], options: dict[str, Any]) -> Callable[[Bench], None]:
+    """A case as the campaign runs it: with the bench, or a call, or both, as its arguments say."""
+    wants = set(inspect.signature(function).parameters)
+
+    def body(bench: Bench) -> None:
+        given: dict[str, Any] = {}
+        if "bench" in wants:
+            given["bench"] = bench
+        if "call" in wants:
+            given["call"] = bench.call(**options)
+        function(**given)
+
+    return body
 
 
 class SelectionError(Exception):
@@ -59,9 +76,7 @@ def select(expression: str, known: list[str]) -> list[str]:
     for item in items:
         name = item.removeprefix("!").upper()
         matched = {
-            k
-            for k in known
-            if fnmatchcase(k.upper(), name) or k.upper().rsplit("-", 1)[0] == name
+            k for k in known if fnmatchcase(k.upper(), name) or k.upper().rsplit("-", 1)[0] == name
         }
         if not matched:
             groups = sorted({k.rsplit("-", 1)[0] for k in known})

@@ -152,6 +152,7 @@ def run(
 def _run(arguments: list[str], output: Path) -> int:
     """Run the suite under pytest with our own way of showing it."""
     import pytest
+
     from .plugin import UI_PLUGIN, UserInterface
     from .report.terminal import Progress, print_summary
 

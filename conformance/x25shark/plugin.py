@@ -104,7 +104,7 @@ class Runner:
             return
         self.items.setdefault(identifier, []).append(item)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        self.campaign.run_case(purpose, body_of(item.function, options))
+        self.campaign.run_case(purpose, body_of(item.function, options))  # type: ignore[attr-defined]
 
     def watch(self, item: pytest.Item) -> None:
         """Take the demands of a case that looks at the whole run; its verdict comes at the end."""
@@ -115,7 +115,7 @@ class Runner:
         purpose = catalogue().purposes[marked[0]]
         if purpose.campaign:
             self.items.setdefault(purpose.id, []).append(item)
-            self.campaign.watch(purpose, item.function)
+            self.campaign.watch(purpose, item.function)  # type: ignore[attr-defined]
 
     def report(self, result: CaseResult) -> None:
         """Tell pytest the final verdict of a case."""
@@ -177,7 +177,7 @@ def _reports(item: pytest.Item, result: CaseResult) -> list[pytest.TestReport]:
                 keywords=dict.fromkeys(item.keywords, 1),
                 outcome=shown if mine else "passed",
                 longrepr=text if mine else None,
-                when=phase,  # type: ignore[arg-type]
+                when=phase,
                 duration=result.duration_s if phase == "call" else 0.0,
                 user_properties=properties if mine else [],
             )

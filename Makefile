@@ -24,7 +24,7 @@ OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn t
 	2>/dev/null && echo --own-namespace)
 
 # Modules that lie beside the tests.
-BESIDE := conformance:scapy_layers:dissectors/gaps:conformance/tests/hostile:conformance/tests/reference
+BESIDE := conformance:scapy_layers:dissectors/gaps
 
 demo: setup-demo
 	@echo "Running the suite against the embedded reference router (profile reference)."
@@ -43,7 +43,9 @@ lint: setup-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict conformance/x25shark scapy_layers/scapy_x25
-	MYPYPATH=$(BESIDE) $(BIN)/mypy --strict conformance/tests scapy_layers/tests
+	MYPYPATH=$(BESIDE) $(BIN)/mypy --strict --exclude conformance/tests/reference \
+		conformance/tests scapy_layers/tests
+	MYPYPATH=$(BESIDE):conformance/tests/reference $(BIN)/mypy --strict conformance/tests/reference
 	MYPYPATH=$(BESIDE):dissectors/tests $(BIN)/mypy --strict dissectors
 	$(BIN)/mypy --strict ci/linux-router
 	luacheck --quiet --config dissectors/lua/.luacheckrc dissectors/lua

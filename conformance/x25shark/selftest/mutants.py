@@ -256,15 +256,15 @@ def _hunt_all(names: Sequence[str], jobs: int, full: bool, *, nulls: bool) -> li
         if nulls:
             # Cases that no fault names: some fault has to make each fail all the same.
             left = _never_failing(found)
-            shares = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
-            proofs = [("reference", part, implemented()) for part in shares]
+            portions = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
+            proofs = [("reference", part, implemented()) for part in portions]
             for rows in pool.starmap(prove, proofs, chunksize=1):
                 _merge(found, rows)
         for kind in NULL_ROUTERS if nulls else ():
             # What no fault made fail has to fail for a router that does nothing right.
             left = _never_failing(found)
-            shares = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
-            more = [("reference", [f"null {kind}"], False, part) for part in shares]
+            portions = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
+            more = [("reference", [f"null {kind}"], False, part) for part in portions]
             found += [row for rows in pool.starmap(hunt, more, chunksize=1) for row in rows]
     order = {name: number for number, name in enumerate(faults())}
     return sorted(found, key=lambda row: order.get(row.fault, len(order)))

@@ -24,7 +24,10 @@ from .transfer import call_of_sizes, fence_past_window
 
 
 def reset_by(
-    sender: Side | AbsentSide, receiver: Side | AbsentSide, cause: int, diagnostic: int,
+    sender: Side | AbsentSide,
+    receiver: Side | AbsentSide,
+    cause: int,
+    diagnostic: int,
     *before: Packet,
 ) -> None:
     """A reset from one side to the other, and its confirmation; before: what may come first."""
@@ -63,7 +66,6 @@ def deliver_from_0(call: Call, octets: bytes) -> None:
     call.b.expect(Data(p_s=0, p_r=0, user_data=octets))
     call.b.send_data(octets)
     call.a.expect(Data(p_s=0, p_r=one_of(0, 1), user_data=octets))
-
 
 
 @purpose("PLP-RST-01")

@@ -140,9 +140,7 @@ def test_length_above_the_agreed_packet_size(call: Call) -> None:
         at_b = at_b[:1] if call.model == "splice" else at_b[1:]
     if not isinstance(call.b.expect(*at_b), Data):
         call.b.send(ResetConfirmation())
-        call.a.expect(
-            ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39))
-        )
+        call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39)))
         call.a.send(ResetConfirmation())
     call.fence()
 
@@ -213,9 +211,7 @@ def test_urgent_data(call: Call) -> None:
     unit = call.a.unit_of(call.a.data(octets))
     call.a.connection.urgent(unit[:3])
     call.a.send_octets(unit[3:])
-    came = call.b.expect(
-        Data(user_data=octets), ClearIndication(cause=bench.network_clear), CLOSED
-    )
+    came = call.b.expect(Data(user_data=octets), ClearIndication(cause=bench.network_clear), CLOSED)
     if isinstance(came, Data):
         call.fence()
     else:

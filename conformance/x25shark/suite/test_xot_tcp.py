@@ -372,9 +372,11 @@ def second_call(call: Call) -> Call | None:
     if isinstance(b, Side):
         kept, cursor = b, b.cursor
         a.wait_until(
-            lambda: bench.is_called()
-            or a.connection.end is not None
-            or kept.connection.received[-1].end > cursor
+            lambda: (
+                bench.is_called()
+                or a.connection.end is not None
+                or kept.connection.received[-1].end > cursor
+            )
         )
         if bench.is_called():
             b = bench.incoming()

@@ -222,6 +222,7 @@ class Campaign:
             return
         self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         self.watcher.on_start(purpose)
+        self._refuse_late_connections()
         ending = self._perform(record, body)
         if record.flood:
             gc.collect()
@@ -231,6 +232,12 @@ class Campaign:
         failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
         if failed or record.flood:
             self._stop_on_fail(purpose.id)
+
+    def _refuse_late_connections(self) -> None:
+        """Connections that the router opened for a case that is over are not of the next one."""
+        for listener in self._listeners.values():
+            listener.on_accept = lambda connection: connection.reset()
+        self.loop.poll()
 
     def stop(self, why: str) -> None:
         """Run no further case: they are NOT RUN for this reason."""

@@ -22,6 +22,8 @@ class LabLine:
         self.deframer: Any = hdlc.OctetDeframer() if self.octet_stuffed else hdlc.BitDeframer()
         self.congested = self.closed = self.paused = False
         self.frames: list[str] = []
+        #: Octets of all frames that this end has sent whole.
+        self.octets = 0
         #: N(S) and N(R) of the next I frame of this end.
         self.v_s = self.v_r = 0
         self.command, self.answer = ("01", "03") if self.interface.dce else ("03", "01")
@@ -58,10 +60,23 @@ class LabLine:
 
     def whole(self, octets: bytes) -> None:
         """What stands between two flags, FCS included."""
+        self.octets += len(octets)
         if self.octet_stuffed:
             self.raw(hdlc.frame_octets([octets]))
             return
         self.framer.frames([octets])
+        self.framer.flag()
+        self.raw(self.framer.take())
+
+    def abort_frame(self, octets: bytes) -> None:
+        """Half a frame, and then an abort."""
+        half = octets[: len(octets) // 2]
+        if self.octet_stuffed:
+            self.raw(b"\x7e" + hdlc.stuff_octets(half) + b"\x7d\x7e")
+            return
+        self.framer.flag()
+        self.framer.body(half)
+        self.framer.abort()
         self.framer.flag()
         self.raw(self.framer.take())
 

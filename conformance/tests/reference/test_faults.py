@@ -663,7 +663,11 @@ SOCKET_LEVEL = {
 }
 
 
-@pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL))
+#: Faults of serial lines, tried in test_faults_line.py.
+OF_LINES = {one for one in FAULTS if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER"))}
+
+
+@pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES))
 def test_fault_is_seen_and_can_be_undone(
     make_lab: Any, sound: dict[tuple[str, str], Any], identity: str
 ) -> None:

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Serial interfaces of the router: restart, logical channels, calls between lines and XOT."""
 
+import random
+from collections import Counter
 from typing import Any
 
 import pytest
 from lab_line import LabLine
+from scapy_x25 import hdlc
 
+BAD_FCS = "rs232SyncPortFrameCheckErrors"
 S0 = {"name": "s0", "listen": "127.0.0.1:0", "t3": 0}
 ROUTES = [{"prefix": "40", "to": "serial:s0"}, {"prefix": "50", "to": "serial:s1"}]
 #: Called 210000, no calling address, no facilities.
@@ -405,8 +409,6 @@ def test_frames_and_octets_are_counted(make_lab: Any) -> None:
 
 
 def test_hostile_octets_break_nothing(make_lab: Any) -> None:
-    import random
-
     for framing in ("octet", "bit"):
         line = open_line(make_lab, framing=framing)
         chance = random.Random(25)
@@ -423,3 +425,50 @@ def test_hostile_octets_break_nothing(make_lab: Any) -> None:
         line.frames.clear()
         assert line.tell("0153")[0] in ("0173", "011f")
         assert line.tell("013f")[0] == "0173"
+
+
+@pytest.mark.parametrize("framing", ["octet", "bit"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_thousand_mixed_frames(make_lab: Any, framing: str, seed: int) -> None:
+    """Good and bad frames as chance will have it: each moves its counter, the good ones arrive."""
+    line = open_line(make_lab, framing=framing)
+    line.packet("10010b0411120000")
+    chance = random.Random(seed)
+    before = dict(line.interface.counters.values)
+    moved: Counter[str] = Counter()
+    sent = line.octets = 0
+    for _ in range(1000):
+        kind = chance.choice(("good", "good", "fcs", "runt", "giant", "abort", "address"))
+        data = bytes(chance.choice((0x7E, 0x7D, 0xFF, chance.randrange(256))) for _ in range(20))
+        control = bytes((1, line.v_r << 5 | line.v_s << 1))
+        whole = hdlc.with_fcs(control + bytes((0x10, 1, sent % 8 << 1)) + data)
+        if kind == "good":
+            line.v_s, sent = (line.v_s + 1) % 8, sent + 1
+        elif kind == "fcs":
+            damaged = bytearray(whole)
+            damaged[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+            whole, moved[BAD_FCS] = bytes(damaged), moved[BAD_FCS] + 1
+        elif kind == "runt":
+            whole, moved["hdlcInRunts"] = whole[: chance.randrange(1, 4)], moved["hdlcInRunts"] + 1
+        elif kind == "giant":
+            whole = hdlc.with_fcs(control + bytes(chance.randrange(260, 700)))
+            moved["hdlcInGiants"] += 1
+        elif kind == "address":
+            whole = hdlc.with_fcs(bytes((chance.choice((0, 5, 7, 15, 255)),)) + whole[1:-2])
+            moved["hdlcInUnknownAddresses"] += 1
+        else:
+            moved["rs232SyncPortAbortedFrames"] += 1
+        if kind == "abort":
+            line.abort_frame(whole)
+        else:
+            line.whole(whole)
+        line.packets()
+    moved["ifInErrors"] = sum(moved.values())
+    # Clear confirms that the channel is still in order.
+    assert line.packet("1001130000") == ["100117"]
+    moved["ifInOctets"] = line.octets
+    after = line.interface.counters.values
+    seen = {name: after[name] - before[name] for name in moved}
+    assert seen == dict(moved)
+    assert after["x25StatInDataPackets"] == sent > 100
+    assert after["x25CircuitInOctets"] == 20 * sent

@@ -4,10 +4,32 @@
 The ids are those of the fault catalogue. switch_on() applies faults by name.
 """
 
-from . import calls, clearing, control, data, facilities, framing, permanent, system
+from . import (
+    calls,
+    clearing,
+    control,
+    data,
+    facilities,
+    framing,
+    lapb,
+    line,
+    permanent,
+    system,
+)
 from .registry import FAULTS, Fault, Patch, UnknownFault, switch_on
 
 __all__ = ["FAULTS", "Fault", "Patch", "UnknownFault", "switch_on"]
 
 # Importing the modules has registered their faults.
-_MODULES = (calls, clearing, control, data, facilities, framing, permanent, system)
+_MODULES = (
+    calls,
+    clearing,
+    control,
+    data,
+    facilities,
+    framing,
+    lapb,
+    line,
+    permanent,
+    system,
+)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every fault of a serial line changes what it is said to change, and nothing once it is undone.
+
+A script of frames runs against a line without and with the fault. The octets that the router put on
+the line and its counters have to differ in the script named for the fault; in `plain`, where
+nothing unusual happens, only faults that touch every frame may show.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from lab_line import RESTART_CONFIRMATION, LabLine
+from scapy_x25 import hdlc
+from x25shark.reference.faults import FAULTS, switch_on
+
+SERIAL = {"name": "s0", "listen": "127.0.0.1:0", "t3": 0, "n2": 3, "k": 3, "n1": 8 * 140}
+CONFIRM = "0120" + RESTART_CONFIRMATION
+CALL = "012210010b0411110000"
+
+
+class RawLine(LabLine):
+    """What the router puts on the line stays as it is."""
+
+    def queue(self, octets: bytes) -> None:
+        self.frames.append(octets.hex())
+
+
+Script = Callable[[RawLine], None]
+
+
+def up(line: RawLine) -> None:
+    line.tell("013f", CONFIRM)
+
+
+def more(line: RawLine, *frames: str) -> None:
+    """Frames on a link that is up; what the router sent before them is dropped."""
+    for frame in frames:
+        line.frame(frame)
+
+
+def plain(line: RawLine) -> None:
+    up(line)
+    more(line, CALL, "0341", "0144100100aabb", "0361", "01661001130000", "0381", "0153")
+
+
+def bad_fcs(line: RawLine) -> None:
+    for last in ("de", "dd", "dc", "db"):
+        line.whole(bytes.fromhex("013feb" + last))
+
+
+def runts(line: RawLine) -> None:
+    for frame in ("01", "013f", "013feb"):
+        line.whole(bytes.fromhex(frame))
+
+
+def giant(line: RawLine) -> None:
+    up(line)
+    more(line, "01221fff" + "00" * 200)
+
+
+def abort(line: RawLine) -> None:
+    if line.octet_stuffed:
+        line.raw(bytes.fromhex("7e0122107d7e") + hdlc.frame_octets([hdlc.with_fcs(b"\1\x3f")]))
+        return
+    line.framer.flag()
+    line.framer.body(bytes.fromhex("012210"))
+    line.framer.abort()
+    line.whole(hdlc.with_fcs(b"\1\x3f"))
+
+
+def shared_flags(line: RawLine) -> None:
+    frames = [hdlc.with_fcs(bytes.fromhex(frame)) for frame in ("013f", CONFIRM, "0131")]
+    if line.octet_stuffed:
+        line.raw(hdlc.frame_octets(frames, shared_flags=True))
+    else:
+        line.framer.frames(frames, shared_flags=True)
+        line.framer.flag()
+        line.raw(line.framer.take())
+
+
+def escapes(line: RawLine) -> None:
+    up(line)
+    more(line, CALL, "0341", "0144100100" + "7d7eff" * 9)
+
+
+def addresses(line: RawLine) -> None:
+    more(line, "053f", "033f")
+
+
+def sabm_without_p(line: RawLine) -> None:
+    more(line, "012f")
+
+
+def router_sets_up(*frames: str) -> Script:
+    def script(line: RawLine) -> None:
+        line.tell("030f")
+        more(line, *frames)
+        line.lab.timers.advance(4)
+
+    return script
+
+
+def on_link(*frames: str, seconds: float = 0) -> Script:
+    """On a link that is up, the frames, then a time."""
+
+    def script(line: RawLine) -> None:
+        up(line)
+        line.take()
+        more(line, *frames)
+        if seconds:
+            line.lab.timers.advance(seconds)
+
+    return script
+
+
+def disconnected(line: RawLine) -> None:
+    more(line, "0153", "0111")
+
+
+def sabme(line: RawLine) -> None:
+    more(line, "017f")
+
+
+#: Six packets that the router answers with a Diagnostic each.
+ASKS = tuple(f"01{number % 8 << 1 | 0x20:02x}1fff00" for number in range(1, 7))
+
+
+def busy(line: RawLine) -> None:
+    up(line)
+    more(line, "0325", *ASKS[:2])
+    for _ in range(5):
+        line.lab.timers.advance(3)
+        more(line, "0335")
+
+
+WITNESS: dict[str, Script] = {
+    "BUG-HDLC-01": bad_fcs,
+    "BUG-HDLC-02": plain,
+    "BUG-HDLC-03": runts,
+    "BUG-HDLC-04": abort,
+    "BUG-HDLC-05": shared_flags,
+    "BUG-HDLC-06": escapes,
+    "BUG-HDLC-07": addresses,
+    "BUG-SER-01": bad_fcs,
+    "BUG-SER-02": runts,
+    "BUG-SER-03": giant,
+    "BUG-SER-04": bad_fcs,
+    "BUG-SER-05": bad_fcs,
+    "BUG-SER-06": bad_fcs,
+    "BUG-LAPB-01": sabm_without_p,
+    "BUG-LAPB-02": router_sets_up("0363"),
+    "BUG-LAPB-03": router_sets_up("013f"),
+    "BUG-LAPB-04": on_link("013f"),
+    "BUG-LAPB-05": disconnected,
+    "BUG-LAPB-06": router_sets_up(),
+    "BUG-LAPB-07": sabme,
+    "BUG-LAPB-08": on_link(*ASKS),
+    "BUG-LAPB-09": on_link("0131"),
+    "BUG-LAPB-10": on_link(ASKS[0], ASKS[0]),
+    "BUG-LAPB-11": on_link(ASKS[1]),
+    "BUG-LAPB-12": on_link(ASKS[1], ASKS[2]),
+    "BUG-LAPB-13": on_link(ASKS[1], ASKS[0], ASKS[2]),
+    "BUG-LAPB-14": on_link(*ASKS[:3], "0329"),
+    "BUG-LAPB-15": on_link(*ASKS[:3], "0329"),
+    "BUG-LAPB-16": on_link(ASKS[0], seconds=4),
+    "BUG-LAPB-17": on_link(ASKS[0], "014a1fff00", seconds=4),
+    "BUG-LAPB-18": busy,
+    "BUG-LAPB-19": busy,
+    "BUG-LAPB-20": on_link("01a1"),
+    "BUG-LAPB-21": on_link("01221000f126", "010d"),
+    "BUG-LAPB-22": on_link("010d", ASKS[0]),
+    "BUG-LAPB-23": on_link("0397000001"),
+    "BUG-LAPB-24": on_link("013f"),
+    "BUG-LAPB-25": busy,
+}
+#: Faults that every frame, or every acknowledgement, shows.
+EVERYWHERE = {"BUG-HDLC-02", "BUG-LAPB-01", "BUG-SER-05"}
+
+
+def observe(make_lab: Any, script: Script, framing: str, *faults: str) -> Any:
+    patches = switch_on(faults)
+    try:
+        line = RawLine(make_lab(serial=[SERIAL | {"framing": framing}], timers={"t10": 0}))
+        script(line)
+        # tell() drops nothing: all that the router sent is in its counters as well.
+        return line.frames, line.lab.router.counters.as_dict()
+    finally:
+        for patch in reversed(patches):
+            patch.undo()
+
+
+def test_every_fault_of_a_line_has_a_script() -> None:
+    assert set(WITNESS) == {
+        one for one in FAULTS if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER"))
+    }
+
+
+@pytest.mark.parametrize("framing", ["octet", "bit"])
+@pytest.mark.parametrize("identity", WITNESS)
+def test_fault_is_seen_and_can_be_undone(make_lab: Any, identity: str, framing: str) -> None:
+    script = WITNESS[identity]
+    sound = observe(make_lab, script, framing)
+    assert observe(make_lab, script, framing, identity) != sound
+    assert observe(make_lab, script, framing) == sound
+
+
+@pytest.mark.parametrize("identity", sorted(set(WITNESS) - EVERYWHERE))
+def test_fault_does_not_show_where_nothing_unusual_happens(make_lab: Any, identity: str) -> None:
+    assert observe(make_lab, plain, "octet", identity) == observe(make_lab, plain, "octet")

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of HDLC framing and of the counters of a line."""
+
+from collections import Counter
+from typing import Any
+
+from .. import hdlc, lapb_frames
+from ..hdlc import FCS_LENGTH, SHORTEST, BitFraming, Kind, OctetFraming, Received
+from ..lapb_frames import COMMANDS, RESPONSES, Control, Frame
+from ..line_counters import ERRORS, LineCounters
+from ..link import SerialLink
+from .registry import Patch, fault
+
+FCS_ERRORS = "rs232SyncPortFrameCheckErrors"
+#: Counters that the faults of counters touch.
+TOUCHED = (*ERRORS, "lapbFlowRejInPkts", "lapbFlowT1Timeouts")
+
+
+def without_fcs(octets: bytes) -> bytes:
+    """The two octets at the start of a runt, as if an FCS stood behind them."""
+    return octets[:2] + bytes(FCS_LENGTH)
+
+
+@fault("BUG-HDLC-01", "FCS not checked")
+def no_fcs(patch: Patch) -> None:
+    patch.replace(hdlc, "fcs_is_good", lambda octets: True)
+
+
+@fault("BUG-HDLC-02", "FCS octets swapped")
+def swapped_fcs(patch: Patch) -> None:
+    @patch.wrap(hdlc, "add_fcs")
+    def add_fcs(original: Any, octets: bytes) -> bytes:
+        whole: bytes = original(octets)
+        return whole[:-2] + whole[:-3:-1]
+
+    @patch.wrap(hdlc, "fcs_is_good")
+    def fcs_is_good(original: Any, octets: bytes) -> bool:
+        return bool(original(octets[:-2] + octets[:-3:-1]))
+
+
+@fault("BUG-HDLC-03", "runt frames processed")
+def runts_processed(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "take")
+    def take(original: Any, link: SerialLink, received: Received) -> None:
+        octets = received.octets
+        if received.kind is Kind.FRAME and 2 <= len(octets) < SHORTEST:
+            link.good(without_fcs(octets))
+        else:
+            original(link, received)
+
+
+@fault("BUG-HDLC-04", "first part of an aborted frame prepended to the next")
+def aborted_prepended(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "take")
+    def take(original: Any, link: SerialLink, received: Received) -> None:
+        state = vars(link)
+        if received.kind is Kind.ABORTED:
+            state["part"] = received.octets
+        elif received.kind is Kind.FRAME:
+            received = Received(Kind.FRAME, state.pop("part", b"") + received.octets)
+        original(link, received)
+
+
+@fault("BUG-HDLC-05", "shared flag not recognised")
+def no_shared_flag(patch: Patch) -> None:
+    for framing in (OctetFraming, BitFraming):
+
+        @patch.wrap(framing, "flag")
+        def flag(original: Any, one: Any, found: list[Received]) -> None:
+            before = len(found)
+            original(one, found)
+            if len(found) > before:
+                one._inside = False
+
+
+@fault("BUG-HDLC-06", "no escape of 0x7D; bit-synchronous: no zero behind five ones")
+def no_escape(patch: Patch) -> None:
+    plain = tuple(tuple((octet, 8, 0) for octet in range(256)) for _ in range(5))
+    patch.replace(hdlc, "_STUFFED", plain)
+
+    def stuff(framing: OctetFraming, octets: bytes) -> bytes:
+        return octets.replace(b"\x7e", b"\x7d\x5e")
+
+    patch.replace(OctetFraming, "stuff", stuff)
+
+
+@fault("BUG-HDLC-07", "address not checked")
+def any_address(patch: Patch) -> None:
+    patch.replace(SerialLink, "address_is_known", lambda link, address: True)
+
+    @patch.wrap(lapb_frames, "parse")
+    def parse(original: Any, octets: bytes, own: int) -> Frame:
+        frame: Frame = original(octets, own)
+        if frame.kind in COMMANDS or frame.kind == Control.I:
+            return frame._replace(command=True)
+        return frame._replace(command=False) if frame.kind in RESPONSES else frame
+
+
+def accept_bad(patch: Patch, counter: str) -> None:
+    """Frames that are counted as bad act all the same."""
+
+    @patch.wrap(SerialLink, "bad")
+    def bad(original: Any, link: SerialLink, name: str, octets: bytes) -> None:
+        original(link, name, octets)
+        if name != counter or len(octets) < 2 or not link.address_is_known(octets[0]):
+            return
+        link.good(octets if len(octets) >= SHORTEST else without_fcs(octets))
+
+
+@fault("BUG-SER-01", "a frame with a wrong FCS is counted and accepted")
+def bad_fcs_accepted(patch: Patch) -> None:
+    accept_bad(patch, FCS_ERRORS)
+
+
+@fault("BUG-SER-02", "a runt is counted and accepted")
+def runt_accepted(patch: Patch) -> None:
+    accept_bad(patch, "hdlcInRunts")
+
+
+@fault("BUG-SER-03", "a giant is counted and forwarded")
+def giant_forwarded(patch: Patch) -> None:
+    accept_bad(patch, "hdlcInGiants")
+
+
+@fault("BUG-SER-04", "frames with a wrong FCS count as aborted, received REJs as sent")
+def wrong_counter(patch: Patch) -> None:
+    wrong = {FCS_ERRORS: "rs232SyncPortAbortedFrames", "lapbFlowRejInPkts": "lapbFlowRejOutPkts"}
+
+    @patch.wrap(LineCounters, "count")
+    def count(original: Any, counters: LineCounters, name: str, step: int = 1) -> None:
+        original(counters, wrong.get(name, name), step)
+
+
+@fault("BUG-SER-05", "no counters of invalid frames, received REJs and T1")
+def no_counter(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "as_dict")
+    def as_dict(original: Any, counters: LineCounters) -> dict[str, Any]:
+        page: dict[str, Any] = original(counters)
+        return {name: value for name, value in page.items() if name not in TOUCHED}
+
+
+@fault("BUG-SER-06", "counters of invalid frames, received REJs and T1 miss every third event")
+def one_too_few(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "count")
+    def count(original: Any, counters: LineCounters, name: str, step: int = 1) -> None:
+        events = vars(counters).setdefault("events", Counter())
+        events[name] += 1
+        if name not in TOUCHED or events[name] % 3 != 1:
+            original(counters, name, step)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from . import __version__
 
@@ -27,6 +28,8 @@ DEFAULT_DIRECTORY = "x25shark-report"
 _ELSEWHERE = {
     "compare": "x25shark.report.commands",
     "gate": "x25shark.report.commands",
+    "init": "x25shark.setup.command",
+    "completion": "x25shark.setup.command",
     "stress": "x25shark.load.cli",
     "sweep": "x25shark.load.cli",
     "echo": "x25shark.load.cli",
@@ -65,10 +68,45 @@ def main() -> None:
     """
 
 
+def _complete_profiles(
+    _ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Built-in profiles by name, then files."""
+    from .profile import builtin_profiles
+
+    found = [CompletionItem(n) for n in builtin_profiles() if n.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
+def _complete_cases(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Case ids: those of the last run if there was one, otherwise the catalogue's."""
+    from .catalogue import catalogue
+    from .results import ResultsError, read_results
+
+    head, separator, last = incomplete.upper().rpartition(",")
+    purposes = catalogue().purposes
+    known = {identifier: purpose.purpose for identifier, purpose in purposes.items()}
+    if ctx.info_name in ("show", "open"):
+        directory = Path(ctx.params.get("output") or DEFAULT_DIRECTORY)
+        with contextlib.suppress(ResultsError):
+            cases = read_results(directory / "results.json").cases
+            known = {case.id: f"{case.verdict}: {case.purpose}" for case in cases}
+    else:
+        known |= dict.fromkeys((i.rsplit("-", 1)[0] for i in purposes), "the whole group")
+    return [
+        CompletionItem(f"{head}{separator}{identifier}", help=text[:80])
+        for identifier, text in known.items()
+        if identifier.startswith(last)
+    ]
+
+
 router_option = click.option(
     "--router",
     default="reference",
     show_default=True,
+    shell_complete=_complete_profiles,
     metavar="PROFILE",
     help="Router profile: a built-in name or a TOML file.",
 )
@@ -85,7 +123,11 @@ output_option = click.option(
 @router_option
 @output_option
 @click.option(
-    "--select", default="", metavar="EXPR", help='Cases, e.g. "XOT-HDR,PLP-RST-0*,!*-04".'
+    "--select",
+    default="",
+    metavar="EXPR",
+    shell_complete=_complete_cases,
+    help='Cases, e.g. "XOT-HDR,PLP-RST-0*,!*-04".',
 )
 @click.option("--last-failed", is_flag=True, help="Only what did not pass in the last run.")
 @click.option("--slow", is_flag=True, help="Run the slow cases too (protocol timers).")
@@ -240,10 +282,13 @@ def _results(directory: Path) -> Results:
 
 
 def _failed_last(directory: Path, select: str) -> str:
+    from .catalogue import catalogue
     from .verdicts import Verdict
 
     wanted = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
-    failed = [c.id for c in _results(directory).cases if c.verdict in wanted]
+    cases = _results(directory).cases
+    known = catalogue().purposes  # the sanity call of a router that is gone is no purpose
+    failed = [c.id for c in cases if c.verdict in wanted and c.id in known]
     if not failed:
         fail(3, "nothing failed in the last run, so there is nothing to run again")
     return " ".join([*failed, *(w for w in select.replace(",", " ").split() if w.startswith("!"))])
@@ -252,7 +297,9 @@ def _failed_last(directory: Path, select: str) -> str:
 @main.command("list")
 @router_option
 @click.option("--all", "everything", is_flag=True, help="Every purpose, with a case or without.")
-@click.option("--select", default="", metavar="EXPR", help="Only these.")
+@click.option(
+    "--select", default="", metavar="EXPR", shell_complete=_complete_cases, help="Only these."
+)
 @click.option("--coverage", is_flag=True, help="The state tables: which cells have a case.")
 def list_cases(router: str, everything: bool, select: str, coverage: bool) -> None:
     """List the cases, and which of them apply to a router."""
@@ -286,7 +333,7 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool) -> No
 
 
 @main.command()
-@click.argument("profile", default="reference")
+@click.argument("profile", default="reference", shell_complete=_complete_profiles)
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 def check(profile: str, own_namespace: bool) -> None:
     """Check a profile: its text, the network, the right to capture, and one call."""
@@ -333,7 +380,7 @@ def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
 
 
 @main.command()
-@click.argument("case")
+@click.argument("case", shell_complete=_complete_cases)
 @output_option
 def show(case: str, output: Path) -> None:
     """Show one case of the last run: expectations, what came, the last packets."""
@@ -343,7 +390,7 @@ def show(case: str, output: Path) -> None:
 
 
 @main.command("open")
-@click.argument("case")
+@click.argument("case", shell_complete=_complete_cases)
 @output_option
 def open_case(case: str, output: Path) -> None:
     """Open the evidence of a case in Wireshark, with the strict dissector."""

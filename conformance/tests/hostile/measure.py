@@ -23,8 +23,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-import router  # type: ignore[import-not-found]  # beside this file
+if __package__:
+    from . import router
+else:
+    sys.path.insert(0, str(Path(__file__).parent))
+    import router  # type: ignore[import-not-found,no-redef]
 
 LONGEST_SECONDS = 1500.0
 MEMORY_LIMIT_MB = 300
@@ -71,12 +74,13 @@ def memory_mb(root: int) -> float:
     return total / 1024
 
 
-def run_suite(kind: str, directory: Path, options: Sequence[str] = ()) -> Outcome:
+def run_suite(
+    kind: str, directory: Path, options: Sequence[str] = (), profile: str = ""
+) -> Outcome:
     """The suite against one kind; the report is in directory/report."""
     state, report = directory / "state", directory / "report"
     directory.mkdir(parents=True, exist_ok=True)
-    text = router.profile(kind, state)
-    (directory / "hostile.toml").write_text(text)
+    (directory / "hostile.toml").write_text(profile or router.profile(kind, state))
     command = [sys.executable, "-c", "from x25shark.cli import main; main()"]
     command += ["run", "--own-namespace"]
     command += ["--router", str(directory / "hostile.toml"), "--output", str(report), *options]

@@ -241,7 +241,9 @@ def live(kind: str) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((HOST, PORT))
     listener.listen(512)
-    print("ready", flush=True)
+    # A later life of one that returns has nobody who listens any more.
+    with contextlib.suppress(BrokenPipeError):
+        print("ready", flush=True)
     number = 0
     while True:
         sock, _ = listener.accept()
@@ -295,7 +297,7 @@ def stop(state: Path) -> int:
     return 0
 
 
-def profile(kind: str, state: Path) -> str:
+def profile(kind: str, state: Path, reaction: float = 2.0) -> str:
     """A profile for the suite (T1), with hooks that start and stop the kind."""
     me = f"{shlex.quote(sys.executable)} {shlex.quote(str(Path(__file__).resolve()))}"
     where = f"--state {shlex.quote(str(state.resolve()))}"
@@ -312,6 +314,9 @@ b = "{SIDE_B}"
 a = "3100001"
 b = "2100001"
 no_route = "9990001"
+
+[times]
+reaction = {reaction}
 
 [control]
 start = "{me} start {kind} {where}"

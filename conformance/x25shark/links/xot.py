@@ -318,7 +318,8 @@ class Listener:
 
     def _ready(self, _events: int) -> None:
         if self.accepted >= MOST_CONNECTIONS:
-            self._loop.remove(self._sock)
+            with contextlib.suppress(KeyError):
+                self._loop.remove(self._sock)
             return
         # Among the errors: no more descriptors. The router's call then waits.
         with contextlib.suppress(OSError):
@@ -331,10 +332,17 @@ class Listener:
                 self.on_accept(connection)
 
     def begin_case(self) -> None:
-        """Accept connections again, as if none had come; those that waited are refused."""
+        """Accept connections as if none had come.
+
+        Those that waited are of no case: they were made before it. They are reset.
+        """
+        with contextlib.suppress(OSError):
+            for _ in range(2 * MOST_CONNECTIONS):
+                sock, _ = self._sock.accept()
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                sock.close()
         if self.accepted >= MOST_CONNECTIONS:
-            self.close()
-            self._sock = self._open(None)
+            self._loop.add(self._sock, self._ready, selectors.EVENT_READ)
         self.accepted = 0
 
     def close(self) -> None:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from ..catalogue import Purpose
-from ..links import xot
-from ..links.xot import LinkError
-from ..sides.bench import Bench
+from ..sides.bench import Bench, Inconclusive
 
 SANITY = Purpose(
     id="SANITY-CALL-01",
@@ -26,13 +24,13 @@ _ATTEMPTS = 10
 
 
 def patient_sanity_call(bench: Bench) -> None:
-    """The same with a router that may just be starting: it is asked for a connection first."""
+    """The same with a router that may just be starting: it gets some time to take a connection."""
     for _ in range(_ATTEMPTS):
         try:
-            xot.connect(
-                bench.loop, bench.profile.xot.router, bench.profile.xot.a[0], bench.patience
-            ).close()
-            break
-        except LinkError:
+            side = bench.connect()
+        except Inconclusive:
             bench.loop.wait(lambda: False, bench.patience / _ATTEMPTS)
+        else:
+            bench.place_call(on=side, note="the sanity call").fence("the sanity call")
+            return
     sanity_call(bench)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When a run gives up, and what several runs of a case come to; without any router."""
+
+from __future__ import annotations
+
+import pytest
+from x25shark.results import CaseResult
+from x25shark.run.giving_up import CASES_IN_A_ROW, Ending, GivingUp
+from x25shark.run.repeats import Repeats
+from x25shark.verdicts import Verdict
+
+NO_CALL = Ending(passed=False, called=False, refused=False)
+REFUSED = Ending(passed=False, called=False, refused=True)
+PASSED = Ending(passed=True, called=False, refused=False)
+CALLED = Ending(passed=False, called=True, refused=False)
+
+
+class Router:
+    """Answers the sanity calls as it is told to."""
+
+    def __init__(self, *sanity: str | None, restart: str | None = None) -> None:
+        self.sanity = list(sanity)
+        self.trouble = restart
+        self.restarts = 0
+
+    def call(self) -> str | None:
+        return self.sanity.pop(0)
+
+    def restart(self) -> str | None:
+        self.restarts += 1
+        return self.trouble
+
+
+def _after(giving_up: GivingUp, *endings: Ending) -> list[str | None]:
+    return [giving_up.after(f"CASE-{n}", ending) for n, ending in enumerate(endings, 1)]
+
+
+def test_a_call_in_between_counts_anew() -> None:
+    router = Router()
+    endings = [NO_CALL] * (CASES_IN_A_ROW - 1) + [CALLED] + [NO_CALL] * (CASES_IN_A_ROW - 1)
+    assert not any(_after(GivingUp(router.call, router.restart), *endings))
+
+
+def test_a_pass_without_a_call_proves_no_router() -> None:
+    router = Router("nothing came")
+    endings = [NO_CALL, PASSED] * (CASES_IN_A_ROW - 1) + [NO_CALL]
+    said = _after(GivingUp(router.call, None), *endings)
+    assert not any(said[:-1])
+    assert said[-1] is not None
+    assert "does not answer any more" in said[-1] and "nothing came" in said[-1]
+
+
+def test_a_router_that_still_calls_is_not_given_up() -> None:
+    router = Router(None, None)
+    said = _after(GivingUp(router.call, router.restart), *[NO_CALL] * 2 * CASES_IN_A_ROW)
+    assert not any(said)
+    assert router.sanity == [] and router.restarts == 0
+
+
+def test_refused_asks_at_once_and_restarts_once() -> None:
+    router = Router("refused", None, "refused", "refused")
+    giving_up = GivingUp(router.call, router.restart)
+    assert _after(giving_up, REFUSED) == [None]
+    assert router.restarts == 1 and len(giving_up.notes) == 1
+    said = _after(giving_up, REFUSED)
+    assert said[0] is not None and router.restarts == 1
+
+
+def test_restart_that_fails() -> None:
+    router = Router("refused", restart="no power")
+    said = _after(GivingUp(router.call, router.restart), REFUSED)
+    assert said[0] is not None and said[0].endswith("could not be started again: no power")
+
+
+def test_restarted_in_vain() -> None:
+    router = Router("refused", "still refused")
+    said = _after(GivingUp(router.call, router.restart), REFUSED)
+    assert said[0] is not None and said[0].endswith("started again, still refused")
+
+
+def _result(verdict: Verdict, reason: str = "") -> CaseResult:
+    return CaseResult("X-Y-01", "X-Y", "It works.", "1.2", verdict, reason, duration_s=0.5)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "worst", "often"),
+    [
+        ("PASS FAIL PASS", Verdict.FAIL, "FAIL in 1 of 3 runs, first in run 2: why 2"),
+        ("FAIL FAIL ERROR", Verdict.ERROR, "ERROR in 1 of 3 runs, first in run 3: why 3"),
+        ("INCONCLUSIVE PASS FAIL", Verdict.FAIL, "FAIL in 1 of 3 runs, first in run 3: why 3"),
+        ("PASS INCONCLUSIVE INCONCLUSIVE", Verdict.INCONCLUSIVE, "INCONCLUSIVE in 2 of 3 runs"),
+        ("PASS PASS PASS", Verdict.PASS, ""),
+    ],
+)
+def test_worst_of_several_runs(verdicts: str, worst: Verdict, often: str) -> None:
+    repeats = Repeats(3)
+    final: list[CaseResult] = []
+    for number, verdict in enumerate(verdicts.split(), 1):
+        assert final == []
+        reason = "" if verdict == "PASS" else f"why {number}"
+        final += repeats.take(_result(Verdict(verdict), reason))
+    assert [result.verdict for result in final] == [worst]
+    assert final[0].reason.startswith(often)
+    assert final[0].duration_s == 1.5
+    assert repeats.rest() == []
+
+
+def test_runs_that_did_not_come_about() -> None:
+    repeats = Repeats(3)
+    assert repeats.take(_result(Verdict.PASS)) == []
+    assert repeats.take(_result(Verdict.NOT_RUN, "interrupted")) == []
+    left = repeats.rest()
+    assert [result.verdict for result in left] == [Verdict.PASS]
+    assert left[0].remarks == ["PASS in 1 of 2 runs"]

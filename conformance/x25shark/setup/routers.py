@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kinds of routers: what a profile of one starts from, and the router's side of the set-up.
+
+Only what is known is said; where a product's own manual has to be asked, the text says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who is where. router, a and b: IPv4 addresses, perhaps with ":port"; b None: T2."""
+
+    router: str
+    a: str
+    b: str | None
+    a_address: str
+    b_address: str
+    echo: str
+
+    @property
+    def called(self) -> str:
+        """The X.121 address that the tester calls."""
+        return self.b_address if self.b else self.echo
+
+
+@dataclass(frozen=True)
+class Kind:
+    """model: relay model to start from. two_sided: whether it can switch calls (T1)."""
+
+    text: str
+    model: str
+    two_sided: bool
+    pics: tuple[str, ...]
+    configuration: Callable[[Plan], str]
+
+
+def host(endpoint: str) -> str:
+    return endpoint.partition(":")[0]
+
+
+def _prefix(address: str) -> str:
+    return address[:2]
+
+
+def _reference(plan: Plan) -> str:
+    listen = plan.router if ":" in plan.router else f"{plan.router}:1998"
+    lines = [f'listen = "{listen}"', f'source = "{host(plan.router)}"', 'model = "local"', ""]
+    routes = [(_prefix(plan.a_address), plan.a)]
+    if plan.b:
+        routes.append((_prefix(plan.b_address), plan.b))
+    for prefix, target in routes:
+        where = target if ":" in target else f"{target}:1998"
+        lines += ["[[route]]", f'prefix = "{prefix}"', f'to = "{where}"', ""]
+    lines += ["[[route]]", f'prefix = "{plan.echo}"', 'to = "echo"']
+    return (
+        "The reference router. Save as router-side.toml, and start it with\n"
+        "    x25shark router --config router-side.toml\n\n" + "\n".join(lines)
+    )
+
+
+def _cisco(plan: Plan) -> str:
+    lines = ["x25 routing"]
+    if plan.b:
+        lines.append(f"x25 route ^{_prefix(plan.b_address)} xot {host(plan.b)}")
+    lines.append(f"x25 route ^{_prefix(plan.a_address)} xot {host(plan.a)}")
+    text = (
+        "Cisco IOS, in global configuration mode. The first command turns X.25 switching and XOT\n"
+        "(TCP port 1998) on; a route's pattern is a regular expression over the called address:\n\n"
+        + "\n".join(lines)
+        + "\n\nThe router has to reach the tester with the address "
+        f"{host(plan.router)}: if it has several, the\nroute option xot-source INTERFACE names "
+        "the one. show x25 xot and show x25 vc list the\nconnections. Which sizes, windows and "
+        "moduli XOT accepts depends on the release; since 12.2(8)T\nan X.25 profile can be bound "
+        "to XOT with xot access-group. Check the relay model of the profile\nagainst your release."
+    )
+    if not plan.b:
+        text += (
+            f"\nWithout a side B the address {plan.echo} has to lead to something on the router "
+            "that answers\ncalls and sends data back; IOS has no echo of its own that we know of."
+        )
+    return text
+
+
+def _jh_xotd(plan: Plan) -> str:
+    return (
+        "jh-xotd, an XOT gateway for the X.25 of the Linux kernel. Its configuration file\n"
+        "(option -f) has one line for each peer: TUN device (= for any), the peer's address, a\n"
+        "script that sets the device up, and the number of circuits:\n\n"
+        f"=  {host(plan.a)}  /etc/xotd/xotd-setup  256\n\n"
+        "The script is run with the name of the device, and has to set the link up and route X.25\n"
+        'to it, for instance: ip link set "$1" up; route --x25 add 0/0 "$1"\n'
+        "The gateway does not switch calls: the tester calls a program on the Linux machine. The\n"
+        f"address {plan.echo} needs an AF_X25 program that accepts calls and sends data back."
+    )
+
+
+def _linux(plan: Plan) -> str:
+    return (
+        "Linux: the kernel module x25 has the packet layer, but no XOT. A gateway between XOT\n"
+        "and a TUN device of type X.25 is needed (jh-xotd is one; x25shark's source has another\n"
+        "in ci/linux-router, with a virtual machine around it: ci/linux-router/start, and the\n"
+        "profile linux that comes with x25shark). On the machine:\n\n"
+        "modprobe x25\n"
+        "ip link set tun0 up\n"
+        f"route --x25 add {plan.echo}/{len(plan.echo)} tun0\n\n"
+        "(the names of the device and the tools depend on the gateway and the distribution). The\n"
+        f"address {plan.echo} needs an AF_X25 program that accepts calls and sends data back."
+    )
+
+
+def _goxot(plan: Plan) -> str:
+    return (
+        "goxot: we do not know its configuration format well enough to print it. What it has to\n"
+        "be told, in its own words:\n\n" + _facts(plan)
+    )
+
+
+def _other(plan: Plan) -> str:
+    return "What the router has to be told:\n\n" + _facts(plan)
+
+
+def _facts(plan: Plan) -> str:
+    lines = [
+        f"- accept XOT (TCP) at {plan.router}, from {host(plan.a)}",
+        f"- calls to {_prefix(plan.a_address)}... go by XOT to {plan.a}",
+    ]
+    if plan.b:
+        lines.insert(1, f"- calls to {_prefix(plan.b_address)}... go by XOT to {plan.b}")
+        lines.append(f"- take calls from {host(plan.b)} as well")
+    else:
+        lines.append(f"- calls to {plan.echo} are answered by something that sends data back")
+    lines.append("- port 1998 wherever none is given; packet sizes up to 1024, windows up to 7")
+    return "\n".join(lines)
+
+
+KINDS: dict[str, Kind] = {
+    "reference": Kind(
+        "x25shark's reference router", "local", True, ("R-STE", "P-MOD128", "F-FS"), _reference
+    ),
+    "goxot": Kind("goxot", "splice", True, (), _goxot),
+    "cisco-ios": Kind("Cisco IOS", "local", True, (), _cisco),
+    "jh-xotd": Kind("jh-xotd before the Linux kernel", "local", False, ("R-DTE",), _jh_xotd),
+    "linux": Kind("the Linux kernel behind a gateway", "local", False, ("R-DTE",), _linux),
+    "other": Kind("any other", "local", True, (), _other),
+}
+MODELS = {
+    "local": "each side has its own sequence numbers, window and packet size",
+    "end-to-end": "sequence numbers and windows pass through; the router follows the call",
+    "splice": "after call set-up packets pass unread",
+}
+
+
+def profile_text(name: str, kind: Kind, model: str, plan: Plan) -> str:
+    """A profile in about ten lines, with comments."""
+    pics = ", ".join(f'"{item}"' for item in kind.pics)
+    both = (
+        f'b = "{plan.b}"            # where the router sends calls for side B\n' if plan.b else ""
+    )
+    called = f'b = "{plan.b_address}"' if plan.b else f'echo = "{plan.echo}"'
+    why = "routed to xot.b" if plan.b else "answered by the router, which sends data back"
+    return (
+        f"# Router profile for x25shark ({kind.text}). Check it with: x25shark check FILE\n"
+        f'name = "{name}"\n'
+        f'relay_model = "{model}"  # {MODELS[model]}\n'
+        f"# What the router can do besides what is mandatory; the rest is NOT APPLICABLE.\n"
+        f"pics = [{pics}]\n\n"
+        "[xot]\n"
+        f'router = "{plan.router}"\n'
+        f'a = "{plan.a}"            # from where the tester calls, and where it listens\n'
+        f"{both}\n"
+        "[addresses]  # X.121\n"
+        f'a = "{plan.a_address}"  # calling address, routed back to xot.a\n'
+        f"{called}  # {why}\n"
+        "# [control] start = ..., stop = ..., restart = ...: commands, so that a router that dies\n"
+        "# can be started again.\n"
+    )

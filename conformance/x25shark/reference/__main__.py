@@ -25,7 +25,8 @@ from .server import Server
 def parser() -> argparse.ArgumentParser:
     """Options of the command."""
     options = argparse.ArgumentParser(
-        prog="x25shark router", description="Reference router for the suite: XOT (RFC 1613) and serial lines."
+        prog="x25shark router",
+        description="Reference router for the suite: XOT (RFC 1613) and serial lines.",
     )
     options.add_argument("--config", type=Path, help="TOML file; see x25shark.reference.config")
     options.add_argument("--stop-on-eof", action="store_true", help="end with standard input")

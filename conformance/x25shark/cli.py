@@ -360,7 +360,8 @@ def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
     from .run.sanity import SANITY, sanity_call
     from .verdicts import Verdict
 
-    options = Options(router, load_profile(router), directory, own_namespace=own_namespace)
+    profile = load_profile(router)
+    options = Options(router, profile, directory, own_namespace=own_namespace, keep_going=True)
     campaign = Campaign(options)
     try:
         campaign.start()

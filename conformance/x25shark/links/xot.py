@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
+import random
 import selectors
 import socket
 import struct
@@ -26,10 +28,13 @@ _READ = 65536
 # What a router may send on one connection, and on all of a case, before the tester stops reading:
 # memory stays bounded. No case asks for nearly as much, but slow ones do (Loop.allowance).
 MOST_OCTETS = 8 << 20
-MOST_UNITS = 10_000
+MOST_UNITS = 12_000
 MOST_OCTETS_OF_A_CASE = 64 << 20
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600
+# Local ports of the tester's own connections, one after another; below those that kernels choose.
+_PORTS = range(20000, 32000)
+_ports = itertools.cycle(random.sample(_PORTS, len(_PORTS)))
 
 Address = tuple[str, int]
 
@@ -252,10 +257,7 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
     try:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        try:
-            sock.bind((source, 0))
-        except OSError as error:
-            raise LinkError(f"cannot call from {source}: {error.strerror}") from None
+        _bind(sock, source)
         code = sock.connect_ex(router)
         if code not in (0, errno.EINPROGRESS):
             raise LinkError(f"{router[0]}:{router[1]}: {socket_error(code)}")
@@ -274,6 +276,25 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
     except BaseException:
         sock.close()
         raise
+
+
+def _bind(sock: socket.socket, source: str) -> None:
+    """Give the socket a port that no connection of the last thousands had. Raises LinkError.
+
+    The ports of the kernel come again after a RST, and then two connections of one case would
+    have the same key.
+    """
+    try:
+        for _ in range(_PORTS.stop - _PORTS.start):
+            try:
+                sock.bind((source, next(_ports)))
+                return
+            except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    raise
+        sock.bind((source, 0))
+    except OSError as error:
+        raise LinkError(f"cannot call from {source}: {error.strerror}") from None
 
 
 def socket_error(code: int) -> str:

@@ -122,6 +122,8 @@ class Campaign:
         self._judge_name = ""
         self._started = time.time()
         self.gone: str | None = None
+        # Sanity calls made on the way, by number, and what the last one came to.
+        self._probes: set[int] = set()
         self._sanity: CaseResult | None = None
         self._stopped = False
         self._repeats = Repeats(options.repeat)
@@ -310,6 +312,7 @@ class Campaign:
     def _sanity_call(self) -> str | None:
         """What goes wrong with a call as plain as can be; None: nothing."""
         record = self._new_record(SANITY)
+        self._probes.add(record.number)
         self._perform(record, patient_sanity_call)
         if record.flood:
             gc.collect()
@@ -410,7 +413,7 @@ class Campaign:
                 rerun=record.rerun,
             )
         self._records.pop(record.number, None)
-        if record.purpose is SANITY:
+        if record.number in self._probes:
             self._sanity = result
         else:
             self._done.put(result)

@@ -9,25 +9,16 @@ from __future__ import annotations
 
 import datetime
 import gc
-import os
-import platform
 import queue
-import re
 import secrets
-import shutil
-import subprocess
 import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 
-from .. import __version__
 from ..catalogue import Purpose
 from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
@@ -41,15 +32,17 @@ from ..links.xot import LinkError, Listener
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NotApplicable
-from ..sides.side import ExpectationFailed, Side
+from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Watched
+from .observations import called, fault_of_ours, flood, refused
 from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .third_opinion import ThirdOpinion
+from .versions import versions, wireshark_version
 
 JUDGES = ("auto", "libwireshark", "tshark")
 
@@ -284,9 +277,9 @@ class Campaign:
             self.options.seed + record.turn - 1,
         )
         bench.restart_router = self.router.restart if self.router else None
-        interrupted = refused = False
+        interrupted = took_none = False
         try:
-            refused = self._run_body(record, bench, body)
+            took_none = self._run_body(record, bench, body)
         except KeyboardInterrupt:
             record.failure = (Verdict.NOT_RUN, "interrupted")
             interrupted = True
@@ -298,7 +291,7 @@ class Campaign:
         record.sides = [(side.name, side.direction) for side in bench.sides]
         flooded = [side for side in bench.sides if side.connection.flooded]
         if flooded and not interrupted:
-            record.flood = _flood(flooded[0])
+            record.flood = flood(flooded[0])
             # Nobody judges a flood packet by packet; a few of them at once are much memory.
             record.expectations, record.judge_one = [], None
         self._capture.end(record.number)
@@ -307,7 +300,7 @@ class Campaign:
         if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
             return None
         passed = record.failure is None and not flooded
-        return Ending(passed, _called(bench) and not flooded, refused)
+        return Ending(passed, called(bench) and not flooded, took_none)
 
     def _sanity_call(self) -> str | None:
         """What goes wrong with a call as plain as can be; None: nothing."""
@@ -340,25 +333,25 @@ class Campaign:
 
     def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> bool:
         """Run the case and end its connections. Whether the router took no connection."""
-        watched = refused = False
+        watched = took_none = False
         try:
             body(bench)
             watched = True
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
-            refused = _refused(failed)
+            took_none = refused(failed)
         except Inconclusive as why:
             record.failure = (Verdict.INCONCLUSIVE, str(why))
-            refused = _refused(why)
+            took_none = refused(why)
         except NotApplicable as why:
             record.failure = (Verdict.NOT_APPLICABLE, str(why))
         except Exception as error:
-            record.failure = (Verdict.ERROR, _fault_of_ours(error))
+            record.failure = (Verdict.ERROR, fault_of_ours(error))
         try:
             bench.finish(watched=watched)
         except Exception as error:
-            record.failure = (Verdict.ERROR, _fault_of_ours(error))
-        return refused
+            record.failure = (Verdict.ERROR, fault_of_ours(error))
+        return took_none
 
     def rerun_command(self, purpose: Purpose) -> str:
         """The command that runs just this case again."""
@@ -409,7 +402,7 @@ class Campaign:
                 purpose=record.purpose.purpose,
                 clause=record.purpose.clause,
                 verdict=Verdict.ERROR,
-                reason=_fault_of_ours(error),
+                reason=fault_of_ours(error),
                 rerun=record.rerun,
             )
         self._records.pop(record.number, None)
@@ -515,69 +508,3 @@ def _catalogue_order() -> Sequence[str]:
     from ..catalogue import catalogue
 
     return list(catalogue().purposes)
-
-
-def versions() -> dict[str, str]:
-    """Versions of what a verdict rests on."""
-    found = {
-        "x25shark": __version__,
-        "Python": platform.python_version(),
-        "Scapy": metadata.version("scapy"),
-        "pytest": metadata.version("pytest"),
-        "system": f"{platform.system()} {platform.release()}",
-        "cores": str(os.cpu_count()),
-    }
-    found["Wireshark"] = wireshark_version()
-    return found
-
-
-@cache
-def wireshark_version() -> str:
-    """The version of the installed Wireshark; JudgeError if there is none."""
-    program = shutil.which("tshark")
-    if program is None:
-        raise JudgeError("start", "tshark is not installed: sudo apt-get install tshark")
-    done = subprocess.run(
-        [program, "--version"], capture_output=True, text=True, check=False, timeout=30
-    )
-    version = re.search(r"\d+\.\d+\.\d+", done.stdout)
-    if version is None:
-        raise JudgeError("start", f"{program} --version does not tell a version")
-    return version[0]
-
-
-def _called(bench: Bench) -> bool:
-    """Whether a call came about, at both ends where the tester plays both."""
-    names = {
-        side.name
-        for side in bench.sides
-        for octets in (*side.connection.received, *side.connection.sent)
-        if octets.packet[2:3] == b"\x0f"
-    }
-    return len(names) == 2 if bench.two_sided else bool(names)
-
-
-def _flood(side: Side) -> str:
-    """The observation that a router sent more than the tester reads."""
-    connection = side.connection
-    return (
-        f"the router flooded side {side.name}: {len(connection.received)} packets, "
-        f"{connection.received_octets} octets on one connection, and more to come; "
-        "the tester read no further"
-    )
-
-
-def _refused(error: BaseException | None) -> bool:
-    """Whether an exception came about because the router took no TCP connection."""
-    while error is not None:
-        if isinstance(error, LinkError):
-            return True
-        error = error.__context__
-    return False
-
-
-def _fault_of_ours(error: BaseException) -> str:
-    """One line for an exception of the tester itself, with the place."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"the tester failed: {type(error).__name__}: {error}{place}"[:2000]

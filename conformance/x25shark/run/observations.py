@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the campaign makes of a case that did not go as it should: whose doing, in a line."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from ..links.xot import LinkError
+from ..sides.bench import Bench
+from ..sides.side import Side
+
+
+def called(bench: Bench) -> bool:
+    """Whether a call came about, at both ends where the tester plays both."""
+    names = {
+        side.name
+        for side in bench.sides
+        for octets in (*side.connection.received, *side.connection.sent)
+        if octets.packet[2:3] == b"\x0f"
+    }
+    return len(names) == 2 if bench.two_sided else bool(names)
+
+
+def flood(side: Side) -> str:
+    """The observation that a router sent more than the tester reads."""
+    connection = side.connection
+    return (
+        f"the router flooded side {side.name}: {len(connection.received)} packets, "
+        f"{connection.received_octets} octets on one connection, and more to come; "
+        "the tester read no further"
+    )
+
+
+def refused(error: BaseException | None) -> bool:
+    """Whether an exception came about because the router took no TCP connection."""
+    while error is not None:
+        if isinstance(error, LinkError):
+            return True
+        error = error.__context__
+    return False
+
+
+def fault_of_ours(error: BaseException) -> str:
+    """One line for an exception of the tester itself, with the place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"the tester failed: {type(error).__name__}: {error}{place}"[:2000]

@@ -21,6 +21,7 @@ from .language import (
     ResetRequest,
     RestartConfirmation,
     RestartRequest,
+    Undefined,
     Watch,
     purpose,
 )
@@ -112,6 +113,9 @@ def _from_tester(circuit: _Circuit, packet: Packet) -> None:
         circuit.router_resets = False
     elif isinstance(packet, ClearConfirmation):
         circuit.cleared = True
+    elif isinstance(packet, Undefined):
+        # Whether the router takes a malformed packet for Data is what other purposes are about.
+        circuit.left_out = True
     elif packet.fields.get("p_s") is not None:
         if circuit.router_resets:
             return

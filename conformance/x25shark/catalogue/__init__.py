@@ -60,6 +60,7 @@ class Catalogue:
 class Fault:
     """A fault that the suite must detect, and the purposes that witness it, the main one first.
 
+    also_fails: further cases that it makes fail; they show that no case passes vacuously.
     at_fence: why it may show at the fence only. undetected: why it is not caught (yet).
     """
 
@@ -68,6 +69,7 @@ class Fault:
     witnesses: tuple[str, ...]
     configurations: tuple[str, ...]
     profile: str = "reference"
+    also_fails: tuple[str, ...] = ()
     at_fence: str = ""
     undetected: str = ""
 
@@ -80,6 +82,7 @@ def faults() -> dict[str, Fault]:
     for item in tomllib.loads(text)["fault"]:
         item["witnesses"] = tuple(item["witnesses"])
         item["configurations"] = tuple(item["configurations"])
+        item["also_fails"] = tuple(item.get("also_fails", ()))
         found[item["id"]] = Fault(**item)
     return found
 

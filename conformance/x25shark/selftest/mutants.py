@@ -153,9 +153,11 @@ def hunt(
                 chosen, witnesses = _applicable(worker.profile, only), []
                 options: tuple[str, ...] = ("--null", name[5:])
             else:
-                fast = _applicable(worker.profile, faults()[name].witnesses)
-                chosen, options = everything if full else fast, ("--fault", name)
-                witnesses = [c.purpose.id for c in fast]
+                fault = faults()[name]
+                witnesses = [c.purpose.id for c in _applicable(worker.profile, fault.witnesses)]
+                named = [*witnesses, *(i for i in fault.also_fails if i not in witnesses)]
+                chosen = everything if full else _applicable(worker.profile, named)
+                options = ("--fault", name)
             keys, problem = worker.run(options, chosen)
             runs.append((name, keys, problem, witnesses))
             print(f"  {name}: {len(chosen)} cases", file=sys.stderr, flush=True)
@@ -209,6 +211,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m x25shark.selftest.mutants")
     parser.add_argument("faults", nargs="*", help="only these faults")
     parser.add_argument("--full", action="store_true", help="all cases with every fault")
+    parser.add_argument(
+        "--search",
+        action="store_true",
+        help="look for a fault for every case that none is known for (for faults.toml, also_fails)",
+    )
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--json", type=Path, help="write the table as JSON")
     arguments = parser.parse_args(argv)
@@ -219,7 +226,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     started = time.monotonic()
     chosen = arguments.faults or known
-    rows = _hunt_all(chosen, arguments.jobs, arguments.full, nulls=not arguments.faults)
+    rows = _hunt_all(
+        chosen,
+        arguments.jobs,
+        arguments.full,
+        nulls=not arguments.faults,
+        search=arguments.search,
+    )
     _print(rows, arguments.full)
     if arguments.json:
         write_whole(arguments.json, json.dumps([asdict(r) for r in rows], indent=1) + "\n")
@@ -240,7 +253,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if missed or never else 0
 
 
-def _hunt_all(names: Sequence[str], jobs: int, full: bool, *, nulls: bool) -> list[Caught]:
+def _hunt_all(
+    names: Sequence[str], jobs: int, full: bool, *, nulls: bool, search: bool
+) -> list[Caught]:
     """Spread the faults over processes, by profile."""
     by_profile: dict[str, list[str]] = {}
     for name in names:
@@ -253,8 +268,7 @@ def _hunt_all(names: Sequence[str], jobs: int, full: bool, *, nulls: bool) -> li
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, maxtasksperchild=1) as pool:
         found = [row for rows in pool.starmap(hunt, tasks, chunksize=1) for row in rows]
-        if nulls:
-            # Cases that no fault names: some fault has to make each fail all the same.
+        if search:
             left = _never_failing(found)
             portions = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
             proofs = [("reference", part, implemented()) for part in portions]

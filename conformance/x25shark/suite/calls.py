@@ -27,6 +27,14 @@ def arrives(bench: Bench, *templates: Packet) -> AnySide:
     return bench.incoming(*templates) if bench.two_sided else AbsentSide()
 
 
+def pending(bench: Bench, request: Packet | None = None) -> tuple[Side, Side]:
+    """A Call of A that has arrived at B, which has not answered yet. Raises Inconclusive."""
+    with bench.preamble():
+        a = bench.connect()
+        a.send(bench.call_request() if request is None else request)
+        return a, bench.incoming()
+
+
 def accepted(
     a: Side,
     b: AnySide,

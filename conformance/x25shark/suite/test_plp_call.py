@@ -6,7 +6,7 @@ PLP-CALL-16 (call collision) and PLP-CALL-24 (one-way channels) need a LAPB inte
 
 from __future__ import annotations
 
-from .calls import accepted, arrives, trusts_the_ends
+from .calls import accepted, arrives, pending, trusts_the_ends
 from .clearing import (
     confirmed,
     end,
@@ -163,9 +163,8 @@ def test_destination_that_is_down(bench: Bench) -> None:
 
 def refusal_passes(bench: Bench, cause: int, diagnostic: int) -> None:
     """B refuses a call; A gets cause and diagnostic."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    passes(bench, bench.incoming(), a, cause, diagnostic)
+    a, b = pending(bench)
+    passes(bench, b, a, cause, diagnostic)
 
 
 @purpose("PLP-CALL-08")
@@ -204,9 +203,7 @@ def time_out(bench: Bench, a: Side, b: Side) -> None:
 
 @purpose("PLP-CALL-11")
 def test_no_answer_from_b(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     time_out(bench, a, b)
     b.send(ClearConfirmation())
     bench.fence()
@@ -214,9 +211,7 @@ def test_no_answer_from_b(bench: Bench) -> None:
 
 @purpose("PLP-CALL-12")
 def test_no_answer_from_b_without_t11(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     a.expect(ClearIndication(), CLOSED, within=bench.profile.times.call_longest)
     a.send(ClearConfirmation())
     refused(bench, b, ClearIndication())
@@ -225,9 +220,7 @@ def test_no_answer_from_b_without_t11(bench: Bench) -> None:
 
 @purpose("PLP-CALL-13")
 def test_late_call_accepted(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     with bench.preamble():
         time_out(bench, a, b)
     b.send(CallAccepted(), ClearConfirmation())
@@ -236,9 +229,8 @@ def test_late_call_accepted(bench: Bench) -> None:
 
 @purpose("PLP-CALL-14")
 def test_caller_clears_before_the_answer(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    passes(bench, a, bench.incoming(), 0, 241)
+    a, b = pending(bench)
+    passes(bench, a, b, 0, 241)
     bench.fence()
 
 
@@ -246,9 +238,7 @@ def test_caller_clears_before_the_answer(bench: Bench) -> None:
 def test_clear_of_a_crosses_accept_of_b(bench: Bench) -> None:
     """B accepts from 50 ms before to 50 ms after the Clear."""
     for milliseconds in (-50, -10, -1, 0, 1, 10, 50):
-        a = bench.connect()
-        a.send(bench.call_request())
-        b = bench.incoming()
+        a, b = pending(bench)
         first, last = (a, b) if milliseconds > 0 else (b, a)
         packets = {a: ClearRequest(cause=0, diagnostic=241), b: CallAccepted()}
         first.send(packets[first])
@@ -264,18 +254,16 @@ def test_clear_of_a_crosses_accept_of_b(bench: Bench) -> None:
 
 def repeated(bench: Bench, packet: Packet) -> None:
     """A packet of A that is an error before the answer (p2)."""
-    a = bench.connect()
-    request = bench.call_request()
     if not bench.two_sided:
+        a = bench.connect()
         # The router may have answered before it reads on, and then the error is one of p4.
-        a.send(request, packet)
+        a.send(bench.call_request(), packet)
         error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(21, 23))
         if isinstance(a.expect(CallAccepted(), error, CLOSED), CallAccepted):
             a.expect(error, CLOSED)
         a.send(ClearConfirmation())
         return
-    a.send(request)
-    b = bench.incoming()
+    a, b = pending(bench)
     a.send(packet)
     if bench.model != "splice":
         setup_error(bench, a, b, 21)
@@ -326,9 +314,7 @@ def test_call_accepted_from_the_calling_side(bench: Bench) -> None:
 
 @purpose("PLP-CALL-20")
 def test_data_before_the_answer(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     a.send(Data(user_data=b"too early"))
     setup_error(bench, a, b, 21)
     bench.fence()
@@ -336,9 +322,7 @@ def test_data_before_the_answer(bench: Bench) -> None:
 
 @purpose("PLP-CALL-21")
 def test_data_of_b_in_place_of_its_accept(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     b.send(Data(user_data=b"too early"))
     setup_error(bench, b, a, 22)
     bench.fence()
@@ -347,10 +331,9 @@ def test_data_of_b_in_place_of_its_accept(bench: Bench) -> None:
 @purpose("PLP-CALL-22")
 def test_call_accepted_of_three_octets(bench: Bench) -> None:
     """The values of the Call apply: 256 octets go in one packet."""
-    a = bench.connect()
     request = bench.call_request(size=256, window=3)
-    a.send(request)
-    call = accepted(a, bench.incoming(), request, CallAccepted())
+    a, b = pending(bench, request)
+    call = accepted(a, b, request, CallAccepted())
     octets = bench.record(256)
     call.a.send_message(octets)
     call.b.expect_message(octets, longest=call.b.packet_size)
@@ -363,15 +346,14 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
     size, window = PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)
     modified = CalledLineAddressModified(reason=0xC0)
     for notice in ([modified], []):
-        a = bench.connect()
         request = bench.call_request()
-        a.send(request)
+        a, b = pending(bench, request)
         address = bench.called_address + ("5" if notice else "")
         answer = CallAccepted(called_address=address, facilities=[*notice, size, window])
         connected = [CallAccepted(called_address=address, facilities=[*notice, size, window])]
         if not notice:
             connected.append(CallAccepted(called_address_length=0, facilities=[size, window]))
-        end(accepted(a, bench.incoming(), request, answer, connected))
+        end(accepted(a, b, request, answer, connected))
     bench.fence()
 
 
@@ -640,9 +622,7 @@ def test_called_address_of_length_0(bench: Bench) -> None:
 
 @purpose("PLP-CALL-40")
 def test_accept_and_clear_of_b_in_one_segment(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     b.send(CallAccepted(), ClearRequest(cause=0, diagnostic=241))
     clear = ClearIndication(cause=0, diagnostic=241)
     if isinstance(a.expect(CallAccepted(), clear), CallAccepted):

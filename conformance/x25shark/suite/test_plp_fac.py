@@ -33,6 +33,7 @@ from .calls import (
     behind_marker,
     carries,
     offer_of,
+    pending,
     received_call,
     window_is,
 )
@@ -153,10 +154,8 @@ def test_offer_is_not_above_the_request(bench: Bench) -> None:
 @purpose("PLP-FAC-04")
 def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
     """A: 1024 octets, window 7; B: 256 (or what it was offered, if less), window 3."""
-    a = bench.connect()
     request = bench.call_request(size=1024, window=7)
-    a.send(request)
-    b = bench.incoming()
+    a, b = pending(bench, request)
     size, window = min(8, b.packet_size.bit_length() - 1), min(3, b.window)
     values = [
         PacketSize(called=size, calling=size),
@@ -172,9 +171,7 @@ def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
 
 def answer_above(bench: Bench, request: CallRequest, answer: CallAccepted, most: Packet) -> None:
     """B's answer is an error (66), or A is connected with at most these values, in force."""
-    a = bench.connect()
-    a.send(request)
-    b = bench.incoming()
+    a, b = pending(bench, request)
     b.send(answer)
     came = a.expect(CallAccepted(facilities=[most]), ClearIndication(cause=bench.network_clear))
     if isinstance(came, ClearIndication):
@@ -201,10 +198,8 @@ def test_answer_with_a_larger_packet_size(bench: Bench) -> None:
 @purpose("PLP-FAC-06")
 def test_answer_with_a_packet_size_below_the_default(bench: Bench) -> None:
     """256 asked for, 64 answered: an error, unless the IUT declares N-BELOW."""
-    a = bench.connect()
     request = bench.call_request(size=256)
-    a.send(request)
-    b = bench.incoming()
+    a, b = pending(bench, request)
     answer = CallAccepted(facilities=[PacketSize(called=6, calling=6)])
     if bench.declared("N-BELOW"):
         carries(accepted(a, b, request, answer))
@@ -343,10 +338,8 @@ def test_directions_of_calls_from_b(bench: Bench) -> None:
 @purpose("PLP-FAC-15")
 def test_answer_without_facilities_means_the_offer(bench: Bench) -> None:
     """512 octets and window 4 asked for."""
-    a = bench.connect()
     request = bench.call_request(size=512, window=4)
-    a.send(request)
-    b = bench.incoming()
+    a, b = pending(bench, request)
     connected = consistent(request, *offer_of(received_call(b)))
     call = accepted(a, b, request, CallAccepted(), connected)
     carries(call)
@@ -613,9 +606,7 @@ def test_transit_delay_stays_well_formed(bench: Bench) -> None:
 @purpose("PLP-FAC-32")
 def test_facilities_in_a_clear(bench: Bench) -> None:
     """The extended format from B arrives as it is, or as the plain Clear."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     block = {
         "called_address": bench.called_address + "5",
         "facilities": [CalledLineAddressModified(reason=0xC0)],
@@ -649,10 +640,8 @@ def test_order_of_facilities_does_not_matter(bench: Bench) -> None:
 def test_answer_that_names_one_facility_only(bench: Bench) -> None:
     """512 octets and window 4 asked for; 256 answered, then window 3."""
     for named in (PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)):
-        a = bench.connect()
         request = bench.call_request(size=512, window=4)
-        a.send(request)
-        b = bench.incoming()
+        a, b = pending(bench, request)
         size, window = offer_of(received_call(b))
         if isinstance(named, PacketSize):
             size = named

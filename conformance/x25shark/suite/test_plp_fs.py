@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .calls import accepted, trusts_the_ends
+from .calls import accepted, pending, trusts_the_ends
 from .clearing import cleared, confirmed, end, give_up, refused, setup_error
 from .language import (
     ABSENT,
@@ -56,19 +56,16 @@ def test_call_user_data_of_128_octets(bench: Bench) -> None:
 @purpose("PLP-FS-02")
 def test_called_user_data_of_128_octets(bench: Bench) -> None:
     user_data = octets(bench, 128)
-    a = bench.connect()
     request = bench.call_request(fast_select=UNRESTRICTED)
-    a.send(request)
+    a, b = pending(bench, request)
     answer = CallAccepted(user_data=user_data)
-    accepted(a, bench.incoming(), request, answer, [answer.copy()]).fence()
+    accepted(a, b, request, answer, [answer.copy()]).fence()
 
 
 @purpose("PLP-FS-03")
 def test_clear_user_data_of_128_octets_in_a_refusal(bench: Bench) -> None:
     user_data = octets(bench, 128)
-    a = bench.connect()
-    a.send(bench.call_request(fast_select=UNRESTRICTED))
-    b = bench.incoming()
+    a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
     b.send(clear_with(user_data))
     a.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
     a.send(ClearConfirmation())
@@ -78,9 +75,7 @@ def test_clear_user_data_of_128_octets_in_a_refusal(bench: Bench) -> None:
 
 @purpose("PLP-FS-04")
 def test_accept_in_spite_of_restriction(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request(fast_select=RESTRICTED))
-    b = bench.incoming()
+    a, b = pending(bench, bench.call_request(fast_select=RESTRICTED))
     b.send(CallAccepted())
     setup_error(bench, b, a, 42)
     bench.fence()
@@ -97,9 +92,7 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=octets(bench, 129)))
     refused(bench, a, too_long)
     if bench.two_sided:
-        a = bench.connect()
-        a.send(bench.call_request(fast_select=UNRESTRICTED))
-        b = bench.incoming()
+        a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
         b.send(CallAccepted(user_data=octets(bench, 129)))
         setup_error(bench, b, a, 39)
     call = fast_select_call(bench)
@@ -120,9 +113,7 @@ def pass_129_octets(bench: Bench) -> None:
         give_up(a, bench.incoming(CallRequest(user_data=user_data)))
     else:
         refused(bench, a, too_long)
-    a = bench.connect()
-    a.send(bench.call_request(fast_select=UNRESTRICTED))
-    b = bench.incoming()
+    a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
     b.send(CallAccepted(user_data=user_data))
     if isinstance(a.expect(CallAccepted(user_data=user_data), remote), CallAccepted):
         end(Call(bench, a, b))
@@ -159,9 +150,7 @@ def test_clear_user_data_without_fast_select(call: Call) -> None:
 @purpose("PLP-FS-07")
 def test_called_user_data_without_fast_select(bench: Bench) -> None:
     """An error, or A is connected without the user data."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
+    a, b = pending(bench)
     b.send(CallAccepted(user_data=b"\xc0"))
     remote = ClearIndication(cause=bench.remote_clear)
     came = a.expect(CallAccepted(user_data=ABSENT), remote)

@@ -228,7 +228,7 @@ KINDS: dict[str, tuple[Serve, str]] = {
     "storm": (storms, "opens a thousand connections to side B for each of side A"),
     "dies": (relays, f"works; its process ends at connection {CONNECTIONS_OF_A_LIFE}"),
     "mortal": (relays, "as dies, and cannot be started again"),
-    "returns": (relays, "as dies, and comes back by itself after two seconds"),
+    "returns": (relays, "as dies, and comes back by itself after a second"),
     "relay": (relays, "works, for comparison"),
 }
 MORTAL = ("dies", "mortal", "returns")
@@ -261,7 +261,7 @@ def run(kind: str) -> None:
         life = subprocess.Popen([sys.executable, __file__, "run", "dies"])
         signal.signal(signal.SIGTERM, lambda *_, life=life: (life.kill(), sys.exit(0)))
         life.wait()
-        time.sleep(2)
+        time.sleep(1)
 
 
 def start(kind: str, state: Path) -> int:

@@ -28,7 +28,7 @@ _READ = 65536
 # What a router may send on one connection, and on all of a case, before the tester stops reading:
 # memory stays bounded. No case asks for nearly as much, but slow ones do (Loop.allowance).
 MOST_OCTETS = 8 << 20
-MOST_UNITS = 10_000
+MOST_UNITS = 12_000
 MOST_OCTETS_OF_A_CASE = 64 << 20
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 from ..catalogue import Purpose
 from ..sides.bench import Bench, Inconclusive
 
@@ -20,16 +22,19 @@ def sanity_call(bench: Bench) -> None:
     bench.fence("the sanity call")
 
 
-_ATTEMPTS = 10
+# A router that comes back by itself gets this long.
+START_SECONDS = 15.0
+_PAUSE_SECONDS = 0.5
 
 
 def patient_sanity_call(bench: Bench) -> None:
     """The same with a router that may just be starting: it gets some time to take a connection."""
-    for _ in range(_ATTEMPTS):
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
         try:
             side = bench.connect()
         except Inconclusive:
-            bench.loop.wait(lambda: False, bench.patience / _ATTEMPTS)
+            bench.loop.wait(lambda: False, _PAUSE_SECONDS)
         else:
             bench.place_call(on=side, note="the sanity call").fence("the sanity call")
             return

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many calls at a time, as the cases of integrity, resources and robustness share them."""
+
+from __future__ import annotations
+
+from scapy_x25 import X25
+
+from ..judges.template import decode
+from ..sides.side import AbsentSide
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Inconclusive,
+    Packet,
+    Side,
+)
+from .reactions import AnySide
+
+ANYTHING = X25()
+
+
+def limit(bench: Bench) -> int:
+    """MAXCALLS of the profile."""
+    calls = bench.profile.limits.calls
+    bench.need(calls, "the profile does not say how many calls the router takes (limits.calls)")
+    assert calls is not None
+    return calls
+
+
+def fill(bench: Bench, calls: int) -> list[Call]:
+    """So many calls at the same time; that each comes about is expected."""
+    return [bench.place_call(note=f"call {n + 1} of {calls}") for n in range(calls)]
+
+
+def tidy(bench: Bench) -> None:
+    """The tester closes what the router has closed.
+
+    Not more: the port of a connection that the tester closes first is free at once, and then two
+    connections of the router in one case could have the same key.
+    """
+    for side in bench.sides:
+        if side.connection.end is not None and not side.connection.closed:
+            side.close()
+
+
+def hang_up(calls: list[Call]) -> None:
+    """Side A clears all calls, and both sides of each are done with it; A closes."""
+    for call in calls:
+        call.a.send(ClearRequest(cause=0, diagnostic=0))
+    for call in calls:
+        call.b.expect(ClearIndication(cause=0, diagnostic=0))
+        call.b.send(ClearConfirmation())
+    for call in calls:
+        call.a.expect(ClearConfirmation(), CLOSED)
+    for call in calls:
+        call.a.close()
+    if calls:
+        tidy(calls[0].bench)
+
+
+def has_room(bench: Bench) -> None:
+    """Nothing is lost: MAXCALLS calls can be up at a time."""
+    calls = fill(bench, limit(bench))
+    calls[-1].fence()
+    hang_up(calls)
+    bench.fence()
+
+
+def first_packet(side: Side) -> Packet | None:
+    """The first packet of a connection, as soon as it is there. Nothing is expected by this."""
+    side.wait_until(lambda: bool(side.connection.received) or side.connection.end is not None)
+    received = side.connection.received
+    return decode(received[0].packet) if received else None
+
+
+def take_calls(bench: Bench) -> None:
+    """Whatever the router sends on the connections that it has opened by now is not judged."""
+    while bench.two_sided and bench.is_called():
+        bench.accept().allow(ANYTHING)
+
+
+def call_among_others(bench: Bench, note: str = "") -> Call:
+    """A fresh call, after stimuli of which Calls may have passed to B; those are not judged."""
+    take_calls(bench)
+    try:
+        a = bench.connect()
+    except Inconclusive:
+        return bench.place_call(note=note)
+    request = bench.call_request()
+    a.send(request)
+    b: AnySide = AbsentSide()
+    while bench.two_sided:
+        called = bench.accept()
+        first = first_packet(called)
+        if isinstance(first, CallRequest) and first.user_data == request.user_data:
+            called.expect(CallRequest(user_data=request.user_data))
+            b = called
+            break
+        called.allow(ANYTHING)
+    b.send(CallAccepted())
+    a.expect(CallAccepted(), note=note)
+    return Call(bench, a, b)
+
+
+def is_alive(bench: Bench, note: str = "liveness: a fresh call") -> None:
+    """Such a call, with data both ways."""
+    call_among_others(bench, note).fence(note)

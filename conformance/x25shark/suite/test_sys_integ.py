@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Integrity of data and separation of calls (X.25 clauses 3 and 4; RFC 1613 5, 6.2).
+
+Volumes are what a run of the whole suite can bear; `x25shark relay` puts the same questions at
+full load.
+"""
+
+from __future__ import annotations
+
+from scapy_x25 import Priority
+
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
+    Marker,
+    Packet,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
+    purpose,
+)
+from .many import ANYTHING, first_packet
+from .procedure_errors import expect_after
+from .reactions import both, header, put
+
+CALLS = 50
+RECORDS = 6
+
+
+def streams(bench: Bench, calls: list[Call]) -> None:
+    """Test records on all calls in turn; each arrives on its own call, in order, as it was."""
+    for sequence in range(RECORDS):
+        records = [bench.record(500, call=n, sequence=sequence) for n in range(len(calls))]
+        for call, record in zip(calls, records, strict=True):
+            call.a.send_message(record)
+        for call, record in zip(calls, records, strict=True):
+            call.b.expect_message(record)
+
+
+@purpose("SYS-INTEG-01")
+def test_fifty_calls_carry_fifty_streams(bench: Bench) -> None:
+    """50 calls with LCN 1 to 50, six records of 500 octets each, in turn."""
+    streams(bench, [bench.call(lcn=1 + n, size=1024, window=7) for n in range(CALLS)])
+
+
+@purpose("SYS-INTEG-02")
+def test_fifty_calls_with_the_same_lcn(bench: Bench) -> None:
+    """50 calls with LCN 1, six records of 500 octets each, in turn."""
+    streams(bench, [bench.call(lcn=1, size=1024, window=7) for _ in range(CALLS)])
+
+
+@purpose("SYS-INTEG-03")
+def test_new_call_sees_nothing_of_the_old_one(bench: Bench) -> None:
+    """40 calls one after another on one connection; the last Data of each may be lost."""
+    side: Side | None = None
+    for number in range(40):
+        call = bench.place_call(on=side)
+        a, b = both(call)
+        a.numbering.reset()
+        tag = f"call {number}".encode()
+        a.send_data(tag)
+        b.expect(Data(p_s=0, p_r=0, user_data=tag))
+        b.send_data(tag)
+        a.expect(Data(p_s=0, user_data=tag))
+        a.send(a.data(tag + b", last"), ClearRequest(cause=0, diagnostic=0))
+        expect_after(b, ClearIndication(cause=0, diagnostic=0), Data(user_data=tag + b", last"))
+        b.send(ClearConfirmation())
+        came = a.expect(ClearConfirmation(), CLOSED)
+        side = a if came is not None and a.connection.end is None else None
+    bench.fence()
+
+
+@purpose("SYS-INTEG-04")
+def test_late_confirmation_of_an_old_call(bench: Bench) -> None:
+    """A clears and calls again with the same LCN, on the connection if it is free already."""
+    old = bench.call()
+    old.a.send(ClearRequest(cause=0, diagnostic=0))
+    old.b.expect(ClearIndication(cause=0, diagnostic=0))
+    if bench.model == "local":
+        free = old.a.expect(ClearConfirmation(), CLOSED) is not None
+        new = bench.place_call(on=old.a if free else None)
+    else:
+        new = bench.place_call()
+    new.fence()
+    old.b.send(ClearConfirmation())
+    if bench.model != "local":
+        old.a.expect(ClearConfirmation(), CLOSED)
+    bench.fence()
+    new.fence("the late confirmation has changed nothing")
+
+
+@purpose("SYS-INTEG-05")
+def test_calls_in_both_directions(bench: Bench) -> None:
+    """25 calls from A to B and 25 from B to A, at the same time."""
+    there, back = [], []
+    for _ in range(25):
+        there.append(bench.place_call())
+        b = bench.connect(at="b")
+        addresses = bench.profile.addresses
+        request = bench.call_request(called=addresses.a, calling=addresses.b)
+        b.send(request)
+        a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
+        a.send(CallAccepted())
+        b.expect(CallAccepted())
+        back.append(Call(bench, b, a))
+    calls = there + back
+    for number, call in enumerate(calls):
+        call.a.send_data(f"to {number}".encode())
+    for number, call in enumerate(calls):
+        call.b.expect(Data(p_s=0, user_data=f"to {number}".encode()))
+        call.b.send_data(f"from {number}".encode())
+    for number, call in enumerate(calls):
+        call.a.expect(Data(p_s=0, user_data=f"from {number}".encode()))
+
+
+@purpose("SYS-INTEG-06")
+def test_volume_arrives_as_sent(bench: Bench) -> None:
+    """1 MB in records of 64 kB, size 1024, window 7. A reset or any other octet fails."""
+    call = bench.call(size=1024, window=7)
+    for _ in range(16):
+        record = bench.record(65536)
+        for at in range(0, len(record), 4096):
+            part = record[at : at + 4096]
+            call.a.send_message(part)
+            call.b.expect_message(part)
+    call.fence()
+
+
+def faults(side: Side) -> list[bytes]:
+    """Malformed packets for a call that is up."""
+    return [
+        bytes((0x00, side.lcn, 0x00)) + b"GFI 0",
+        bytes((0x30, side.lcn, 0x00)) + b"GFI 3",
+        header(side, 0x2B),
+        header(side, 0x13),
+        header(side, 0x13) + bytes(8),
+        header(side, 0x17),
+        header(side, 0x1F) + b"\0",
+        header(side, 0x0B) + b"\xff",
+        header(side, 0x0F) + b"\x44",
+        header(side, 0x23),
+        header(side, 0x23) + bytes(40),
+        header(side, 0x0E) + b"P(S) 7",
+        header(side, 0xE0) + b"P(R) 7",
+        header(side, 0x00) + bytes(4096),
+        header(side, 0xFB) + bytes(2),
+        header(side, 0xF1) + bytes(4),
+    ]
+
+
+@purpose("SYS-INTEG-07")
+def test_faults_on_one_call_leave_the_others_alone(bench: Bench) -> None:
+    """Nine calls with data; malformed packets on a tenth, each on a fresh one."""
+    others = [bench.call() for _ in range(9)]
+    for number in range(len(faults(others[0].a))):
+        victim = bench.call()
+        victim.a.allow(ANYTHING)
+        victim.b.allow(ANYTHING)
+        put(victim.a, faults(victim.a)[number])
+        others[number % 9].fence("a call beside the one with the error")
+    for call in others:
+        call.fence("a call beside those with errors")
+
+
+@purpose("SYS-INTEG-08")
+def test_what_belongs_to_a_call_arrives_together(bench: Bench) -> None:
+    """100 calls at once, each with a calling address, user data and a DTE facility of its own."""
+    sent: dict[bytes, tuple[Side, Packet]] = {}
+    digits = bench.profile.addresses.a
+    for number in range(100):
+        facility = Priority(value=bytes((number, 1)))
+        calling = digits[: max(len(digits) - 2, 0)] + f"{number:02}"
+        request = bench.call_request(calling=calling, more=[Marker(value=0x0F), facility])
+        wanted = CallRequest(
+            calling_address=calling, user_data=request.user_data, facilities=[facility]
+        )
+        a = bench.connect()
+        a.send(request)
+        sent[request.user_data] = (a, wanted)
+    for _ in range(100):
+        b = bench.accept()
+        first = first_packet(b)
+        key = first.user_data if isinstance(first, CallRequest) else b""
+        if key not in sent:
+            b.expect(*(wanted for _, wanted in sent.values()))
+        a, wanted = sent.pop(key)
+        b.expect(wanted)
+        b.send(CallAccepted())
+        a.expect(CallAccepted())
+    bench.fence()
+
+
+@purpose("SYS-INTEG-09")
+def test_resets_on_some_calls_leave_the_others_alone(bench: Bench) -> None:
+    """20 calls with three Data each; ten of them, taken at random, are reset."""
+    calls = [bench.call() for _ in range(20)]
+    for call in calls:
+        for number in range(3):
+            call.a.send_data(bytes((number,)))
+            call.b.expect(Data(p_s=number, user_data=bytes((number,))))
+    reset = set(bench.random.sample(range(20), 10))
+    for number in sorted(reset):
+        calls[number].a.send(ResetRequest(cause=0, diagnostic=number))
+        calls[number].b.expect(ResetIndication(cause=0, diagnostic=number))
+        calls[number].b.send(ResetConfirmation())
+        calls[number].a.expect(ResetConfirmation())
+    for number, call in enumerate(calls):
+        call.a.send_data(b"after")
+        call.b.expect(Data(p_s=0 if number in reset else 3, user_data=b"after"))
+        call.fence()
+
+
+@purpose("SYS-INTEG-10")
+def test_random_legal_session(bench: Bench) -> None:
+    """1,000 steps taken with the seed of the run: messages, interrupts and resets of both sides.
+
+    The model is X.25 itself: what one side sends, the other one has next, and nothing else.
+    """
+    call = bench.call(size=256, window=4)
+    for _ in range(1000):
+        there, back = both(call) if bench.random.random() < 0.5 else both(call)[::-1]
+        match bench.random.choices(("message", "interrupt", "reset"), (90, 6, 4))[0]:
+            case "message":
+                octets = bench.random.randbytes(bench.random.randint(1, 700))
+                q = bench.random.randint(0, 1)
+                there.send_message(octets, q=q)
+                back.expect_message(octets, q=q)
+            case "interrupt":
+                octets = bench.random.randbytes(bench.random.randint(1, 32))
+                there.send(Interrupt(user_data=octets))
+                back.expect(Interrupt(user_data=octets))
+                back.send(InterruptConfirmation())
+                there.expect(InterruptConfirmation())
+            case _:
+                diagnostic = bench.random.randint(0, 255)
+                there.send(ResetRequest(cause=0, diagnostic=diagnostic))
+                back.expect(ResetIndication(cause=0, diagnostic=diagnostic))
+                back.send(ResetConfirmation())
+                there.expect(ResetConfirmation())
+    call.fence()
+
+
+@purpose("SYS-INTEG-11", window=7)
+def test_splice_is_transparent(call: Call) -> None:
+    """150 packets each way with any LCN; all fields but the LCN arrive as they were sent."""
+    chance = call.bench.random
+    for _ in range(150):
+        for there, back in (both(call), both(call)[::-1]):
+            octets = chance.randbytes(chance.randint(1, 128))
+            lcn = chance.randint(1, 4095)
+            if chance.random() < 0.1:
+                there.send(Interrupt(user_data=octets[:32], lcn=lcn))
+                back.expect(Interrupt(user_data=octets[:32]))
+                back.send(InterruptConfirmation())
+                there.expect(InterruptConfirmation())
+                continue
+            same = {
+                "q": chance.randint(0, 1),
+                "d": chance.randint(0, 1),
+                "m": chance.randint(0, 1),
+                "p_s": there.numbering.next_p_s,
+                "p_r": there.numbering.p_r,
+            }
+            there.send_data(octets, **same, lcn=lcn)
+            back.expect(Data(**same, user_data=octets))
+    call.fence()
+
+
+@purpose("SYS-INTEG-12", window=7)
+def test_order_across_types(call: Call) -> None:
+    """Data with an Interrupt between, five times; Data and Reset; Data and Clear.
+
+    Data keeps its order. What was sent ahead of the Reset or Clear arrives ahead of it or never.
+    """
+    a, b = call.a, call.b
+    for number in range(5):
+        tags = [f"{number} {part}".encode() for part in ("first", "second")]
+        a.send(a.data(tags[0]), Interrupt(user_data=b"!"), a.data(tags[1]))
+        waiting: list[Packet] = [Data(user_data=tag) for tag in tags]
+        interrupt = False
+        while waiting or not interrupt:
+            wanted = waiting[:1] + ([] if interrupt else [Interrupt(user_data=b"!")])
+            if isinstance(b.expect(*wanted), Interrupt):
+                interrupt = True
+            else:
+                waiting.pop(0)
+        b.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+    a.send(a.data(b"old"), ResetRequest(cause=0, diagnostic=7))
+    expect_after(b, ResetIndication(cause=0, diagnostic=7), Data(user_data=b"old"))
+    b.send(ResetConfirmation())
+    a.expect(ResetConfirmation())
+    a.send_data(b"new")
+    b.expect(Data(p_s=0, user_data=b"new"))
+    a.send(a.data(b"last"), ClearRequest(cause=0, diagnostic=241))
+    expect_after(b, ClearIndication(cause=0, diagnostic=241), Data(user_data=b"last"))
+    b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED)
+    call.bench.fence()

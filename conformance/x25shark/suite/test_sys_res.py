@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Resources: the limit of calls, and that nothing is lost on the way to it (X.25 4.1, Annex E).
+
+A leak shows in that the router takes fewer calls afterwards than it says it can (limits.calls).
+Repetitions are therefore a few more than that limit, not the thousands of a long soak.
+"""
+
+from __future__ import annotations
+
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Inconclusive,
+    Side,
+    purpose,
+)
+from .many import ANYTHING, fill, hang_up, has_room, limit, tidy
+from .reactions import both, header, put
+
+MORE = 10
+
+
+def over_the_limit(bench: Bench) -> None:
+    """One more Call: cleared for want of a channel, or its connection is refused or closed."""
+    try:
+        a = bench.connect()
+    except Inconclusive:
+        bench.remark("above the limit the router refuses TCP connections")
+        return
+    a.send(bench.call_request())
+    full = bench.diagnostic(71)
+    came = a.expect(ClearIndication(cause=bench.cause(0x05, 0x01), diagnostic=full), CLOSED)
+    if came is not None:
+        a.send(ClearConfirmation())
+
+
+@purpose("SYS-RES-01")
+def test_call_above_the_limit(bench: Bench) -> None:
+    """MAXCALLS calls, three more; the first calls go on, and nothing comes on any of them."""
+    calls = fill(bench, limit(bench))
+    for _ in range(3):
+        over_the_limit(bench)
+    for call in (*calls[:5], *bench.random.sample(calls, min(5, len(calls))), calls[-1]):
+        call.fence("a call within the limit")
+    hang_up(calls)
+    bench.fence()
+
+
+@purpose("SYS-RES-02")
+def test_freed_channel_is_used_again(bench: Bench) -> None:
+    """At the limit: one call is cleared, another one comes about; ten times."""
+    calls = fill(bench, limit(bench))
+    over_the_limit(bench)
+    for _ in range(10):
+        hang_up([calls.pop(bench.random.randrange(len(calls)))])
+        calls.append(bench.place_call(note="the channel that became free"))
+        calls[-1].fence()
+    hang_up(calls)
+    bench.fence()
+
+
+@purpose("SYS-RES-03")
+def test_no_leak_after_many_calls(bench: Bench) -> None:
+    """300 calls one after another, each with Data."""
+    for number in range(300):
+        call = bench.place_call(note=f"call {number + 1}")
+        call.a.send_data(b"data")
+        if call.b.present:
+            call.b.expect(Data(user_data=b"data"))
+        else:
+            call.a.expect(Data(user_data=b"data"))
+        hang_up([call])
+    has_room(bench)
+
+
+@purpose("SYS-RES-04")
+def test_no_leak_after_aborted_set_ups(bench: Bench) -> None:
+    """MAXCALLS and ten times: Call, then TCP RST before B has answered."""
+    for _ in range(limit(bench) + MORE):
+        a = bench.connect()
+        a.send(bench.call_request())
+        b = bench.incoming()
+        a.reset_tcp()
+        if b.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+            b.send(ClearConfirmation())
+        tidy(bench)
+    has_room(bench)
+
+
+@purpose("SYS-RES-05")
+def test_no_leak_after_clear_collisions(bench: Bench) -> None:
+    """MAXCALLS and ten times: both ends clear at the same time, and each is told so."""
+    for _ in range(limit(bench) + MORE):
+        a, b = both(bench.place_call())
+        a.send(ClearRequest(cause=0, diagnostic=1))
+        b.send(ClearRequest(cause=0, diagnostic=2))
+        for side in (a, b):
+            # X.25 4.1.9 asks for no confirmation of either; one is tolerated.
+            side.allow(ClearConfirmation())
+            side.expect(ClearConfirmation(), ClearIndication(), CLOSED)
+        a.close()
+        tidy(bench)
+    has_room(bench)
+
+
+@purpose("SYS-RES-06")
+def test_no_leak_after_refused_calls(bench: Bench) -> None:
+    """MAXCALLS and ten times: a Call without route, and one that B refuses."""
+    no_route = bench.profile.addresses.no_route
+    bench.need(no_route, "the profile names no address without route (addresses.no_route)")
+    for _ in range(limit(bench) + MORE):
+        a = bench.connect()
+        a.send(bench.call_request(called=no_route))
+        if a.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+            a.send(ClearConfirmation())
+        a.close()
+        a = bench.connect()
+        a.send(bench.call_request())
+        b = bench.incoming()
+        b.send(ClearRequest(cause=0, diagnostic=0))
+        a.expect(ClearIndication(cause=0, diagnostic=0))
+        a.send(ClearConfirmation())
+        b.expect(ClearConfirmation(), CLOSED)
+        a.close()
+        tidy(bench)
+    has_room(bench)
+
+
+@purpose("SYS-RES-07")
+def test_no_leak_after_protocol_errors(bench: Bench) -> None:
+    """MAXCALLS calls end by an error of A, which confirms nothing; after 2 x T13 all is free.
+
+    A splice does not see errors in data transfer: there B clears, and A does not confirm.
+    """
+    calls = fill(bench, limit(bench))
+    for call in calls:
+        call.a.allow(ClearIndication())
+        if bench.model == "splice":
+            call.b.send(ClearRequest(cause=0, diagnostic=0))
+        else:
+            put(call.a, header(call.a, 0x0F))
+    for call in calls:
+        if bench.model == "splice":
+            call.b.allow(ClearConfirmation())
+        else:
+            call.b.expect(ClearIndication(cause=bench.remote_clear))
+            call.b.send(ClearConfirmation())
+    # A router may close the connection when T13 has run out twice; others are waited for.
+    wait = 3 * bench.profile.times.t13 + 4
+    bench.loop.wait(lambda: all(call.a.connection.end for call in calls), wait)
+    tidy(bench)
+    has_room(bench)
+
+
+@purpose("SYS-RES-10")
+def test_window_abuse_is_held(bench: Bench) -> None:
+    """5,000 Data that wait for nothing; B does not read. A is reset, closed, or held by TCP."""
+    call = bench.call(size=1024)
+    call.a.allow(ANYTHING)
+    call.b.allow(ANYTHING)
+    if isinstance(call.b, Side):
+        call.b.connection.stop_reading()
+    for number in range(5000):
+        put(call.a, header(call.a, number % 8 << 1) + bytes(1024))
+    call.a.wait_until(lambda: bool(_reset(call.a)) or call.a.connection.end is not None, 1.0)
+    if isinstance(call.b, Side):
+        call.b.connection.go_on_reading()
+    bench.fence()
+
+
+def _reset(side: Side) -> list[bytes]:
+    """Resets that have come."""
+    return [u.packet for u in side.connection.received if u.packet[2:3] == b"\x1b"]
+
+
+@purpose("SYS-RES-11")
+def test_random_churn_near_the_limit(bench: Bench) -> None:
+    """300 calls, at most MAXCALLS - 1 at a time (no more than 60), ended by A, B or both.
+
+    Each carries its own tag; a call counts until both ends have completed its clearing.
+    """
+    most = min(limit(bench) - 1, 60)
+    calls: list[tuple[bytes, Call]] = []
+    for number in range(300):
+        if len(calls) >= most or (calls and bench.random.random() < 0.4):
+            tag, call = calls.pop(bench.random.randrange(len(calls)))
+            call.a.send_data(tag)
+            call.b.expect(Data(user_data=tag))
+            end(bench, call)
+        calls.append((f"tag {number}".encode(), bench.place_call(note=f"call {number + 1}")))
+    for _, call in calls:
+        end(bench, call)
+    has_room(bench)
+
+
+def end(bench: Bench, call: Call) -> None:
+    """A, B or both clear; both are done with the call."""
+    a, b = both(call)
+    match bench.random.choice(("a", "b", "both")):
+        case "a":
+            hang_up([call])
+        case "b":
+            b.send(ClearRequest(cause=0, diagnostic=0))
+            a.expect(ClearIndication(cause=0, diagnostic=0))
+            a.send(ClearConfirmation())
+            b.expect(ClearConfirmation(), CLOSED)
+        case _:
+            a.send(ClearRequest(cause=0, diagnostic=1))
+            b.send(ClearRequest(cause=0, diagnostic=2))
+            for side in (a, b):
+                side.allow(ClearConfirmation())
+                side.expect(ClearConfirmation(), ClearIndication(), CLOSED)
+    a.close()
+    tidy(bench)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Robustness: whatever comes, the router goes on serving calls.
+
+What it does with each of these packets is not judged here (the state tables and PLP-MALF do that)
+but packets of local significance are (XOT-FORB-07), and so is every call of the fences. All random
+choices come from the seed of the run.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from scapy_x25 import PACKETS
+
+from .language import (
+    CLOSED,
+    Bench,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    Side,
+    purpose,
+)
+from .many import ANYTHING, call_among_others, first_packet, is_alive
+from .reactions import both, put
+
+EVERY = 20
+
+
+def open_side(bench: Bench, *, connected: bool) -> Side:
+    """A connection of A, with a call or without, on which anything may come."""
+    if not connected:
+        side = bench.connect()
+    else:
+        call = call_among_others(bench, "a call before the next stimulus")
+        call.b.allow(ANYTHING)
+        side = call.a
+    side.allow(ANYTHING)
+    return side
+
+
+def legal_packets(bench: Bench, side: Side) -> list[bytes]:
+    """One of each of the 17 packet types of X.25 and RFC 1613, as octets."""
+    request = side.octets_of(bench.call_request())
+    return [request] + [
+        side.octets_of(packet())
+        for packet in PACKETS
+        if packet.__name__ not in ("CallRequest", "Undefined") and "128" not in packet.__name__
+    ]
+
+
+def done(sides: list[Side]) -> None:
+    """The tester closes the connections of a group of stimuli."""
+    for side in sides:
+        side.phase = "idle"
+        side.close()
+    sides.clear()
+
+
+def mutated(chance: random.Random, octets: bytes) -> bytes:
+    """One to three changes: an octet, a bit, octets put in or left out."""
+    changed = bytearray(octets)
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(len(changed))
+        match chance.randrange(4):
+            case 0:
+                changed[at] = chance.randrange(256)
+            case 1:
+                changed[at] ^= 1 << chance.randrange(8)
+            case 2:
+                changed[at:at] = chance.randbytes(chance.randint(1, 8))
+            case _:
+                del changed[max(at, 1) : at + chance.randint(1, 4)]
+    return bytes(changed)
+
+
+@purpose("SYS-ROB-01")
+def test_mutated_packets(bench: Bench) -> None:
+    """400 mutations of legal packets, with a call and without, liveness after each 20."""
+    sides: list[Side] = []
+    for number in range(400):
+        side = open_side(bench, connected=number % 2 == 0)
+        sides.append(side)
+        packet = bench.random.choice(legal_packets(bench, side))
+        put(side, mutated(bench.random, packet))
+        if number % EVERY == EVERY - 1:
+            is_alive(bench)
+            done(sides)
+    is_alive(bench)
+
+
+@purpose("SYS-ROB-02")
+def test_random_octets(bench: Bench) -> None:
+    """100 connections of 1 to 600 random octets; half of them close behind the octets."""
+    for number in range(100):
+        side = open_side(bench, connected=False)
+        side.send_octets(bench.random.randbytes(bench.random.randint(1, 600)))
+        if number % 2:
+            side.close()
+        if number % EVERY == EVERY - 1:
+            is_alive(bench)
+    is_alive(bench)
+
+
+@purpose("SYS-ROB-03")
+def test_legal_packets_in_any_order(bench: Bench) -> None:
+    """20 connections, half of them with a call, and 25 packets of random types on each."""
+    for number in range(20):
+        side = open_side(bench, connected=number % 2 == 0)
+        packets = legal_packets(bench, side)
+        for _ in range(25):
+            put(side, bench.random.choice(packets))
+        is_alive(bench)
+
+
+def cuts(bench: Bench, side: Side) -> Iterator[bytes]:
+    """Every packet type cut behind every octet."""
+    for packet in legal_packets(bench, side):
+        for octets in range(1, len(packet)):
+            yield packet[:octets]
+
+
+@purpose("SYS-ROB-04")
+def test_cut_packets(bench: Bench) -> None:
+    """Each with a length that fits, before a call and in a call."""
+    for connected in (False, True):
+        sides: list[Side] = []
+        pattern = list(cuts(bench, bench.connect()))
+        for packet in pattern:
+            side = open_side(bench, connected=connected)
+            sides.append(side)
+            put(side, packet)
+        is_alive(bench)
+        done(sides)
+    is_alive(bench)
+
+
+@purpose("SYS-ROB-05")
+def test_fast_connects_and_closes(bench: Bench) -> None:
+    """1,200 connections closed at once, and 1,200 reset: more than a process has descriptors."""
+    for number in range(2400):
+        side = bench.connect()
+        if number % 2:
+            side.reset_tcp()
+        else:
+            side.close()
+    is_alive(bench)
+
+
+@purpose("SYS-ROB-06")
+def test_call_storm(bench: Bench) -> None:
+    """250 Calls, each sent as soon as the one before is out: connected, cleared or closed."""
+    calling: list[Side] = []
+    for _ in range(250):
+        a = bench.connect()
+        a.send(bench.call_request())
+        calling.append(a)
+        accept_all(bench)
+    for a in calling:
+        while not (a.connection.received or a.connection.end):
+            if not a.wait_until(lambda a=a: bench.is_called() or answered(a)):  # type: ignore[misc]
+                break
+            accept_all(bench)
+        a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED)
+    is_alive(bench)
+
+
+def answered(side: Side) -> bool:
+    """The router has sent something, or closed."""
+    return bool(side.connection.received) or side.connection.end is not None
+
+
+def accept_all(bench: Bench) -> None:
+    """B accepts every Call that has come."""
+    while bench.is_called():
+        b = bench.accept()
+        b.allow(ANYTHING)
+        first_packet(b)
+        b.send(CallAccepted())
+
+
+@purpose("SYS-ROB-08")
+def test_flapping_of_the_called_side(bench: Bench) -> None:
+    """60 calls. In turn and at random B takes no connection, resets it, or accepts the call."""
+    listener = bench.refuse("b")
+    for _ in range(60):
+        what = bench.random.choice(("refuses", "resets", "accepts"))
+        a = bench.connect()
+        if what == "refuses":
+            listener.stop()
+        try:
+            a.send(bench.call_request())
+            a.wait_until(lambda a=a: bench.is_called() or answered(a))  # type: ignore[misc]
+        finally:
+            if what == "refuses":
+                listener.resume()
+        if bench.is_called() and what == "resets":
+            b = bench.accept()
+            b.allow(ANYTHING)
+            b.reset_tcp()
+        accept_all(bench)
+        cleared = ClearIndication(cause=bench.network_clear)
+        a.expect(*([CallAccepted()] if what == "accepts" else []), cleared, CLOSED)
+    is_alive(bench)
+
+
+@purpose("SYS-ROB-09")
+def test_write_to_a_connection_that_was_reset(bench: Bench) -> None:
+    """30 calls, in turn with A and B: one end resets TCP while the other one goes on sending."""
+    for number in range(30):
+        a, b = both(bench.place_call(note=f"call {number + 1}", options={"window": 7}))
+        sender, gone = (a, b) if number % 2 == 0 else (b, a)
+        gone.allow(ANYTHING)
+        gone.connection.stop_reading()
+        for _ in range(3):
+            sender.send(sender.data(bytes(128)))
+        gone.reset_tcp()
+        for _ in range(3):
+            sender.send(sender.data(bytes(128)))
+        came = sender.expect(ClearIndication(cause=bench.network_clear), CLOSED)
+        if came is not None:
+            sender.send(ClearConfirmation())
+    bench.fence()

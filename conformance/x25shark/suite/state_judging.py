@@ -40,7 +40,6 @@ from .scenes import (
     is_free,
 )
 
-
 # Events that a host which ends its calls itself may ignore in place of a reset (a remark).
 HOST_MAY_IGNORE = frozenset({"undefined_type", "interrupt_confirmation"})
 

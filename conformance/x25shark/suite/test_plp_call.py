@@ -249,6 +249,7 @@ def test_clear_of_a_crosses_accept_of_b(bench: Bench) -> None:
         came = a.expect(CallAccepted(), ClearConfirmation(), CLOSED)
         if isinstance(came, CallAccepted):
             confirmed(a)
+        a.never(CallAccepted())
     bench.fence()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -280,8 +281,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     for item in dict.fromkeys(session.items):
         if purpose_of(item) is not None:
             runner.watch(item)
-    # Who ends the tester politely gets the same report as with Ctrl-C.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupts = Interrupts()
     try:
         return (yield)
     except KeyboardInterrupt:
@@ -293,7 +293,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         raise
     finally:
         results = campaign.finish(interrupted=interrupted)
-        signal.signal(signal.SIGTERM, before)
+        interrupts.restore()
         if isinstance(runner.ui, UserInterface):
             runner.ui.results = results
         try:
@@ -301,6 +301,30 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         except OSError as error:
             message = f"{error.filename or campaign.options.directory}: {error.strerror or error}"
             _report_not_written(runner.ui, f"the report cannot be written: {message}")
+
+
+class Interrupts:
+    """SIGTERM does what Ctrl-C does: the run ends, with its report.
+
+    Some senders signal a process and then its group. What comes within a second of the first
+    signal is the same wish; who asks again after that does not want to wait for the report.
+    """
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+        self._before = {n: signal.signal(n, self._come) for n in (signal.SIGINT, signal.SIGTERM)}
+
+    def _come(self, _number: int, _frame: object) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now
+        elif now - self._first < 1.0:
+            return
+        raise KeyboardInterrupt
+
+    def restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
 
 def _report_not_written(ui: object, message: str) -> None:

@@ -19,9 +19,11 @@ Begin = Callable[..., Run]
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(begin: Begin, number: signal.Signals) -> None:
+    """Twice, as timeout(1) does: to the process and to its group."""
     run = begin(*CASES)
     run.wait_for_evidence(3)
     run.process.send_signal(number)
+    os.killpg(run.process.pid, number)
     status, results = run.end()
     verdicts = [case["verdict"] for case in results["cases"]]
     assert status == results["exit_status"] == 130

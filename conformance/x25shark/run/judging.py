@@ -36,6 +36,7 @@ from .third_opinion import ThirdOpinion
 LADDER_PACKETS = 400
 # Windows keep a router from sending nearly as many packets that nobody has read.
 MOST_UNREAD = 2_000
+MOST_IN_A_SEGMENT = 1_000
 # Slow cases carry many times as much as others.
 SLOW_ALLOWANCE = 20
 LADDER_OCTETS = 256
@@ -306,7 +307,7 @@ class Judgement:
 
 
 def _unread_flood(record: CaseRecord, found: Slice) -> str:
-    """What a router sent beyond all bounds while the tester did not read, in words."""
+    """What a router sent beyond all bounds without the tester having noticed, in words."""
     if record.judge_one is None:
         return ""
     cutters = {direction: Cutter() for _, direction in record.sides}
@@ -314,7 +315,13 @@ def _unread_flood(record: CaseRecord, found: Slice) -> str:
     for frame in found.frames:
         direction = Direction(frame.segment.source, frame.segment.destination)
         if direction in cutters and frame.segment.payload:
-            allowed[direction] -= len(cutters[direction].take(frame.segment.payload))
+            units = len(cutters[direction].take(frame.segment.payload))
+            if units > MOST_IN_A_SEGMENT:
+                return (
+                    f"the router flooded {direction.destination[0]}: {units} packets in one TCP "
+                    "segment"
+                )
+            allowed[direction] -= units
             if allowed[direction] < 0:
                 return (
                     f"the router flooded {direction.destination[0]}: more than {MOST_UNREAD} "

@@ -7,6 +7,7 @@ A call that is refused for an error may also end by a close of TCP, as long as i
 
 from __future__ import annotations
 
+from . import types
 from .language import (
     ABSENT,
     CLOSED,
@@ -308,6 +309,22 @@ def test_call_of_300_octets(bench: Bench) -> None:
     whole = a.octets_of(bench.call_request(user_data=b""))
     put(a, whole + b"\xc0" * (300 - len(whole)))
     refuses(bench, a, bench.cause(0x13, 0x03), 39, 69)
+    bench.fence()
+
+
+@purpose("PLP-MALF-20")
+def test_all_types_in_each_state(bench: Bench) -> None:
+    """Three-octet packets on a free, pending, connected and clearing channel.
+
+    A splice reads what comes before the call is connected only by its headers, and nothing after
+    it: there they only have to do no harm.
+    """
+    types.on_a_free_channel(bench)
+    if bench.model != "splice":
+        if bench.two_sided:
+            types.while_a_call_is_pending(bench)
+        types.in_data_transfer(bench.call())
+        types.while_a_clear_is_pending(bench)
     bench.fence()
 
 

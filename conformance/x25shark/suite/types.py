@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All 256 values of octet 3, and what Annex C says of each as a packet of three octets.
+
+A packet that lacks mandatory fields may also be refused for its length (38), whatever the state:
+the order of checks is free (X.25 Annex C, introduction).
+"""
+
+from __future__ import annotations
+
+from .language import (
+    Bench,
+    Call,
+    ClearConfirmation,
+    ClearIndication,
+    Interrupt,
+    InterruptConfirmation,
+    PvcSetup,
+    ResetConfirmation,
+    ResetIndication,
+)
+from .reactions import cleared_or_closed, fence_call, header, put, withdrawn
+from .scenes import complete_clear, enter
+
+CLEAR, CLEAR_CONFIRMATION = 0x13, 0x17
+# RFC 1613 6.4: discarded on XOT. Restart and registration, Diagnostic.
+_LOCAL = (0xFB, 0xFF, 0xF3, 0xF7, 0xF1)
+_PVC_SETUP = 0xF5
+# Types that are longer than three octets.
+_CUT = (0x0B, 0x13, 0x1B, 0x23)
+_KNOWN = (0x0B, 0x0F, 0x13, 0x17, 0x1B, 0x1F, 0x23, 0x27)
+
+
+def is_discarded(octet_3: int) -> bool:
+    """Whether the type has no place on XOT: restart and its kin, REJ."""
+    return octet_3 in _LOCAL or octet_3 & 0x1F == 0x09
+
+
+def is_undefined(octet_3: int) -> bool:
+    """Whether X.25 does not define the type."""
+    flow = octet_3 & 0x1F in (0x01, 0x05, 0x09)
+    return bool(octet_3 & 1) and not flow and octet_3 not in (*_KNOWN, *_LOCAL)
+
+
+def errors_in_data_transfer(octet_3: int) -> tuple[int, ...]:
+    """Diagnostics of a three-octet packet in p4, d1, at the beginning; () if it is in order."""
+    if is_undefined(octet_3):
+        return (33,)
+    if not octet_3 & 1 or octet_3 & 0x1F in (0x01, 0x05):
+        p_s = (octet_3 >> 1 & 7) if not octet_3 & 1 else 0
+        return (*((1,) if p_s else ()), *((2,) if octet_3 >> 5 else ()))
+    return {0x1B: (38,), 0x1F: (27,), 0x23: (38,), 0x27: (43,)}.get(octet_3, ())
+
+
+def on_a_free_channel(bench: Bench) -> None:
+    """Each on a connection of its own: discarded, cleared or closed, and no Call at B."""
+    for octet_3 in range(256):
+        a = bench.connect()
+        a.allow(ClearIndication(cause=bench.local_clear), ClearConfirmation())
+        if octet_3 == _PVC_SETUP and bench.declared("X-PVC"):
+            a.allow(PvcSetup())
+        put(a, header(a, octet_3))
+        if octet_3 % 64 == 63:
+            fence_call(bench)
+
+
+def while_a_call_is_pending(bench: Bench) -> None:
+    """Each on a call of its own: cleared; what has no place on XOT is left out."""
+    for octet_3 in range(256):
+        if is_discarded(octet_3) or octet_3 in (CLEAR, CLEAR_CONFIRMATION, _PVC_SETUP):
+            continue
+        scene = enter(bench, "p2")
+        put(scene.side, header(scene.side, octet_3))
+        codes = (33,) if is_undefined(octet_3) else (21, *((38,) if octet_3 in _CUT else ()))
+        clear = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(*codes))
+        cleared_or_closed(bench, scene.side, clear)
+        assert scene.other is not None
+        withdrawn(bench, scene.other)
+        if octet_3 % 64 == 60:
+            bench.fence()
+
+
+def in_data_transfer(call: Call) -> None:
+    """All that reset a call, on one; those without effect too. Clear and Call have other cases."""
+    bench, a, b = call.bench, call.a, call.b
+    for octet_3 in range(256):
+        codes = errors_in_data_transfer(octet_3)
+        if octet_3 in (0x0B, 0x0F, CLEAR, CLEAR_CONFIRMATION, _PVC_SETUP, 0x00, 0x10):
+            continue
+        put(a, header(a, octet_3))
+        if not codes:
+            continue
+        a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes)))
+        a.send(ResetConfirmation())
+        b.expect(ResetIndication(cause=bench.remote_reset))
+        b.send(ResetConfirmation())
+        # B's reset is over when its next packet has passed.
+        b.send(Interrupt(user_data=b"!"))
+        if b.present:
+            a.expect(Interrupt(user_data=b"!"))
+            a.send(InterruptConfirmation())
+            b.expect(InterruptConfirmation())
+    # RNR was among them.
+    a.acknowledge()
+    call.fence()
+
+
+def while_a_clear_is_pending(bench: Bench) -> None:
+    """All but Clear and its confirmation on one channel in p7: nothing to see."""
+    scene = enter(bench, "p7")
+    for octet_3 in range(256):
+        if octet_3 not in (CLEAR, CLEAR_CONFIRMATION):
+            put(scene.side, header(scene.side, octet_3))
+    complete_clear(scene)

@@ -19,7 +19,7 @@ from typing import Any
 from scapy.packet import Packet, Raw
 from scapy_x25 import X25, Facility, describe, strict_fields
 
-from .values import ABSENT, Matcher, literal
+from .values import ABSENT, Absent, Matcher, literal
 
 ANY_PACKET = "x25s.length#{k} >= 1"
 
@@ -127,12 +127,12 @@ def to_filter(template: Packet) -> str:
 
 def _condition(field: str, wanted: Any) -> str:
     numbered = f"{field}#{{k}}"
+    if isinstance(wanted, Absent) or _empty(wanted):
+        # An octet field without octets is not shown; an address of length 0 is shown as "".
+        absent = ABSENT.filter(numbered)
+        return f'({absent} || {numbered} == "")' if field.endswith("_address") else absent
     if isinstance(wanted, Matcher):
         return wanted.filter(numbered)
-    # An octet field without octets is not shown at all; an address of length 0 is shown as "".
-    if _empty(wanted):
-        empty_address = f'{numbered} == ""' if wanted == "" else ""
-        return f"(!({numbered}) || {empty_address})" if empty_address else ABSENT.filter(numbered)
     return f"{numbered} == {literal(wanted)}"
 
 

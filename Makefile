@@ -24,7 +24,7 @@ OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn t
 	2>/dev/null && echo --own-namespace)
 
 # Modules that lie beside the tests.
-BESIDE := conformance:scapy_layers:dissectors/gaps
+BESIDE := conformance:scapy_layers:dissectors/gaps:conformance/tests/reference
 
 demo: setup-demo
 	@echo "Running the suite against the embedded reference router (profile reference)."

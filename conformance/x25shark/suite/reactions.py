@@ -21,7 +21,7 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED
 from ..judges.values import Matcher
-from ..sides.bench import Bench
+from ..sides.bench import Bench, Inconclusive
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side, unit
 
@@ -34,6 +34,15 @@ def both(call: Call) -> tuple[Side, Side]:
     """Side A and side B of a call that has both (configuration T1)."""
     assert isinstance(call.b, Side)
     return call.a, call.b
+
+
+def reach(bench: Bench) -> Side:
+    """A connection amid stimuli: a router that takes none any more has failed, not the set-up."""
+    try:
+        return bench.connect()
+    except Inconclusive:
+        bench.fence()
+        raise
 
 
 def put(side: Side, octets: bytes) -> None:

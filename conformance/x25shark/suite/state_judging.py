@@ -43,12 +43,19 @@ from .scenes import (
 # Events that a host which ends its calls itself may ignore in place of a reset (a remark).
 HOST_MAY_IGNORE = frozenset({"undefined_type", "interrupt_confirmation"})
 
+# States that side B ends, on another connection than that of the event.
+_ENDED_BY_B = ("p2", "d2")
+
 
 def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
     """Every stimulus of the cell's event in the cell's state, each on a channel of its own."""
     for number, stimulus in enumerate(STIMULI[cell.row.event]):
         scene = enter(bench, cell.state, modulus)
         stimulus(scene)
+        if cell.state in _ENDED_BY_B:
+            # What B does next leaves the state: the event must have been there before.
+            with bench.preamble():
+                bench.place_call().fence()
         if cell.low:
             # Certainty low: a deviation alone must not fail the router.
             with bench.preamble():

@@ -35,6 +35,7 @@ from .reactions import both, header, put
 
 CALLS = 50
 RECORDS = 6
+WIDE = {"size": 1024, "window": 7}
 
 
 def streams(bench: Bench, calls: list[Call]) -> None:
@@ -50,13 +51,13 @@ def streams(bench: Bench, calls: list[Call]) -> None:
 @purpose("SYS-INTEG-01")
 def test_fifty_calls_carry_fifty_streams(bench: Bench) -> None:
     """50 calls with LCN 1 to 50, six records of 500 octets each, in turn."""
-    streams(bench, [bench.call(lcn=1 + n, size=1024, window=7) for n in range(CALLS)])
+    streams(bench, [bench.place_call(lcn=1 + n, options=WIDE) for n in range(CALLS)])
 
 
 @purpose("SYS-INTEG-02")
 def test_fifty_calls_with_the_same_lcn(bench: Bench) -> None:
     """50 calls with LCN 1, six records of 500 octets each, in turn."""
-    streams(bench, [bench.call(lcn=1, size=1024, window=7) for _ in range(CALLS)])
+    streams(bench, [bench.place_call(lcn=1, options=WIDE) for _ in range(CALLS)])
 
 
 @purpose("SYS-INTEG-03")

@@ -23,7 +23,7 @@ from .language import (
     purpose,
 )
 from .many import ANYTHING, call_among_others, first_packet, is_alive
-from .reactions import both, put
+from .reactions import both, put, reach
 
 EVERY = 20
 
@@ -31,7 +31,7 @@ EVERY = 20
 def open_side(bench: Bench, *, connected: bool) -> Side:
     """A connection of A, with a call or without, on which anything may come."""
     if not connected:
-        side = bench.connect()
+        side = reach(bench)
     else:
         call = call_among_others(bench, "a call before the next stimulus")
         call.b.allow(ANYTHING)
@@ -140,7 +140,7 @@ def test_cut_packets(bench: Bench) -> None:
 def test_fast_connects_and_closes(bench: Bench) -> None:
     """1,200 connections closed at once, and 1,200 reset: more than a process has descriptors."""
     for number in range(2400):
-        side = bench.connect()
+        side = reach(bench)
         if number % 2:
             side.reset_tcp()
         else:
@@ -153,7 +153,7 @@ def test_call_storm(bench: Bench) -> None:
     """250 Calls, each sent as soon as the one before is out: connected, cleared or closed."""
     calling: list[Side] = []
     for _ in range(250):
-        a = bench.connect()
+        a = reach(bench)
         a.send(bench.call_request())
         calling.append(a)
         accept_all(bench)
@@ -186,7 +186,7 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
     listener = bench.refuse("b")
     for _ in range(60):
         what = bench.random.choice(("refuses", "resets", "accepts"))
-        a = bench.connect()
+        a = reach(bench)
         if what == "refuses":
             listener.stop()
         try:

@@ -18,7 +18,7 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
 )
-from .reactions import cleared_or_closed, fence_call, header, put, withdrawn
+from .reactions import cleared_or_closed, fence_call, header, put, reach, withdrawn
 from .scenes import complete_clear, enter
 
 CLEAR, CLEAR_CONFIRMATION = 0x13, 0x17
@@ -54,7 +54,7 @@ def errors_in_data_transfer(octet_3: int) -> tuple[int, ...]:
 def on_a_free_channel(bench: Bench) -> None:
     """Each on a connection of its own: discarded, cleared or closed, and no Call at B."""
     for octet_3 in range(256):
-        a = bench.connect()
+        a = reach(bench)
         a.allow(ClearIndication(cause=bench.local_clear), ClearConfirmation())
         if octet_3 == _PVC_SETUP and bench.declared("X-PVC"):
             a.allow(PvcSetup())

@@ -134,7 +134,7 @@ output_option = click.option(
 @click.option("--judge", type=click.Choice(["auto", "libwireshark", "tshark"]), default="auto")
 @click.option("--seed", type=int, default=0, help="Seed of every random choice.")
 @click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
-@click.option("--null", metavar="KIND", help="A null router: silent, close, clear or relay.")
+@click.option("--null", metavar="KIND", help="A null router: silent, close, clear, relay or mute.")
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 @click.option(
     "--repeat",

@@ -261,6 +261,19 @@ def test_null_relay(start_router: Any, listener: Any) -> None:
     assert a.sock.recv(100) == b""
 
 
+def test_null_mute(start_router: Any, listener: Any) -> None:
+    a = start_router(config(listener), "--null", "mute").connect()
+    a.raw(b"a call")
+    b = listener.accept()
+    assert b.sock.recv(100) == b"a call"
+    b.raw(b"the answer")
+    assert a.sock.recv(100) == b"the answer"
+    a.raw(b"swallowed")
+    b.raw(b"swallowed too")
+    b.close()
+    assert a.sock.recv(100) == b""
+
+
 def test_null_and_fault_exclude_each_other(start_router: Any) -> None:
     with pytest.raises(AssertionError, match="exclude each other"):
         start_router("", "--null", "close", "--fault", "BUG-XOT-01")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Four routers that do next to nothing: a case that passes with all of them has tested nothing.
+"""Five routers that do next to nothing: a case that passes with all of them has tested nothing.
 
 silent accepts connections and says nothing; close closes each one at once; clear answers every
-packet with a Clear 0/0; relay copies octets between A and B without looking at them.
+packet with a Clear 0/0; relay copies octets between A and B without looking at them; mute does so
+until B has answered, and swallows everything after that.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from .routes import INTERNAL, Destination
 if TYPE_CHECKING:
     from .server import Server, TcpWire
 
-KINDS = ("silent", "close", "clear", "relay")
+KINDS = ("silent", "close", "clear", "relay", "mute")
 
 
 class Silent:
@@ -86,6 +87,20 @@ class Copying(Silent):
             self.other.wire.resume()
 
 
+class Muting(Copying):
+    """Copies until the called side has answered; then nothing passes either way any more."""
+
+    spent = False
+    called = False
+
+    def octets_received(self, octets: bytes) -> None:
+        if self.spent:
+            return
+        super().octets_received(octets)
+        if isinstance(self.other, Muting) and self.called:
+            self.spent = self.other.spent = True
+
+
 class NullRouter:
     """In the place of the router proper; has what the event loop asks of it."""
 
@@ -102,12 +117,15 @@ class NullRouter:
             wire.close()
         if self.kind == "clear":
             return Clearing(wire)
-        if self.kind != "relay" or self.destination is None:
+        if self.kind not in ("relay", "mute") or self.destination is None:
             return Silent(wire)
-        near = Copying(wire)
+        copying = Muting if self.kind == "mute" else Copying
+        near = copying(wire)
 
         def connected(far_wire: Wire) -> Copying:
-            far = Copying(far_wire)  # type: ignore[arg-type]
+            far = copying(far_wire)  # type: ignore[arg-type]
+            if isinstance(far, Muting):
+                far.called = True
             near.join(far)
             wire.resume()
             return far

@@ -35,11 +35,11 @@ from ..run.router import RouterError
 from ..suite.loader import Case, body_of, cases
 from ..verdicts import Verdict
 
-NULL_ROUTERS = ("relay", "clear", "close", "silent")
+NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 # The embedded router answers within a millisecond; a witness that waits in vain waits this long.
 REACTION_SECONDS = 0.3
-# What runs where the only witness looks at the whole run.
-TRAFFIC = ("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01")
+# What runs where a witness looks at the whole run.
+TRAFFIC = ("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09")
 
 
 @dataclass
@@ -110,9 +110,8 @@ class Worker:
             if not case.purpose.campaign:
                 campaign.run_case(case.purpose, body_of(case.function, case.options))
         if campaign.watched:
-            if not any(not case.purpose.campaign for case in chosen):
-                for case in _applicable(self.profile, TRAFFIC):
-                    campaign.run_case(case.purpose, body_of(case.function, case.options))
+            for case in _applicable(self.profile, TRAFFIC):
+                campaign.run_case(case.purpose, body_of(case.function, case.options))
             for watched in campaign.watched:
                 self._reruns[id(watched)] = campaign.rerun_command(watched.purpose)
             self._watched += campaign.watched

@@ -84,6 +84,7 @@ class _Circuit:
     tester_resets: bool = False
     router_resets: bool = False
     left_out: bool = False
+    connected: bool = False
     cleared: bool = False
 
 
@@ -98,7 +99,9 @@ def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     for sent, packet, view in conversation:
         if circuit.cleared and isinstance(packet, (CallRequest, CallAccepted)):
             circuit = _Circuit()
-        elif sent:
+        if isinstance(packet, CallAccepted):
+            circuit.connected = True
+        if sent:
             _from_tester(circuit, packet)
         elif _from_router(circuit, packet) is back:
             return view
@@ -110,6 +113,8 @@ def _from_tester(circuit: _Circuit, packet: Packet) -> None:
         # Where both reset, the tester's request is its confirmation too.
         circuit.tester_resets, circuit.router_resets = not circuit.router_resets, False
     elif isinstance(packet, ResetConfirmation):
+        # One that is not due may be taken for the end of something: no measure any more.
+        circuit.left_out = circuit.left_out or not circuit.router_resets
         circuit.router_resets = False
     elif isinstance(packet, ClearConfirmation):
         circuit.cleared = True
@@ -121,6 +126,7 @@ def _from_tester(circuit: _Circuit, packet: Packet) -> None:
             return
         # Data before the confirmation of a Reset may count or not: the router may have confirmed.
         wrong = packet.fields["p_s"] != circuit.sent_count % _modulus(packet)
+        wrong = wrong or not circuit.connected
         circuit.left_out = circuit.left_out or wrong or circuit.tester_resets
         circuit.sent_count += 1
 

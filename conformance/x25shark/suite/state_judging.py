@@ -280,12 +280,29 @@ def _reset_confirmed(scene: Scene) -> None:
 def _interrupt_passes(scene: Scene) -> None:
     """A's Interrupt reaches B, whose confirmation reaches A; one of B is confirmed then."""
     a, b = scene.side, scene.connected.b
+    if isinstance(b, AbsentSide):
+        _interrupt_answered(scene)
+        return
     b.expect(Interrupt(user_data=b"?"))
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
     if scene.state == "i1j2":
         a.send(InterruptConfirmation())
         b.expect(InterruptConfirmation())
+    scene.connected.fence()
+
+
+def _interrupt_answered(scene: Scene) -> None:
+    """The router confirms the Interrupt itself; its echo may send one back, before or after."""
+    a = scene.side
+    echo = Interrupt(user_data=b"?")
+    if isinstance(a.expect(InterruptConfirmation(), echo), Interrupt):
+        a.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+    a.send(a.data(b"behind"))
+    if isinstance(a.expect(a.data(b"behind"), echo), Interrupt):
+        a.send(InterruptConfirmation())
+        a.expect(a.data(b"behind"))
     scene.connected.fence()
 
 

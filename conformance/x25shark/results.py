@@ -32,6 +32,28 @@ class JudgeReading:
 
 
 @dataclass
+class CounterReading:
+    """A counter of the router around a stimulus, beside what the capture shows.
+
+    name, interface    the neutral name; "router", "a" or "b"
+    path               where it stands in the router's page
+    before, after      the readings; None: no such counter
+    shown              what it must have moved by: judge two's count in the capture
+    result             a word of counters/moved.py: right, not counted, ...
+    moved_instead      other counters that moved without a reason
+    """
+
+    name: str
+    interface: str
+    path: str
+    before: int | None
+    after: int | None
+    shown: int
+    result: str
+    moved_instead: list[str] = field(default_factory=list)
+
+
+@dataclass
 class ExpectationResult:
     """One expectation of a case and both readings of it.
 
@@ -41,6 +63,7 @@ class ExpectationResult:
     locator    the same without layer numbers, to find the frame by hand
     frame, k   the deciding packet in the evidence: frame number, k-th packet of that frame
     stimulus_frame  frame of the last packet that the tester had sent before
+    counter    the counter of the router that it is about, if it is about one
     """
 
     text: str
@@ -55,6 +78,7 @@ class ExpectationResult:
     judge_one: JudgeReading | None = None
     judge_two: JudgeReading | None = None
     stimulus_frame: int | None = None
+    counter: CounterReading | None = None
 
 
 @dataclass
@@ -167,10 +191,12 @@ def read_results(path: Path) -> Results:
 def _case(data: dict[str, Any]) -> CaseResult:
     expectations = []
     for item in data["expectations"]:
-        readings = {
+        readings: dict[str, Any] = {
             key: JudgeReading(**item[key]) if item.get(key) else None
             for key in ("judge_one", "judge_two")
         }
+        counter = item.get("counter")
+        readings["counter"] = CounterReading(**counter) if counter else None
         expectations.append(ExpectationResult(**{**item, **readings}))
     return CaseResult(
         **{

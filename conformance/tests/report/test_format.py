@@ -12,6 +12,7 @@ import pytest
 import x25shark
 from x25shark.results import (
     CaseResult,
+    CounterReading,
     ExpectationResult,
     PacketLine,
     Results,
@@ -36,6 +37,7 @@ def documented(title: str) -> set[str]:
         ("run", RunInfo),
         ("cases", CaseResult),
         ("expectations", ExpectationResult),
+        ("counter", CounterReading),
         ("packets", PacketLine),
     ],
 )
@@ -48,6 +50,9 @@ def test_the_document_is_documented(results: Results) -> None:
 
 
 def test_a_file_that_was_written_reads_the_same(results: Results, tmp_path: Path) -> None:
+    results.cases[0].expectations[0].counter = CounterReading(
+        "calls_in", "a", "xot.calls", 3, None, 2, "no such counter", ["xot.other"]
+    )
     results.cases[0].reason = "lone \ud800 surrogate, \x1b escape, é"
     path = tmp_path / "results.json"
     write_results(results, path)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from scapy.packet import Packet
 from scapy_x25 import RNR, RNR128, RR, RR128, summary_line
 
+from ..results import CounterReading
 from .template import describe_template
 
 Address = tuple[str, int]
@@ -81,11 +82,15 @@ class Judge(ABC):
 
 @dataclass(frozen=True)
 class Seen:
-    """What one judge says of one expectation: met or not, and the packet that decides."""
+    """What one judge says of one expectation: met or not, and the packet that decides.
+
+    count: the number that it found, where the expectation is about one.
+    """
 
     met: bool
     view: PacketView | None
     said: str = ""
+    count: int | None = None
 
     @property
     def saw(self) -> str:
@@ -147,6 +152,10 @@ class Expectation(ABC):
     @abstractmethod
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         """Judge; add to consumed what was expected and came."""
+
+    def counter(self, two: Seen) -> CounterReading | None:
+        """The counter of the router that this is about, with what judge two counted."""
+        return None
 
     def window(self, judge: Judge) -> list[PacketView]:
         """The packets of the direction from start to stop."""

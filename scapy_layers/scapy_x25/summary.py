@@ -11,7 +11,7 @@ from .x25 import X25
 LONGEST = 200
 _SHOWN_OCTETS = 8
 
-# How the packet is called; the second name if the cause is one that a network gives.
+# How the packet is called where it is not known who sent it (a cause of networks tells).
 _NAMES = {
     "CallRequest": "Call Request",
     "CallAccepted": "Call Accepted",
@@ -31,6 +31,14 @@ _NAMES = {
     "PvcSetup": "PVC setup",
     "Undefined": "undefined packet",
     "X25": "X.25 packet",
+}
+# How X.25 5.2 to 5.5 calls what goes to the DTE.
+_TO_DTE = {
+    "Call Request": "Incoming Call",
+    "Call Accepted": "Call Connected",
+    "Clear Request": "Clear Indication",
+    "Reset Request": "Reset Indication",
+    "Restart Request": "Restart Indication",
 }
 _CAUSES = {
     "ClearRequest": "clear",
@@ -58,13 +66,27 @@ def _coded(name: str, value: Any, meaning: str, hexadecimal: bool) -> str:
     return f"{name}={shown} ({meaning})" if meaning else f"{name}={shown}"
 
 
-def _title(packet: Packet) -> str:
+def _title(packet: Packet, to_dte: bool | None) -> str:
     kind = type(packet).__name__
     title = _NAMES.get(kind, kind)
     cause = packet.fields.get("cause")
-    if kind != "RegistrationConfirmation" and isinstance(cause, int) and 0 < cause < 0x80:
+    if to_dte is not None:
+        title = _TO_DTE.get(title, title) if to_dte else title
+    elif kind != "RegistrationConfirmation" and isinstance(cause, int) and 0 < cause < 0x80:
         title = title.replace("Request", "Indication")
     return title
+
+
+def _size(code: Any) -> str:
+    """A packet size in octets (X.25 7.2.2.1: the code is its logarithm to base 2)."""
+    if isinstance(code, int):
+        return str(1 << code) if 4 <= code <= 12 else f"code {code}"
+    values = getattr(code, "values", None)
+    if isinstance(values, tuple) and values and all(isinstance(v, int) for v in values):
+        return " or ".join(_size(v) for v in values)
+    if hasattr(code, "low") and hasattr(code, "high"):
+        return f"{_size(code.low)} to {_size(code.high)}"
+    return f"code {code}"
 
 
 def _facility(facility: Any) -> str:
@@ -72,7 +94,9 @@ def _facility(facility: Any) -> str:
         return str(facility)
     values = facility.fields
     if "called" in values and "calling" in values:
-        return f"{facility.name} {values['called']}/{values['calling']}"
+        sizes = type(facility).__name__ == "PacketSize"
+        shown = [_size(v) if sizes else str(v) for v in (values["called"], values["calling"])]
+        return f"{facility.name} {shown[0]}/{shown[1]}"
     shown = [
         f"{name}={value.hex() if isinstance(value, bytes) else value}"
         for name, value in values.items()
@@ -143,14 +167,15 @@ def _absent(value: Any) -> bool:
     return value is None or (isinstance(value, (bytes, str, list)) and not value)
 
 
-def describe(packet: Packet) -> str:
+def describe(packet: Packet, to_dte: bool | None = None) -> str:
     """One line for a packet or template: its name and the fields it was given or dissected with.
 
-    Printable ASCII, at most LONGEST characters.
+    to_dte: whether it goes to the DTE (Clear Indication) or comes from it (Clear Request); None if
+    that is not known. Printable ASCII, at most LONGEST characters.
     """
-    return printable(" ".join([_title(packet), *_items(packet)]))
+    return printable(" ".join([_title(packet, to_dte), *_items(packet)]))
 
 
-def summary_line(octets: bytes) -> str:
+def summary_line(octets: bytes, to_dte: bool | None = None) -> str:
     """One line for the octets of an X.25 packet (without XOT header), as describe()."""
-    return describe(X25(octets)) if octets else "empty packet"
+    return describe(X25(octets), to_dte) if octets else "empty packet"

@@ -10,6 +10,7 @@ from scapy.packet import Padding, Raw
 from scapy.sessions import TCPSession
 from scapy_x25 import (
     RR,
+    X25,
     XOT,
     CallAccepted,
     CallRequest,
@@ -22,6 +23,7 @@ from scapy_x25 import (
     ResetRequest,
     cause_meaning,
     causes,
+    describe,
     diagnostic_meaning,
     diagnostics,
     pvc_status_meaning,
@@ -188,7 +190,7 @@ def test_tables() -> None:
         (bytes(Interrupt(user_data=b"\x1b[2J")), "Interrupt LCI=1 user data=1b5b324a (4 octets)"),
         (
             bytes(CallRequest(called_address="12", facilities=[PacketSize()])),
-            "Call Request LCI=1 called=12 [packet size 7/7]",
+            "Call Request LCI=1 called=12 [packet size 128/128]",
         ),
         (b"\x30\x01\x0b", "undefined packet LCI=1 GFI bits 6-5=3 type=0x0b"),
         (b"\x10", "undefined packet +1 octets"),
@@ -197,3 +199,18 @@ def test_tables() -> None:
 )
 def test_summary_line(octets: bytes, line: str) -> None:
     assert summary_line(octets) == line
+
+
+@pytest.mark.parametrize(
+    ("packet", "from_dte", "to_dte"),
+    [
+        (CallRequest(), "Call Request", "Incoming Call"),
+        (CallAccepted(), "Call Accepted", "Call Connected"),
+        (ClearRequest(cause=0x13), "Clear Request", "Clear Indication"),
+        (ResetRequest(cause=0), "Reset Request", "Reset Indication"),
+        (Interrupt(), "Interrupt", "Interrupt"),
+    ],
+)
+def test_packets_are_called_by_their_direction(packet: X25, from_dte: str, to_dte: str) -> None:
+    assert describe(packet, to_dte=False).startswith(from_dte)
+    assert describe(packet, to_dte=True).startswith(to_dte)

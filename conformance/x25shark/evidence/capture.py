@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from . import pcapng
 from .slicer import BEGIN, END, MARKER_PORT, PROBE, Slicer, marker
 
-_BUFFER_MIB = 64
+_BUFFER_MIB = 32
 
 
 class CaptureError(Exception):

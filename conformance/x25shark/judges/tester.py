@@ -95,7 +95,7 @@ class TesterJudge(Judge):
     def __init__(
         self,
         received: Mapping[Direction, Received],
-        accepted: Mapping[Address, Sequence[Direction]],
+        accepted: dict[Address, list[Direction]],
     ) -> None:
         self._received = received
         self._accepted = accepted
@@ -135,6 +135,19 @@ class TesterJudge(Judge):
     def connections_to(self, listener: Address) -> Sequence[Direction]:
         return self._accepted.get(listener, ())
 
+    def attribute_connections(self, captured: Judge, turned_away: Collection[Direction]) -> None:
+        """Settle which connections of the router are of this case: those that the capture says.
+
+        A connection belongs to the case in whose window its SYN was captured, and near a border
+        the tester itself cannot tell. turned_away: connections that it took in no case.
+        """
+        for listener, own in self._accepted.items():
+            seen = captured.connections_to(listener)
+            self._accepted[listener] = [
+                *(d for d in own if d in seen or d in self._received),
+                *(d for d in seen if d in turned_away and d not in own),
+            ]
+
     def conversation(
         self, there: Direction, back: Direction
     ) -> Sequence[tuple[bool, bytes, PacketView]]:
@@ -148,4 +161,4 @@ class TesterJudge(Judge):
         return [(sent, unit.packet, view_of(unit)) for _, sent, unit in units if unit.packet]
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
-        return matches(template, self._received[direction].packets[view.offset])
+        return matches(template, view.octets)

@@ -306,7 +306,8 @@ class Listener:
     """A listening address of the tester.
 
     on_accept, if set, sees each new connection before its first octet is read. accepted counts
-    them from begin_case() on; beyond MOST_CONNECTIONS the router's calls wait in the kernel.
+    them from begin_case() on; beyond MOST_CONNECTIONS the router's calls wait in the kernel, and
+    flooded says that there were as many.
     """
 
     def __init__(self, loop: Loop, address: Address) -> None:
@@ -338,7 +339,7 @@ class Listener:
         return sock
 
     def _ready(self, _events: int) -> None:
-        if self.accepted >= MOST_CONNECTIONS:
+        if self.flooded:
             with contextlib.suppress(KeyError):
                 self._loop.remove(self._sock)
             return
@@ -352,18 +353,27 @@ class Listener:
             if self.on_accept is not None:
                 self.on_accept(connection)
 
-    def begin_case(self) -> None:
-        """Accept connections as if none had come.
+    @property
+    def flooded(self) -> bool:
+        """Whether the router opened more connections in this case than the tester takes."""
+        return self.accepted >= MOST_CONNECTIONS * self._loop.allowance
 
-        Those that waited are of no case: they were made before it. They are reset.
-        """
+    def turn_away(self) -> list[Address]:
+        """Reset the connections that wait to be accepted; where they came from."""
+        remotes = []
         with contextlib.suppress(OSError):
             for _ in range(2 * MOST_CONNECTIONS):
-                sock, _ = self._sock.accept()
+                sock, remote = self._sock.accept()
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 sock.close()
-        if self.accepted >= MOST_CONNECTIONS:
-            self._loop.add(self._sock, self._ready, selectors.EVENT_READ)
+                remotes.append(remote)
+        return remotes
+
+    def begin_case(self) -> None:
+        """Accept connections as if none had come."""
+        with contextlib.suppress(KeyError):
+            self._loop.remove(self._sock)
+        self._loop.add(self._sock, self._ready, selectors.EVENT_READ)
         self.accepted = 0
 
     def close(self) -> None:

@@ -431,6 +431,9 @@ class Server:
         for wire in list(self.wires):
             wire.abort()
         self.selector.close()
+        # A second signal, while the interpreter ends, must not turn an orderly end into a death.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
 
     def turn(self, longest: float | None = None) -> None:
         """Wait for events, handle them, send what they produced."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from ..catalogue import Purpose
 from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
+from ..judges.expectation import Direction
 from ..judges.reading import Judge, JudgeError
 from ..judges.tshark import TsharkJudge
 from ..judges.watch import Watch
@@ -44,6 +45,7 @@ from .sanity import SANITY, patient_sanity_call
 from .third_opinion import ThirdOpinion
 from .versions import versions, wireshark_version
 
+MOST_TURNED_AWAY = 20_000
 JUDGES = ("auto", "libwireshark", "tshark")
 
 
@@ -121,6 +123,7 @@ class Campaign:
         self._stopped = False
         self._repeats = Repeats(options.repeat)
         self._giving_up: GivingUp | None = None
+        self._turned_away: set[Direction] = set()
 
     # begin
 
@@ -217,7 +220,6 @@ class Campaign:
             return
         self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         self.watcher.on_start(purpose)
-        self._refuse_late_connections()
         ending = self._perform(record, body)
         if record.flood:
             gc.collect()
@@ -228,11 +230,13 @@ class Campaign:
         if failed or record.flood:
             self._stop_on_fail(purpose.id)
 
-    def _refuse_late_connections(self) -> None:
-        """Connections that the router opened for a case that is over are not of the next one."""
+    def _turn_away(self) -> None:
+        """Reset the connections that the router opens between the cases, and remember them."""
+        if len(self._turned_away) > MOST_TURNED_AWAY:
+            self._turned_away.clear()
         for listener in self._listeners.values():
-            listener.on_accept = lambda connection: connection.reset()
-        self.loop.poll()
+            for remote in listener.turn_away():
+                self._turned_away.add(Direction(remote, listener.address))
 
     def stop(self, why: str) -> None:
         """Run no further case: they are NOT RUN for this reason."""
@@ -254,6 +258,7 @@ class Campaign:
             purpose,
             rerun=self.rerun_command(purpose),
             watched=self.watched,
+            turned_away=self._turned_away,
             turn=1 if purpose is SANITY else self._turns[purpose.id],
         )
         self._records[self._number] = record
@@ -263,9 +268,11 @@ class Campaign:
         """Run a case within its markers. None if it turned out not to be applicable."""
         assert self._capture is not None
         self.loop.received = 0
+        self._capture.begin(record.number)
+        # What comes from here on was opened after the marker.
+        self._turn_away()
         for listener in self._listeners.values():
             listener.begin_case()
-        self._capture.begin(record.number)
         began = time.monotonic()
         bench = Bench(
             self.profile,
@@ -289,18 +296,18 @@ class Campaign:
         record.remarks = bench.remarks
         record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
-        flooded = [side for side in bench.sides if side.connection.flooded]
-        if flooded and not interrupted:
-            record.flood = flood(flooded[0])
+        record.flood = "" if interrupted else flood(bench.sides, self._listeners)
+        if record.flood:
             # Nobody judges a flood packet by packet; a few of them at once are much memory.
             record.expectations, record.judge_one = [], None
         self._capture.end(record.number)
+        self._turn_away()
         if interrupted:
             raise KeyboardInterrupt
         if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
             return None
-        passed = record.failure is None and not flooded
-        return Ending(passed, called(bench) and not flooded, took_none)
+        passed = record.failure is None and not record.flood
+        return Ending(passed, called(bench) and not record.flood, took_none)
 
     def _sanity_call(self) -> str | None:
         """What goes wrong with a call as plain as can be; None: nothing."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,6 +52,7 @@ class CaseRecord:
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
+    turned_away: connections of the router that the tester took in no case.
     """
 
     number: int
@@ -67,6 +68,7 @@ class CaseRecord:
     watched: list[Watched] = field(default_factory=list)
     flood: str = ""
     turn: int = 1
+    turned_away: Collection[Direction] = ()
 
 
 @dataclass
@@ -208,6 +210,7 @@ class Judgement:
     ) -> None:
         judge_two = EvidenceJudge(reading, filters)
         assert record.judge_one is not None
+        record.judge_one.attribute_connections(judge_two, record.turned_away)
         one = evaluate_all(record.expectations, record.judge_one)
         two = evaluate_all(record.expectations, judge_two)
         frames = judge_two.frames()
@@ -279,6 +282,11 @@ class Judgement:
             f"x25shark {record.purpose.id}: {result.verdict}\n{record.purpose.purpose}\n"
             f"Clause: {record.purpose.clause}\n{result.reason}"
         )
+        for counter in (e.counter for e in result.expectations if e.counter is not None):
+            summary += (
+                f"\nCounter {counter.name} ({counter.interface}: {counter.path}): {counter.before} "
+                f"before, {counter.after} after, {counter.shown} in the capture: {counter.result}"
+            )
         blocks = [
             pcapng.with_comment(b, summary) if b.kind == pcapng.SECTION_HEADER else b
             for b in found.head
@@ -334,7 +342,7 @@ def _disagreement(
     expectations: Sequence[Expectation], one: Sequence[Seen], two: Sequence[Seen]
 ) -> str | None:
     for expectation, a, b in zip(expectations, one, two, strict=True):
-        if a.met != b.met or a.offset != b.offset:
+        if a.met != b.met or a.offset != b.offset or a.count != b.count:
             return (
                 f"judges disagree on: side {expectation.side} expected {expectation.text}. "
                 f"Judge one: {_in_words(a)}. Judge two: {_in_words(b)}"
@@ -379,6 +387,7 @@ def _expectation_result(
         preamble=expectation.preamble,
         judge_one=JudgeReading(one.met, *place(one), one.offset, one.saw),
         judge_two=JudgeReading(two.met, frame, k, two.offset, two.saw),
+        counter=expectation.counter(two),
     )
 
 

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..links.xot import LinkError
+from ..links.xot import LinkError, Listener
 from ..sides.bench import Bench
 from ..sides.side import Side
 
@@ -22,14 +23,23 @@ def called(bench: Bench) -> bool:
     return len(names) == 2 if bench.two_sided else bool(names)
 
 
-def flood(side: Side) -> str:
-    """The observation that a router sent more than the tester reads."""
-    connection = side.connection
-    return (
-        f"the router flooded side {side.name}: {len(connection.received)} packets, "
-        f"{connection.received_octets} octets on one connection, and more to come; "
-        "the tester read no further"
-    )
+def flood(sides: Sequence[Side], listeners: Mapping[str, Listener]) -> str:
+    """The observation that a router sent more than the tester reads; "" if it did not."""
+    for side in sides:
+        connection = side.connection
+        if connection.flooded:
+            return (
+                f"the router flooded side {side.name}: {len(connection.received)} packets, "
+                f"{connection.received_octets} octets on one connection, and more to come; "
+                "the tester read no further"
+            )
+    for name, listener in listeners.items():
+        if listener.flooded:
+            return (
+                f"the router flooded side {name.upper()}: {listener.accepted} TCP connections in "
+                "one case, and perhaps more; the tester took no further"
+            )
+    return ""
 
 
 def refused(error: BaseException | None) -> bool:

@@ -10,9 +10,6 @@ escaping error would not run what a router sent.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import math
 import re
 from collections import Counter
@@ -20,15 +17,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine, Results, write_whole
 from ..verdicts import EXIT_STATUSES, OUTCOMES, Verdict
+from .inline import BASE_STYLE, TEMPLATES, environment, inline, script_json
 from .terminal import ATTENTION, one_sentence
 from .text import deciding_packets, disagree, one_line, printable, relative_path, unmet
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 EXPECTATIONS_SHOWN = 200
 PACKETS_SHOWN = 500
@@ -52,21 +47,6 @@ ORDER = (
 def verdict_class(verdict: Verdict) -> str:
     """The CSS class of a verdict: `v-not-run` for NOT RUN."""
     return "v-" + verdict.value.lower().replace(" ", "-")
-
-
-def _inline(name: str) -> tuple[Markup, str]:
-    """A file of templates/ to stand in a style or script element, and its CSP source."""
-    text = (TEMPLATES / name).read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Markup(text), f"'sha256-{digest}'"
-
-
-def _script_json(value: object) -> Markup:
-    """JSON that can stand inside a script element: no `<`, `>` or `&`, ASCII only."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
 
 
 def _number(value: float) -> float:
@@ -150,7 +130,7 @@ class _Details:
                 packets.append(index - previous - 1)  # a bare number: so many are not shown
             packets.append(self.packet(case.packets[index], start))
             previous = index
-        return _script_json(
+        return script_json(
             {
                 "expectations": [_expectation(e) for e in case.expectations[:EXPECTATIONS_SHOWN]],
                 "more": max(len(case.expectations) - EXPECTATIONS_SHOWN, 0),
@@ -324,21 +304,18 @@ def view(results: Results) -> dict[str, Any]:
 
 def render_text(results: Results) -> str:
     """The page as text."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style, style_source = _inline("report.css")
-    script, script_source = _inline("report.js")
-    page: str = environment.get_template("report.html.j2").render(
-        view(results),
-        style=style,
-        script=script,
-        policy=f"default-src 'none'; style-src {style_source}; script-src {script_source}; "
-        "base-uri 'none'; form-action 'none'",
+    style, style_source = inline(BASE_STYLE, TEMPLATES / "report.css")
+    script, script_source = inline(TEMPLATES / "report.js")
+    page: str = (
+        environment(TEMPLATES)
+        .get_template("report.html.j2")
+        .render(
+            view(results),
+            style=style,
+            script=script,
+            policy=f"default-src 'none'; style-src {style_source}; script-src {script_source}; "
+            "base-uri 'none'; form-action 'none'",
+        )
     )
     return page
 

@@ -284,6 +284,7 @@ class Campaign:
             self.options.seed + record.turn - 1,
         )
         bench.restart_router = self.router.restart if self.router else None
+        bench.counters_url = self._counters_url
         interrupted = took_none = False
         try:
             took_none = self._run_body(record, bench, body)
@@ -308,6 +309,13 @@ class Campaign:
             return None
         passed = record.failure is None and not record.flood
         return Ending(passed, called(bench) and not record.flood, took_none)
+
+    def _counters_url(self) -> str | None:
+        """Where the router shows its counters; that of the embedded one changes with a restart."""
+        counters = self.profile.counters
+        if counters is None or counters.url is not None or self.router is None:
+            return counters.url if counters is not None else None
+        return self.router.counters_url
 
     def _sanity_call(self) -> str | None:
         """What goes wrong with a call as plain as can be; None: nothing."""

@@ -29,6 +29,7 @@ class Router:
     """Starts and stops what the profile says. Used as a context manager.
 
     may_stay: leave() may be called, and the router then outlives this process.
+    counters_url: where the embedded router shows its counters; a restart changes it.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Router:
         self._left = False
         self._log_path = log
         self.options = options
+        self.counters_url: str | None = None
         self._log: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -153,15 +155,18 @@ class Router:
                     break
                 line += octets
         try:
-            if json.loads(line)["ready"] is True:
+            said = json.loads(line)
+            if said["ready"] is True:
+                page = said.get("http")
+                self.counters_url = f"http://{page}/" if page else None
                 return
         except (ValueError, KeyError, TypeError):
             pass
         self._process.kill()
         self._process.wait()
         self._process = None
-        said = self._log_path.read_text("utf-8", "replace").strip().splitlines()
-        why = said[-1] if said else "it said nothing"
+        log = self._log_path.read_text("utf-8", "replace").strip().splitlines()
+        why = log[-1] if log else "it said nothing"
         raise RouterError(f"the reference router did not start: {why}")
 
     def _hook(self, which: str) -> None:

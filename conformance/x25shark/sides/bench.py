@@ -90,6 +90,8 @@ class Bench:
         self.accepted: dict[tuple[str, int], list[Direction]] = {}
         self.in_preamble = False
         self.restart_router: Callable[[], None] | None = None
+        # Where the router shows its counters (profile, or embedded router); None: nowhere.
+        self.counters_url: Callable[[], str | None] = lambda: None
         self._listeners = listeners
         self._waiting: dict[str, list[Connection]] = {name: [] for name in listeners}
         self._calls = 0

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a counter must have moved by, counted in the packets of a case.
+
+Every definition is made of packet templates, so that both judges count: judge one on the packets
+of the tester, judge two with display filters on the capture. Clauses: RFC 1382 x25StatTable and
+x25CircuitTable; X.25 5.2.4 and 5.4.3 for the causes that a DTE gives.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scapy.packet import Packet
+from scapy_x25 import (
+    RNR,
+    RNR128,
+    RR,
+    RR128,
+    X25,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearRequest,
+    Data,
+    Data128,
+    Diagnostic,
+    Interrupt,
+    InterruptConfirmation,
+    ResetConfirmation,
+    ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
+)
+
+from ..judges.expectation import Direction, Judge, PacketView
+from ..judges.values import between, one_of
+
+# X.25 5.2.4, 5.4.3: 0 and those with bit 8 are of a DTE, all others of the network.
+OF_A_DTE = one_of(0, range(0x80, 0x100))
+OF_THE_NETWORK = between(1, 0x7F)
+_LOCAL_PROCEDURE_ERROR_CLEAR = 0x13
+_LOCAL_PROCEDURE_ERROR_RESET = 0x05
+
+# One packet of a circuit: whether the tester sent it, and the packet as a judge sees it.
+Event = tuple[bool, PacketView]
+Match = Callable[[Packet, Event], bool]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The part of a connection or line that counts: octets of each direction, from and up to.
+
+    direction: from the router to the tester.
+    """
+
+    direction: Direction
+    received: tuple[int, int]
+    sent: tuple[int, int]
+
+    def events(self, judge: Judge) -> list[Event]:
+        """The packets of the part, in order, as a judge sees them."""
+        chosen = []
+        for sent, _, view in judge.conversation(self.direction, self.back):
+            first, last = self.sent if sent else self.received
+            if first <= view.offset < last:
+                chosen.append((sent, view))
+        return chosen
+
+    @property
+    def back(self) -> Direction:
+        return Direction(self.direction.destination, self.direction.source)
+
+    def match(self, judge: Judge) -> Match:
+        """What the judge says of a packet of this part."""
+        return lambda template, event: judge.matches(
+            template, event[1], self.back if event[0] else self.direction
+        )
+
+
+class Definition(ABC):
+    """How a counter is counted on one connection or line."""
+
+    templates: tuple[Packet, ...]
+
+    @abstractmethod
+    def count(self, events: Sequence[Event], match: Match) -> int:
+        """What the counter must have moved by."""
+
+    def total(self, cuts: Iterable[Cut], judge: Judge) -> int:
+        """The same for several of them together."""
+        return sum(self.count(cut.events(judge), cut.match(judge)) for cut in cuts)
+
+
+@dataclass(frozen=True)
+class Packets(Definition):
+    """Packets that match one of the templates; octets: the user data in them instead."""
+
+    received: bool
+    templates: tuple[Packet, ...]
+    octets: bool = False
+
+    def count(self, events: Sequence[Event], match: Match) -> int:
+        # What the tester sends is what the router receives.
+        chosen = [
+            event
+            for event in events
+            if event[0] == self.received and any(match(t, event) for t in self.templates)
+        ]
+        return sum(len(view.user_data) for _, view in chosen) if self.octets else len(chosen)
+
+
+@dataclass(frozen=True)
+class Unanswered(Definition):
+    """Calls that a Clear ended before a Call Accepted came.
+
+    received: Calls that the router received, and it is the router that clears; otherwise Calls
+    that it sent, and either may clear.
+    """
+
+    received: bool
+    templates: tuple[Packet, ...] = (CallRequest(), CallAccepted(), ClearRequest())
+
+    def count(self, events: Sequence[Event], match: Match) -> int:
+        call, accepted, clear = self.templates
+        pending = False
+        found = 0
+        for event in events:
+            from_tester = event[0]
+            if match(call, event) and from_tester == self.received:
+                pending = True
+            elif match(accepted, event) and from_tester != self.received:
+                pending = False
+            elif match(clear, event):
+                found += pending and not (self.received and from_tester)
+                pending = False
+        return found
+
+
+@dataclass(frozen=True)
+class Circuits(Definition):
+    """By how much the number of connected calls has changed."""
+
+    templates: tuple[Packet, ...] = (CallRequest(), CallAccepted(), ClearRequest())
+
+    def count(self, events: Sequence[Event], match: Match) -> int:
+        call, accepted, clear = self.templates
+        change = 0
+        # None: the part begins in the middle of a call, which is up then.
+        up: bool | None = None
+        caller: bool | None = None
+        for event in events:
+            if match(call, event) and up is not True:
+                up, caller = False, event[0]
+            elif match(accepted, event) and up is False and event[0] is not caller:
+                change, up = change + 1, True
+            elif match(clear, event) and up is not False:
+                change, up = change - 1, False
+        return change
+
+
+_CALL = CallRequest()
+_DATA: tuple[Packet, ...] = (Data(), Data128())
+_ERRORS: tuple[Packet, ...] = (
+    ClearRequest(cause=_LOCAL_PROCEDURE_ERROR_CLEAR),
+    ResetRequest(cause=_LOCAL_PROCEDURE_ERROR_RESET),
+)
+_KINDS: Mapping[str, tuple[Packet, ...]] = {
+    "packets": (X25(),),
+    "calls": (_CALL,),
+    "accepts": (CallAccepted(),),
+    "clears": (ClearRequest(),),
+    "clear_confirmations": (ClearConfirmation(),),
+    "data": _DATA,
+    "interrupts": (Interrupt(),),
+    "interrupt_confirmations": (InterruptConfirmation(),),
+    "receive_ready": (RR(), RR128()),
+    "receive_not_ready": (RNR(), RNR128()),
+    "resets": (ResetRequest(),),
+    "reset_confirmations": (ResetConfirmation(),),
+    "restarts": (RestartRequest(),),
+    "restart_confirmations": (RestartConfirmation(),),
+    "diagnostics": (Diagnostic(),),
+}
+
+DEFINITIONS: dict[str, Definition] = {
+    **{f"{name}_in": Packets(True, templates) for name, templates in _KINDS.items()},
+    **{f"{name}_out": Packets(False, templates) for name, templates in _KINDS.items()},
+    "data_octets_in": Packets(True, _DATA, octets=True),
+    "data_octets_out": Packets(False, _DATA, octets=True),
+    "call_refusals": Unanswered(True),
+    "call_failures": Unanswered(False),
+    "provider_clears_in": Packets(True, (ClearRequest(cause=OF_THE_NETWORK),)),
+    "provider_resets_in": Packets(True, (ResetRequest(cause=OF_THE_NETWORK),)),
+    "remote_resets_in": Packets(True, (ResetRequest(cause=OF_A_DTE),)),
+    "procedure_errors_in": Packets(True, _ERRORS),
+    "circuits": Circuits(),
+}
+
+
+def definition(name: str, cause: int | None = None) -> Definition:
+    """How a counter is counted; cause: for one that counts by cause."""
+    if cause is None:
+        return DEFINITIONS[name]
+    packet = ClearRequest if name.startswith("clears") else ResetRequest
+    return Packets("_in_" in name, (packet(cause=cause),))

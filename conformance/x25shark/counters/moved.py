@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The expectation that a counter moved by what the capture shows.
+
+The reading comes from the router; what it must be comes from the packets, counted by either judge
+on its own. A case asks for it by counting() in suite/counting.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scapy.packet import Packet
+
+from ..judges.expectation import Consumed, Expectation, Judge, Seen
+from ..results import CounterReading
+from .counts import Circuits, Cut, Definition
+from .pages import moved
+
+RIGHT = "right"
+WRONG_NUMBER = "wrong number"
+WRONG_COUNTER = "wrong counter moved"
+NOT_COUNTED = "not counted"
+NO_COUNTER = "no such counter"
+RESULTS = (RIGHT, WRONG_NUMBER, WRONG_COUNTER, NOT_COUNTED, NO_COUNTER)
+
+
+@dataclass
+class CounterMoved(Expectation):
+    """A counter moved by the number of its events in the capture.
+
+    before, after: the readings, None where the page has no such counter. instead: other counters
+    that moved without a reason.
+    """
+
+    name: str = ""
+    interface: str = "router"
+    path: str = ""
+    definition: Definition = field(default_factory=Circuits)
+    cuts: tuple[Cut, ...] = ()
+    before: int | None = None
+    after: int | None = None
+    instead: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        where = "of the router" if self.interface == "router" else f"towards {self.interface}"
+        return f"counter {self.name} {where} ({self.path}) moves as the capture shows"
+
+    def templates(self) -> tuple[Packet, ...]:
+        return self.definition.templates
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        shown = self.definition.total(self.cuts, judge)
+        result = self.result(shown)
+        return Seen(result == RIGHT, None, self._words(result, shown), count=shown)
+
+    def result(self, shown: int) -> str:
+        """One of RESULTS, for the number that the capture shows."""
+        if self.after is None and (shown or self.before is not None):
+            return NO_COUNTER
+        # A counter that is made by its first event has been 0 before.
+        step = moved(self.before or 0, self.after or 0, shown)
+        if step == shown:
+            return RIGHT
+        if self.instead:
+            return WRONG_COUNTER
+        return WRONG_NUMBER if step else NOT_COUNTED
+
+    def _words(self, result: str, shown: int) -> str:
+        step = moved(self.before or 0, self.after or 0, shown)
+        words = f"{result}: moved by {step}, the capture shows {shown}"
+        if result == NO_COUNTER:
+            words = f"{result}; the capture shows {shown}"
+        if result == RIGHT:
+            words = f"moved by {step}, as the capture shows"
+        return words + (f"; moved instead: {', '.join(self.instead)}" if self.instead else "")
+
+    def counter(self, two: Seen) -> CounterReading:
+        shown = two.count or 0
+        return CounterReading(
+            name=self.name,
+            interface=self.interface,
+            path=self.path,
+            before=self.before,
+            after=self.after,
+            shown=shown,
+            result=self.result(shown),
+            moved_instead=list(self.instead),
+        )

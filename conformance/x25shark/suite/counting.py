@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Readings of the router's counters around what a case does.
+
+    with counting(bench, "calls_in", "calls_out"):
+        ...                    # what ends here has been answered: nothing is under way any more
+
+Each counter must have moved by what the capture shows of the connections of the case. The router
+may take its time: it is read again until every counter is right, or the patience for a reaction
+is over. A router that cannot be read makes the case INCONCLUSIVE.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..counters.cleared import ClearedTable, Entry, NoTable, entries
+from ..counters.counts import DEFINITIONS, Cut, definition
+from ..counters.moved import RIGHT, CounterMoved
+from ..counters.names import NAMES
+from ..counters.pages import moved, others_moved, value
+from ..counters.paths import Path
+from ..counters.reader import ReadError, Reading
+from ..counters.settings import INTERFACES, Cleared, Counters
+from ..judges.expectation import Direction
+from ..sides.side import ExpectationFailed
+from .language import Bench, Inconclusive, NotApplicable, Side
+from .many import hang_up
+
+# How often a router is asked before the case begins, until two answers are the same.
+TRIES = 5
+PAUSE = 0.05
+
+# Octets of whole packets received and sent on each connection.
+Extent = dict[Direction, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One counter on one interface, and where it stands in the page."""
+
+    name: str
+    interface: str
+    cause: int | None
+    root: Path
+    paths: tuple[Path, ...]
+
+    @property
+    def text(self) -> str:
+        return " + ".join(path.text for path in self.paths)
+
+    @property
+    def shown_name(self) -> str:
+        return self.name if self.cause is None else f"{self.name} 0x{self.cause:02x}"
+
+
+def places(counters: Counters, names: Sequence[str], causes: Sequence[int] = ()) -> list[Place]:
+    """Where these counters stand, on each interface that the profile gives a root for."""
+    found = []
+    for name in names:
+        paths = counters.paths(name)
+        for interface in INTERFACES:
+            root = counters.root(interface)
+            if paths is None or root is None:
+                continue
+            for cause in causes if NAMES[name].by_cause else (None,):
+                chosen = tuple(p if cause is None else p.with_cause(cause) for p in paths)
+                below = tuple(path.below(root) for path in chosen)
+                if interface != "router" and all(path.absolute for path in chosen):
+                    continue  # it stands in one place for the whole router
+                found.append(Place(name, interface, cause, root, below))
+    return found
+
+
+def read(bench: Bench) -> Any:
+    """The router's page, while the connections are served. Raises Inconclusive."""
+    counters = bench.profile.counters
+    url = bench.counters_url()
+    if counters is None or url is None:
+        raise NotApplicable("the router shows no counters")
+    woken, waker = socket.socketpair()
+    try:
+        bench.loop.add(woken, lambda _events: None, selectors.EVENT_READ)
+        reading = Reading(url, counters.timeout, waker.close)
+        bench.loop.wait(lambda: reading.done, counters.timeout)
+        return reading.result()
+    except ReadError as error:
+        raise Inconclusive(f"the counters cannot be read: {error}") from None
+    finally:
+        bench.loop.remove(woken)
+        woken.close()
+
+
+def read_at_rest(bench: Bench, looked_at: Sequence[Place]) -> Any:
+    """The page when these counters do not move any more, as far as they come to rest."""
+    page = read(bench)
+    for _ in range(TRIES):
+        bench.loop.wait(lambda: False, PAUSE)
+        before, page = page, read(bench)
+        if all(value(before, p.paths) == value(page, p.paths) for p in looked_at):
+            break
+    return page
+
+
+def settle(bench: Bench) -> None:
+    """A call from end to end that is over: what came before it has been counted."""
+    with bench.preamble():
+        call = bench.place_call()
+        call.fence()
+        hang_up([call])
+        call.a.wait_until(lambda: call.a.connection.end is not None, 2 * PAUSE)
+
+
+@contextmanager
+def counting(bench: Bench, *names: str, causes: Sequence[int] = ()) -> Iterator[None]:
+    """Demand that these counters move by what the capture shows of the block.
+
+    causes: those that are looked at where a name counts by cause. Raises NotApplicable where the
+    profile maps none of the names, Inconclusive, ExpectationFailed.
+    """
+    counters = bench.profile.counters
+    looked_at = [] if counters is None else places(counters, names, causes)
+    if counters is None or not looked_at:
+        raise NotApplicable(f"the profile maps none of these counters: {', '.join(names)}")
+    for name in names:
+        if counters.paths(name) is None:
+            bench.remark(f"the profile maps no counter {name}")
+    if not bench.sides:
+        settle(bench)
+    before = read_at_rest(bench, looked_at)
+    begun = _begun(bench)
+    yield
+    _compare(bench, looked_at, before, begun)
+
+
+def _ends(side: Side) -> tuple[int, int]:
+    """Octets of whole packets received and sent so far."""
+    received, sent = side.connection.received, side.connection.sent
+    return (received[-1].end if received else 0, sent[-1].end if sent else 0)
+
+
+def _begun(bench: Bench) -> Extent:
+    """How far each connection of the case has come."""
+    return {side.direction: _ends(side) for side in bench.sides}
+
+
+def _cuts(bench: Bench, interface: str, begun: Extent) -> tuple[Cut, ...]:
+    """What the connections of an interface have carried since."""
+    ours = {"a": bench.profile.xot.a, "b": bench.profile.xot.b}
+    own = ours.get(interface)
+    cuts = []
+    for direction, (end_received, end_sent) in _begun(bench).items():
+        if interface != "router" and (own is None or own[0] != direction.destination[0]):
+            continue
+        received, sent = begun.get(direction, (0, 0))
+        cuts.append(Cut(direction, (received, end_received), (sent, end_sent)))
+    return tuple(cuts)
+
+
+def _compare(
+    bench: Bench,
+    looked_at: Sequence[Place],
+    before: Any,
+    begun: Extent,
+) -> None:
+    """Read until every counter is right, or the patience is over; then expect it."""
+    started, lag = time.monotonic(), bench.loop.lag
+    while True:
+        after = read(bench)
+        expectations = [_moved(bench, place, before, after, begun) for place in looked_at]
+        wrong = [e for e in expectations if not bench.judge(e).met]
+        waited = time.monotonic() - started - (bench.loop.lag - lag)
+        if not wrong or waited > bench.patience:
+            break
+        bench.loop.wait(lambda: False, PAUSE)
+    for expectation in wrong:
+        expectation.instead = tuple(_instead(bench, expectation, before, after, begun))
+    for expectation in expectations:
+        bench.state(expectation)
+    if wrong:
+        raise ExpectationFailed(wrong[0], bench.judge(wrong[0]))
+
+
+def _moved(
+    bench: Bench,
+    place: Place,
+    before: Any,
+    after: Any,
+    begun: Extent,
+) -> CounterMoved:
+    return CounterMoved(
+        {"a": "A", "b": "B"}.get(place.interface, place.interface),
+        bench.purpose.clause,
+        name=place.shown_name,
+        interface=place.interface,
+        path=place.text,
+        definition=definition(place.name, place.cause),
+        cuts=_cuts(bench, place.interface, begun),
+        before=value(before, place.paths),
+        after=value(after, place.paths),
+    )
+
+
+def _instead(
+    bench: Bench,
+    wrong: CounterMoved,
+    before: Any,
+    after: Any,
+    begun: Extent,
+) -> Iterator[str]:
+    """Other counters of the interface that moved too far, or else by just what is missing."""
+    counters = bench.profile.counters
+    shown = wrong.definition.total(wrong.cuts, bench.judge_one)
+    missing = shown - moved(wrong.before or 0, wrong.after or 0, shown)
+    if counters is None or missing <= 0:
+        return
+    known = [name for name in counters.named() if name in DEFINITIONS]
+    mapped = set()
+    found = False
+    for place in places(counters, known):
+        if place.interface != wrong.interface:
+            continue
+        mapped |= {path.text for path in place.paths}
+        other = _moved(bench, place, before, after, begun)
+        right = other.definition.total(other.cuts, bench.judge_one)
+        step = moved(other.before or 0, other.after or 0, right)
+        if other.result(right) != RIGHT and step > right:
+            found = True
+            yield f"{place.shown_name} by {step - right} too many"
+    root = counters.root(wrong.interface)
+    if not found and root is not None:
+        for path in others_moved(before, after, root, missing)[:5]:
+            if path not in mapped:
+                yield path
+
+
+@contextmanager
+def cleared_circuits(bench: Bench) -> Iterator[None]:
+    """Demand that each circuit that is cleared in the block stands in the router's table of them.
+
+    Raises as counting().
+    """
+    counters = bench.profile.counters
+    cleared = counters.cleared if counters is not None else None
+    if cleared is None:
+        raise NotApplicable("the profile names no table of cleared circuits ([counters.cleared])")
+    settle(bench)
+    begun = _begun(bench)
+    before = _entries(read_at_rest(bench, ()), cleared)[0]
+    yield
+    started, lag = time.monotonic(), bench.loop.lag
+    while True:
+        after, problem = _entries(read(bench), cleared)
+        expectation = ClearedTable(
+            "A",
+            bench.purpose.clause,
+            path=cleared.table.text,
+            new=tuple((after - before).elements()),
+            problem=problem,
+            cuts=_cuts(bench, "a", begun),
+            far=_cuts(bench, "b", begun),
+        )
+        waited = time.monotonic() - started - (bench.loop.lag - lag)
+        seen = bench.judge(expectation)
+        if seen.met or waited > bench.patience:
+            break
+        bench.loop.wait(lambda: False, PAUSE)
+    bench.state(expectation)
+    if not seen.met:
+        raise ExpectationFailed(expectation, seen)
+
+
+def _entries(page: Any, cleared: Cleared) -> tuple[Counter[Entry], str]:
+    try:
+        return entries(page, cleared), ""
+    except NoTable as error:
+        return Counter(), str(error)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The router's counters against what the capture shows (RFC 1382, RFC 1381).
+
+Numbers of events differ from each other, so that a counter that counts something else shows.
+"""
+
+from __future__ import annotations
+
+from ..counters.counts import DEFINITIONS
+from .counting import cleared_circuits, counting
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
+    purpose,
+)
+from .many import fill, hang_up, tidy
+from .reactions import both, header, put
+
+
+@purpose("SYS-MIB-01")
+def test_calls_received(bench: Bench) -> None:
+    with counting(bench, "calls_in"):
+        for _ in range(5):
+            call = bench.place_call()
+            call.fence()
+            hang_up([call])
+
+
+@purpose("SYS-MIB-02")
+def test_refused_calls(bench: Bench) -> None:
+    """Three calls without a route, and one that comes about."""
+    no_route = bench.profile.addresses.no_route
+    bench.need(no_route, "the profile names no address without route (addresses.no_route)")
+    with counting(bench, "call_refusals", "calls_in"):
+        for _ in range(3):
+            a = bench.connect()
+            a.send(bench.call_request(called=no_route))
+            if a.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+                a.send(ClearConfirmation())
+            a.close()
+        hang_up([bench.place_call()])
+
+
+def refused_by_b(bench: Bench) -> None:
+    """A call that B clears in place of an answer."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    b.send(ClearRequest(cause=0, diagnostic=0))
+    a.expect(ClearIndication())
+    a.send(ClearConfirmation())
+    b.expect(ClearConfirmation(), CLOSED)
+    a.close()
+    tidy(bench)
+
+
+@purpose("SYS-MIB-03")
+def test_calls_sent(bench: Bench) -> None:
+    """Four calls that B accepts, two that it refuses."""
+    with counting(bench, "calls_out", "call_failures"):
+        hang_up(fill(bench, 4))
+        refused_by_b(bench)
+        refused_by_b(bench)
+
+
+def cleared_by_b(bench: Bench, cause: int, diagnostic: int = 0) -> None:
+    """A call that comes about and that B clears."""
+    a, b = both(bench.place_call())
+    b.send(ClearRequest(cause=cause, diagnostic=diagnostic))
+    a.expect(ClearIndication())
+    a.send(ClearConfirmation())
+    b.expect(ClearConfirmation(), CLOSED)
+    a.close()
+    tidy(bench)
+
+
+@purpose("SYS-MIB-04")
+def test_clears_of_a_network(bench: Bench) -> None:
+    """Three Clears of B with cause 9, two with cause 0."""
+    names = ("provider_clears_in", "clears_in", "clears_in_by_cause")
+    with counting(bench, *names, causes=(0x00, 0x09)):
+        for cause in (0x09, 0x00, 0x09, 0x00, 0x09):
+            cleared_by_b(bench, cause)
+
+
+def reset_by_a(call: Call, cause: int) -> None:
+    call.a.send(ResetRequest(cause=cause, diagnostic=0))
+    call.b.expect(ResetIndication())
+    call.b.send(ResetConfirmation())
+    call.a.expect(ResetConfirmation())
+
+
+@purpose("SYS-MIB-05")
+def test_resets_of_either_origin(bench: Bench) -> None:
+    """Four Resets of A with cause 0, two with cause 7."""
+    names = ("remote_resets_in", "provider_resets_in", "resets_in_by_cause")
+    with counting(bench, *names, causes=(0x00, 0x07)):
+        call = bench.place_call()
+        for cause in (0x00, 0x07, 0x00, 0x00, 0x07, 0x00):
+            reset_by_a(call, cause)
+        call.fence()
+        hang_up([call])
+
+
+def exchange(call: Call, there: int, back: int, octets: int) -> None:
+    """So many Data of B and of A, each with that many octets and more."""
+    a, b = both(call)
+    for sender, receiver, count in ((a, b, there), (b, a, back)):
+        for number in range(count):
+            user_data = bytes([number]) * (octets + number)
+            sender.send_data(user_data)
+            receiver.expect(Data(user_data=user_data))
+
+
+@purpose("SYS-MIB-06")
+def test_data_packets(bench: Bench) -> None:
+    """Seven Data of A and four of B, and those of a fence."""
+    with counting(bench, "data_in", "data_out"):
+        call = bench.place_call()
+        exchange(call, 7, 4, 10)
+        call.fence()
+        hang_up([call])
+
+
+def interrupt(sender: Side, receiver: Side, user_data: bytes) -> None:
+    sender.send(Interrupt(user_data=user_data))
+    receiver.expect(Interrupt(user_data=user_data))
+    receiver.send(InterruptConfirmation())
+    sender.expect(InterruptConfirmation())
+
+
+@purpose("SYS-MIB-07")
+def test_interrupts(bench: Bench) -> None:
+    """Five Interrupts of A and three of B."""
+    with counting(bench, "interrupts_in", "interrupts_out"):
+        call = bench.place_call()
+        a, b = both(call)
+        for number in range(5):
+            interrupt(a, b, bytes([number]))
+        for number in range(3):
+            interrupt(b, a, bytes([number]))
+        call.fence()
+        hang_up([call])
+
+
+def error_of_a(bench: Bench) -> None:
+    """A sends Call Accepted before B has answered its Call: both ends are cleared."""
+    a = bench.connect()
+    a.send(bench.call_request())
+    b = bench.incoming()
+    put(a, header(a, 0x0F))
+    a.expect(ClearIndication(cause=bench.local_clear), CLOSED)
+    _confirm(bench, a, b)
+
+
+def error_in_data_transfer(bench: Bench, call: Call) -> None:
+    """A sends Call Accepted on a call that is up; a splice would pass it on."""
+    a, b = both(call)
+    put(a, header(a, 0x0F))
+    a.expect(ClearIndication(cause=bench.local_clear), CLOSED)
+    _confirm(bench, a, b)
+
+
+def _confirm(bench: Bench, a: Side, b: Side) -> None:
+    if a.connection.end is None:
+        a.send(ClearConfirmation())
+    if b.expect(ClearIndication(), CLOSED) is not None:
+        b.send(ClearConfirmation())
+    a.close()
+    tidy(bench)
+
+
+@purpose("SYS-MIB-09")
+def test_gauges_of_circuits(bench: Bench) -> None:
+    """Six calls are up; then they are cleared, with errors between."""
+    with counting(bench, "circuits"):
+        calls = fill(bench, 6)
+        calls[-1].fence()
+    with counting(bench, "circuits"):
+        error_of_a(bench)
+        hang_up(calls[:3])
+        error_of_a(bench)
+        rest = calls[3:]
+        if bench.model != "splice":
+            error_in_data_transfer(bench, rest.pop())
+        hang_up(rest)
+
+
+@purpose("SYS-MIB-10")
+def test_accusations_of_procedure_errors(bench: Bench) -> None:
+    """Clears of B with causes 0x13 and 0x09, Resets of A with causes 0x05 and 0x00."""
+    with counting(bench, "procedure_errors_in"):
+        for cause in (0x13, 0x09, 0x13):
+            cleared_by_b(bench, cause)
+        call = bench.place_call()
+        for cause in (0x05, 0x00, 0x05, 0x05):
+            reset_by_a(call, cause)
+        call.fence()
+        hang_up([call])
+
+
+@purpose("SYS-MIB-12")
+def test_octets_of_user_data(bench: Bench) -> None:
+    """Eight Data of A and five of B, of different lengths."""
+    with counting(bench, "data_octets_in", "data_octets_out"):
+        call = bench.place_call()
+        exchange(call, 8, 5, 60)
+        call.fence()
+        hang_up([call])
+
+
+@purpose("SYS-MIB-13")
+def test_table_of_cleared_circuits(bench: Bench) -> None:
+    """Calls from different addresses, cleared by B with different causes and diagnostics."""
+    with cleared_circuits(bench):
+        for number, cause in enumerate((0x00, 0x80, 0xC5), 1):
+            calling = bench.profile.addresses.a[:-1] + str(number)
+            a, b = both(bench.place_call(bench.call_request(calling=calling)))
+            b.send(ClearRequest(cause=cause, diagnostic=0xA0 + number))
+            a.expect(ClearIndication())
+            a.send(ClearConfirmation())
+            b.expect(ClearConfirmation(), CLOSED)
+            a.close()
+            tidy(bench)
+
+
+@purpose("SYS-MIB-17")
+def test_counters_rest(bench: Bench) -> None:
+    """Nothing happens for the quiet time, and reading changes nothing."""
+    with counting(bench, *DEFINITIONS, causes=(0x00, 0x09)):
+        bench.loop.wait(lambda: False, bench.profile.times.quiet)
+    bench.fence()

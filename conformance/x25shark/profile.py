@@ -251,8 +251,8 @@ class Profile(_Table):
     pvc: Pvc = Pvc()
     control: Control = Control()
     capture: Capture = Capture()
-    embedded: str | None = Field(default=None, description="reference router configuration")
     counters: Counters | None = None
+    embedded: str | None = Field(default=None, description="reference router configuration")
     path: str = Field(default="", exclude=True)
     text: str = Field(default="", exclude=True)
 
@@ -269,11 +269,11 @@ class Profile(_Table):
             )
         if self.xot.b is not None and self.addresses.b is None:
             raise ValueError("addresses: b is missing: an X.121 address that is routed to xot.b")
-        return self
         if self.counters is not None and self.counters.url is None and self.embedded is None:
             raise ValueError("counters: url is missing: where the router shows its counters")
         if "G-MIB" in self.pics and self.counters is None:
             raise ValueError("pics: G-MIB needs the section [counters]: how they are read")
+        return self
 
     @property
     def configuration(self) -> str:
@@ -284,9 +284,9 @@ class Profile(_Table):
     def declared(self) -> frozenset[str]:
         """All PICS items that hold, relay model and role included."""
         items = (self.pics | set(MANDATORY)) - self.lacks
-        if self.configuration == "T1":
         if self.counters is not None:
             items |= {"G-MIB"}
+        if self.configuration == "T1":
             items |= {"R-SW", MODELS[self.relay_model]}
         else:
             items = (items - {"X-OUT"}) | {"R-TERM"}

@@ -14,14 +14,8 @@ from scapy.packet import Packet
 from ..judges.expectation import Consumed, Expectation, Judge, Seen
 from ..results import CounterReading
 from .counts import Circuits, Cut, Definition
+from .names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER, WRONG_NUMBER
 from .pages import moved
-
-RIGHT = "right"
-WRONG_NUMBER = "wrong number"
-WRONG_COUNTER = "wrong counter moved"
-NOT_COUNTED = "not counted"
-NO_COUNTER = "no such counter"
-RESULTS = (RIGHT, WRONG_NUMBER, WRONG_COUNTER, NOT_COUNTED, NO_COUNTER)
 
 
 @dataclass
@@ -43,8 +37,7 @@ class CounterMoved(Expectation):
 
     @property
     def text(self) -> str:
-        where = "of the router" if self.interface == "router" else f"towards {self.interface}"
-        return f"counter {self.name} {where} ({self.path}) moves as the capture shows"
+        return f"counter {self.name} to move as the capture shows"
 
     def templates(self) -> tuple[Packet, ...]:
         return self.definition.templates
@@ -55,7 +48,7 @@ class CounterMoved(Expectation):
         return Seen(result == RIGHT, None, self._words(result, shown), count=shown)
 
     def result(self, shown: int) -> str:
-        """One of RESULTS, for the number that the capture shows."""
+        """What becomes of the reading (names.py), for the number that the capture shows."""
         if self.after is None and (shown or self.before is not None):
             return NO_COUNTER
         # A counter that is made by its first event has been 0 before.
@@ -68,9 +61,9 @@ class CounterMoved(Expectation):
 
     def _words(self, result: str, shown: int) -> str:
         step = moved(self.before or 0, self.after or 0, shown)
-        words = f"{result}: moved by {step}, the capture shows {shown}"
+        words = f"{result}: {self.path} moved by {step}, the capture shows {shown}"
         if result == NO_COUNTER:
-            words = f"{result}; the capture shows {shown}"
+            words = f"{result} as {self.path}; the capture shows {shown}"
         if result == RIGHT:
             words = f"moved by {step}, as the capture shows"
         return words + (f"; moved instead: {', '.join(self.instead)}" if self.instead else "")

@@ -10,6 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# What becomes of a reading that is held against the capture.
+RIGHT = "right"
+WRONG_NUMBER = "wrong number"
+WRONG_COUNTER = "wrong counter moved"
+NOT_COUNTED = "not counted"
+NO_COUNTER = "no such counter"
+
 
 @dataclass(frozen=True)
 class Name:

@@ -22,8 +22,8 @@ from typing import Any
 
 from ..counters.cleared import ClearedTable, Entry, NoTable, entries
 from ..counters.counts import DEFINITIONS, Cut, definition
-from ..counters.moved import RIGHT, CounterMoved
-from ..counters.names import NAMES
+from ..counters.moved import CounterMoved
+from ..counters.names import NAMES, RIGHT
 from ..counters.pages import moved, others_moved, value
 from ..counters.paths import Path
 from ..counters.reader import ReadError, Reading

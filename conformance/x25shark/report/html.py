@@ -13,14 +13,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ..counters.names import RIGHT
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine, Results, write_whole
 from ..verdicts import EXIT_STATUSES, OUTCOMES, Verdict
+from .counters import error_table, reading_line, readings
 from .inline import BASE_STYLE, TEMPLATES, environment, inline, script_json
 from .terminal import ATTENTION, one_sentence
 from .text import deciding_packets, disagree, one_line, printable, relative_path, unmet
@@ -32,6 +35,7 @@ OCTETS_SHOWN = 1_024
 OCTETS_TOTAL = 12_000_000
 """Octets of all packets of a report together; beyond it only decoded text is shown."""
 LIST_SHOWN = 500
+COUNTERS_SHOWN = 2_000
 
 ORDER = (
     Verdict.ERROR,
@@ -251,6 +255,15 @@ def _run(results: Results) -> dict[str, Any]:
     }
 
 
+def _counters(results: Results) -> dict[str, list[dict[str, Any]]]:
+    """The readings of counters by case."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for case, reading in islice(readings(results), COUNTERS_SHOWN):
+        row = {"text": reading_line(reading), "good": reading.result == RIGHT}
+        found.setdefault(one_line(case.id, 80), []).append(row)
+    return found
+
+
 def view(results: Results) -> dict[str, Any]:
     """Everything the template shows, cleaned and bounded."""
     details = _Details()
@@ -298,6 +311,8 @@ def view(results: Results) -> dict[str, Any]:
         "open_groups": len(cases) <= 60,
         "reasons": reasons,
         "remarked": [c for c in cases if c["remarks"]],
+        "errors": error_table(results)[:LIST_SHOWN],
+        "counters": _counters(results),
         "run": _run(results),
     }
 

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from ..results import CaseResult, ExpectationResult, JudgeReading, Results
 from ..verdicts import EXIT_STATUSES, Verdict
+from .counters import error_table, reading_line
 from .text import (
     deciding_packets,
     direction,
@@ -47,6 +48,7 @@ ATTENTION = (Verdict.ERROR, Verdict.FAIL, Verdict.INCONCLUSIVE)
 """Verdicts that someone has to look at, the gravest first."""
 
 _FAILURES_SHOWN = 20
+_COUNTERS_SHOWN = 30
 _REASONS_SHOWN = 8
 _MARGIN = 12
 
@@ -130,6 +132,10 @@ def failure_text(case: CaseResult, last: int = 10) -> str:
         lines += _expectation(expectation, evidence)
     for remark in case.remarks[:10]:
         lines += _field("remark", printable(remark, 1_000))
+    counters = [e.counter for e in case.expectations if e.counter is not None]
+    if counters:
+        lines += ["", "the router's counters"]
+        lines += [f"  {reading_line(counter)}" for counter in counters[:_COUNTERS_SHOWN]]
     lines += _packets(case, last)
     lines.append("")
     if evidence:
@@ -179,6 +185,25 @@ def _folded(console: Console, cases: Iterable[CaseResult], verdict: Verdict) -> 
         _say(console, f"{number:6}  for {len(hidden)} further reasons: see the report")
 
 
+def _errors(console: Console, results: Results) -> None:
+    """The table of errors: what was sent, and which counter moved."""
+    rows = [
+        (row.case, row.error, row.interface, str(row.shown), row.moved, row.counter, row.good)
+        for row in error_table(results)[:_COUNTERS_SHOWN]
+    ]
+    if not rows:
+        return
+    titles = ("case", "error", "on", "sent", "moved", "counter")
+    widths = [max(len(title), *(len(str(r[i])) for r in rows)) for i, title in enumerate(titles)]
+    _say(console, "")
+    head = "  ".join(f"{title:<{width}}" for title, width in zip(titles, widths, strict=True))
+    _say(console, (shorten(head, console.width), "bold"))
+    for row in rows:
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
+        style = "green" if row[-1] else "bold red"
+        _say(console, (shorten(line.rstrip(), console.width), style))
+
+
 def print_summary(results: Results, directory: Path, console: Console) -> None:
     """The end of a run: counts, what failed and why, what was left out and why, the report.
 
@@ -209,6 +234,7 @@ def print_summary(results: Results, directory: Path, console: Console) -> None:
         _say(console, f"and {len(trouble) - _FAILURES_SHOWN} more: see the report")
     for verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
         _folded(console, (c for c in results.cases if c.verdict is verdict), verdict)
+    _errors(console, results)
     for note in run.notes[:5]:
         _wrapped(console, f"note: {one_line(note)}", 0)
     if run.strays:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One bounded line of text for a packet, safe for octets from anywhere."""
 
+from functools import lru_cache
 from typing import Any
 
 from scapy.packet import Packet
@@ -176,6 +177,7 @@ def describe(packet: Packet, to_dte: bool | None = None) -> str:
     return printable(" ".join([_title(packet, to_dte), *_items(packet)]))
 
 
+@lru_cache(maxsize=2048)
 def summary_line(octets: bytes, to_dte: bool | None = None) -> str:
     """One line for the octets of an X.25 packet (without XOT header), as describe()."""
     return describe(X25(octets), to_dte) if octets else "empty packet"

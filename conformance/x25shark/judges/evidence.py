@@ -40,8 +40,10 @@ class EvidenceJudge(Judge):
         self._filters: dict[int, tuple[Packet, str]] = {}
         self.reads = [_read(packet) for packet in reading.packets if packet.offset is not None]
         self._by_direction: dict[Direction, list[PacketView]] = {}
+        self._by_connection: dict[frozenset[Address], list[Read]] = {}
         for read in self.reads:
             self._by_direction.setdefault(read.direction, []).append(read.view)
+            self._by_connection.setdefault(frozenset(read.direction), []).append(read)
         self._ends: dict[Direction, str] = {}
         self._opened: dict[Address, list[Direction]] = {}
         for end in reading.tcp_ends:
@@ -73,8 +75,7 @@ class EvidenceJudge(Judge):
     ) -> Sequence[tuple[bool, bytes, PacketView]]:
         return [
             (read.direction == back, read.octets, read.view)
-            for read in self.reads
-            if read.direction in (there, back)
+            for read in self._by_connection.get(frozenset(there), ())
         ]
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:

@@ -56,6 +56,9 @@ class Stored:
     end: str | None
 
 
+Conversation = Sequence[tuple[bool, bytes, PacketView]]
+
+
 @dataclass
 class Received:
     """One direction, decoded as far as it has come."""
@@ -89,6 +92,17 @@ def view_of(unit: UnitLike) -> PacketView:
     )
 
 
+def _in_order(received: Received) -> Conversation:
+    """Both directions by the tester's own clock: when it sent, and when it had received."""
+    received.update()
+    units = [unit for unit in received.source.received if unit.packet]
+    both = [(unit.time, False, view) for unit, view in zip(units, received.views, strict=True)] + [
+        (unit.time, True, view_of(unit)) for unit in received.source.sent if unit.packet
+    ]
+    both.sort(key=lambda item: item[0])
+    return [(sent, view.octets, view) for _, sent, view in both]
+
+
 class TesterJudge(Judge):
     """Judge one over the received directions of a case."""
 
@@ -99,6 +113,7 @@ class TesterJudge(Judge):
     ) -> None:
         self._received = received
         self._accepted = accepted
+        self._conversations: dict[Direction, tuple[tuple[int, int], Conversation]] = {}
 
     def changed(
         self,
@@ -148,17 +163,15 @@ class TesterJudge(Judge):
                 *(d for d in seen if d in turned_away and d not in own),
             ]
 
-    def conversation(
-        self, there: Direction, back: Direction
-    ) -> Sequence[tuple[bool, bytes, PacketView]]:
+    def conversation(self, there: Direction, back: Direction) -> Conversation:
         received = self._received.get(there)
         if received is None:
             return ()
-        # By the tester's own clock: when it sent, and when it had received.
-        units = [(unit.time, False, unit) for unit in received.source.received]
-        units += [(unit.time, True, unit) for unit in received.source.sent]
-        units.sort(key=lambda item: item[0])
-        return [(sent, unit.packet, view_of(unit)) for _, sent, unit in units if unit.packet]
+        extent = len(received.source.received), len(received.source.sent)
+        known = self._conversations.get(there)
+        if known is None or known[0] != extent:
+            known = self._conversations[there] = extent, _in_order(received)
+        return known[1]
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return matches(template, view.octets)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scapy.packet import Packet
 
@@ -19,6 +20,12 @@ from .template import decode, matches
 # What a connection carried, both ways, in order: (sent by the tester, packet).
 Conversation = Sequence[tuple[bool, Packet, PacketView]]
 Rule = Callable[[Conversation], PacketView | None]
+
+
+@lru_cache(maxsize=4096)
+def _decoded(octets: bytes) -> Packet:
+    """A packet to look at: several rules, and both judges, read the same ones."""
+    return decode(octets)
 
 
 @dataclass
@@ -42,7 +49,7 @@ class Follows(Expectation):
         assert self.direction is not None
         back = Direction(self.direction.destination, self.direction.source)
         order = judge.conversation(self.direction, back)
-        broken = self.rule([(sent, decode(octets), view) for sent, octets, view in order])
+        broken = self.rule([(sent, _decoded(octets), view) for sent, octets, view in order])
         if broken is None:
             return Seen(True, None, "all as demanded")
         return Seen(False, broken)

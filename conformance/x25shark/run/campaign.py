@@ -11,6 +11,7 @@ import datetime
 import gc
 import queue
 import secrets
+import sys
 import threading
 import time
 from collections import Counter
@@ -46,6 +47,7 @@ from .third_opinion import ThirdOpinion
 from .versions import versions, wireshark_version
 
 MOST_TURNED_AWAY = 20_000
+_SWITCH_INTERVAL = 0.0005
 JUDGES = ("auto", "libwireshark", "tshark")
 
 
@@ -156,6 +158,9 @@ class Campaign:
         except BaseException:
             self._close()
             raise
+        # The judging thread computes while the cases send and wait: after each system call the
+        # case would wait for the interpreter as long as Python's usual 5 ms.
+        sys.setswitchinterval(_SWITCH_INTERVAL)
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
             self._giving_up = GivingUp(self._sanity_call, self._restart_router if can else None)

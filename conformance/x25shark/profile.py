@@ -172,6 +172,7 @@ class Times(_Table):
     t11: float = Field(default=180.0, gt=0)
     t12: float = Field(default=60.0, gt=0)
     t13: float = Field(default=60.0, gt=0)
+    t21: float = Field(default=200.0, gt=0)
     idle: float = Field(default=600.0, gt=0)
     keepalive: float = Field(default=180.0, gt=0)
     call_longest: float = Field(default=210.0, gt=0)

@@ -521,3 +521,67 @@ def test_echo_refuses_restricted_fast_select_with_the_data(make_lab: Any) -> Non
     a = lab.caller()
     a.tell(call("1111", facilities="01c0", user_data="abcd"))
     assert a.take() == ["10011300000000abcd"]
+
+
+# connections that are kept for the next call (RFC 1613 5)
+
+
+def cleared_by_a(lab: Any) -> Any:
+    """A call, cleared by A; its connection to B."""
+    a, b = lab.call(call())
+    a.tell("1001130000")
+    b.tell("100117")
+    b.take()
+    return b
+
+
+@pytest.mark.parametrize("model", ["local", "end-to-end", "splice"])
+def test_a_connection_is_kept(make_lab: Any, model: str) -> None:
+    lab = make_lab(model, keep_connections=True)
+    b = cleared_by_a(lab)
+    assert not b.closed
+    second = lab.caller()
+    second.tell(call(calling="32"))
+    assert not lab.opening
+    assert b.take() == [call(calling="32")]
+    b.tell("10010f")
+    second.take()
+    second.tell("10010041")
+    assert b.take()[0].endswith("41")
+
+
+def test_without_the_option_it_is_closed(make_lab: Any) -> None:
+    assert cleared_by_a(make_lab("local")).closed
+
+
+def test_a_connection_with_a_call_is_not_kept(make_lab: Any) -> None:
+    lab = make_lab("local", keep_connections=True)
+    lab.call(call())
+    lab.caller().tell(call(calling="32"))
+    assert lab.opening
+
+
+def test_what_the_peer_closed_is_not_kept(make_lab: Any) -> None:
+    lab = make_lab("local", keep_connections=True)
+    cleared_by_a(lab).hang_up()
+    lab.caller().tell(call(calling="32"))
+    assert lab.opening
+
+
+def test_an_unconfirmed_clear_ends_the_connection(make_lab: Any) -> None:
+    lab = make_lab("local", keep_connections=True)
+    a, b = lab.call(call())
+    a.tell("1001130000")
+    lab.timers.advance(130)
+    assert b.closed
+    lab.caller().tell(call(calling="32"))
+    assert lab.opening
+
+
+def test_a_kept_connection_is_closed_in_the_end(make_lab: Any) -> None:
+    lab = make_lab("local", keep_connections=True, empty=9)
+    b = cleared_by_a(lab)
+    lab.timers.advance(10)
+    assert b.closed
+    lab.caller().tell(call(calling="32"))
+    assert lab.opening

@@ -10,6 +10,7 @@ error if it cannot start.
 import argparse
 import json
 import os
+import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -81,12 +82,21 @@ def switch_on_faults(names: Sequence[str]) -> None:
 
 def serve(settings: Settings, null: str = "") -> int:
     """Listen, say so, run."""
+    limit_descriptors(settings.descriptors)
     server = Server(settings, null)
     server.listen()
     server.watch_signals()
     announce(server)
     server.run()
     return 0
+
+
+def limit_descriptors(most: int) -> None:
+    """Leave no more files and sockets than the router needs, so that lost ones are missed."""
+    if most:
+        _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard == resource.RLIM_INFINITY or most < hard:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def announce(server: Server) -> None:

@@ -492,5 +492,6 @@ class Channel(Circuit):
             self.start_timer("T13", self.settings.t13, self.t13_expired)
         else:
             # The two ends no longer agree on the state, so the connection cannot be used again.
+            self.given_up = True
             self.wire.close()
             self.released()

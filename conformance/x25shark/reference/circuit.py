@@ -30,6 +30,8 @@ class Circuit:
         self.on_line = False
         #: RFC 1613 6.5: nothing but the answer to a PVC setup counts on this connection.
         self.awaits_setup = False
+        #: Clearing was never confirmed; no other call may use the connection.
+        self.given_up = False
         self.p = P.READY
         self.modulo = 8
         self.lcn = 0

@@ -12,6 +12,8 @@
     keepalive = 0                   seconds after which TCP probes an idle peer; 0: never
     connect_timeout = 30, linger = 5    seconds
     empty = 0                       seconds after which a connection without a call is closed
+    descriptors = 0                 most files and sockets that it may have open; 0: as inherited
+    keep_connections = false        the router's own connections serve for the next call, too
     [timers] t10 = 60, t11 = 180, t12 = 60, t13 = 60, t21 = 200     seconds, 0: not run
     [[route]] prefix = "21", to = "127.0.25.3:1998", or "echo", "sink", "source"
         alternates = ["127.0.25.4:1998"], model, barred = false, fast_select_acceptance = true,
@@ -90,6 +92,8 @@ class Settings:
     connect_timeout: float = 30.0
     linger: float = 5.0
     empty: float = 0.0
+    keep_connections: bool = False
+    descriptors: int = 0
     #: X.25 Table D-1; restarts do not exist on XOT, so T10 runs on serial interfaces only.
     t10: float = 60.0
     t11: float = 180.0
@@ -145,6 +149,8 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
         connect_timeout=top.seconds("connect_timeout", 30.0),
         linger=top.seconds("linger", 5.0),
         empty=top.seconds("empty", 0.0),
+        keep_connections=top.flag("keep_connections", False),
+        descriptors=top.integer("descriptors", 0, 0, 1 << 20),
         t10=timers.seconds("t10", 60.0),
         t11=timers.seconds("t11", 180.0),
         t12=timers.seconds("t12", 60.0),

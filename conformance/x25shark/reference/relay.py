@@ -67,6 +67,8 @@ class Relay(ChannelUser):
         self.offered: Call
         self.destinations: list[Destination] = []
         self.pending: Pending | None = None
+        #: The connection of the far side, where that is XOT.
+        self.connection: Connection | None = None
         self.far_lcn = 0
         self.held_interrupts: dict[Channel, bytes] = {}
         self.near_done = False
@@ -136,6 +138,10 @@ class Relay(ChannelUser):
         if self.destination.serial:
             self.connect_serial()
             return
+        kept = self.router.take_kept(self.destination)
+        if kept is not None:
+            self.call_on(kept)
+            return
         self.pending = self.router.network.connect(
             self.destination.host, self.destination.port, self.connected, self.connect_failed
         )
@@ -144,11 +150,16 @@ class Relay(ChannelUser):
         """The connection is open: send the Call on it."""
         self.pending = None
         connection = self.router.new_connection(wire, accepted=False)
+        self.call_on(connection)
+        return connection
+
+    def call_on(self, connection: Connection) -> None:
+        """Send the Call on a connection without a call."""
+        self.connection = connection
         self.far = connection.channel
         self.far.user = self
         self.offered.lcn = self.choose_lcn()
         self.send_call(self.far)
-        return connection
 
     def connect_serial(self) -> None:
         """Take a logical channel of a serial interface."""
@@ -285,7 +296,11 @@ class Relay(ChannelUser):
             self.router.circuits.discard(self)
 
     def far_released(self, far: Channel) -> None:
-        far.wire.close()
+        """RFC 1613 5: the connection may be closed, or kept for another call."""
+        if self.settings.keep_connections and self.connection is not None:
+            self.router.keep(self.destination, self.connection)
+        else:
+            far.wire.close()
 
     def record(self, cause: int, diagnostic: int) -> None:
         """One entry in the table of cleared circuits."""

@@ -14,7 +14,7 @@ from .relay import Relay
 from .relay_endtoend import EndToEndRelay
 from .relay_local import LocalRelay
 from .relay_splice import SpliceRelay
-from .routes import Route
+from .routes import Destination, Route
 from .serial import SerialInterface
 from .tables import P
 from .terminal import TERMINALS
@@ -43,6 +43,8 @@ class Router(ChannelUser):
         self.unsettled: list[Channel] = []
         self.used_lcns: set[int] = set()
         self.serials = {one.name: SerialInterface(self, one) for one in settings.serials}
+        #: Connections without a call that this router opened, by where they lead.
+        self.kept: dict[Destination, list[Connection]] = {}
         self.stopping = False
         self.pvcs = PvcTable(self)
 
@@ -60,6 +62,31 @@ class Router(ChannelUser):
         connection = Connection(self, wire, accepted)
         self.connections[connection] = None
         return connection
+
+    def keep(self, destination: Destination, connection: Connection) -> None:
+        """Use a connection for the next call to the same destination (RFC 1613 5)."""
+        channel = connection.channel
+        if connection.over or channel.given_up or self.stopping:
+            connection.wire.close()
+            return
+        kept = self.kept.setdefault(destination, [])
+        kept[:] = [*(one for one in kept if not one.over), connection]
+
+        def forget() -> None:
+            kept.remove(connection)
+            connection.wire.close()
+
+        channel.start_timer("empty", self.settings.empty, forget)
+
+    def take_kept(self, destination: Destination) -> Connection | None:
+        """A kept connection that is still open and has no call of the other side on it."""
+        kept = self.kept.get(destination, [])
+        while kept:
+            connection = kept.pop()
+            connection.channel.stop_timer("empty")
+            if not connection.over and connection.channel.p is P.READY:
+                return connection
+        return None
 
     def flush(self) -> None:
         """Send the acknowledgements that no Data packet has carried."""

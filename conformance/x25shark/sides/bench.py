@@ -197,11 +197,12 @@ class Bench:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
         return self._side(at.upper(), connection, modulus)
 
-    def _side(self, name: str, connection: Connection, modulus: int = 8) -> Side:
-        self.connections.append((name, connection))
-        direction = Direction(connection.remote, connection.local)
-        self.received[direction] = Received(connection)
-        side = Side(self, name, connection, modulus)
+    def _side(self, name: str, connection: Connection, modulus: int = 8, start: int = 0) -> Side:
+        if not start:
+            self.connections.append((name, connection))
+            direction = Direction(connection.remote, connection.local)
+            self.received[direction] = Received(connection)
+        side = Side(self, name, connection, modulus, start)
         self.sides.append(side)
         return side
 
@@ -216,7 +217,8 @@ class Bench:
     def incoming(self, *templates: Packet, at: str = "b", clause: str | None = None) -> Side:
         """The next connection from the router and the Call on it, as one of the templates says.
 
-        at: "b", "b2" or "a" (a call in the other direction). Raises ExpectationFailed.
+        A connection whose call is cleared may serve for the next one (RFC 1613 5). at: "b", "b2" or
+        "a" (a call in the other direction). Raises ExpectationFailed.
         """
         side = self.accept(at=at, clause=clause)
         side.expect(*(templates or (CallRequest(),)), clause=clause)
@@ -224,11 +226,16 @@ class Bench:
         return side
 
     def accept(self, *, at: str = "b", clause: str | None = None) -> Side:
-        """The next TCP connection from the router to this address of the tester."""
+        """The next TCP connection from the router to there, or a kept one with a new Call."""
         if at not in self._listeners:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
+        name = "A" if at == "a" else "B"
+        self.loop.wait(lambda: self.is_called(at), self.patience)
+        kept = self._kept(at)
+        if kept is not None:
+            start, kept.next_call = kept.next_call or 0, None
+            return self._side(name, kept.connection, start=start)
         waiting = self._waiting[at]
-        self.loop.wait(lambda: bool(waiting), self.patience)
         if not waiting:
             missing = Next(
                 at.upper(),
@@ -239,28 +246,41 @@ class Bench:
             )
             self.state(missing)
             raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
-        return self._side("A" if at == "a" else "B", waiting.pop(0))
+        return self._side(name, waiting.pop(0))
 
     def is_called(self, at: str = "b") -> bool:
-        """Whether the router has opened a connection there that accept() has not taken yet."""
-        return bool(self._waiting.get(at))
+        """Whether the router has called there and accept() has not taken that call yet."""
+        return bool(self._waiting.get(at)) or self._kept(at) is not None
+
+    def _kept(self, at: str) -> Side | None:
+        """The side of a call that is over, with the next Call on its connection."""
+        listener = self._listeners.get(at)
+        if listener is None:
+            return None
+        for side in self.sides:
+            if side.next_call is not None and side.connection.local == listener.address:
+                return side
+        return None
+
+    def _latest_sides(self) -> list[Side]:
+        """For each connection the side of its latest call."""
+        return list({id(side.connection): side for side in self.sides}.values())
 
     def went_on(self, calling: Side, *, at: str = "b", seconds: float | None = None) -> bool:
         """Wait until the router connects to that address or answers the calling side.
 
         Whether it connected. For rows that allow a call to be refused or to be carried on.
         """
-        waiting = self._waiting.get(at, [])
         received = calling.connection.received
         self.loop.wait(
             lambda: (
-                bool(waiting)
+                self.is_called(at)
                 or bool(received and received[-1].end > calling.cursor)
                 or calling.connection.end is not None
             ),
             self.patience if seconds is None else seconds,
         )
-        return bool(waiting)
+        return self.is_called(at)
 
     def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
         """Demand that the router opens no further connection to that address, up to the end."""
@@ -488,15 +508,18 @@ class Bench:
 
     def finish(self, *, watched: bool) -> None:
         """End what is open, in an orderly way; watched: demand that nothing else came."""
-        for side in self.sides:
+        for side in self._latest_sides():
             if watched:
                 relaxed = side.connection.received_octets
+                allowed = [
+                    p for s in self.sides if s.connection is side.connection for p in s.allowed
+                ]
                 self.expectations.append(
                     Quiet(
                         side.name,
                         self.purpose.clause,
                         side.direction,
-                        passing=FLOW_CONTROL + tuple(side.allowed),
+                        passing=FLOW_CONTROL + tuple(allowed),
                         relaxed_from=relaxed,
                         relaxed=_CLEARING,
                     )

@@ -56,12 +56,15 @@ class Side:
     """A DTE (side "A" calls, side "B" is called) on one connection.
 
     lcn and modulus are put into every packet that does not name its own; so are P(S) and P(R).
-    Data is acknowledged by RR as it arrives, unless withholding is set.
+    Data is acknowledged by RR as it arrives, unless withholding is set. start: octets that the
+    router had sent on the connection before the call of this side (RFC 1613 5: it may be kept).
     """
 
     present = True
 
-    def __init__(self, bench: Bench, name: str, connection: Connection, modulus: int = 8) -> None:
+    def __init__(
+        self, bench: Bench, name: str, connection: Connection, modulus: int = 8, start: int = 0
+    ) -> None:
         self.bench = bench
         self.name = name
         self.connection = connection
@@ -71,11 +74,13 @@ class Side:
         self.packet_size = 128
         self.numbering = Numbering(modulus)
         self.withholding = False
-        self.cursor = 0
+        self.start = self.cursor = start
+        # Octets before a further Call on the connection of a call that is over.
+        self.next_call: int | None = None
         self.phase = "idle"
         self.allowed: list[Packet] = []
         connection.on_unit = self._arrived
-        for unit in connection.received:
+        for unit in self.units:
             self._arrived(unit)
 
     # sending
@@ -183,10 +188,20 @@ class Side:
 
     # receiving
 
+    @property
+    def units(self) -> list[Unit]:
+        """What has come since the call of this side began, or since the connection was opened."""
+        return [unit for unit in self.connection.received if unit.offset >= self.start]
+
     def _arrived(self, unit: Unit) -> None:
         packet = unit.packet
+        if packet[2:3] == b"\x0b" and self.phase == "cleared":
+            self.next_call = unit.offset
         if len(packet) >= 3 and packet[2] in (0x0F, 0x13, 0x17):
-            self.phase = {0x0F: "connected", 0x13: "being cleared", 0x17: "cleared"}[packet[2]]
+            phase = {0x0F: "connected", 0x13: "being cleared", 0x17: "cleared"}[packet[2]]
+            collision = phase == "being cleared" and self.phase == "clearing"
+            # X.25 4.1.9: clearing is complete then, without a confirmation.
+            self.phase = "cleared" if collision else phase
         if self.numbering.received(packet) and not self.withholding:
             self.acknowledge()
 

@@ -82,9 +82,9 @@ def offer_of(call: Packet) -> tuple[PacketSize, WindowSize]:
 
 
 def received_call(side: Side) -> Packet:
-    """The first packet that came on a connection: the Incoming Call of a called side."""
-    side.wait_until(lambda: bool(side.connection.received or side.connection.end))
-    return decode(side.connection.received[0].packet if side.connection.received else b"")
+    """The first packet of a call: the Incoming Call of a called side."""
+    side.wait_until(lambda: bool(side.units or side.connection.end))
+    return decode(side.units[0].packet if side.units else b"")
 
 
 def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:

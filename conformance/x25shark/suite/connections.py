@@ -102,9 +102,9 @@ def call_is_cleared(call: Call) -> bool:
 
 
 def call_at(side: AnySide) -> Packet:
-    """The first packet that came on a connection."""
+    """The first packet of a call."""
     assert isinstance(side, Side)
-    return decode(side.connection.received[0].packet)
+    return decode(side.units[0].packet)
 
 
 def same_call(call: Packet) -> CallRequest:

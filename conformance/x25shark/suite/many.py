@@ -73,10 +73,9 @@ def has_room(bench: Bench) -> None:
 
 
 def first_packet(side: Side) -> Packet | None:
-    """The first packet of a connection, as soon as it is there. Nothing is expected by this."""
-    side.wait_until(lambda: bool(side.connection.received) or side.connection.end is not None)
-    received = side.connection.received
-    return decode(received[0].packet) if received else None
+    """The first packet of a call, as soon as it is there. Nothing is expected by this."""
+    side.wait_until(lambda: bool(side.units) or side.connection.end is not None)
+    return decode(side.units[0].packet) if side.units else None
 
 
 def take_calls(bench: Bench) -> None:

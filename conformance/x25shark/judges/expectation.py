@@ -50,8 +50,8 @@ class PacketView:
 
     @property
     def text(self) -> str:
-        """The packet in one line."""
-        return summary_line(self.octets)
+        """The packet in one line, called as what the router sends (to a DTE)."""
+        return summary_line(self.octets, to_dte=True)
 
 
 class Judge(ABC):

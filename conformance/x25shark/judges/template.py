@@ -148,11 +148,11 @@ def _facility_filter(item: Packet | Lacks) -> list[str]:
 
 
 def describe_template(template: Packet) -> str:
-    """The template in words."""
+    """The template in words; templates are of what the router sends, so to a DTE."""
     shown = template.copy()
     lacking = ""
     wanted = shown.fields.get("facilities")
     if isinstance(wanted, list):
         lacking = "".join(f" without {i.facility.__name__}" for i in wanted if isinstance(i, Lacks))
         shown.fields["facilities"] = [i for i in wanted if not isinstance(i, Lacks)]
-    return describe(shown) + lacking
+    return describe(shown, to_dte=True) + lacking

@@ -406,6 +406,7 @@ def resets(make_lab: Any, model: str) -> Any:
     labs = []
     for script in (
         ["a10011b0007", "b10011f", "a10010055"],
+        ["a10011b0007", "b10011f00", "a10010055"],
         ["a10011b8007", "a10010055", "b10011f"],
         ["a10011b0007", "b10010266", "b10011f"],
         ["a10011b0007", "b10011b0008", "b10011f", "a10010055"],
@@ -655,6 +656,7 @@ SOCKET_LEVEL = {
     "BUG-XOT-21",
     "BUG-XOT-46",
     "BUG-XOT-48",
+    "BUG-XOT-51",
     "BUG-CALL-17",
     "BUG-CLR-10",
     "BUG-MALF-06",

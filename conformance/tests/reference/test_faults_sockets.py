@@ -152,6 +152,20 @@ def test_fault_blocks_on_writing(start_router: Any, listener: Any) -> None:
         b.reset()
 
 
+def test_fault_octet_with_the_syn(start_router: Any, listener: Any) -> None:
+    save_syn, saved_syn = 27, 28  # TCP_SAVE_SYN, TCP_SAVED_SYN of Linux: headers of the SYN
+    listener.sock.setsockopt(socket.IPPROTO_TCP, save_syn, 1)
+    for fault in ([], ["--fault", "BUG-XOT-51"]):
+        router = start_router(config(listener), *fault)
+        a = router.connect()
+        a.send(CALL)
+        b = listener.accept()
+        syn = b.sock.getsockopt(socket.IPPROTO_TCP, saved_syn, 512)
+        headers = (syn[0] & 15) * 4 + (syn[(syn[0] & 15) * 4 + 12] >> 4) * 4
+        assert struct.unpack_from(">H", syn, 2)[0] - headers == len(fault) // 2
+        assert b.receive() == CALL
+
+
 def test_fault_ends_on_a_write_to_a_reset_connection(start_router: Any, listener: Any) -> None:
     router = start_router(config(listener, "splice"))
     first, b = flood_without_reading(router, listener)

@@ -88,13 +88,6 @@ def faults() -> dict[str, Fault]:
 
 
 @cache
-def unproven() -> frozenset[str]:
-    """Cases that no fault of the reference router is known to make fail."""
-    text = (resources.files(__package__) / "unproven.toml").read_text("utf-8")
-    return frozenset(tomllib.loads(text)["cases"])
-
-
-@cache
 def catalogue() -> Catalogue:
     """The catalogue that comes with x25shark."""
     text = (resources.files(__package__) / "purposes.toml").read_text("utf-8")

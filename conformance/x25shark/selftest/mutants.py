@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..catalogue import faults, unproven
+from ..catalogue import faults
 from ..profile import Profile, load_profile
 from ..results import CaseResult, write_whole
 from ..run.campaign import Campaign, Options, Watcher
@@ -242,16 +242,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     missed = [r for r in uncaught if not _excused(r)]
     for row in uncaught:
         print(f"{'not judged' if _excused(row) else 'MISSED'} {row.fault}: {_excused(row)}")
-    without = _never_failing(rows) if not arguments.faults else []
-    never = [identifier for identifier in without if identifier not in unproven()]
-    if without:
-        print(f"cases that no fault makes fail here: {', '.join(without)}")
+    never = _never_failing(rows) if not arguments.faults else []
     if never:
-        print(f"of these, not in unproven.toml: {', '.join(never)}")
+        print(f"cases that no fault makes fail: {', '.join(never)}")
     caught = len(broken) - len(uncaught)
     print(
         f"{time.monotonic() - started:.0f} s; {len(broken)} faults, {caught} caught, "
-        f"{len(uncaught) - len(missed)} not judged; cases that never fail: {len(without)}"
+        f"{len(uncaught) - len(missed)} not judged; cases that never fail: {len(never)}"
     )
     print(f"{caught} passed, {len(missed) + len(never)} failed")
     return 1 if missed or never else 0
@@ -261,7 +258,7 @@ def _worth_another_try(rows: Sequence[Caught], *, nulls: bool) -> list[str]:
     """Faults that were missed, and those that should have made a case fail which never did."""
     broken = [r for r in rows if r.fault in faults()]
     chosen = [r.fault for r in broken if not _is_caught(r) and not _excused(r)]
-    never = set(_never_failing(rows)) - unproven() if nulls else set()
+    never = set(_never_failing(rows)) if nulls else set()
     ran = {row.fault for row in rows}
     for name, fault in faults().items():
         if name in ran and never & {*fault.witnesses, *fault.also_fails} and name not in chosen:

@@ -8,7 +8,7 @@ Getting there is a preamble: if it fails the case is INCONCLUSIVE.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scapy_x25 import RNR128
 
@@ -35,13 +35,17 @@ from .reactions import AnySide
 
 @dataclass
 class Scene:
-    """A channel in a state. side: whose channel it is; other: the far end, if there is a call."""
+    """A channel in a state. side: whose channel it is; other: the far end, if there is a call.
+
+    beside: calls that what happens on this channel must not touch.
+    """
 
     bench: Bench
     state: str
     side: Side
     other: AnySide | None = None
     call: Call | None = None
+    beside: list[Call] = field(default_factory=list)
 
     @property
     def connected(self) -> Call:

@@ -186,8 +186,14 @@ def call_twice(patch: Patch) -> None:
 
 @fault("BUG-CALL-18", "route loop without limit")
 def endless_loop(patch: Patch) -> None:
+    """Where no channel is left the loop waits for one, and no timer ends it."""
     patch.replace(Router, "is_loop", lambda self, channel, called: False)
-    patch.replace(Router, "is_full", lambda self: False)
+    without_timer(patch, "T11", "T21")
+
+    @patch.wrap(Router, "refuse")
+    def refuse(original: Any, router: Router, channel: Channel, *arguments: Any) -> None:
+        if not channel.wire.from_self:
+            original(router, channel, *arguments)
 
 
 @fault("BUG-CALL-19", "an address shorter than a prefix matches it")

@@ -251,3 +251,8 @@ def timer_leak(patch: Patch) -> None:
 @fault("BUG-RST-08", "a reset under traffic leaves one side with the old numbers")
 def old_numbers_under_traffic(patch: Patch) -> None:
     keep_numbers(patch, under_traffic=True)
+
+
+@fault("BUG-RST-09", "takes no Reset Confirmation: the reset never ends on that side")
+def endless_reset(patch: Patch) -> None:
+    patch.replace(Channel, "on_reset_confirmation", lambda self, octets: None)

@@ -3,6 +3,7 @@
 
 import os
 import select
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -483,3 +484,27 @@ def clear_for_length_2(patch: Patch) -> None:
         elif channel.p is not P.CLEAR_SENT:
             channel.modulo, channel.lcn = 8, codec.lcn_of(octets)
             channel.clear_error(Diag.TOO_SHORT)
+
+
+@fault("BUG-XOT-51", "sends the first octet with the SYN")
+def octet_with_syn(patch: Patch) -> None:
+    no_cookie = 34  # TCP_FASTOPEN_NO_COOKIE of Linux, which Python does not name
+    begun: set[int] = set()
+
+    @patch.wrap(PendingConnection, "open")
+    def open_(
+        original: Any, pending: PendingConnection, sock: socket.socket, address: tuple[str, int]
+    ) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, no_cookie, 1)
+        try:
+            sock.sendto(b"\0", socket.MSG_FASTOPEN, address)
+        except BlockingIOError:
+            return
+        begun.add(sock.fileno())
+
+    @patch.wrap(TcpWire, "queue")
+    def queue(original: Any, wire: TcpWire, octets: bytes) -> None:
+        # Every unit begins with the octet that is already on its way.
+        first = wire.socket.fileno() in begun
+        begun.discard(wire.socket.fileno())
+        original(wire, octets[1:] if first else octets)

@@ -82,3 +82,11 @@ def forwards_clear(patch: Patch) -> None:
 def collision(patch: Patch) -> None:
     patch.replace(PvcEnd, "keeps_own", lambda self: True)
     send_on_all(patch)
+
+
+@fault("BUG-XOT-52", "PVC setup: asks with status 0x14")
+def asks_with_status(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "setup")
+    def setup(original: Any, end: PvcEnd, status: int) -> Setup:
+        asked: Setup = original(end, status)
+        return asked._replace(status=0x14)

@@ -125,6 +125,13 @@ def two_clears(patch: Patch) -> None:
         original(router, channel, call)
 
 
+@fault("BUG-MALF-10", "takes a Reset Confirmation with extra octets")
+def long_reset_confirmation(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_reset_confirmation")
+    def on_reset_confirmation(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets[:3])
+
+
 @fault("BUG-SYS-01", "one buffer shared by two calls")
 def shared_buffer(patch: Patch) -> None:
     # Call user data: the Call that was read last is what goes out on each connection.

@@ -103,6 +103,17 @@ def test_what_moved_by_just_as_much() -> None:
     after = {"x": {"a": 1, "b.c": [5, 8], "d": 9, "new": 3}, "y": {"a": 3}}
     assert others_moved(before, after, parse("x"), 3) == ['x."b.c"[1]', "x.new"]
     assert others_moved(before, after, parse("nothing"), 3) == []
+    mapped = [parse('x."b.c".*'), parse("x.{cause}"), parse("n.new")]
+    assert others_moved(before, after, parse("x"), 3, mapped) == ["x.new"]
+
+
+def test_what_a_path_leads_to() -> None:
+    by_cause = parse('clears."0x{cause:02x}"')
+    assert by_cause.leads_to(("clears", "0x1f"))
+    assert not by_cause.leads_to(("clears", "0xno"))
+    assert not by_cause.leads_to(("clears", "0x1f", "x"))
+    assert parse("a.*").leads_to(("a", 5))
+    assert not parse("a.*").leads_to(("b", 5))
 
 
 def test_a_page_without_end_is_looked_at_in_part() -> None:

@@ -23,7 +23,8 @@ class CounterMoved(Expectation):
     """A counter moved by the number of its events in the capture.
 
     before, after: the readings, None where the page has no such counter. instead: other counters
-    that moved without a reason.
+    that moved without a reason. perhaps: what the profile does not map and moved by as much as is
+    missing.
     """
 
     name: str = ""
@@ -34,6 +35,7 @@ class CounterMoved(Expectation):
     before: int | None = None
     after: int | None = None
     instead: tuple[str, ...] = ()
+    perhaps: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -66,7 +68,8 @@ class CounterMoved(Expectation):
             words = f"{result} as {self.path}; the capture shows {shown}"
         if result == RIGHT:
             words = f"moved by {step}, as the capture shows"
-        return words + (f"; moved instead: {', '.join(self.instead)}" if self.instead else "")
+        words += f"; moved instead: {', '.join(self.instead)}" if self.instead else ""
+        return words + (f"; perhaps counted as {', '.join(self.perhaps)}" if self.perhaps else "")
 
     def counter(self, two: Seen) -> CounterReading:
         shown = two.count or 0

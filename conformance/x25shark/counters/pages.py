@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from .paths import Missing, Path
@@ -13,6 +14,8 @@ MOST_NUMBERS = 20_000
 DEEPEST = 12
 COUNTER32 = 1 << 32
 _MOST_DIGITS = 20
+
+Steps = tuple[str | int, ...]
 
 
 def number(value: Any) -> int | None:
@@ -49,8 +52,8 @@ def moved(before: int, after: int, shown: int) -> int:
     return step + COUNTER32 if step < 0 and step + COUNTER32 == shown else step
 
 
-def numbers(document: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str, int]]:
-    """Every number of a document with its path as text, as far as the bounds go."""
+def numbers(document: Any, above: Steps = ()) -> Iterator[tuple[Steps, int]]:
+    """Every number of a document with the way to it, as far as the bounds go."""
     left = MOST_NUMBERS
     waiting = [(above, document)]
     while waiting and left > 0:
@@ -58,31 +61,35 @@ def numbers(document: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[
         left -= 1
         if isinstance(item, (dict, list)) and len(steps) < DEEPEST:
             members = item.items() if isinstance(item, dict) else enumerate(item)
-            inside = [((*steps, key), inner) for key, inner in members]
-            waiting += reversed(inside[:left])
+            inside = [((*steps, key), inner) for key, inner in islice(members, left)]
+            waiting += reversed(inside)
         else:
             found = number(item)
             if found is not None:
-                yield _text(steps), found
+                yield steps, found
 
 
-def others_moved(before: Any, after: Any, root: Path, step: int) -> list[str]:
-    """Paths below a root whose numbers moved by exactly that much."""
+def others_moved(
+    before: Any, after: Any, root: Path, step: int, mapped: Sequence[Path] = ()
+) -> list[str]:
+    """What moved by exactly that much below a root, but for what the mapped paths lead to."""
     try:
         (old,), (new,) = root.values(before), root.values(after)
     except (Missing, ValueError):
         return []
     above = tuple(s for s in root.steps if isinstance(s, (str, int)))
     earlier = dict(numbers(old, above))
-    return [p for p, n in numbers(new, above) if n - earlier.get(p, 0) == step]
+    found = [steps for steps, n in numbers(new, above) if n - earlier.get(steps, 0) == step]
+    return [in_words(steps) for steps in found if not any(p.leads_to(steps) for p in mapped)]
 
 
-def _text(steps: Sequence[str | int]) -> str:
+def in_words(steps: Steps) -> str:
+    """The way to a value as a path is written; names may be a router's, so they are cut."""
     words = ""
     for step in steps:
-        plain = isinstance(step, str) and step.isascii() and step.replace("_", "").isalnum()
         if isinstance(step, int):
             words += f"[{step}]"
         else:
-            words += ("." if words else "") + (step if plain else f'"{step[:100]}"')
+            plain = step.isascii() and step.replace("_", "").isalnum()
+            words += ("." if words else "") + (step if plain else f'"{step}"')[:100]
     return words[:300]

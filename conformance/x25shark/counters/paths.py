@@ -72,6 +72,13 @@ class Path:
         text = ".".join(t for t in (root.text, self.text) if t)
         return Path(text, root.steps + self.steps, absolute=True)
 
+    def leads_to(self, steps: tuple[str | int, ...]) -> bool:
+        """Whether the path, with any cause, is the way to that value."""
+        return len(steps) == len(self.steps) and all(
+            isinstance(own, _All) or own == step or _with_any_cause(own, step)
+            for own, step in zip(self.steps, steps, strict=True)
+        )
+
     def values(self, document: Any) -> list[Any]:
         """What stands there: one value, or several where the path has a "*". Raises Missing."""
         found = [document]
@@ -87,6 +94,13 @@ class Path:
         else:
             above = ".".join(str(s) for s in self.steps[:number]) or "the document"
             raise Missing(f"{above} has no {step!r}")
+
+
+def _with_any_cause(own: Step, step: str | int) -> bool:
+    if not isinstance(own, str) or not isinstance(step, str) or not _HOLE.search(own):
+        return False
+    parts = (re.escape(part) for part in _HOLE.split(own))
+    return re.fullmatch("[0-9A-Fa-f]{1,3}".join(parts), step) is not None
 
 
 def _has(value: Any, step: Step) -> bool:

@@ -23,7 +23,7 @@ from typing import Any
 from ..counters.cleared import ClearedTable, Entry, NoTable, entries
 from ..counters.counts import DEFINITIONS, Cut, definition
 from ..counters.moved import CounterMoved
-from ..counters.names import NAMES, RIGHT
+from ..counters.names import NAMES
 from ..counters.pages import moved, others_moved, value
 from ..counters.paths import Path
 from ..counters.reader import ReadError, Reading
@@ -180,7 +180,7 @@ def _compare(
             break
         bench.loop.wait(lambda: False, PAUSE)
     for expectation in wrong:
-        expectation.instead = tuple(_instead(bench, expectation, before, after, begun))
+        _find_others(bench, expectation, before, after, begun)
     for expectation in expectations:
         bench.state(expectation)
     if wrong:
@@ -207,37 +207,26 @@ def _moved(
     )
 
 
-def _instead(
-    bench: Bench,
-    wrong: CounterMoved,
-    before: Any,
-    after: Any,
-    begun: Extent,
-) -> Iterator[str]:
-    """Other counters of the interface that moved too far, or else by just what is missing."""
+def _find_others(bench: Bench, wrong: CounterMoved, before: Any, after: Any, begun: Extent) -> None:
+    """Where the missing may have been counted: counters that moved too far, or by just as much."""
     counters = bench.profile.counters
     shown = wrong.definition.total(wrong.cuts, bench.judge_one)
     missing = shown - moved(wrong.before or 0, wrong.after or 0, shown)
     if counters is None or missing <= 0:
         return
-    known = [name for name in counters.named() if name in DEFINITIONS]
-    mapped = set()
-    found = False
-    for place in places(counters, known):
-        if place.interface != wrong.interface:
-            continue
-        mapped |= {path.text for path in place.paths}
-        other = _moved(bench, place, before, after, begun)
-        right = other.definition.total(other.cuts, bench.judge_one)
-        step = moved(other.before or 0, other.after or 0, right)
-        if other.result(right) != RIGHT and step > right:
-            found = True
-            yield f"{place.shown_name} by {step - right} too many"
+    others = []
+    for place in places(counters, [name for name in counters.named() if name in DEFINITIONS]):
+        if place.interface == wrong.interface:
+            other = _moved(bench, place, before, after, begun)
+            right = other.definition.total(other.cuts, bench.judge_one)
+            step = moved(other.before or 0, other.after or 0, right)
+            if step > right:
+                others.append(f"{place.shown_name} by {step - right} too many")
+    wrong.instead = tuple(others)
     root = counters.root(wrong.interface)
-    if not found and root is not None:
-        for path in others_moved(before, after, root, missing)[:5]:
-            if path not in mapped:
-                yield path
+    if not others and root is not None:
+        mapped = [p.below(root) for name in counters.named() for p in counters.paths(name) or ()]
+        wrong.perhaps = tuple(others_moved(before, after, root, missing, mapped)[:5])
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Reading:
         """The document. Raises ReadError; one that is not there yet is given up."""
         if not self.done:
             self._give_up()
-            raise ReadError(f"{self._url} gave no whole answer within {self._seconds:g} s")
+            raise ReadError(f"{self._url}: no whole answer within {self._seconds:g} s")
         if self._problem:
             raise ReadError(f"{self._url}: {self._problem}")
         return self._document
@@ -72,7 +72,7 @@ class Reading:
         except ReadError as error:
             self._problem = str(error)
         except TimeoutError:
-            self._problem = f"no answer within {self._seconds:g} s"
+            self._problem = f"no whole answer within {self._seconds:g} s"
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._problem = f"no answer: {_words(error)}"
         finally:

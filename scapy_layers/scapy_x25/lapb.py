@@ -295,6 +295,7 @@ FRAMES: tuple[type[LAPB], ...] = (
     LapbUndefined,
 )
 LapbI.strict_conditions = LapbI128.strict_conditions = {"lapbs.type": 0x00}
+LapbUndefined.strict_conditions = {"lapbs.undefined": 1}
 for _code, _pair in (*_SUPERVISORY.items(), *_UNNUMBERED.items()):
     for _frame in _pair:
         _frame.strict_conditions = {"lapbs.type": _code}

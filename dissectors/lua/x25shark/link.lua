@@ -56,7 +56,27 @@ local function fcs_of(octets)
 end
 
 local function new_link()
-  return { offsets = { 0, 0 }, extended = false, asked = SABM, expected = {}, circuits = {}, known = false }
+  return {
+    offsets = { 0, 0 }, extended = false, asked = {}, setting_up = {}, seen_set_up = false, expected = {},
+    circuits = {}, known = false,
+  }
+end
+
+-- UA: who sends it begins anew if it was asked to, and so does the other if it asked and waits. A UA
+-- that nobody asked for changes no number. In a capture that begins later any UA counts.
+local function accept_set_up(l, place)
+  local other = 3 - place
+  local asked = l.asked[other]
+  if l.seen_set_up and not asked then
+    return
+  end
+  l.extended = asked == SABME
+  l.circuits, l.known = {}, false
+  l.expected[place] = 0
+  if not l.seen_set_up or l.setting_up[other] then
+    l.expected[other] = 0
+  end
+  l.asked[other], l.setting_up[place], l.setting_up[other] = nil, nil, nil
 end
 
 -- A new link, or a restart: every circuit begins anew.
@@ -87,11 +107,9 @@ end
 -- What a valid frame does to the link. Returns what has to be kept for later passes.
 local function follow_frame(l, f, direction, octets, kept)
   if f.type == SABM or f.type == SABME then
-    l.asked = f.type
+    l.asked[direction + 1], l.setting_up[direction + 1], l.seen_set_up = f.type, true, true
   elseif f.type == UA then
-    l.extended = l.asked == SABME
-    l.expected = { 0, 0 }
-    l.circuits, l.known = {}, false
+    accept_set_up(l, direction + 1)
   elseif f.type == 0 and f.n_s then
     local modulus = l.extended and 128 or 8
     local expected = l.expected[direction + 1]

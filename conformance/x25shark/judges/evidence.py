@@ -3,17 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scapy.packet import Packet
 
-from .expectation import Address, Direction, Expectation, Judge, PacketView
+from .expectation import FRAMES, Address, Direction, Expectation, Judge, PacketView
+from .frames import Damaged
 from .reading import PacketRead, Reading
 from .template import to_filter
 
-FIELDS = ("x25s.type", "x25s.user_data", "x25s.m", "x25s.q", "x25s.octets")
+FIELDS = (
+    "x25s.type",
+    "x25s.user_data",
+    "x25s.m",
+    "x25s.q",
+    "x25s.octets",
+    "hdlcs.octets",
+    "hdlcs.aborted",
+    "hdlcs.unaligned",
+    "lapbs.type",
+)
 _HEADER_OCTETS = 4
+_DISC = 0x43
+_PASSED_OVER = frozenset({"lapbs.repeated", "hdlcs.giant", "hdlcs.address.unknown"})
 
 
 def filters_of(expectations: Iterable[Expectation]) -> list[str]:
@@ -23,7 +36,7 @@ def filters_of(expectations: Iterable[Expectation]) -> list[str]:
 
 @dataclass(frozen=True)
 class Read:
-    """One packet of the evidence with the direction it went."""
+    """One packet of the evidence with the direction it went; or one frame of a serial line."""
 
     direction: Direction
     view: PacketView
@@ -31,21 +44,36 @@ class Read:
 
 
 class EvidenceJudge(Judge):
-    """Judge two over the reading of one capture, made with filters_of() and FIELDS."""
+    """Judge two over the reading of one capture, made with filters_of() and FIELDS.
 
-    def __init__(self, reading: Reading, filters: Sequence[str]) -> None:
+    lines: names of the serial lines by their interface in the capture.
+    """
+
+    def __init__(
+        self, reading: Reading, filters: Sequence[str], lines: Mapping[int, str] | None = None
+    ) -> None:
         self._hits = {
             text: frozenset(hits) for text, hits in zip(filters, reading.hits, strict=True)
         }
         self._filters: dict[int, tuple[Packet, str]] = {}
-        self.reads = [_read(packet) for packet in reading.packets if packet.offset is not None]
+        self._opened: dict[Address, list[Direction]] = {}
+        self._disconnected: set[str] = set()
+        self.reads: list[Read] = []
+        # Frames whose packet is of no channel: sent again, or followed by nobody.
+        passed_over = {e.frame for e in reading.experts if e.id in _PASSED_OVER}
+        for packet in reading.packets:
+            if packet.offset is None:
+                continue
+            if not packet.sport and not packet.dport:
+                self._take_frame(packet, lines or {}, passed_over)
+            else:
+                self.reads.append(_read(packet))
         self._by_direction: dict[Direction, list[PacketView]] = {}
         self._by_connection: dict[frozenset[Address], list[Read]] = {}
         for read in self.reads:
             self._by_direction.setdefault(read.direction, []).append(read.view)
             self._by_connection.setdefault(frozenset(read.direction), []).append(read)
         self._ends: dict[Direction, str] = {}
-        self._opened: dict[Address, list[Direction]] = {}
         for end in reading.tcp_ends:
             direction = Direction((end.src, end.sport), (end.dst, end.dport))
             if end.fin or end.rst:
@@ -57,6 +85,43 @@ class EvidenceJudge(Judge):
                 if asked not in opened:
                     opened.append(asked)
 
+    def _take_frame(
+        self, packet: PacketRead, lines: Mapping[int, str], passed_over: Collection[int]
+    ) -> None:
+        """A frame of a serial line, and the packet that it brought to a channel."""
+        name = lines.get(packet.stream, f"interface {packet.stream}")
+        ends = (f"{name} tester", f"{name} router")
+        source, destination = ends if packet.src == "A" else ends[::-1]
+        whole = _octets(packet, "hdlcs.octets")
+        if any(_number(packet, f"hdlcs.{how}") for how in ("aborted", "unaligned")):
+            whole = Damaged(whole)
+        offset = packet.offset or 0
+        view = PacketView(
+            offset=offset,
+            end=offset + len(whole),
+            type=_number(packet, "lapbs.type"),
+            user_data=b"",
+            m=0,
+            q=0,
+            octets=whole,
+            frame=packet.frame,
+            k=packet.k,
+            framed=True,
+        )
+        self.reads.append(Read(Direction((source, FRAMES), (destination, FRAMES)), view, whole))
+        if packet.src != "A" and view.type == _DISC:
+            self._disconnected.add(source)
+        brought = _octets(packet, "x25s.octets")
+        if not brought or packet.frame in passed_over:
+            return
+        lcn = (brought[0] & 15) << 8 | brought[1] if len(brought) > 1 else 0
+        direction = Direction((source, lcn), (destination, lcn))
+        self.reads.append(Read(direction, _view(packet, view.end), brought))
+        if packet.src != "A" and lcn:
+            opened = self._opened.setdefault((destination, 0), [])
+            if direction not in opened:
+                opened.append(direction)
+
     def frames(self) -> dict[tuple[Direction, int], tuple[int | None, int | None]]:
         """Frame and k of every packet, by direction and offset."""
         return {(r.direction, r.view.offset): (r.view.frame, r.view.k) for r in self.reads}
@@ -65,6 +130,8 @@ class EvidenceJudge(Judge):
         return self._by_direction.get(direction, ())
 
     def ended(self, direction: Direction) -> str | None:
+        if direction.line is not None and direction.source[1] != FRAMES:
+            return "DISC" if direction.source[0] in self._disconnected else None
         return self._ends.get(direction)
 
     def connections_to(self, listener: Address) -> Sequence[Direction]:
@@ -86,31 +153,37 @@ class EvidenceJudge(Judge):
         return (view.frame, view.k) in self._hits[known[1]]
 
 
-def _read(packet: PacketRead) -> Read:
-    def first(name: str) -> int | str | bytes | None:
-        values = packet.fields.get(name, ())
-        return values[0] if values else None
+def _first(packet: PacketRead, name: str) -> int | str | bytes | None:
+    values = packet.fields.get(name, ())
+    return values[0] if values else None
 
-    def octets_of(name: str) -> bytes:
-        value = first(name)
-        return value if isinstance(value, bytes) else b""
 
-    def number(name: str) -> int | None:
-        value = first(name)
-        return value if isinstance(value, int) else None
+def _octets(packet: PacketRead, name: str) -> bytes:
+    value = _first(packet, name)
+    return value if isinstance(value, bytes) else b""
 
-    whole = octets_of("x25s.octets")
-    offset = packet.offset or 0
-    view = PacketView(
-        offset=offset,
-        end=offset + _HEADER_OCTETS + len(whole),
-        type=number("x25s.type"),
-        user_data=octets_of("x25s.user_data"),
-        m=number("x25s.m") or 0,
-        q=number("x25s.q") or 0,
-        octets=whole,
+
+def _number(packet: PacketRead, name: str) -> int | None:
+    value = _first(packet, name)
+    return value if isinstance(value, int) else None
+
+
+def _view(packet: PacketRead, end: int) -> PacketView:
+    return PacketView(
+        offset=packet.offset or 0,
+        end=end,
+        type=_number(packet, "x25s.type"),
+        user_data=_octets(packet, "x25s.user_data"),
+        m=_number(packet, "x25s.m") or 0,
+        q=_number(packet, "x25s.q") or 0,
+        octets=_octets(packet, "x25s.octets"),
         frame=packet.frame,
         k=packet.k,
     )
+
+
+def _read(packet: PacketRead) -> Read:
+    whole = _octets(packet, "x25s.octets")
+    end = (packet.offset or 0) + _HEADER_OCTETS + len(whole)
     direction = Direction((packet.src, packet.sport), (packet.dst, packet.dport))
-    return Read(direction, view, whole)
+    return Read(direction, _view(packet, end), whole)

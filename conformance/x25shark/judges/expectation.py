@@ -19,16 +19,27 @@ from scapy.packet import Packet
 from scapy_x25 import RNR, RNR128, RR, RR128, summary_line
 
 from ..results import CounterReading
+from .frames import frame_line
 from .template import describe_template
 
 Address = tuple[str, int]
 
 
 class Direction(NamedTuple):
-    """One direction of one TCP connection."""
+    """One direction of one TCP connection, or of one logical channel of a serial line.
+
+    A line's ends are ("line.a router", channel) and ("line.a tester", channel); channel FRAMES
+    stands for the frames of the line themselves. There the offset is that of the frame.
+    """
 
     source: Address
     destination: Address
+
+    @property
+    def line(self) -> str | None:
+        """The name of the serial line; None for TCP."""
+        name, blank, end = self.source[0].rpartition(" ")
+        return name if blank and end in ("router", "tester") else None
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class PacketView:
     """One X.25 packet of a direction, as one judge sees it.
 
     offset and end: octets of the direction before its XOT header, and up to its last octet.
+    framed: it is a frame of a serial line, octets are those between the flags.
     """
 
     offset: int
@@ -47,10 +59,13 @@ class PacketView:
     octets: bytes
     frame: int | None = None
     k: int | None = None
+    framed: bool = False
 
     @property
     def text(self) -> str:
         """The packet in one line, called as what the router sends (to a DTE)."""
+        if self.framed:
+            return frame_line(self.octets, to_dte=True)
         return summary_line(self.octets, to_dte=True)
 
 
@@ -111,6 +126,8 @@ class TcpEnd:
 
 
 CLOSED = TcpEnd()
+# Direction's channel of the frames of a line.
+FRAMES = -1
 FLOW_CONTROL: tuple[Packet, ...] = (RR(), RNR(), RR128(), RNR128())
 
 Consumed = set[tuple[Direction, int]]
@@ -206,7 +223,8 @@ class Next(Expectation):
         how = judge.ended(self.direction) if self.stop is None else None
         if how is None:
             return Seen(False, None, "nothing")
-        return Seen(CLOSED in self.alternatives, None, f"TCP {how}")
+        how = f"the link's {how}" if self.direction.line is not None else f"TCP {how}"
+        return Seen(CLOSED in self.alternatives, None, how)
 
 
 @dataclass
@@ -355,7 +373,14 @@ class NoConnection(Expectation):
 
     @property
     def text(self) -> str:
+        if self.on_line:
+            return "no packet on another logical channel"
         return "no further TCP connection from the router"
+
+    @property
+    def on_line(self) -> bool:
+        """Whether the listening side is a serial line: then its channels are what is known."""
+        return self.listener[0].endswith(" tester")
 
     def templates(self) -> tuple[Packet, ...]:
         return ()
@@ -365,6 +390,8 @@ class NoConnection(Expectation):
         if not others:
             return Seen(True, None, "none")
         source = others[0].source
+        if self.on_line:
+            return Seen(False, None, f"a packet on logical channel {source[1]}")
         return Seen(False, None, f"a connection from {source[0]}:{source[1]}")
 
 

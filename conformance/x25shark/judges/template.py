@@ -18,10 +18,14 @@ from typing import Any
 
 from scapy.packet import Packet, Raw
 from scapy_x25 import X25, Facility, describe, strict_fields
+from scapy_x25.lapb import LAPB
 
+from .frames import InvalidFrame, decode_frame, is_invalid
 from .values import ABSENT, Absent, Matcher, literal
 
 ANY_PACKET = "x25s.length#{k} >= 1"
+ANY_FRAME = "lapbs.address#{k} >= 0"
+INVALID_FRAME = "hdlcs.length#{k} >= 1 && !(lapbs.address#{k})"
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,20 @@ def lacks(facility: type[Facility]) -> Lacks:
 
 
 def matches(template: Packet, octets: bytes) -> bool:
-    """Judge one: whether the octets of an X.25 packet are as the template says."""
-    packet = decode(octets)
-    if type(template) is not X25 and type(packet) is not type(template):
+    """Judge one: whether the octets are as the template says.
+
+    They are those of an X.25 packet, or for a LAPB template those of a frame with FCS.
+    """
+    if isinstance(template, InvalidFrame):
+        return is_invalid(octets)
+    if isinstance(template, LAPB):
+        frame = decode_frame(octets)
+        if frame is None:
+            return False
+        packet = frame
+    else:
+        packet = decode(octets)
+    if type(template) not in (X25, LAPB) and type(packet) is not type(template):
         return False
     return all(
         _field_matches(name, wanted, packet) for name, wanted in template.fields.items()
@@ -105,6 +120,8 @@ def _facility_matches(wanted: Packet, facility: Packet) -> bool:
 
 def to_filter(template: Packet) -> str:
     """Judge two: the template as a display filter, {k} standing for the packet's layer number."""
+    if isinstance(template, InvalidFrame):
+        return INVALID_FRAME
     parts = [
         f"{field}#{{k}} == {literal(value)}"
         for field, value in type(template).strict_conditions.items()
@@ -116,13 +133,14 @@ def to_filter(template: Packet) -> str:
     for name, wanted in template.fields.items():
         if name == "facilities" and not isinstance(wanted, (bytes, Matcher)):
             parts += [part for item in wanted for part in _facility_filter(item)]
-        elif name == "type" and "x25s.type" in type(template).strict_conditions:
+        elif name == "type" and {"x25s.type", "lapbs.type"} & conditions.keys():
             continue
         else:
             parts.append(_condition(names[name], wanted))
     if isinstance(template.payload, Raw):
         parts.append(_condition("x25s.trailing", bytes(template.payload)))
-    return " && ".join(parts) if parts else ANY_PACKET
+    anything = ANY_FRAME if isinstance(template, LAPB) else ANY_PACKET
+    return " && ".join(parts) if parts else anything
 
 
 def _condition(field: str, wanted: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Protocol
 from scapy.packet import Packet
 
 from .expectation import Address, Direction, Judge, PacketView
+from .frames import Damaged, decode_frame
 from .template import decode, matches
 
 
@@ -61,18 +62,23 @@ Conversation = Sequence[tuple[bool, bytes, PacketView]]
 
 @dataclass
 class Received:
-    """One direction, decoded as far as it has come."""
+    """One direction, decoded as far as it has come. framed: its units are frames of a line."""
 
     source: Source
+    framed: bool = False
     views: list[PacketView] = field(default_factory=list)
     packets: dict[int, bytes] = field(default_factory=dict)
     taken: int = 0
+
+    def view(self, unit: UnitLike) -> PacketView:
+        """A unit as an expectation looks at it."""
+        return frame_view_of(unit) if self.framed else view_of(unit)
 
     def update(self) -> None:
         """Make views of the units that have come since."""
         for unit in self.source.received[self.taken :]:
             if unit.packet:
-                self.views.append(view_of(unit))
+                self.views.append(self.view(unit))
                 self.packets[unit.offset] = unit.packet
         self.taken = len(self.source.received)
 
@@ -92,12 +98,29 @@ def view_of(unit: UnitLike) -> PacketView:
     )
 
 
+def frame_view_of(unit: UnitLike) -> PacketView:
+    """A frame of a serial line as an expectation looks at it."""
+    octets = Damaged(unit.packet) if getattr(unit, "damaged", False) else unit.packet
+    frame = decode_frame(octets)
+    kind = frame.fields.get("type") if frame is not None else None
+    return PacketView(
+        offset=unit.offset,
+        end=unit.end,
+        type=kind,
+        user_data=b"",
+        m=0,
+        q=0,
+        octets=octets,
+        framed=True,
+    )
+
+
 def _in_order(received: Received) -> Conversation:
     """Both directions by the tester's own clock: when it sent, and when it had received."""
     received.update()
     units = [unit for unit in received.source.received if unit.packet]
     both = [(unit.time, False, view) for unit, view in zip(units, received.views, strict=True)] + [
-        (unit.time, True, view_of(unit)) for unit in received.source.sent if unit.packet
+        (unit.time, True, received.view(unit)) for unit in received.source.sent if unit.packet
     ]
     both.sort(key=lambda item: item[0])
     return [(sent, view.octets, view) for _, sent, view in both]
@@ -129,7 +152,8 @@ class TesterJudge(Judge):
                 for u in source.received
             ]
             end = None if direction in without_end else source.end
-            changed[direction] = Received(Stored(units, source.sent, end))
+            framed = self._received[direction].framed
+            changed[direction] = Received(Stored(units, source.sent, end), framed)
         return TesterJudge(changed, self._accepted)
 
     def packets(self, direction: Direction) -> Sequence[PacketView]:

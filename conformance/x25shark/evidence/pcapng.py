@@ -20,6 +20,7 @@ INTERFACE_STATISTICS = 5
 _BYTE_ORDER_MAGIC = 0x1A2B3C4D
 _OPTION_END = 0
 _OPTION_COMMENT = 1
+_OPTION_FLAGS = 2
 _OPTION_TSRESOL = 9
 _OPTION_IFDROP = 5
 _OPTION_OSDROP = 7
@@ -100,6 +101,21 @@ def packet(block: Block) -> tuple[int, int, bytes]:
     """Interface number, timestamp (in its units) and octets of an Enhanced Packet Block."""
     number, high, low, captured = struct.unpack_from(block.order + "IIII", block.octets, 8)
     return number, high << 32 | low, block.octets[28 : 28 + captured]
+
+
+def flags(block: Block) -> int:
+    """epb_flags of an Enhanced Packet Block; 0 if it has none."""
+    captured = struct.unpack_from(block.order + "I", block.octets, 20)[0]
+    for code, value in _options(block, 28 + captured + -captured % 4):
+        if code == _OPTION_FLAGS and len(value) == 4:
+            return int(struct.unpack(block.order + "I", value)[0])
+    return 0
+
+
+def on_interface(block: Block, number: int) -> Block:
+    """An Enhanced Packet Block as one of another interface."""
+    octets = block.octets[:8] + struct.pack(block.order + "I", number) + block.octets[12:]
+    return Block(block.kind, octets, block.order)
 
 
 def _options(block: Block, start: int) -> Iterator[tuple[int, bytes]]:

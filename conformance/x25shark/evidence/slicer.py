@@ -4,11 +4,15 @@
 Markers (UDP datagrams that the tester sends to itself, captured in order with everything else)
 open and close the window of a case. A TCP connection belongs to the case in whose window its SYN
 falls, with all its later packets; the frames of connections that belong to none are strays.
+
+Each serial line has a stream of its own, with markers of its own (evidence/tap.py); a frame of a
+line belongs to the case in whose window it falls.
 """
 
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,6 +23,10 @@ MARKER_PORT = 51998
 _MARKER = struct.Struct("!8s16sBI")
 _MAGIC = b"x25shark"
 BEGIN, END, PROBE = 1, 2, 3
+# LINKTYPE_USER0: frames of a line; the other interface of a tap carries the markers.
+LINK_FRAMES = 147
+INBOUND = 1
+_NETWORK = "network"
 MOST_STRAYS = 1000
 # What one case may leave as evidence, and what may wait for connections that nobody closes.
 MOST_OCTETS = 64 << 20
@@ -31,6 +39,14 @@ MOST_COPIED = 1 << 20
 def marker(run: bytes, kind: int, number: int) -> bytes:
     """The payload of a marker: magic (8), run (16), kind (1), number of the case (4)."""
     return _MARKER.pack(_MAGIC, run, kind, number)
+
+
+def read_marker(payload: bytes, run: bytes) -> tuple[int, int]:
+    """Kind and number of a marker of this run; kind 0: it is none."""
+    if len(payload) != _MARKER.size:
+        return 0, 0
+    magic, of_run, kind, number = _MARKER.unpack(payload)
+    return (kind, number) if magic == _MAGIC and of_run == run else (0, 0)
 
 
 @dataclass
@@ -46,7 +62,8 @@ class Frame:
 class Slice:
     """The frames of one case and what is known of their completeness.
 
-    octets: of all frames; cut: there were more frames than are kept.
+    octets: of all frames; cut: there were more frames than are kept. lines: names of the serial
+    lines by their interface in the capture. not_begun, not_ended: streams without that marker yet.
     """
 
     number: int
@@ -56,6 +73,9 @@ class Slice:
     ended: bool = False
     octets: int = 0
     cut: bool = False
+    lines: dict[int, str] = field(default_factory=dict)
+    not_begun: set[str] = field(default_factory=set)
+    not_ended: set[str] = field(default_factory=set)
     connections: dict[frozenset[tuple[str, int]], set[tuple[str, int]]] = field(
         default_factory=dict
     )
@@ -70,34 +90,50 @@ class Slice:
 
 
 class Slicer:
-    """Takes the blocks of the capture stream, one by one, and fills the slices.
+    """Takes the blocks of the capture streams, one by one, and fills the slices.
 
-    on_complete is called with each slice that is certain not to grow any more.
+    on_complete is called with each slice that is certain not to grow any more. network: whether
+    there is a stream of dumpcap (a router may have serial lines only).
     """
 
-    def __init__(self, run: bytes, on_complete: Callable[[Slice], None]) -> None:
-        self._run = run
+    def __init__(
+        self, run: bytes, on_complete: Callable[[Slice], None], *, network: bool = True
+    ) -> None:
+        self.run = run
         self._on_complete = on_complete
         self._head: list[pcapng.Block] = []
         self._interfaces: list[pcapng.Interface] = []
+        self._streams = {_NETWORK} if network else set()
+        self._lines: list[LineStream] = []
         self._slices: dict[int, Slice] = {}
         self._owner: dict[frozenset[tuple[str, int]], Slice] = {}
         self._current: Slice | None = None
+        # Each stream is read by a thread of its own.
+        self._lock = threading.RLock()
         self.probes: set[int] = set()
         self.strays: list[str] = []
         self.stray_count = 0
         self.lost = 0
 
+    def line(self, name: str) -> LineStream:
+        """A further stream: the frames of a serial line. Before the first case."""
+        stream = LineStream(self, name, self._lock)
+        self._lines.append(stream)
+        self._streams.add(name)
+        return stream
+
     def take(self, block: pcapng.Block) -> None:
-        if block.kind == pcapng.SECTION_HEADER:
-            self._head, self._interfaces = [block], []
-        elif block.kind == pcapng.INTERFACE_DESCRIPTION:
-            self._head.append(block)
-            self._interfaces.append(pcapng.interface(block))
-        elif block.kind == pcapng.INTERFACE_STATISTICS:
-            self.lost += pcapng.dropped(block)
-        elif block.kind == pcapng.ENHANCED_PACKET:
-            self._frame(block)
+        """A block of dumpcap."""
+        with self._lock:
+            if block.kind == pcapng.SECTION_HEADER:
+                self._head, self._interfaces = [block], []
+            elif block.kind == pcapng.INTERFACE_DESCRIPTION:
+                self._head.append(block)
+                self._interfaces.append(pcapng.interface(block))
+            elif block.kind == pcapng.INTERFACE_STATISTICS:
+                self.lost += pcapng.dropped(block)
+            elif block.kind == pcapng.ENHANCED_PACKET:
+                self._frame(block)
 
     def _frame(self, block: pcapng.Block) -> None:
         number, stamp, octets = pcapng.packet(block)
@@ -107,30 +143,51 @@ class Slicer:
         found = segment(where.link_type, octets)
         if found is None:
             return
-        if found.flags < 0:
-            self._marker(found)
-        else:
+        if found.flags >= 0:
             self._tcp(Frame(block, stamp / where.per_second, found))
+        elif found.destination[1] == MARKER_PORT:
+            self._marker(found.payload)
 
-    def _marker(self, found: Segment) -> None:
-        if found.destination[1] != MARKER_PORT or len(found.payload) != _MARKER.size:
-            return
-        magic, run, kind, number = _MARKER.unpack(found.payload)
-        if magic != _MAGIC or run != self._run:
-            return
+    def _marker(self, payload: bytes) -> None:
+        kind, number = read_marker(payload, self.run)
         if kind == PROBE:
             self.probes.add(number)
         elif kind == BEGIN:
-            self._current = self._slices[number] = Slice(number, list(self._head), begun=True)
+            self._current = self.begin(number, _NETWORK)
         elif kind == END and number in self._slices:
-            self._slices[number].ended = True
             self._current = None
-            self._relieve(number)
-            # The frames that end a connection may follow the marker; a case is complete when a
-            # later one has ended and all its own connections have.
-            for earlier in [s for s in self._slices.values() if s.number != number]:
-                if earlier.ended and earlier.all_closed():
-                    self._complete(earlier)
+            self.end(number, _NETWORK)
+
+    def begin(self, number: int, stream: str) -> Slice:
+        """The marker at the begin of a case was in that stream."""
+        found = self._slices.get(number)
+        if found is None:
+            found = Slice(number, not_begun=set(self._streams), not_ended=set(self._streams))
+            found.head = self._head[:1] or [line.header for line in self._lines[:1]]
+            found.head += self._head[1:]
+            for line in self._lines:
+                found.lines[len(found.head) - 1] = line.name
+                found.head.append(line.interface)
+            self._slices[number] = found
+        found.not_begun.discard(stream)
+        found.begun = not found.not_begun
+        return found
+
+    def end(self, number: int, stream: str) -> None:
+        """The marker at its end was in that stream."""
+        found = self._slices.get(number)
+        if found is None:
+            return
+        found.not_ended.discard(stream)
+        found.ended = not found.not_ended
+        if not found.ended:
+            return
+        self._relieve(number)
+        # The frames that end a connection may follow the marker; a case is complete when a
+        # later one has ended and all its own connections have.
+        for earlier in [s for s in self._slices.values() if s.number != number]:
+            if earlier.ended and earlier.all_closed():
+                self._complete(earlier)
 
     def _tcp(self, frame: Frame) -> None:
         found = frame.segment
@@ -143,27 +200,31 @@ class Slicer:
                 self._current.connections[key] = set()
         owner = self._owner.get(key)
         if owner is None:
-            self._stray(found)
+            self.stray(found, f"flags 0x{found.flags:02x}, {len(found.payload)} octets")
             return
-        if owner.octets > MOST_OCTETS or len(owner.frames) >= MOST_FRAMES:
-            owner.cut = True
-        else:
-            owner.octets += len(frame.block.octets)
-            if owner.octets > MOST_COPIED:
-                frame.segment = found._replace(payload=b"")
-            owner.frames.append(frame)
+        self.keep(owner, frame)
         if found.flags & RST:
             owner.connections[key] |= {found.source, found.destination}
         elif found.flags & FIN:
             owner.connections[key].add(found.source)
 
-    def _stray(self, found: Segment) -> None:
+    def keep(self, owner: Slice, frame: Frame) -> None:
+        """Add a frame to its case, if that has room."""
+        if owner.octets > MOST_OCTETS or len(owner.frames) >= MOST_FRAMES:
+            owner.cut = True
+            return
+        owner.octets += len(frame.block.octets)
+        if owner.octets > MOST_COPIED:
+            frame.segment = frame.segment._replace(payload=b"")
+        owner.frames.append(frame)
+
+    def stray(self, found: Segment, what: str) -> None:
+        """Note a frame that belongs to no case."""
         self.stray_count += 1
         if len(self.strays) < MOST_STRAYS:
             source, destination = found.source, found.destination
             self.strays.append(
-                f"{source[0]}:{source[1]} to {destination[0]}:{destination[1]}, "
-                f"flags 0x{found.flags:02x}, {len(found.payload)} octets"
+                f"{source[0]}:{source[1]} to {destination[0]}:{destination[1]}, {what}"
             )
 
     def _relieve(self, latest: int) -> None:
@@ -185,6 +246,59 @@ class Slicer:
         self._on_complete(done)
 
     def finish(self) -> None:
-        """The stream has ended: whatever there is is all there will be."""
-        for done in list(self._slices.values()):
-            self._complete(done)
+        """The streams have ended: whatever there is is all there will be."""
+        with self._lock:
+            for done in list(self._slices.values()):
+                self._complete(done)
+
+
+class LineStream:
+    """Takes the blocks of the tap of one serial line."""
+
+    def __init__(self, slicer: Slicer, name: str, lock: threading.RLock) -> None:
+        self._slicer = slicer
+        self.name = name
+        self._lock = lock
+        self._types: list[pcapng.Interface] = []
+        self._current: Slice | None = None
+        self.header = self.interface = pcapng.Block(0, b"", "=")
+        self.ready = threading.Event()
+
+    def take(self, block: pcapng.Block) -> None:
+        """The next block. Raises CaptureFormatError."""
+        with self._lock:
+            if block.kind == pcapng.SECTION_HEADER:
+                self.header, self._types = block, []
+            elif block.kind == pcapng.INTERFACE_DESCRIPTION:
+                self._types.append(pcapng.interface(block))
+                if self._types[-1].link_type == LINK_FRAMES:
+                    self.interface = block
+                else:
+                    self.ready.set()
+            elif block.kind == pcapng.ENHANCED_PACKET:
+                self._packet(block)
+
+    def _packet(self, block: pcapng.Block) -> None:
+        number, stamp, octets = pcapng.packet(block)
+        if number >= len(self._types):
+            raise pcapng.CaptureFormatError(f"a packet of unknown interface {number}")
+        if self._types[number].link_type == LINK_FRAMES:
+            self._frame(block, stamp / self._types[number].per_second, octets)
+            return
+        kind, case = read_marker(octets, self._slicer.run)
+        if kind == BEGIN:
+            self._current = self._slicer.begin(case, self.name)
+        elif kind == END:
+            self._current = None
+            self._slicer.end(case, self.name)
+
+    def _frame(self, block: pcapng.Block, time: float, octets: bytes) -> None:
+        ends = [(f"{self.name} tester", 0), (f"{self.name} router", 0)]
+        if pcapng.flags(block) & 3 == INBOUND:
+            ends.reverse()
+        place = Segment(ends[0], ends[1], 0, 0, 0, b"")
+        if self._current is None:
+            self._slicer.stray(place, f"a frame of {len(octets)} octets")
+            return
+        number = next(i for i, name in self._current.lines.items() if name == self.name)
+        self._slicer.keep(self._current, Frame(pcapng.on_interface(block, number), time, place))

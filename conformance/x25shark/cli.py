@@ -322,7 +322,7 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool) -> No
     longest = max((len(identifier) for identifier in chosen), default=0)
     for identifier in chosen:
         purpose = catalogue().purposes[identifier]
-        unmet = purpose.unmet(profile.configuration, profile.declared, profile.has)
+        unmet = purpose.unmet(profile.configurations, profile.declared, profile.has)
         state = "no case" if identifier not in implemented else ("-" if unmet else "runs")
         if state == "runs" and purpose.slow:
             state = "slow"
@@ -346,7 +346,8 @@ def check(profile: str, own_namespace: bool) -> None:
     except ProfileError as error:
         fail(2, str(error))
     click.echo(
-        f"profile     {found.path}: {found.name}, {found.configuration}, {found.relay_model}"
+        f"profile     {found.path}: {found.name}, {', '.join(found.configurations)}, "
+        f"{found.relay_model}"
     )
     click.echo(f"declared    {', '.join(sorted(found.declared))}")
     with tempfile.TemporaryDirectory(prefix="x25shark-check-") as directory:

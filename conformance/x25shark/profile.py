@@ -16,6 +16,13 @@ The shortest profile for a router with two XOT sides:
 
 Without b the router ends the calls itself (configuration T2), and addresses.echo is needed. What
 a profile does not declare is NOT APPLICABLE, never FAIL.
+
+A side may be a serial line with HDLC and LAPB instead, in place of xot.a or xot.b, or of both:
+
+    [line.b]
+    tcp = "192.0.2.1:2001"    # octets of the line over TCP, or pty = "/dev/pts/7"
+    framing = "octet"         # octet-stuffed; "bit": bit-synchronous
+    role = "dce"              # the router's; the tester is the other
 """
 
 from __future__ import annotations
@@ -80,6 +87,15 @@ PICS_ITEMS: dict[str, str] = {
     "T-13": "timer T13",
     "G-MIB": "counters can be read",
     "I-IP": "carries IP",
+    "L-FRMR": "sends FRMR",
+    "L-T3": "supervises an idle link",
+}
+# What follows from the lines of a profile.
+LINE_ITEMS: dict[str, str] = {
+    "L-LAPB": "has a LAPB interface",
+    "L-HDLC": "HDLC on a serial line",
+    "L-MOD8": "LAPB modulo 8",
+    "L-INIT": "starts the link itself",
 }
 # What X.25 and RFC 1613 demand of everyone; 'lacks' takes them away from an old router.
 MANDATORY: dict[str, str] = {
@@ -121,6 +137,14 @@ def _endpoint(value: Any) -> Any:
     return (address, port)
 
 
+def _pair(value: Any) -> Any:
+    """Two whole numbers, the first not above the second."""
+    whole = isinstance(value, (list, tuple)) and len(value) == 2
+    if not whole or not all(type(v) is int for v in value) or not 1 <= value[0] <= value[1] <= 4095:
+        raise ValueError(f"{value!r} is not two numbers from 1 to 4095, such as [1, 255]")
+    return tuple(value)
+
+
 Endpoint = Annotated[tuple[str, int], BeforeValidator(_endpoint)]
 Digits = Annotated[str, Field(pattern=r"^[0-9]{1,15}$")]
 
@@ -133,9 +157,55 @@ class Xot(_Table):
     """[xot]: who is where. Ports are 1998 unless given."""
 
     router: Endpoint
-    a: Endpoint = Field(description="address from which tester A calls and where it listens")
+    a: Endpoint | None = Field(
+        default=None, description="address from which tester A calls and where it listens"
+    )
     b: Endpoint | None = Field(default=None, description="where the router sends calls for B")
     b2: Endpoint | None = Field(default=None, description="a second destination")
+
+
+class Line(_Table):
+    """[line.a] or [line.b]: a serial line of the router (HDLC, LAPB), as the router has it.
+
+    One of: tcp: the octets of the line go over a TCP connection to there; pty: path of a terminal;
+    serial: name of an interface of the embedded reference router. n1: bits of the longest frame;
+    k, n2, t1 (seconds): X.25 2.4.8. modulo: of the packet layer. initiates: it starts the link.
+    """
+
+    tcp: Endpoint | None = None
+    pty: str | None = Field(default=None, pattern=r"^/[ -~]+$")
+    serial: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]{1,15}$")
+    framing: Literal["octet", "bit"] = "octet"
+    role: Literal["dce", "dte"] = "dce"
+    modulo: Literal[8, 128] = 8
+    t1: float = Field(default=3.0, gt=0, le=60)
+    n1: int = Field(default=2104, ge=1088, le=65536, multiple_of=8)
+    n2: int = Field(default=10, ge=1, le=255)
+    k: int = Field(default=7, ge=1, le=7)
+    lcn: Annotated[tuple[int, int], BeforeValidator(_pair)] = (1, 255)
+    initiates: bool = False
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Line:
+        given = [self.tcp, self.pty, self.serial]
+        if sum(place is not None for place in given) != 1:
+            raise ValueError(
+                "give one of tcp, pty and serial: where the line is (tcp = "
+                '"192.0.2.1:2001", pty = "/dev/pts/7", serial = "s0")'
+            )
+        return self
+
+
+class Lines(_Table):
+    """[line.a], [line.b]: the sides that are serial lines."""
+
+    a: Line | None = None
+    b: Line | None = None
+
+    def by_side(self) -> dict[str, Line]:
+        """The lines there are, by "a" and "b"."""
+        both = {"a": self.a, "b": self.b}
+        return {side: line for side, line in both.items() if line is not None}
 
 
 class Addresses(_Table):
@@ -239,7 +309,8 @@ class Profile(_Table):
 
     name: str = Field(default="router", max_length=60)
     relay_model: Literal["local", "end-to-end", "splice"] = "local"
-    xot: Xot
+    xot: Xot | None = None
+    line: Lines = Lines()
     addresses: Addresses = Addresses()
     pics: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()
@@ -263,23 +334,79 @@ class Profile(_Table):
             if item not in PICS_ITEMS and item not in MANDATORY:
                 known = [*PICS_ITEMS, *MANDATORY]
                 raise ValueError(f"pics: {item!r} is no PICS item{_nearest(item, known)}")
-        if self.xot.b is None and self.addresses.echo is None:
+        self._check_sides()
+        if "b" not in self.sides and self.addresses.echo is None:
             raise ValueError(
                 "addresses: without xot.b (a second side) addresses.echo is needed: an address "
                 "whose calls the router answers itself"
             )
-        if self.xot.b is not None and self.addresses.b is None:
-            raise ValueError("addresses: b is missing: an X.121 address that is routed to xot.b")
+        if "b" in self.sides and self.addresses.b is None:
+            raise ValueError(
+                "addresses: b is missing: an X.121 address that is routed to side B "
+                "(xot.b or line.b)"
+            )
         if self.counters is not None and self.counters.url is None and self.embedded is None:
             raise ValueError("counters: url is missing: where the router shows its counters")
         if "G-MIB" in self.pics and self.counters is None:
             raise ValueError("pics: G-MIB needs the section [counters]: how they are read")
         return self
 
+    def _check_sides(self) -> None:
+        lines = self.line.by_side()
+        if self.xot is None and not lines:
+            raise ValueError("xot: is missing (or [line.a]: a side on a serial line)")
+        for side, line in lines.items():
+            if self.xot is not None and getattr(self.xot, side) is not None:
+                raise ValueError(f"line.{side}: side {side.upper()} is at xot.{side} already")
+            if line.serial is not None and self.embedded is None:
+                raise ValueError(
+                    f"line.{side}.serial: names an interface of the embedded reference router; "
+                    "for another router give tcp or pty"
+                )
+        if self.xot is not None and self.xot.a is None and "a" not in lines:
+            raise ValueError("xot.a: is missing")
+        if "a" not in self.sides:
+            raise ValueError("line.a: is missing: side A calls, so there has to be one")
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """The sides that the tester plays: "a", "b", "b2"."""
+        found = set(self.line.by_side())
+        if self.xot is not None:
+            found |= {side for side in ("a", "b", "b2") if getattr(self.xot, side) is not None}
+        return frozenset(found)
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether the tester plays both ends of a call."""
+        return "b" in self.sides
+
+    @property
+    def xot_end(self) -> Xot:
+        """[xot], which a profile without serial lines always has. Raises ProfileError."""
+        if self.xot is None:
+            raise ProfileError(f"{self.path}: this needs [xot]: a router that speaks XOT")
+        return self.xot
+
+    @property
+    def xot_a(self) -> tuple[str, int]:
+        """Where side A is over XOT. Raises ProfileError."""
+        if self.xot_end.a is None:
+            raise ProfileError(f"{self.path}: this needs xot.a: side A over XOT")
+        return self.xot_end.a
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """T1: both ends over XOT; T2: the router ends the calls; TX: XOT and a serial line;
+        T4: a serial line."""
+        if not self.line.by_side():
+            return ("T1",) if self.two_sided else ("T2",)
+        return ("TX", "T4") if self.xot is not None else ("T4",)
+
     @property
     def configuration(self) -> str:
-        """T1: the tester plays both ends; T2: the router ends the calls."""
-        return "T1" if self.xot.b is not None else "T2"
+        """The first of the configurations."""
+        return self.configurations[0]
 
     @property
     def declared(self) -> frozenset[str]:
@@ -287,12 +414,18 @@ class Profile(_Table):
         items = (self.pics | set(MANDATORY)) - self.lacks
         if self.counters is not None:
             items |= {"G-MIB"}
-        if self.configuration == "T1":
+        if self.two_sided:
             items |= {"R-SW", MODELS[self.relay_model]}
         else:
             items = (items - {"X-OUT"}) | {"R-TERM"}
+        lines = self.line.by_side().values()
+        if lines:
+            items |= {"L-LAPB", "L-HDLC", "L-MOD8"} - self.lacks
+            items |= {"L-INIT"} if any(line.initiates for line in lines) else set()
+        if self.xot is None:
+            items -= {"X-TCP", "X-OUT"}
         if not items & {"R-DCE", "R-DTE", "R-STE"}:
-            items |= {"R-STE" if self.configuration == "T1" else "R-DTE"}
+            items |= {"R-STE" if self.two_sided else "R-DTE"}
         return frozenset(items)
 
     def has(self, key: str) -> bool:
@@ -310,7 +443,9 @@ class Profile(_Table):
     @property
     def is_loopback(self) -> bool:
         """Whether all of the test stays on this machine's loopback interface."""
-        ends = [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
+        ends = [line.tcp for line in self.line.by_side().values()]
+        if self.xot is not None:
+            ends += [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
         return all(ipaddress.ip_address(e[0]).is_loopback for e in ends if e is not None)
 
 

@@ -27,15 +27,15 @@ class Purpose:
         return self.id.rsplit("-", 1)[0]
 
     def unmet(
-        self, configuration: str, declared: Collection[str], has: Callable[[str], bool]
+        self, configurations: Collection[str], declared: Collection[str], has: Callable[[str], bool]
     ) -> str | None:
         """Why the purpose is not applicable, or None if it is.
 
         has: whether the profile has a key that a "needs" condition names.
         """
-        if configuration not in self.configurations:
-            wanted = ", ".join(self.configurations)
-            return f"for configuration {wanted}; this router is tested in {configuration}"
+        if not set(configurations) & set(self.configurations):
+            wanted, tested = ", ".join(self.configurations), ", ".join(configurations)
+            return f"for configuration {wanted}; this router is tested in {tested}"
         for condition in self.pics:
             if condition.startswith("needs "):
                 if not has(condition[6:]):

@@ -29,6 +29,8 @@ class Loop:
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
         self.received = 0
+        # Called in every turn: timers of links.
+        self.on_turn: list[Callable[[], None]] = []
 
     def add(self, sock: socket, callback: Callable[[int], None], events: int) -> None:
         """Call callback(events) whenever the socket is ready for one of the events."""
@@ -47,6 +49,8 @@ class Loop:
         """Serve what is ready now, waiting at most timeout seconds for the first event."""
         for key, events in self._selector.select(timeout):
             key.data(events)
+        for turn in self.on_turn:
+            turn()
 
     def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Serve the sockets until the condition holds (True) or the time is over (False)."""

@@ -87,11 +87,11 @@ def open_target(
 def _of_profile(
     profile: Profile, listen: str | None, called: str | None, echo_address: bool
 ) -> Target:
-    connect = f"{profile.xot.router[0]}:{profile.xot.router[1]}"
+    connect = f"{profile.xot_end.router[0]}:{profile.xot_end.router[1]}"
     pid = listener_process(connect)
-    sources = (profile.xot.a[0],)
+    sources = (profile.xot_a[0],)
     address = profile.addresses.echo if echo_address else profile.addresses.b
-    if echo_address or profile.xot.b is None:
+    if echo_address or profile.xot_end.b is None:
         address = profile.addresses.echo
         if address is None:
             raise TargetError(
@@ -102,5 +102,5 @@ def _of_profile(
         return Target(profile.name, connect, None, ends, sources, pid)
     assert address is not None  # the profile demands it where xot.b is given
     ends = address_range(called or address)
-    at = endpoint(listen) if listen else f"{profile.xot.b[0]}:{profile.xot.b[1]}"
+    at = endpoint(listen) if listen else f"{profile.xot_end.b[0]}:{profile.xot_end.b[1]}"
     return Target(profile.name, connect, at, ends, sources, pid)

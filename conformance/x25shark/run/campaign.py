@@ -38,6 +38,7 @@ from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Watched
+from .lines import Lines
 from .observations import called, fault_of_ours, flood, refused
 from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
@@ -112,7 +113,8 @@ class Campaign:
         self._slices: queue.Queue[Slice | None] = queue.Queue()
         self._done: queue.Queue[CaseResult] = queue.Queue()
         self._stack = ExitStack()
-        self._slicer = Slicer(self._run, self._slices.put)
+        self._slicer = Slicer(self._run, self._slices.put, network=options.profile.xot is not None)
+        self._lines = Lines(self.profile, self.loop, self._run, self._slicer)
         self._capture: Capture | None = None
         self._judging: threading.Thread | None = None
         self._judgement: Judgement | None = None
@@ -146,6 +148,7 @@ class Campaign:
             self._listen()
             self._reach()
             self._start_capture(rights)
+            self._lines.connect(self.router.serial)
         except CampaignError:
             self._close()
             raise
@@ -182,9 +185,12 @@ class Campaign:
         self._judgement = Judgement(opinion, self.options.directory)
 
     def _listen(self) -> None:
-        ends = {"b": self.profile.xot.b, "b2": self.profile.xot.b2}
-        if self.profile.configuration == "T1":
-            ends["a"] = self.profile.xot.a
+        found = self.profile.xot
+        if found is None:
+            return
+        ends = {"b": found.b, "b2": found.b2}
+        if self.profile.two_sided:
+            ends["a"] = found.a
         for name, address in ends.items():
             if address is not None:
                 self._listeners[name] = Listener(self.loop, address)
@@ -192,9 +198,11 @@ class Campaign:
 
     def _reach(self) -> None:
         """One TCP connection before anything else: an unreachable router is a usage error."""
-        router = self.profile.xot.router
+        ends = self.profile.xot
+        if ends is None or ends.a is None:
+            return
         try:
-            connection = xot.connect(self.loop, router, self.profile.xot.a[0], 10.0)
+            connection = xot.connect(self.loop, ends.router, ends.a[0], 10.0)
         except LinkError as error:
             raise CampaignError(
                 f"the router does not answer: {error}. Check xot.router and xot.a in "
@@ -204,11 +212,14 @@ class Campaign:
         connection.close()
 
     def _start_capture(self, rights: Rights) -> None:
+        self._lines.start()
+        ends = self.profile.xot
+        if ends is None:
+            return
         interface = self.profile.capture.interface
         if interface == "auto":
             interface = "lo" if self.profile.is_loopback else "any"
-        ends = (self.profile.xot.router, self.profile.xot.a, self.profile.xot.b)
-        ports = sorted({end[1] for end in ends if end is not None})
+        ports = sorted({end[1] for end in (ends.router, ends.a, ends.b) if end is not None})
         capture = Capture(self._run, self._slicer, interface, ports, rights.prefix)
         capture.start()
         self._capture = capture
@@ -271,9 +282,10 @@ class Campaign:
 
     def _perform(self, record: CaseRecord, body: Callable[[Bench], None]) -> Ending | None:
         """Run a case within its markers. None if it turned out not to be applicable."""
-        assert self._capture is not None
         self.loop.received = 0
-        self._capture.begin(record.number)
+        if self._capture is not None:
+            self._capture.begin(record.number)
+        self._lines.begin(record.number)
         # What comes from here on was opened after the marker.
         self._turn_away()
         for listener in self._listeners.values():
@@ -287,8 +299,9 @@ class Campaign:
             int.from_bytes(self._run[:4], "big"),
             record.number,
             self.options.seed + record.turn - 1,
+            self._lines.ends,
         )
-        bench.restart_router = self.router.restart if self.router else None
+        bench.restart_router = self._restart if self.router else None
         bench.counters_url = self._counters_url
         interrupted = took_none = False
         try:
@@ -306,7 +319,9 @@ class Campaign:
         if record.flood:
             # Nobody judges a flood packet by packet; a few of them at once are much memory.
             record.expectations, record.judge_one = [], None
-        self._capture.end(record.number)
+        if self._capture is not None:
+            self._capture.end(record.number)
+        self._lines.end(record.number)
         self._turn_away()
         if interrupted:
             raise KeyboardInterrupt
@@ -333,12 +348,17 @@ class Campaign:
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 
     def _restart_router(self) -> str | None:
-        assert self.router is not None
         try:
-            self.router.restart()
-        except (RouterError, ProfileError) as error:
+            self._restart()
+        except (CaptureError, RouterError, ProfileError) as error:
             return str(error)
         return None
+
+    def _restart(self) -> None:
+        """Start the router again, and connect its lines. Raises RouterError, CaptureError."""
+        assert self.router is not None
+        self.router.restart()
+        self._lines.connect(self.router.serial)
 
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""
@@ -383,7 +403,7 @@ class Campaign:
         return f"x25shark run --router {router}{options} --select {purpose.id}{slow}{seed}{repeat}"
 
     def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
-        unmet = purpose.unmet(self.profile.configuration, self.profile.declared, self.profile.has)
+        unmet = purpose.unmet(self.profile.configurations, self.profile.declared, self.profile.has)
         if unmet is not None:
             return Verdict.NOT_APPLICABLE, unmet
         if purpose.slow and not self.options.slow:
@@ -392,6 +412,8 @@ class Campaign:
             return Verdict.NOT_RUN, self.gone
         if self._capture is not None and not self._capture.alive:
             return Verdict.ERROR, f"the capture ended: {self._capture.failure or 'no reason given'}"
+        if self._lines.dead:
+            return Verdict.ERROR, self._lines.dead
         return None
 
     def change_router(self, router_options: tuple[str, ...]) -> None:
@@ -399,7 +421,7 @@ class Campaign:
         assert self.router is not None
         self.options.router_options = router_options
         self.router.options = router_options
-        self.router.restart()
+        self._restart()
 
     # verdicts
 
@@ -452,9 +474,11 @@ class Campaign:
     def finish(self, *, interrupted: bool = False) -> Results:
         """Wait for the last verdict, stop everything, and give the results."""
         lost = ""
+        self._lines.stop()
         try:
             if self._capture is not None:
                 self._capture.stop()
+            self._slicer.finish()
         except CaptureError as error:
             lost = str(error)
         self._slices.put(None)
@@ -497,6 +521,7 @@ class Campaign:
                 result.verdict, result.reason = Verdict.ERROR, f"no sure evidence: {why}"
 
     def _close(self) -> None:
+        self._lines.stop()
         self._stack.close()
         self.loop.close()
 

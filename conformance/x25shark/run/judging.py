@@ -16,6 +16,7 @@ from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
     CLOSED,
+    FRAMES,
     Direction,
     Expectation,
     Never,
@@ -24,6 +25,7 @@ from ..judges.expectation import (
     Seen,
     evaluate_all,
 )
+from ..judges.frames import frame_line
 from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
@@ -124,8 +126,9 @@ class Judgement:
             self._write(result, record, found)
             return result
         result.remarks += opinion
-        self._decide(result, record, reading, filters)
-        self._watch(result, record, demands, reading, filters)
+        judge_two = EvidenceJudge(reading, filters, found.lines)
+        self._decide(result, record, reading, judge_two)
+        self._watch(result, record, demands, judge_two)
         self._write(result, record, found)
         return result
 
@@ -145,6 +148,7 @@ class Judgement:
             (watched, expectation)
             for watched in record.watched
             for side, direction in record.sides
+            if _concerns(watched.purpose, direction)
             for expectation in watched.watch.expectations(side, direction, record.sent)
         ]
 
@@ -153,10 +157,8 @@ class Judgement:
         result: CaseResult,
         record: CaseRecord,
         demands: Sequence[tuple[Watched, Expectation]],
-        reading: Reading,
-        filters: Sequence[str],
+        judge_two: EvidenceJudge,
     ) -> None:
-        judge_two = EvidenceJudge(reading, filters)
         assert record.judge_one is not None
         for watched, expectation in demands:
             watched.connections += 1
@@ -206,9 +208,8 @@ class Judgement:
         return None
 
     def _decide(
-        self, result: CaseResult, record: CaseRecord, reading: Reading, filters: Sequence[str]
+        self, result: CaseResult, record: CaseRecord, reading: Reading, judge_two: EvidenceJudge
     ) -> None:
-        judge_two = EvidenceJudge(reading, filters)
         assert record.judge_one is not None
         record.judge_one.attribute_connections(judge_two, record.turned_away)
         one = evaluate_all(record.expectations, record.judge_one)
@@ -391,11 +392,22 @@ def _expectation_result(
     )
 
 
+def _concerns(purpose: Purpose, direction: Direction) -> bool:
+    """Whether a purpose about the whole run is about such a direction: XOT, frames, or packets."""
+    if purpose.id.startswith("XOT-"):
+        return direction.line is None
+    framed = direction.line is not None and direction.source[1] == FRAMES
+    return framed == purpose.id.startswith(("HDLC-", "LAPB-"))
+
+
 def _exactly(condition: str, direction: Direction, offset: int, k: int) -> str:
     """The condition on just this packet: by connection, direction and octet offset."""
     (source, source_port), (destination, port) = direction
     packet = (
-        f"x25s.offset#{k} == {offset} && ip.src == {source} && ip.dst == {destination} && "
+        f"hdlcs.offset#{k} == {offset} && hdlcs.direction#{k} == {int('router' in source)} && "
+        f'frame.interface_name == "{direction.line}"'
+        if direction.line is not None
+        else f"x25s.offset#{k} == {offset} && ip.src == {source} && ip.dst == {destination} && "
         f"tcp.srcport == {source_port} && tcp.dstport == {port}"
     )
     return f"({condition}) && {packet}" if condition else packet
@@ -408,6 +420,9 @@ def filters_of_leading(expectation: Expectation) -> list[str]:
         filters.append("tcp.flags.fin#1 == 1 || tcp.flags.reset#1 == 1")
     if isinstance(expectation, NoConnection):
         host, port = expectation.listener
+        if expectation.on_line:
+            filters.append(f'x25s.lcn#1 >= 1 && frame.interface_name == "{host.split()[0]}"')
+            return filters
         filters.append(
             f"tcp.flags.syn == 1 && tcp.flags.ack == 1 && ip.src == {host} && tcp.srcport == {port}"
         )
@@ -421,8 +436,14 @@ def _ladder(record: CaseRecord, judge_two: EvidenceJudge) -> list[PacketLine]:
         side_of[direction] = (name, False, number)
         side_of[Direction(direction.destination, direction.source)] = (name, True, number)
     lines = []
-    for read in judge_two.reads[:LADDER_PACKETS]:
-        name, sent, number = side_of.get(read.direction, ("?", False, 0))
+    # A packet on a line is shown with the frame that brought it.
+    shown_reads = [r for r in judge_two.reads if r.direction.line is None or r.view.framed]
+    for read in shown_reads[:LADDER_PACKETS]:
+        line, (end, _) = read.direction.line, read.direction.source
+        unknown = ("?", False, 0)
+        if line is not None:
+            unknown = (line.rpartition(".")[2].upper(), end.endswith(" tester"), 0)
+        name, sent, number = side_of.get(read.direction, unknown)
         shown = read.octets[:LADDER_OCTETS].hex()
         if len(read.octets) > LADDER_OCTETS:
             shown += f"... ({len(read.octets)} octets)"
@@ -435,7 +456,7 @@ def _ladder(record: CaseRecord, judge_two: EvidenceJudge) -> list[PacketLine]:
                 sent=sent,
                 connection=number,
                 offset=read.view.offset,
-                text=summary_line(read.octets),
+                text=frame_line(read.octets) if read.view.framed else summary_line(read.octets),
                 octets=shown,
             )
         )

@@ -29,7 +29,8 @@ class Router:
     """Starts and stops what the profile says. Used as a context manager.
 
     may_stay: leave() may be called, and the router then outlives this process.
-    counters_url: where the embedded router shows its counters; a restart changes it.
+    counters_url: where the embedded router shows its counters; a restart changes it. serial: where
+    it has its serial interfaces, by name: "host:port", or the path of a terminal.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Router:
         self._log_path = log
         self.options = options
         self.counters_url: str | None = None
+        self.serial: dict[str, str] = {}
         self._log: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -82,8 +84,9 @@ class Router:
     def leave(self) -> str:
         """Do not stop it at the end; how to reach and to stop it, in words."""
         self._left = True
-        host, port = self._profile.xot.router
-        where = f"the router was left as it is: {host}:{port}"
+        ends = self._profile.xot
+        reached = [f"{ends.router[0]}:{ends.router[1]}"] if ends is not None else []
+        where = f"the router was left as it is: {', '.join([*reached, *self.serial.values()])}"
         if self._process is not None:
             process = self._process.pid
             user = "-U --preserve-credentials " if _in_own_user() else ""
@@ -159,6 +162,7 @@ class Router:
             if said["ready"] is True:
                 page = said.get("http")
                 self.counters_url = f"http://{page}/" if page else None
+                self.serial = dict(said.get("serial") or {})
                 return
         except (ValueError, KeyError, TypeError):
             pass

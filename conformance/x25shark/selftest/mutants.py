@@ -75,7 +75,7 @@ def _applicable(profile: Profile, chosen: Iterable[str]) -> list[Case]:
     return [
         case
         for case in (known[i] for i in chosen if i in known)
-        if case.purpose.unmet(profile.configuration, profile.declared, profile.has) is None
+        if case.purpose.unmet(profile.configurations, profile.declared, profile.has) is None
         and not case.purpose.slow
     ]
 

@@ -20,8 +20,8 @@ def probe(profile: Profile) -> tuple[bool, list[str]]:
     listener: Listener | None = None
     said: list[str] = []
     try:
-        if profile.xot.b is not None:
-            listener = Listener(loop, profile.xot.b)
+        if profile.xot_end.b is not None:
+            listener = Listener(loop, profile.xot_end.b)
         return _call(profile, loop, listener, said), said
     except LinkError as error:
         return False, [*said, str(error)]
@@ -35,8 +35,9 @@ def _call(profile: Profile, loop: Loop, listener: Listener | None, said: list[st
     arrived: list[Connection] = []
     if listener is not None:
         listener.on_accept = arrived.append
-    side_a = xot.connect(loop, profile.xot.router, profile.xot.a[0], SECONDS)
-    said.append(f"TCP connection to {profile.xot.router[0]}:{profile.xot.router[1]}: accepted")
+    side_a = xot.connect(loop, profile.xot_end.router, profile.xot_a[0], SECONDS)
+    host, port = profile.xot_end.router
+    said.append(f"TCP connection to {host}:{port}: accepted")
     called = profile.addresses.b if listener is not None else profile.addresses.echo
     request = CallRequest(
         lcn=1,

@@ -29,7 +29,6 @@ from scapy_x25 import (
 
 from ..catalogue import Purpose
 from ..judges.expectation import (
-    FLOW_CONTROL,
     Direction,
     Expectation,
     Next,
@@ -41,25 +40,25 @@ from ..judges.template import decode
 from ..judges.tester import Received, TesterJudge
 from ..judges.values import Matcher, OneOf, one_of
 from ..links import xot
+from ..links.circuits import Circuit
+from ..links.hdlc import Line
 from ..links.loop import Loop
 from ..links.xot import Connection, LinkError, Listener
 from ..profile import Profile
 from .call import Call
-from .side import AbsentSide, ExpectationFailed, Side
+from .line import ChannelSide, LineSide
+from .side import AbsentSide, ExpectationFailed, NotApplicable, Side
+
+__all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NotApplicable"]
 
 SIZE_CODES = {16 << i: 4 + i for i in range(9)}
 # Rule 8: on XOT no end is the DTE or the DCE, so these name the same state.
 _STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
-_CLEARING: tuple[Packet, ...] = (ClearRequest(), ClearConfirmation())
 CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
 
 
 class Inconclusive(Exception):
     """The purpose cannot be judged; the message says why."""
-
-
-class NotApplicable(Exception):
-    """The profile does not have what the case needs; the message says what."""
 
 
 class Bench:
@@ -74,6 +73,7 @@ class Bench:
         run: int,
         number: int,
         seed: int = 0,
+        lines: Mapping[str, Line] | None = None,
     ) -> None:
         self.profile = profile
         self.purpose = purpose
@@ -93,10 +93,16 @@ class Bench:
         # Where the router shows its counters (profile, or embedded router); None: nowhere.
         self.counters_url: Callable[[], str | None] = lambda: None
         self._listeners = listeners
-        self._waiting: dict[str, list[Connection]] = {name: [] for name in listeners}
+        self._waiting: dict[str, list[Connection | Circuit]] = {name: [] for name in listeners}
         self._calls = 0
         self._records = 0
         self._judge = TesterJudge(self.received, self.accepted)
+        self.lines: dict[str, LineSide] = {}
+        self._layers: dict[str, ChannelSide] = {}
+        profiles = profile.line.by_side()
+        for at, line in (lines or {}).items():
+            self._add_line(at, LineSide(self, at.upper(), line, profiles[at]))
+        self.loop.on_turn[:] = [line.station.tick for line in self.lines.values()]
         for name, listener in listeners.items():
             self.accepted[listener.address] = []
             listener.on_accept = self._acceptor(name)
@@ -110,8 +116,8 @@ class Bench:
 
     @property
     def two_sided(self) -> bool:
-        """Whether the tester plays both ends (T1)."""
-        return self.profile.configuration == "T1"
+        """Whether the tester plays both ends of a call."""
+        return self.profile.two_sided
 
     @property
     def patience(self) -> float:
@@ -130,7 +136,7 @@ class Bench:
         allowed: list[int] = []
         for code in codes:
             allowed.append(code)
-            if code in _STATE_PAIRS and not self.declared("R-DCE"):
+            if code in _STATE_PAIRS and (self.declared("R-DTE") or not self.declared("R-DCE")):
                 allowed.append(_STATE_PAIRS[code])
         if self.profile.diagnostics == "any":
             return OneOf((*range(256), None))
@@ -187,12 +193,19 @@ class Bench:
     # connections
 
     def connect(self, *, at: str = "a", modulus: int = 8) -> Side:
-        """Open a TCP connection to the router as tester A (or "b"). Raises Inconclusive."""
-        own = {"a": self.profile.xot.a, "b": self.profile.xot.b}[at]
-        if own is None:
+        """Open a TCP connection to the router as tester A (or "b"). Raises Inconclusive.
+
+        On a serial line: take a free logical channel.
+        """
+        self.raise_links()
+        if at in self.lines:
+            return self._take_channel(at, modulus)
+        ends = self.profile.xot
+        own = {"a": ends.a, "b": ends.b}[at] if ends is not None else None
+        if ends is None or own is None:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         try:
-            connection = xot.connect(self.loop, self.profile.xot.router, own[0], self.patience)
+            connection = xot.connect(self.loop, ends.router, own[0], self.patience)
         except LinkError as error:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
         return self._side(at.upper(), connection, modulus)
@@ -203,6 +216,72 @@ class Bench:
             direction = Direction(connection.remote, connection.local)
             self.received[direction] = Received(connection)
         side = Side(self, name, connection, modulus, start)
+        self.sides.append(side)
+        return side
+
+    # serial lines
+
+    def _add_line(self, at: str, line: LineSide) -> None:
+        """The line is there; what the case wants of it is another matter."""
+        self.lines[at] = line
+        self._waiting[at] = []
+        self.received[line.direction] = Received(line.line, framed=True)
+        address = line.line.tester(0)
+        directions = self.accepted[address] = []
+        line.channels.on_channel = lambda lcn: directions.append(
+            Direction(line.line.router(lcn), line.line.tester(lcn))
+        )
+        line.channels.on_circuit = self._waiting[at].append
+
+    def line(self, at: str = "", *, initiates: bool = False) -> LineSide:
+        """A serial line, to send and expect frames on; "" is the first one.
+
+        initiates: one on which the router starts the link itself, or else one on which it does
+        not if there is one. Raises NotApplicable.
+        """
+        found = [self.lines[at]] if at in self.lines else []
+        if not at:
+            found = sorted(
+                self.lines.values(), key=lambda line: line.profile.initiates is not initiates
+            )
+            found = [line for line in found if line.profile.initiates or not initiates]
+        if not found:
+            raise NotApplicable("the profile has no such serial line")
+        line = found[0]
+        if not line.watched:
+            line.watched = True
+            line.take_part()
+            self.sides.append(line)
+        return line
+
+    def raise_links(self) -> None:
+        """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""
+        for line in self.lines.values():
+            if not line.kept_down:
+                line.bring_up()
+
+    def channel_zero(self, line: LineSide, start: int = 0) -> ChannelSide:
+        """The side of restarts and diagnostics of a line; start: where its link begins."""
+        if line.name not in self._layers:
+            circuit = line.channels.open(0, start)
+            self._layers[line.name] = self._channel_side(line, circuit)
+        return self._layers[line.name]
+
+    def _take_channel(self, at: str, modulus: int) -> Side:
+        line = self.lines[at]
+        if line.profile.modulo != modulus:
+            raise NotApplicable(f"line.{at} has modulo {line.profile.modulo}")
+        lowest, highest = line.profile.lcn
+        lcn = line.channels.free(range(lowest, highest + 1))
+        if lcn is None:
+            raise Inconclusive(f"all logical channels of line.{at} are in use")
+        return self._channel_side(line, line.channels.open(lcn))
+
+    def _channel_side(self, line: LineSide, circuit: Circuit) -> ChannelSide:
+        direction = Direction(circuit.remote, circuit.local)
+        if direction not in self.received:
+            self.received[direction] = Received(line.channels.log(circuit.lcn))
+        side = ChannelSide(self, line.name, circuit, line.profile.modulo)
         self.sides.append(side)
         return side
 
@@ -227,7 +306,7 @@ class Bench:
 
     def accept(self, *, at: str = "b", clause: str | None = None) -> Side:
         """The next TCP connection from the router to there, or a kept one with a new Call."""
-        if at not in self._listeners:
+        if at not in self._waiting:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         name = "A" if at == "a" else "B"
         self.loop.wait(lambda: self.is_called(at), self.patience)
@@ -246,7 +325,10 @@ class Bench:
             )
             self.state(missing)
             raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
-        return self._side(name, waiting.pop(0))
+        connection = waiting.pop(0)
+        if isinstance(connection, Circuit):
+            return self._channel_side(self.lines[at], connection)
+        return self._side(name, connection)
 
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has called there and accept() has not taken that call yet."""
@@ -284,17 +366,26 @@ class Bench:
 
     def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
         """Demand that the router opens no further connection to that address, up to the end."""
-        if at in self._listeners:
+        if at in self._waiting:
             self._watch_listener(at, self.clause(clause))
 
+    def _listening_at(self) -> dict[str, tuple[str, int]]:
+        """Where the router may open connections to, or (on a line) use channels."""
+        found = {name: listener.address for name, listener in self._listeners.items()}
+        return found | {at: line.line.tester(0) for at, line in self.lines.items() if line.used}
+
     def _watch_listener(self, at: str, clause: str) -> None:
-        address = self._listeners[at].address
+        address = self._listening_at().get(at)
+        if address is None:
+            return
         self.expectations.append(
             NoConnection(at.upper(), clause, listener=address, known=frozenset())
         )
 
     def refuse(self, at: str = "b") -> Listener:
         """The listening address, for cases that stop() and resume() it."""
+        if at not in self._listeners:
+            raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         return self._listeners[at]
 
     @contextmanager
@@ -401,8 +492,10 @@ class Bench:
         on: the connection of side A to use (a new one). Raises ExpectationFailed.
         """
         side_a = self._reach(modulus, note) if on is None else on
-        if on is None:
+        if on is None and not isinstance(side_a, ChannelSide):
             side_a.lcn = lcn
+        elif on is None and lcn != 1:
+            raise NotApplicable("the logical channel of a line is not the case's to choose")
         request = self.call_request(**(options or {})) if request is None else request
         side_a.send(request)
         side_b: Side | AbsentSide = AbsentSide()
@@ -508,6 +601,7 @@ class Bench:
 
     def finish(self, *, watched: bool) -> None:
         """End what is open, in an orderly way; watched: demand that nothing else came."""
+        self._end_circuits()
         for side in self._latest_sides():
             if watched:
                 relaxed = side.connection.received_octets
@@ -519,9 +613,11 @@ class Bench:
                         side.name,
                         self.purpose.clause,
                         side.direction,
-                        passing=FLOW_CONTROL + tuple(allowed),
+                        start=side.origin,
+                        stop=side.stop,
+                        passing=side.passing + tuple(allowed),
                         relaxed_from=relaxed,
-                        relaxed=_CLEARING,
+                        relaxed=side.relaxed,
                     )
                 )
         if watched:
@@ -532,13 +628,28 @@ class Bench:
             side.close()
         for waiting in self._waiting.values():
             for connection in waiting:
-                connection.reset()
+                if not isinstance(connection, Circuit):
+                    connection.reset()
+        for line in self.lines.values():
+            line.finish()
+
+    def _end_circuits(self) -> None:
+        """Where a channel carried a further call, what was expected of the one before ends."""
+        for side in self.sides:
+            if side.stop is not None:
+                for expectation in self.expectations:
+                    mine = expectation.direction == side.direction
+                    if mine and side.origin <= expectation.start < side.stop:
+                        ends = [e for e in (expectation.stop, side.stop) if e is not None]
+                        expectation.stop = min(ends)
 
     def _note_causes(self) -> None:
         """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208)."""
         if not self.declared("R-DTE"):
             return
         for side in self.sides:
+            if isinstance(side, LineSide):
+                continue
             for unit in side.connection.received:
                 packet = decode(unit.packet) if unit.packet else None
                 if isinstance(packet, (ClearRequest, ResetRequest)):
@@ -551,12 +662,10 @@ class Bench:
         watched = [e for e in self.expectations if isinstance(e, NoConnection)]
         for expectation in watched:
             expectation.known = known
-        for name, listener in self._listeners.items():
-            if not any(e.listener == listener.address for e in watched):
+        for name, address in self._listening_at().items():
+            if not any(e.listener == address for e in watched):
                 self.expectations.append(
-                    NoConnection(
-                        name.upper(), self.purpose.clause, listener=listener.address, known=known
-                    )
+                    NoConnection(name.upper(), self.purpose.clause, listener=address, known=known)
                 )
 
     def _clear(self) -> None:

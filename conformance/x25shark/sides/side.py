@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from .bench import Bench
 
 
+class NotApplicable(Exception):
+    """The profile does not have what the case needs; the message says what."""
+
+
 class ExpectationFailed(Exception):
     """The router contradicted an expectation; the case ends here."""
 
@@ -61,6 +65,13 @@ class Side:
     """
 
     present = True
+    # What may come at any time, and what besides while the tester ends the call.
+    passing: tuple[Packet, ...] = FLOW_CONTROL
+    relaxed: tuple[Packet, ...] = (ClearRequest(), ClearConfirmation())
+    # Octets of the direction before the first that is of this connection, or channel's call, and
+    # before what is no more of it.
+    origin = 0
+    stop: int | None = None
 
     def __init__(
         self, bench: Bench, name: str, connection: Connection, modulus: int = 8, start: int = 0
@@ -109,12 +120,15 @@ class Side:
 
     def send(self, *packets: Packet) -> None:
         """Send packets, all in one write (one TCP segment, as far as they fit)."""
-        octets = b""
+        whole = []
         for packet in packets:
-            octets_of_packet = self.octets_of(packet)
-            self._note(packet, octets_of_packet)
-            octets += unit(octets_of_packet)
-        self.send_octets(octets)
+            octets = self.octets_of(packet)
+            self._note(packet, octets)
+            whole.append(octets)
+        self._transmit(whole)
+
+    def _transmit(self, packets: Sequence[bytes]) -> None:
+        self.send_octets(b"".join(map(unit, packets)))
 
     def _note(self, packet: Packet, octets: bytes) -> None:
         self.numbering.sent(octets)
@@ -219,14 +233,14 @@ class Side:
         Returns the packet (decoded), or None if the connection ended as allowed (CLOSED).
         Raises ExpectationFailed.
         """
-        flow = any(isinstance(a, type(f)) for a in alternatives for f in FLOW_CONTROL)
+        flow = any(isinstance(a, type(f)) for a in alternatives for f in self.passing)
         expectation = Next(
             self.name,
             self.bench.clause(clause),
             self.direction,
             start=self.cursor,
             alternatives=alternatives,
-            passing=tuple(passing) if flow else FLOW_CONTROL + tuple(passing),
+            passing=tuple(passing) if flow else self.passing + tuple(passing),
             preamble=self.bench.in_preamble,
             note=note,
         )
@@ -284,7 +298,7 @@ class Side:
                 self.name,
                 self.bench.clause(clause),
                 self.direction,
-                start=0 if from_start else self.cursor,
+                start=self.origin if from_start else self.cursor,
                 forbidden=templates,
             )
         )
@@ -334,7 +348,7 @@ class Side:
 
     def _received_end(self) -> int:
         received = self.connection.received
-        return received[-1].end if received else 0
+        return received[-1].end if received else self.start
 
     def _await(self, expectation: Next, within: float | None) -> Seen:
         bench = self.bench

@@ -152,7 +152,8 @@ def _begun(bench: Bench) -> Extent:
 
 def _cuts(bench: Bench, interface: str, begun: Extent) -> tuple[Cut, ...]:
     """What the connections of an interface have carried since."""
-    ours = {"a": bench.profile.xot.a, "b": bench.profile.xot.b}
+    ends = bench.profile.xot
+    ours = {"a": ends.a, "b": ends.b} if ends is not None else {}
     own = ours.get(interface)
     cuts = []
     for direction, (end_received, end_sent) in _begun(bench).items():

@@ -44,13 +44,28 @@ from scapy_x25 import (
     Undefined,
     WindowSize,
 )
+from scapy_x25.lapb import (
+    LapbDISC,
+    LapbDM,
+    LapbFRMR,
+    LapbI,
+    LapbREJ,
+    LapbRNR,
+    LapbRR,
+    LapbSABM,
+    LapbSABME,
+    LapbUA,
+    LapbUndefined,
+)
 
 from ..judges.expectation import CLOSED
+from ..judges.frames import InvalidFrame
 from ..judges.template import lacks
 from ..judges.values import ABSENT, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
 from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.call import Call
+from ..sides.line import LineSide
 from ..sides.side import Side, unit
 
 __all__ = [
@@ -82,6 +97,19 @@ __all__ = [
     "Inconclusive",
     "Interrupt",
     "InterruptConfirmation",
+    "InvalidFrame",
+    "LapbDISC",
+    "LapbDM",
+    "LapbFRMR",
+    "LapbI",
+    "LapbREJ",
+    "LapbRNR",
+    "LapbRR",
+    "LapbSABM",
+    "LapbSABME",
+    "LapbUA",
+    "LapbUndefined",
+    "LineSide",
     "Marker",
     "NotApplicable",
     "Packet",

@@ -51,7 +51,7 @@ RESTART_SECONDS = 600.0
 @purpose("XOT-TCP-01")
 def test_listens(bench: Bench) -> None:
     """That the connection is answered is shown by a call on it."""
-    port = bench.profile.xot.router[1]
+    port = bench.profile.xot_end.router[1]
     if port != XOT_PORT:
         bench.remark(f"the profile names port {port}")
     bench.place_call().fence()
@@ -59,8 +59,8 @@ def test_listens(bench: Bench) -> None:
 
 @purpose("XOT-TCP-02")
 def test_opens_connections(bench: Bench) -> None:
-    assert bench.profile.xot.b is not None
-    port = bench.profile.xot.b[1]
+    assert bench.profile.xot_end.b is not None
+    port = bench.profile.xot_end.b[1]
     if port != XOT_PORT:
         bench.remark(f"the profile names port {port}")
     bench.place_call().fence()

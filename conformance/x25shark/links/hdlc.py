@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The HDLC link: one serial line, its frames with FCS as they were on it (X.25 2.2).
+
+The line is an octet stream: octet-stuffed, or the bits of a bit-synchronous line, low-order bit
+first. Every frame sent and received is known by line, direction, and the octets of earlier frames
+in that direction; what counts is what stood between two flags, FCS included, and also what an
+abort left, or what is no whole octets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from scapy_x25 import hdlc
+
+from .loop import Loop
+
+_READ = 65536
+# What a router may send on one line within a case before the tester stops reading.
+MOST_OCTETS = 8 << 20
+MOST_FRAMES = 40_000
+FRAMINGS = ("octet", "bit")
+
+Address = tuple[str, int]
+# In place of a logical channel: the frames of the line themselves.
+FRAMES = -1
+
+
+@dataclass(frozen=True)
+class FrameUnit:
+    """One frame: octets of earlier frames in its direction, and its octets with FCS.
+
+    damaged: it was aborted, has no whole octets, or is longer than anybody keeps.
+    """
+
+    offset: int
+    octets: bytes
+    damaged: bool
+    time: float
+
+    @property
+    def packet(self) -> bytes:
+        return self.octets
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.octets)
+
+    @property
+    def valid(self) -> bool:
+        """Whole, with a right FCS and 32 bits or more (X.25 2.2.9); the address may be any."""
+        return (
+            not self.damaged
+            and len(self.octets) >= hdlc.SHORTEST
+            and hdlc.fcs_register(self.octets) == hdlc.FCS_GOOD
+        )
+
+
+class Deframer:
+    """Cuts one direction of a line into frames."""
+
+    def __init__(self, framing: str) -> None:
+        self._framing = framing
+        self.octets = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """A new line: what was begun is lost."""
+        self._deframer: hdlc.OctetDeframer | hdlc.BitDeframer
+        if self._framing == "octet":
+            self._deframer = hdlc.OctetDeframer()
+        else:
+            self._deframer = hdlc.BitDeframer()
+
+    def take(self, octets: bytes) -> list[FrameUnit]:
+        """The frames that are complete now."""
+        now = time.time()
+        units = []
+        for event in self._deframer.feed(octets):
+            if isinstance(event, hdlc.Idle) or not event.octets:
+                continue
+            whole = event.octets
+            if isinstance(event, hdlc.Broken) and event.reason.startswith("more than"):
+                whole = whole[: hdlc.LONGEST].ljust(hdlc.LONGEST, b"\0")
+            damaged = not isinstance(event, hdlc.Frame)
+            units.append(FrameUnit(self.octets, whole, damaged, now))
+            self.octets += len(whole)
+        return units
+
+
+class Line:
+    """The tester's end of a line. received and sent are the frames since begin_case().
+
+    on_received and on_sent see each frame; flooded: the router sent more than the tester reads.
+    end: a line has no end as a TCP connection has.
+    """
+
+    end: str | None = None
+
+    def __init__(self, loop: Loop, name: str, sock: socket.socket, framing: str) -> None:
+        self._loop = loop
+        self.name = name
+        self._sock = sock
+        self.framing = framing
+        self._input = Deframer(framing)
+        self._outgoing = Deframer(framing)
+        self._output = bytearray()
+        self._framer = hdlc.BitFramer()
+        self._reading = True
+        self._watched = 0
+        self.received: list[FrameUnit] = []
+        self.sent: list[FrameUnit] = []
+        self.flooded = False
+        self.on_received: Callable[[FrameUnit], None] | None = None
+        self.on_sent: Callable[[FrameUnit], None] | None = None
+        self._watch()
+
+    # who is who, in the key of judges
+
+    def router(self, plane: int = FRAMES) -> Address:
+        """The router's end of a logical channel, or of the line itself."""
+        return (f"{self.name} router", plane)
+
+    def tester(self, plane: int = FRAMES) -> Address:
+        return (f"{self.name} tester", plane)
+
+    @property
+    def received_octets(self) -> int:
+        return self._input.octets
+
+    @property
+    def sent_octets(self) -> int:
+        return self._outgoing.octets
+
+    def begin_case(self) -> None:
+        """Count from 0 again. A frame that has begun belongs to the case in which it ends."""
+        self.received, self.sent = [], []
+        self._input.octets = self._outgoing.octets = 0
+        self.on_received = self.on_sent = None
+        self.flooded = False
+        self._reading = True
+        self._watch()
+
+    def end_case(self) -> None:
+        """Nobody looks at frames until the next case."""
+        self.on_received = self.on_sent = None
+
+    def drain(self) -> None:
+        """Read what is here."""
+        while self._reading and self._receive():
+            pass
+
+    def line_ended(self) -> None:
+        """The router's end is gone: take what it has sent; a new line begins with nothing."""
+        self.drain()
+        self._input.restart()
+        self._outgoing.restart()
+        self._output.clear()
+        self._framer = hdlc.BitFramer()
+
+    # receiving
+
+    def _ready(self, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._flush()
+        if events & selectors.EVENT_READ:
+            self._receive()
+
+    def _receive(self) -> bool:
+        """Whether there was something."""
+        try:
+            octets = self._sock.recv(_READ)
+        except BlockingIOError:
+            return False
+        except OSError:
+            octets = b""
+        if not octets:
+            # The tap is gone; the campaign notices by itself.
+            self._reading = False
+            self._watch()
+            return False
+        self._loop.received += len(octets)
+        for unit in self._input.take(octets):
+            self.received.append(unit)
+            if self.on_received is not None:
+                self.on_received(unit)
+        if (
+            self.received_octets > MOST_OCTETS * self._loop.allowance
+            or len(self.received) > MOST_FRAMES * self._loop.allowance
+        ):
+            self.flooded = True
+            self._reading = False
+            self._watch()
+        return True
+
+    # sending
+
+    def send_octets(self, octets: bytes) -> None:
+        """Octets of the line as they are: flags, halves of frames, anything."""
+        units = self._outgoing.take(octets)
+        self._output += octets
+        self._flush()
+        self.sent += units
+        if self.on_sent is not None:
+            for unit in units:
+                self.on_sent(unit)
+
+    def send_frames(self, frames: Iterable[bytes], *, shared_flags: bool = False) -> None:
+        """Frames with their FCS (right or wrong), each between flags, in one write."""
+        if self.framing == "octet":
+            self.send_octets(hdlc.frame_octets(frames, shared_flags))
+            return
+        self._framer.frames(frames, shared_flags)
+        self._send_bits()
+
+    def send_part(self, octets: bytes, bits: int = 8) -> None:
+        """A frame whose last octet has only so many bits (bit-synchronous lines)."""
+        self._framer.flag()
+        self._framer.body(octets, bits)
+        self._framer.flag()
+        self._send_bits()
+
+    def send_aborted(self, octets: bytes) -> None:
+        """A flag, octets of a frame, and an abort."""
+        if self.framing == "octet":
+            self.send_octets(b"\x7e" + hdlc.stuff_octets(octets) + b"\x7d\x7e")
+            return
+        self._framer.flag()
+        self._framer.body(octets)
+        self._framer.abort()
+        self._framer.bits(0)
+        self._send_bits()
+
+    def send_flags(self, count: int) -> None:
+        """Idle flags between frames."""
+        if self.framing == "octet":
+            self.send_octets(b"\x7e" * count)
+            return
+        for _ in range(count):
+            self._framer.flag()
+        self._send_bits()
+
+    def send_idle(self, octets: int) -> None:
+        """Continuous 1s (bit-synchronous lines)."""
+        self._framer.bits(*[1] * (8 * octets))
+        self._send_bits()
+
+    def _send_bits(self) -> None:
+        # The flag behind is there so that the last bits fill an octet and are sent.
+        self._framer.flag()
+        self.send_octets(self._framer.take())
+
+    def _flush(self) -> None:
+        try:
+            while self._output:
+                del self._output[: self._sock.send(self._output)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._output.clear()
+        self._watch()
+
+    def _watch(self) -> None:
+        events = selectors.EVENT_READ if self._reading else 0
+        if self._output:
+            events |= selectors.EVENT_WRITE
+        if events == self._watched:
+            return
+        if self._watched:
+            with contextlib.suppress(KeyError):
+                self._loop.remove(self._sock)
+        if events:
+            self._loop.add(self._sock, self._ready, events)
+        self._watched = events
+
+    def drained(self) -> bool:
+        """Whether all that was sent is on its way."""
+        return not self._output
+
+    def close(self) -> None:
+        """Forget the line; the socket belongs to the tap."""
+        if self._watched:
+            with contextlib.suppress(KeyError):
+                self._loop.remove(self._sock)
+            self._watched = 0

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The serial lines of a run: each with its tap, the tester's end, and the markers of cases."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+from collections.abc import Mapping
+from functools import partial
+
+from ..evidence.capture import CaptureError
+from ..evidence.line_tap import LineTap
+from ..evidence.slicer import Slicer
+from ..links.hdlc import Line
+from ..links.loop import Loop
+from ..profile import Line as LineProfile
+from ..profile import Profile
+
+# A marker is in the stream within a millisecond; a busy machine may take its time.
+_SETTLE_SECONDS = 10.0
+_CONNECT_SECONDS = 15.0
+
+
+class Lines:
+    """All lines of a profile. ends: the tester's ends, by side."""
+
+    def __init__(self, profile: Profile, loop: Loop, run: bytes, slicer: Slicer) -> None:
+        self._profiles = profile.line.by_side()
+        self._path = profile.path
+        self._loop = loop
+        self._taps: dict[str, LineTap] = {}
+        self.ends: dict[str, Line] = {}
+        for side, line in self._profiles.items():
+            stream = slicer.line(f"line.{side}")
+            self._taps[side] = LineTap(run, stream, line.framing)
+
+    def start(self) -> None:
+        """Start the taps. Raises CaptureError."""
+        for side, tap in self._taps.items():
+            tap.start()
+            self.ends[side] = end = Line(
+                self._loop, tap.name, tap.sock, self._profiles[side].framing
+            )
+            tap.on_end = end.line_ended
+            self._loop.add(tap.control, partial(self._heard, tap), selectors.EVENT_READ)
+
+    def _heard(self, tap: LineTap, _events: int) -> None:
+        tap.heard()
+        if tap.failure is not None:
+            with contextlib.suppress(KeyError):
+                self._loop.remove(tap.control)
+
+    def connect(self, serial: Mapping[str, str]) -> None:
+        """Open the lines; serial: where the embedded router has them. Raises CaptureError."""
+        for side, tap in self._taps.items():
+            place = _place(self._profiles[side], serial)
+            if place is None:
+                raise CaptureError(
+                    f"{self._path}: line.{side}.serial: the router has no such interface; it has "
+                    f"{', '.join(serial) or 'none'}"
+                )
+            self.ends[side].line_ended()
+            tap.connect(place)
+            self._loop.wait(tap.answered, _CONNECT_SECONDS)
+            if not tap.connected:
+                shown = ":".join(map(str, place[1:]))
+                raise CaptureError(
+                    f"line.{side} at {shown}: {tap.ended or tap.failure or 'no answer'}. Check "
+                    f"line.{side} in {self._path}, and that the router is running"
+                )
+
+    def begin(self, number: int) -> None:
+        """The marker at the begin of a case; what came before has been read then."""
+        for tap in self._taps.values():
+            tap.begin(number)
+        self._settle()
+
+    def end(self, number: int) -> None:
+        for tap in self._taps.values():
+            tap.end(number)
+        self._settle()
+        for end in self.ends.values():
+            end.end_case()
+
+    def _settle(self) -> None:
+        if self._taps:
+            self._loop.wait(
+                lambda: all(tap.settled() for tap in self._taps.values()), _SETTLE_SECONDS
+            )
+            # What the tap had passed on before its marker waits in the sockets.
+            for end in self.ends.values():
+                end.drain()
+
+    @property
+    def dead(self) -> str:
+        """Why a tap is not there any more; "": all are."""
+        for tap in self._taps.values():
+            if self.ends and not tap.alive:
+                return f"the tap of {tap.name} ended: {tap.why}"
+        return ""
+
+    def stop(self) -> None:
+        """End the taps; their streams are in the slices then."""
+        for side, tap in self._taps.items():
+            if side in self.ends:
+                self.ends[side].close()
+            with contextlib.suppress(KeyError, ValueError):
+                self._loop.remove(tap.control)
+            tap.stop()
+        self._taps, self.ends = {}, {}
+
+
+def _place(line: LineProfile, serial: Mapping[str, str]) -> list[object] | None:
+    if line.tcp is not None:
+        return ["tcp", *line.tcp]
+    place = line.pty if line.serial is None else serial.get(line.serial)
+    if place is None:
+        return None
+    if place.startswith("/"):
+        return ["pty", place]
+    host, _, port = place.rpartition(":")
+    return ["tcp", host, int(port)]

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sides on a serial line: the line itself (frames by hand, and what is expected of frames), and
+the calls on its logical channels, which are sides like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from scapy.packet import Packet
+from scapy_x25 import RestartConfirmation, RestartRequest, hdlc
+from scapy_x25.lapb import (
+    LAPB,
+    LapbDISC,
+    LapbDM,
+    LapbFRMR,
+    LapbI,
+    LapbREJ,
+    LapbRNR,
+    LapbRR,
+    LapbSABM,
+    LapbSABME,
+    LapbUA,
+)
+
+from ..judges.expectation import TcpEnd
+from ..links.circuits import Channels, Circuit
+from ..links.hdlc import FrameUnit, Line
+from ..links.lapb import Parameters, Station
+from ..links.xot import Connection
+from ..profile import Line as LineProfile
+from .side import NotApplicable, Side
+
+if TYPE_CHECKING:
+    from .bench import Bench
+
+_COMMANDS = (LapbSABM, LapbSABME, LapbDISC, LapbI)
+_RESPONSES = (LapbUA, LapbDM, LapbFRMR)
+# What a router may send at any time, as far as frames are concerned: packets are judged by their
+# channels, and acknowledgements belong to them.
+_LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0))
+# While the tester ends the link.
+_LINK_ENDING: tuple[Packet, ...] = (
+    LapbUA(),
+    LapbDM(),
+    LapbSABM(),
+    LapbDISC(),
+    LapbRR(),
+    LapbRNR(),
+    LapbREJ(),
+    LapbI(),
+    LapbFRMR(),
+)
+_NETWORK_OPERATIONAL = 0x07
+_DISC, _P_F = 0x43, 0x10
+
+
+class NotOnALine(NotApplicable):
+    """What a case wants has no counterpart on a serial line; the message says what."""
+
+
+class ChannelSide(Side):
+    """A DTE or DCE on one logical channel of a line; lcn 0: restarts and diagnostics."""
+
+    def __init__(self, bench: Bench, name: str, circuit: Circuit, modulus: int) -> None:
+        self._circuit = circuit
+        # A circuit has all of a connection that a side needs; what it has not is of XOT only.
+        super().__init__(bench, name, cast(Connection, circuit), modulus, circuit.start)
+        self.lcn = circuit.lcn
+        self.origin = circuit.start
+
+    def _transmit(self, packets: Sequence[bytes]) -> None:
+        self.bench.last_sender = self
+        self._circuit.send_packets(list(packets))
+
+    def send_octets(self, octets: bytes) -> None:
+        raise NotOnALine("octets of an XOT connection have no counterpart on a serial line")
+
+    def close(self) -> None:
+        """The line outlives its calls."""
+        self._circuit.close()
+
+    def reset_tcp(self) -> None:
+        raise NotOnALine("a TCP RST has no counterpart on a serial line")
+
+    def half_close(self) -> None:
+        raise NotOnALine("a TCP FIN has no counterpart on a serial line")
+
+    @property
+    def stop(self) -> int | None:  # type: ignore[override]
+        """Where another call on the same channel begins."""
+        return self._circuit.stop
+
+
+class FramePlane:
+    """The frames of a line as a side looks at a connection."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self.local, self.remote = line.tester(), line.router()
+        self.end: str | None = None
+        self.closed = False
+        self.on_unit = None
+
+    @property
+    def received(self) -> list[FrameUnit]:
+        return self._line.received
+
+    @property
+    def sent(self) -> list[FrameUnit]:
+        return self._line.sent
+
+    @property
+    def flooded(self) -> bool:
+        return self._line.flooded
+
+    @property
+    def received_octets(self) -> int:
+        return self._line.received_octets
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class LineSide(Side):
+    """The tester's end of a serial line: frames are sent and expected as packets are elsewhere.
+
+    A frame to send gets address, N(S) and N(R) where it does not name them; a template of a
+    command or a response gets the right address, so that a wrong one does not match. The LAPB
+    station below answers by itself unless by_hand is set.
+    """
+
+    passing = _LINK_FLOW
+    relaxed = _LINK_ENDING
+
+    def __init__(self, bench: Bench, name: str, line: Line, profile: LineProfile) -> None:
+        self.line = line
+        self.profile = profile
+        self.station = Station(
+            line, Parameters(profile.role == "dte", profile.t1, profile.n2, profile.k)
+        )
+        self.channels = Channels(line, self.station.send, highest_first=profile.role == "dce")
+        self.station.on_link_lost = self.channels.link_lost
+        self.station.by_hand = True
+        # watched: the case is about frames; kept_down: it wants no link.
+        self.watched = self.used = self.kept_down = False
+        line.begin_case()
+        line.on_received, line.on_sent = self._received, self._sent
+        super().__init__(bench, name, cast(Connection, FramePlane(line)))
+
+    def _received(self, unit: FrameUnit) -> None:
+        if unit.valid and unit.octets[1] & ~_P_F == _DISC:
+            self.channels.ended("DISC")
+        self.channels.took(unit, sent=False)
+        self.station.take(unit)
+
+    def _sent(self, unit: FrameUnit) -> None:
+        self.channels.took(unit, sent=True)
+
+    def _arrived(self, unit: Any) -> None:
+        """Frames are the station's business."""
+
+    def take_part(self) -> None:
+        """The case is about this line as well: until then the tester is silent on it."""
+        if not self.used:
+            self.used, self.station.by_hand = True, False
+
+    # who has which address
+
+    @property
+    def command_address(self) -> int:
+        """Of commands to the router and its responses."""
+        return self.station.other
+
+    @property
+    def response_address(self) -> int:
+        """Of the router's commands and the responses to it."""
+        return self.station.own
+
+    @property
+    def by_hand(self) -> bool:
+        return self.station.by_hand
+
+    @by_hand.setter
+    def by_hand(self, value: bool) -> None:
+        self.station.by_hand = value
+
+    # sending
+
+    def octets_of(self, packet: Packet) -> bytes:
+        """A LAPB frame without FCS, with address and numbers where it does not name them."""
+        whole = packet.copy()
+        if "address" not in whole.fields and "address" in whole.fieldtype:
+            response = isinstance(packet, (*_RESPONSES, LapbRR, LapbRNR, LapbREJ))
+            whole.fields["address"] = self.response_address if response else self.command_address
+        if "n_r" in whole.fieldtype:
+            whole.fields.setdefault("n_r", self.station.v_r)
+        if isinstance(whole, LapbI):
+            whole.fields.setdefault("n_s", self.station.v_s)
+        return bytes(whole)
+
+    def frame_of(self, frame: Packet) -> bytes:
+        """The same with a right FCS."""
+        return hdlc.with_fcs(self.octets_of(frame))
+
+    def send(self, *packets: Packet) -> None:
+        """Frames with their right FCS, in one write; I frames with the next N(S) count on."""
+        frames = []
+        for packet in packets:
+            octets = self.octets_of(packet)
+            frames.append(hdlc.with_fcs(octets))
+            self.station.count_sent(octets)
+        self.send_whole(frames)
+
+    def send_whole(self, frames: Iterable[bytes], *, shared_flags: bool = False) -> None:
+        """What stands between the flags, FCS included, as it is; numbers do not count on."""
+        self._begin_sending()
+        self.line.send_frames(frames, shared_flags=shared_flags)
+
+    def send_part(self, octets: bytes, bits: int) -> None:
+        """A frame whose last octet has only so many bits."""
+        self._begin_sending()
+        self.line.send_part(octets, bits)
+
+    def send_aborted(self, octets: bytes) -> None:
+        """The octets, then an abort."""
+        self._begin_sending()
+        self.line.send_aborted(octets)
+
+    def send_flags(self, count: int) -> None:
+        self._begin_sending()
+        self.line.send_flags(count)
+
+    def send_octets(self, octets: bytes) -> None:
+        """Octets of the line as they are."""
+        self._begin_sending()
+        self.line.send_octets(octets)
+
+    def _begin_sending(self) -> None:
+        self.take_part()
+        self.bench.last_sender = self
+
+    # expecting
+
+    def expect(self, *alternatives: Packet | TcpEnd, **options: Any) -> Packet | None:
+        """As Side.expect(), for frames. I frames and RR without P/F pass unless expected."""
+        return super().expect(*map(self._addressed, alternatives), **options)
+
+    def never(self, *templates: Packet, **options: Any) -> None:
+        super().never(*(self._addressed(t) for t in templates), **options)
+
+    def expect_count(self, template: Packet, low: int, *more: Any, **options: Any) -> None:
+        super().expect_count(self._addressed(template), low, *more, **options)
+
+    def _addressed(self, template: Any) -> Any:
+        if not isinstance(template, LAPB) or "address" in template.fields:
+            return template
+        if isinstance(template, _COMMANDS):
+            address = self.response_address
+        elif isinstance(template, _RESPONSES):
+            address = self.command_address
+        else:
+            return template
+        whole = template.copy()
+        whole.fields["address"] = address
+        return whole
+
+    # the link
+
+    def bring_down(self) -> None:
+        """Preamble: the link is in its disconnected phase. Raises Inconclusive."""
+        self.kept_down = True
+        self._begin_sending()
+        with self.bench.preamble():
+            self.station.disconnect()
+            self.expect(LapbUA(p_f=1), LapbDM(p_f=1), passing=self._set_up_tries())
+
+    def _set_up_tries(self) -> tuple[Packet, ...]:
+        """What may come in between: polls of an earlier link, and set-up by the router itself."""
+        tries: tuple[Packet, ...] = (LapbSABM(),) if self.profile.initiates else ()
+        return (LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), *tries)
+
+    def bring_up(self) -> None:
+        """Preamble P-LINK: SABM and UA, and the restart of the packet layer."""
+        self.kept_down = False
+        if self.station.up:
+            return
+        self._begin_sending()
+        with self.bench.preamble():
+            self.station.set_up()
+            self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
+            # What came before belongs to an earlier link.
+            self.bench.channel_zero(self, self.cursor)
+            self.restart()
+
+    def restart(self) -> None:
+        """The packet layer begins anew: the tester's Restart collides with the router's, or is
+        confirmed (X.25 3.3)."""
+        layer = self.layer
+        layer.send(RestartRequest(cause=self.restart_cause, diagnostic=0))
+        layer.expect(RestartConfirmation(), RestartRequest())
+        # A call over another link must not overtake it.
+        layer.wait_until(lambda: not self.station.unacknowledged)
+
+    @property
+    def restart_cause(self) -> int:
+        """What the tester may give as cause: a DTE gives 0."""
+        return _NETWORK_OPERATIONAL if self.station.parameters.dce else 0
+
+    @property
+    def layer(self) -> ChannelSide:
+        """Channel 0: restarts and diagnostics."""
+        return self.bench.channel_zero(self)
+
+    def link_fence(self) -> None:
+        """A command with P=1 and its answer: what came before it has been dealt with."""
+        if self.station.up:
+            self.send(LapbRR(address=self.command_address, p_f=1))
+            self.expect(LapbRR(address=self.command_address, p_f=1), note="fence")
+        else:
+            self.send(LapbDISC(p_f=1))
+            self.expect(LapbDM(p_f=1), note="fence")
+
+    def finish(self) -> None:
+        """End the link, if the case used it; the answer is waited for, but not demanded."""
+        if self.used:
+            self.station.by_hand = False
+            self.station.disconnect()
+            self.bench.loop.wait(
+                lambda: self.station.phase == "disconnected" or self.connection.flooded,
+                self.bench.profile.times.reaction,
+            )
+        self.station.stop()

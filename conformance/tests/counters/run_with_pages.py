@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from page_server import PageServer, page, raw
 from x25shark.profile import Profile, parse_profile
 from x25shark.results import Results
 from x25shark.run.campaign import Campaign, Options
 from x25shark.run.namespaces import enter_own
 from x25shark.suite.loader import body_of, cases
+
+from .page_server import Answer, PageServer, page, raw
 
 MIB = ("SYS-MIB-01", "SYS-MIB-06", "SYS-MIB-07", "SYS-MIB-05", "SYS-MIB-12", "SYS-MIB-17")
 CHOSEN = ("PLP-CALL-01", *MIB, "PLP-DATA-01")
@@ -38,7 +40,7 @@ remote_resets_in = "resets"
 """
 # The counter of calls comes late: it has moved by the third reading after the stimulus.
 LATE = [page({"calls": n}) for n in (7, 7, 7, 7, 12)]
-PAGES = {
+PAGES: dict[str, Sequence[Answer]] = {
     "silent": (),
     "slow": ([b"HTTP/1.0 200 OK\r\n", 0.2] * 5,),
     "broken": (raw(b'{"calls": 7, "data"'),),

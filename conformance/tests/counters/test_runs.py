@@ -43,7 +43,7 @@ def namespaces() -> None:
 @pytest.fixture(scope="module")
 def found(namespaces: None) -> Verdicts:
     """For each kind of page, verdict and reason of each case."""
-    done = python(str(HERE / "run_with_pages.py"))
+    done = python("-m", "tests.counters.run_with_pages")
     assert done.returncode == 0, done.stdout + done.stderr
     verdicts: Verdicts = json.loads(done.stdout)
     return verdicts

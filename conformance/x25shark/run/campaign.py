@@ -377,6 +377,7 @@ class Campaign:
         try:
             body(bench)
             watched = True
+            bench.settle_races()
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
             took_none = refused(failed)

@@ -47,6 +47,7 @@ from ..links.xot import Connection, LinkError, Listener
 from ..profile import Profile
 from .call import Call
 from .line import ChannelSide, LineSide
+from .race import Race
 from .side import AbsentSide, ExpectationFailed, NotApplicable, Side
 
 __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NotApplicable"]
@@ -80,7 +81,9 @@ class Bench:
         self.loop = loop
         self.run = run
         self.number = number
+        self.seed = seed
         self.random = random.Random(f"{seed}/{purpose.id}")
+        self.races: list[Race] = []
         self.expectations: list[Expectation] = []
         self.remarks: list[str] = []
         self.sides: list[Side] = []
@@ -597,10 +600,28 @@ class Bench:
         if text not in self.remarks:
             self.remarks.append(text)
 
+    def race(self, what: str, tries: int, at_once: int | None = None) -> Race:
+        """So many tries of a race; what: what they have to bring about, for the report.
+
+        The first tries, at_once of them (a quarter), leave no pause between the two things.
+        """
+        first = (tries + 3) // 4 if at_once is None else at_once
+        race = Race(what, tries, first, self.seed, self.random, self.loop.poll)
+        self.races.append(race)
+        return race
+
+    def settle_races(self) -> None:
+        """Raises Inconclusive if no try of a race got there."""
+        for race in self.races:
+            if race.tried and not race.times:
+                raise Inconclusive(race.text)
+
     # the end of the case
 
     def finish(self, *, watched: bool) -> None:
         """End what is open, in an orderly way; watched: demand that nothing else came."""
+        for race in self.races:
+            self.remark(race.text)
         self._end_circuits()
         for side in self._latest_sides():
             if watched:

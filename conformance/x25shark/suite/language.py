@@ -66,6 +66,7 @@ from ..judges.watch import Conversation, Watch
 from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.call import Call
 from ..sides.line import LineSide
+from ..sides.race import Race
 from ..sides.side import Side, unit
 
 __all__ = [
@@ -115,6 +116,7 @@ __all__ = [
     "Packet",
     "PacketSize",
     "PvcSetup",
+    "Race",
     "Raw",
     "RegistrationConfirmation",
     "RegistrationRequest",

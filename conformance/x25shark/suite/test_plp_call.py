@@ -6,6 +6,9 @@ PLP-CALL-16 (call collision) and PLP-CALL-24 (one-way channels) need a LAPB inte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from .calls import accepted, arrives, pending, trusts_the_ends
 from .clearing import (
     confirmed,
@@ -30,6 +33,7 @@ from .language import (
     Data,
     Packet,
     PacketSize,
+    Race,
     Side,
     WindowSize,
     one_of,
@@ -236,21 +240,34 @@ def test_caller_clears_before_the_answer(bench: Bench) -> None:
 
 @purpose("PLP-CALL-15")
 def test_clear_of_a_crosses_accept_of_b(bench: Bench) -> None:
-    """B accepts from 50 ms before to 50 ms after the Clear."""
-    for milliseconds in (-50, -10, -1, 0, 1, 10, 50):
-        a, b = pending(bench)
-        first, last = (a, b) if milliseconds > 0 else (b, a)
-        packets = {a: ClearRequest(cause=0, diagnostic=241), b: CallAccepted()}
-        first.send(packets[first])
-        bench.loop.wait(lambda: False, abs(milliseconds) / 1000)
-        last.send(packets[last])
-        b.expect(ClearIndication(cause=0, diagnostic=241))
-        b.send(ClearConfirmation())
-        came = a.expect(CallAccepted(), ClearConfirmation(), CLOSED)
-        if isinstance(came, CallAccepted):
-            confirmed(a)
-        a.never(CallAccepted())
+    """20 times up to 1 ms apart, by the seed; then B accepts 50 ms before to 50 ms after it."""
+    race = bench.race("the Clear of A and the answer of B crossed", 20)
+    for _ in race:
+        clear_and_accept(bench, race.coin(), race.pause, race)
+    for milliseconds in (-50, -10, 10, 50):
+        pause = partial(bench.loop.wait, lambda: False, abs(milliseconds) / 1000)
+        clear_and_accept(bench, milliseconds > 0, pause)
     bench.fence()
+
+
+def clear_and_accept(
+    bench: Bench, clear_first: bool, pause: Callable[[], object], race: Race | None = None
+) -> None:
+    """A clears and B accepts, with a pause between."""
+    a, b = pending(bench)
+    first, last = (a, b) if clear_first else (b, a)
+    packets = {a: ClearRequest(cause=0, diagnostic=241), b: CallAccepted()}
+    first.send(packets[first])
+    pause()
+    if race is not None:
+        race.reached(last.phase not in ("connected", "being cleared"))
+    last.send(packets[last])
+    b.expect(ClearIndication(cause=0, diagnostic=241))
+    b.send(ClearConfirmation())
+    came = a.expect(CallAccepted(), ClearConfirmation(), CLOSED)
+    if isinstance(came, CallAccepted):
+        confirmed(a)
+    a.never(CallAccepted())
 
 
 def repeated(bench: Bench, packet: Packet) -> None:

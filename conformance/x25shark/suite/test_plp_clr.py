@@ -18,6 +18,7 @@ from .language import (
     ClearRequest,
     Data,
     Interrupt,
+    Race,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
@@ -95,18 +96,40 @@ def end_of_collision(side: AnySide) -> None:
         side.allow(ClearConfirmation())
 
 
+def clear_together(race: Race, call: Call) -> bool:
+    """Both clear, one of them a moment later; whether each did before it knew of the other."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    first, last = (a, b) if race.coin() else (b, a)
+    packets = {a: ClearRequest(cause=0, diagnostic=241), b: ClearRequest(cause=0, diagnostic=242)}
+    first.send(packets[first])
+    race.pause()
+    if last.phase == "being cleared":
+        last.expect(ClearIndication(cause=0, diagnostic=packets[first].diagnostic))
+        last.send(ClearConfirmation())
+        confirmed(first)
+        return False
+    last.send(packets[last])
+    return True
+
+
 @purpose("PLP-CLR-08")
 def test_clear_collision(bench: Bench) -> None:
-    """As often as the router has channels, if the profile tells, so that a lost one is missed."""
-    for _ in range(min(bench.profile.limits.calls or 16, 300)):
+    """As often as the router has channels, if the profile tells, so that a lost one is missed.
+
+    And 20 times with a pause between the two, by the seed.
+    """
+    channels = min(bench.profile.limits.calls or 16, 300)
+    race = bench.race("clears collided", channels + 20, at_once=channels)
+    for _ in race:
         a = bench.connect()
         request = bench.call_request()
         a.send(request)
         call = accepted(a, arrives(bench), request)
-        call.a.send(ClearRequest(cause=0, diagnostic=241))
-        call.b.send(ClearRequest(cause=0, diagnostic=242))
-        end_of_collision(call.a)
-        end_of_collision(call.b)
+        if clear_together(race, call):
+            race.reached()
+            end_of_collision(call.a)
+            end_of_collision(call.b)
     bench.fence("the channels are free")
 
 
@@ -240,17 +263,21 @@ def test_procedure_error_at_either_end(bench: Bench) -> None:
     bench.fence()
 
 
-def clear_under_traffic(bench: Bench) -> None:
+def clear_under_traffic(bench: Bench, race: Race) -> None:
     """A sends whenever its window is open; B clears and reads on; A gets that Clear."""
     call = bench.call(window=7)
     call.b.allow(Data())
-    number = 0
+    number, clears_at, behind = 0, bench.random.randint(4, 20), 0
     while call.a.phase == "connected" and call.a.connection.end is None:
-        if number == 12:
+        if number == clears_at:
             # A DTE that has asked for the Clear sends nothing more, P(R) neither.
             call.b.withholding = True
             call.b.send(ClearRequest(cause=0, diagnostic=241))
+            race.pause()
+            if call.a.phase != "connected":
+                break
         call.a.send(Data(user_data=b"%d" % number))
+        behind += number >= clears_at
         number += 1
         if call.a.numbering.outstanding >= 7:
             opened = bench.loop.wait(
@@ -259,6 +286,7 @@ def clear_under_traffic(bench: Bench) -> None:
             )
             if not opened:
                 break
+    race.reached(behind > 0)
     call.a.expect(ClearIndication(cause=0, diagnostic=241))
     call.a.send(ClearConfirmation())
     call.b.expect(ClearConfirmation(), CLOSED, passing=(Data(),))
@@ -266,16 +294,28 @@ def clear_under_traffic(bench: Bench) -> None:
 
 @purpose("PLP-CLR-20")
 def test_clear_under_counter_traffic(bench: Bench) -> None:
-    """40 times."""
-    for _ in range(40):
-        clear_under_traffic(bench)
+    """40 times, the Clear behind 4 to 20 Data."""
+    race = bench.race("Data of A crossed the Clear of B", 40)
+    for _ in race:
+        clear_under_traffic(bench, race)
     bench.fence()
 
 
 @purpose("PLP-CLR-21")
 def test_collision_whose_other_half_is_lost(bench: Bench) -> None:
-    """B's TCP is reset behind its Clear, which meets that of A at B, on its way, and at A."""
-    for meeting in ("at B", "on its way", "at A"):
+    """B's TCP is reset behind its Clear, which meets that of A at B, at A, and on its way.
+
+    The last one 20 times, with a pause between the two, by the seed.
+    """
+    race = bench.race("clears collided and one was lost", 20)
+    for _ in race:
+        call = bench.call()
+        call.b.allow(ClearIndication(), ClearConfirmation())
+        if clear_together(race, call):
+            race.reached()
+            call.b.reset_tcp()
+            end_of_collision(call.a)
+    for meeting in ("at B", "at A"):
         call = bench.call()
         # What the router sends as B's reset arrives may be on the wire and yet never be read.
         call.b.allow(ClearIndication(), ClearConfirmation())

@@ -10,6 +10,7 @@ from .language import (
     ClearIndication,
     Data,
     Packet,
+    Race,
     Raw,
     ResetConfirmation,
     ResetIndication,
@@ -37,15 +38,24 @@ def reset_by(
     expect_after(sender, ResetConfirmation(), *before)
 
 
-def collide(call: Call, diagnostic: int, *before: Packet) -> None:
-    """Both sides reset at the same time; each gets a Reset or a confirmation (X.25 4.4.3.3).
+def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
+    """Both sides reset, one a moment later; each gets a Reset or a confirmation (X.25 4.4.3.3).
 
     One confirmation more may come on XOT; a Reset that comes behind it has to be confirmed.
+    Returns whether each reset before it knew of the other; else the second one only confirms.
     """
-    ends = [side for side in (call.a, call.b) if isinstance(side, Side)]
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    first, last = ends = (a, b) if race.coin() else (b, a)
     marks = [side.cursor for side in ends]
-    for side in ends:
-        side.send(ResetRequest(cause=0, diagnostic=diagnostic))
+    first.send(ResetRequest(cause=0, diagnostic=diagnostic))
+    race.pause()
+    if any(u.offset >= marks[1] and u.packet[2:3] == b"\x1b" for u in last.units):
+        expect_after(last, ResetIndication(cause=0, diagnostic=diagnostic), *before)
+        last.send(ResetConfirmation())
+        expect_after(first, ResetConfirmation(), *before)
+        return False
+    last.send(ResetRequest(cause=0, diagnostic=diagnostic))
     reset = ResetIndication(cause=0, diagnostic=diagnostic)
     for side in ends:
         came = None
@@ -58,6 +68,7 @@ def collide(call: Call, diagnostic: int, *before: Packet) -> None:
         side.expect_count(ResetConfirmation(), 0, 1, start=mark)
         if kinds.count(0x1B) and 0x1F in kinds[: kinds.index(0x1B)]:
             side.send(ResetConfirmation())
+    return True
 
 
 def deliver_from_0(call: Call, octets: bytes) -> None:
@@ -147,8 +158,11 @@ def test_reset_without_diagnostic(call: Call) -> None:
 
 @purpose("PLP-RST-08")
 def test_reset_collision(call: Call) -> None:
-    collide(call, 1)
-    deliver_from_0(call, b"after the collision")
+    """20 times on one call."""
+    race = call.bench.race("resets collided", 20)
+    for number in race:
+        race.reached(collide(call, race, number))
+        deliver_from_0(call, b"after the collision")
     call.fence()
 
 
@@ -344,18 +358,28 @@ def test_reset_is_complete_at_b_before_new_data(call: Call) -> None:
 
 @purpose("PLP-RST-20", window=7)
 def test_resets_under_full_traffic(call: Call) -> None:
-    """30 resets: by A, by B, by both, and so on; none of the Data is acknowledged."""
+    """30 resets: by A, by B, by both, and so on; none of the Data is acknowledged.
+
+    A reset may come when Data of both sides is on its way, or when some of it has arrived.
+    """
     a, b = call.a, call.b
     assert isinstance(b, Side)
-    for number in range(30):
+    race = call.bench.race("Data had come from the other side when the first one reset", 30)
+    collisions = call.bench.race("resets collided under traffic", 10)
+    each = iter(collisions)
+    for number in race:
         a.withholding = b.withholding = True
+        arrived = {side: len(side.units) for side in (a, b)}
         for side in (a, b):
             old = f"old {number} from {side.name}".encode()
             side.send(*(side.data(old) for _ in range(7 - side.numbering.outstanding)))
+        race.pause()
+        sender, receiver = (a, b) if number % 3 == 0 else (b, a)
+        race.reached(len(sender.units) > arrived[sender])
         if number % 3 == 2:
-            collide(call, number, Data())
+            next(each)
+            collisions.reached(collide(call, collisions, number, Data()))
         else:
-            sender, receiver = (a, b) if number % 3 == 0 else (b, a)
             reset_by(sender, receiver, 0, number, Data())
         a.withholding = b.withholding = False
         deliver_from_0(call, f"new {number}".encode())

@@ -7,6 +7,8 @@ Repetitions are therefore a few more than that limit, not the thousands of a lon
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .language import (
     CLOSED,
     Bench,
@@ -16,6 +18,7 @@ from .language import (
     ClearRequest,
     Data,
     Inconclusive,
+    Race,
     Side,
     purpose,
 )
@@ -95,10 +98,13 @@ def test_no_leak_after_aborted_set_ups(bench: Bench) -> None:
 @purpose("SYS-RES-05")
 def test_no_leak_after_clear_collisions(bench: Bench) -> None:
     """MAXCALLS and ten times: both ends clear at the same time, and each is told so."""
-    for _ in range(limit(bench) + MORE):
+    calls = limit(bench) + MORE
+    race = bench.race("clears collided", calls, at_once=calls)
+    for _ in race:
         a, b = both(bench.place_call())
         a.send(ClearRequest(cause=0, diagnostic=1))
         b.send(ClearRequest(cause=0, diagnostic=2))
+        race.reached()
         for side in (a, b):
             # X.25 4.1.9 asks for no confirmation of either; one is tolerated.
             side.allow(ClearConfirmation())
@@ -186,19 +192,21 @@ def test_random_churn_near_the_limit(bench: Bench) -> None:
     """
     most = min(limit(bench) - 1, 60)
     calls: list[tuple[bytes, Call]] = []
+    race = bench.race("clears collided beside other calls", 300, at_once=300)
+    ends = iter(race)
     for number in range(300):
         if len(calls) >= most or (calls and bench.random.random() < 0.4):
             tag, call = calls.pop(bench.random.randrange(len(calls)))
             call.a.send_data(tag)
             call.b.expect(Data(user_data=tag))
-            end(bench, call)
+            end(bench, call, race, ends)
         calls.append((f"tag {number}".encode(), bench.place_call(note=f"call {number + 1}")))
     for _, call in calls:
-        end(bench, call)
+        end(bench, call, race, ends)
     has_room(bench)
 
 
-def end(bench: Bench, call: Call) -> None:
+def end(bench: Bench, call: Call, race: Race, ends: Iterator[int]) -> None:
     """A, B or both clear; both are done with the call."""
     a, b = both(call)
     match bench.random.choice(("a", "b", "both")):
@@ -210,8 +218,10 @@ def end(bench: Bench, call: Call) -> None:
             a.send(ClearConfirmation())
             b.expect(ClearConfirmation(), CLOSED)
         case _:
+            next(ends)
             a.send(ClearRequest(cause=0, diagnostic=1))
             b.send(ClearRequest(cause=0, diagnostic=2))
+            race.reached()
             for side in (a, b):
                 side.allow(ClearConfirmation())
                 side.expect(ClearConfirmation(), ClearIndication(), CLOSED)

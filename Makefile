@@ -8,10 +8,11 @@
 #   make engine          the engine's own tests
 #   make mutants         the suite against the broken routers (FULL=1: every case with every fault)
 #   make judge-mutants   both judges against changed packets
+#   make pcaps           the golden captures of pcaps/ anew
 #   make bench           the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants judge-mutants bench linux-router clean \
+.PHONY: demo test lint unit suite engine mutants judge-mutants pcaps bench linux-router clean \
 	setup-demo setup-test
 
 BIN := .venv/bin
@@ -53,8 +54,10 @@ lint: setup-test
 		echo "cargo fmt --check"; cd conformance/engine && cargo fmt --check; \
 	else echo "rustfmt is not installed: left out"; fi
 	@if cargo clippy --version >/dev/null 2>&1; then \
-		echo "cargo clippy -- -D warnings"; \
-		cd conformance/engine && $(CARGO) clippy --quiet --locked --all-targets -- -D warnings; \
+		echo "cargo clippy --all-features -- -D warnings"; \
+		cd conformance/engine && \
+		PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(CARGO) clippy --quiet --locked --all-targets \
+			--all-features -- -D warnings; \
 	else echo "clippy is not installed: left out"; fi
 
 unit: setup-test
@@ -71,6 +74,9 @@ mutants: setup-test
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants
+
+pcaps: setup-test
+	$(BIN)/python -m x25shark.selftest.golden pcaps
 
 bench: setup-test
 	$(BIN)/python -m x25shark.judges.bench

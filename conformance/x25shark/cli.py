@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .results import CaseResult, Results
 
 DEFAULT_DIRECTORY = "x25shark-report"
+CAPTURE_SUFFIXES = (".pcapng", ".pcap", ".cap")
 # Modules with commands of their own; they are imported when one of them is asked for.
 _ELSEWHERE = {
     "compare": "x25shark.report.commands",
@@ -369,8 +370,10 @@ def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
     except CampaignError as error:
         fail(error.status, str(error))
     click.echo("network     the router answers; listening sides are open; capture works")
+    counters = ""
     try:
         campaign.run_case(SANITY, sanity_call)
+        counters = campaign.look_at_counters()
     finally:
         results = campaign.finish()
     case = results.cases[0]
@@ -378,6 +381,8 @@ def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
     for packet in case.packets if case.verdict is not Verdict.PASS else ():
         arrow = "->" if packet.sent else "<-"
         click.echo(f"            {packet.side} {arrow} {packet.text}")
+    if counters:
+        click.echo(f"counters    {counters}")
     return results.exit_status
 
 
@@ -392,19 +397,24 @@ def show(case: str, output: Path) -> None:
 
 
 @main.command("open")
-@click.argument("case", shell_complete=_complete_cases)
+@click.argument("case", shell_complete=_complete_cases, metavar="CASE|FILE")
 @output_option
 def open_case(case: str, output: Path) -> None:
-    """Open the evidence of a case in Wireshark, with the strict dissector."""
+    """Open the evidence of a case, or any capture, in Wireshark with the strict dissector."""
     from .wireshark import command_for
 
-    found = _case(case, output)
-    if found.evidence is None:
-        fail(3, f"{case} has no evidence: {found.verdict}: {found.reason}")
+    found, capture = None, Path(case)
+    if capture.suffix not in CAPTURE_SUFFIXES:
+        found = _case(case, output)
+        if found.evidence is None:
+            fail(3, f"{case} has no evidence: {found.verdict}: {found.reason}")
+        capture = output / found.evidence
+    if not capture.is_file():
+        fail(2, f"{capture}: no such capture")
     program = shutil.which("wireshark")
     if program is None:
         fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
-    with command_for(program, output / found.evidence, found) as (command, environment):
+    with command_for(program, capture, found) as (command, environment):
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
 

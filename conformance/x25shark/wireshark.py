@@ -20,12 +20,12 @@ _WINDOW = "gui.geometry_main_width: 1400\ngui.geometry_main_height: 900\n"
 
 @contextmanager
 def command_for(
-    program: str, capture: Path, case: CaseResult
+    program: str, capture: Path, case: CaseResult | None = None
 ) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The command that opens a capture, and its environment.
 
     Wireshark gets a configuration folder of its own with the x25shark profile, so that the user's
-    stays as it is. It opens at the packet that decided the case.
+    stays as it is. It opens at the packet that decided the case; without a case, at the first.
     """
     with tempfile.TemporaryDirectory(prefix="x25shark-wireshark-") as folder:
         configuration = Path(folder) / "wireshark"
@@ -34,7 +34,8 @@ def command_for(
         script = dissectors_folder() / "lua" / "x25shark.lua"
         command = [program, "-C", PROFILE, "-X", f"lua_script:{script}", "-r", str(capture)]
         (configuration / "recent_common").write_text(_WINDOW)
-        deciding = [e.frame or e.stimulus_frame for e in case.expectations if not e.met]
+        expectations = case.expectations if case is not None else []
+        deciding = [e.frame or e.stimulus_frame for e in expectations if not e.met]
         if deciding and deciding[0] is not None:
             command += ["-g", str(deciding[0])]
         yield command, {**os.environ, "WIRESHARK_CONFIG_DIR": str(configuration)}

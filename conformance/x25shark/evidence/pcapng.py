@@ -24,6 +24,9 @@ _OPTION_FLAGS = 2
 _OPTION_TSRESOL = 9
 _OPTION_IFDROP = 5
 _OPTION_OSDROP = 7
+# Where the options of a block begin, and those that tell of the machine that captured.
+_OPTIONS_AT = {SECTION_HEADER: 24, INTERFACE_DESCRIPTION: 16}
+_OF_THE_MACHINE = {SECTION_HEADER: (2, 3, 4), INTERFACE_DESCRIPTION: (12, 15)}
 LONGEST_BLOCK = 1 << 24
 LONGEST_COMMENT = 4000
 
@@ -134,15 +137,31 @@ def with_comment(block: Block, comment: str) -> Block:
     text = comment.encode("utf-8", "replace")[:LONGEST_COMMENT].decode("utf-8", "ignore").encode()
     option = struct.pack(block.order + "HH", _OPTION_COMMENT, len(text))
     option += text + bytes(-len(text) % 4)
-    starts = {SECTION_HEADER: 24, INTERFACE_DESCRIPTION: 16}
     if block.kind == ENHANCED_PACKET:
         captured = struct.unpack_from(block.order + "I", block.octets, 20)[0]
         at = 28 + captured + -captured % 4
     else:
-        at = starts[block.kind]
+        at = _OPTIONS_AT[block.kind]
     has_options = at < len(block.octets) - 4
     if not has_options:
         option += struct.pack(block.order + "HH", _OPTION_END, 0)
     body = block.octets[8:at] + option + block.octets[at:-4]
+    length = struct.pack(block.order + "I", len(body) + 12)
+    return Block(block.kind, block.octets[:4] + length + body + length, block.order)
+
+
+def impersonal(block: Block) -> Block:
+    """The block without what dumpcap says of the machine it ran on (hardware, system, program)."""
+    if block.kind not in _OF_THE_MACHINE:
+        return block
+    start = _OPTIONS_AT[block.kind]
+    options = b""
+    for code, value in _options(block, start):
+        if code not in _OF_THE_MACHINE[block.kind]:
+            options += struct.pack(block.order + "HH", code, len(value))
+            options += value + bytes(-len(value) % 4)
+    if options:
+        options += struct.pack(block.order + "HH", _OPTION_END, 0)
+    body = block.octets[8:start] + options
     length = struct.pack(block.order + "I", len(body) + 12)
     return Block(block.kind, block.octets[:4] + length + body + length, block.order)

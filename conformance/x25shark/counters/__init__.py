@@ -5,6 +5,7 @@ names.py      the neutral names that profiles and cases use
 settings.py   the section [counters] of a profile
 paths.py      where a value stands in a JSON document
 reader.py     the page of a router, over HTTP
+places.py     where each counter of a profile stands
 pages.py      the values of the counters in a page
 counts.py     how each name is counted in a capture, as packet templates
 moved.py      the expectation that a counter moved as the capture shows

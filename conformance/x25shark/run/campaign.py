@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..catalogue import Purpose
+from ..counters.places import survey
+from ..counters.reader import ReadError, Reading
 from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
 from ..judges.expectation import Direction
@@ -336,6 +338,18 @@ class Campaign:
         if counters is None or counters.url is not None or self.router is None:
             return counters.url if counters is not None else None
         return self.router.counters_url
+
+    def look_at_counters(self) -> str:
+        """Which of the counters that the profile names can be read now, in words."""
+        counters, url = self.profile.counters, self._counters_url()
+        if counters is None or url is None:
+            return ""
+        try:
+            wanted, missing = survey(counters, Reading(url, counters.timeout).wait())
+        except ReadError as error:
+            return f"cannot be read: {error}"
+        words = f"{url}: {wanted - len(missing)} of {wanted} are there"
+        return words + (f"; not: {'; '.join(missing)}" if missing else "")
 
     def _sanity_call(self) -> str | None:
         """What goes wrong with a call as plain as can be; None: nothing."""

@@ -17,17 +17,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from ..counters.cleared import ClearedTable, Entry, NoTable, entries
 from ..counters.counts import DEFINITIONS, Cut, definition
 from ..counters.moved import CounterMoved
-from ..counters.names import NAMES
 from ..counters.pages import moved, others_moved, value
-from ..counters.paths import Path
+from ..counters.places import Place, places
 from ..counters.reader import ReadError, Reading
-from ..counters.settings import INTERFACES, Cleared, Counters
+from ..counters.settings import Cleared
 from ..judges.expectation import Direction
 from ..sides.side import ExpectationFailed
 from .language import Bench, Inconclusive, NotApplicable, Side
@@ -39,43 +37,6 @@ PAUSE = 0.05
 
 # Octets of whole packets received and sent on each connection.
 Extent = dict[Direction, tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class Place:
-    """One counter on one interface, and where it stands in the page."""
-
-    name: str
-    interface: str
-    cause: int | None
-    root: Path
-    paths: tuple[Path, ...]
-
-    @property
-    def text(self) -> str:
-        return " + ".join(path.text for path in self.paths)
-
-    @property
-    def shown_name(self) -> str:
-        return self.name if self.cause is None else f"{self.name} 0x{self.cause:02x}"
-
-
-def places(counters: Counters, names: Sequence[str], causes: Sequence[int] = ()) -> list[Place]:
-    """Where these counters stand, on each interface that the profile gives a root for."""
-    found = []
-    for name in names:
-        paths = counters.paths(name)
-        for interface in INTERFACES:
-            root = counters.root(interface)
-            if paths is None or root is None:
-                continue
-            for cause in causes if NAMES[name].by_cause else (None,):
-                chosen = tuple(p if cause is None else p.with_cause(cause) for p in paths)
-                below = tuple(path.below(root) for path in chosen)
-                if interface != "router" and all(path.absolute for path in chosen):
-                    continue  # it stands in one place for the whole router
-                found.append(Place(name, interface, cause, root, below))
-    return found
 
 
 def read(bench: Bench) -> Any:

@@ -8,7 +8,7 @@ use crate::incoming::{Incoming, Outcome};
 use crate::link::{Link, Received};
 use crate::poll::{self, Socket};
 use crate::record;
-use crate::stats::count;
+use crate::stats::{LATE, count};
 use crate::wire::{self, CallPacket, Packet, Unit, Writer};
 use std::collections::VecDeque;
 
@@ -341,7 +341,7 @@ impl Worker {
             self.stats.total.late += 1;
             let ms = took as f64 / 1e6;
             let text = format!("call {call}: {what} took {ms:.1} ms");
-            self.stats.find("late", (call, sequence), now, text);
+            self.stats.find(LATE, (call, sequence), now, text);
         }
     }
 

@@ -8,10 +8,12 @@ import sys
 
 import pytest
 
-from .conftest import environment
+from .conftest import ROOT, environment
 
 MODULES = [
+    "arguments",
     "cli",
+    "ends",
     "engine",
     "measure",
     "options",
@@ -23,7 +25,13 @@ MODULES = [
     "sweep",
     "target",
     "terminal",
+    "wording",
 ]
+
+
+def test_the_list_of_modules_is_whole() -> None:
+    folder = ROOT / "conformance" / "x25shark" / "load"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(MODULES)
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import copy
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from x25shark.load import results
@@ -18,68 +17,11 @@ from x25shark.load.options import (
     address_range,
     number_list,
 )
-from x25shark.load.page import write_stress_page
-from x25shark.load.plots import percentile_curve, sweep
 from x25shark.load.processor import listener_process, process_seconds
-from x25shark.load.sweep import SweepPlan, not_as_asked
+from x25shark.load.sweep import not_as_asked
 from x25shark.load.target import endpoint
 
-COUNTERS = [
-    "calls_started",
-    "calls_connected",
-    "calls_completed",
-    "calls_failed",
-    "calls_accepted",
-    "messages_sent",
-    "messages_verified",
-    "data_packets_sent",
-    "data_packets_received",
-    "octets_sent",
-    "octets_received",
-    "late",
-    "protocol_errors",
-    "corrupted_octets",
-    *results.INTEGRITY,
-]
-
-
-def raw(**counts: int) -> dict[str, Any]:
-    """A side's results as the engine gives them."""
-    total = dict.fromkeys(COUNTERS, 0) | counts
-    nothing = {"count": 0, "min": 0, "max": 0, "mean": 0, "percentiles": {}, "buckets": []}
-    extent = {"min": 128, "max": 128}
-    return {
-        "start_ns": 0,
-        "end_ns": 2_000_000_000,
-        "calls_offered": 0,
-        "cpu_user_ns": 500_000_000,
-        "cpu_system_ns": 500_000_000,
-        "measured": dict(total),
-        "total": total,
-        "interval_ns": 200_000_000,
-        "timeline": [],
-        "failures": {},
-        "clears": {},
-        "resets": {},
-        "findings": [],
-        "first_exhaustion": None,
-        "first_failure": None,
-        "last_completed": 0,
-        "circuit_octets": 1000,
-        "circuits_peak": 10,
-        "negotiated": dict.fromkeys(
-            ("packet_size_in", "packet_size_out", "window_in", "window_out"), extent
-        ),
-        **dict.fromkeys(results.LATENCIES, nothing),
-    }
-
-
-def measurement(**counts: int) -> Measurement:
-    cpu: dict[str, float | None] = {"router_seconds": 1.0, "machine_busy": 0.5}
-    return Measurement("router", raw(**counts), None, cpu, False, 1)
-
-
-GOOD = {"calls_started": 100, "calls_connected": 100, "calls_completed": 100}
+from .samples import GOOD, measurement, raw
 
 
 def test_rates_count_the_measured_time() -> None:
@@ -93,23 +35,36 @@ def test_rates_count_the_measured_time() -> None:
 
 def test_a_clean_run_has_status_0_and_no_reasons() -> None:
     clean = measurement(**GOOD)
-    found = results.reasons(clean, results.figures(clean))
+    found = results.reasons(clean, results.figures(clean), LoadOptions())
     assert found == []
     assert results.exit_status([clean], found) == 0
 
 
-@pytest.mark.parametrize("name", [*results.INTEGRITY, "late", "protocol_errors"])
+@pytest.mark.parametrize("name", [*results.INTEGRITY, "protocol_errors"])
 def test_each_flaw_alone_makes_the_run_unclean(name: str) -> None:
     flawed = measurement(**GOOD, **{name: 1})
-    found = results.reasons(flawed, results.figures(flawed))
+    found = results.reasons(flawed, results.figures(flawed), LoadOptions())
     assert len(found) == 1
+    assert found[0].startswith("1 ")
     assert results.exit_status([flawed], found) == 1
+
+
+def test_slow_answers_are_a_remark_and_a_flaw_only_beyond_a_limit_that_was_set() -> None:
+    slow = measurement(**GOOD, late=2)
+    figure = results.figures(slow)
+    usual, strict = LoadOptions(), LoadOptions(late_ms=20, late_is_flaw=True)
+    assert results.reasons(slow, figure, usual) == []
+    (remark,) = results.remarks(figure, usual)
+    assert remark.startswith("2 answers took longer than 500 ms")
+    (reason,) = results.reasons(slow, figure, strict)
+    assert reason.startswith("2 answers took longer than 20 ms")
+    assert results.remarks(figure, strict) == []
 
 
 def test_a_flaw_of_the_called_side_counts_too() -> None:
     clean = measurement(**GOOD)
     both = Measurement("router", clean.caller, raw(lost_packets=2), clean.cpu, False, 1)
-    assert results.reasons(both, results.figures(both)) == ["2 lost packets"]
+    assert results.reasons(both, results.figures(both), LoadOptions()) == ["2 lost packets"]
 
 
 def test_nothing_connected_is_never_green() -> None:
@@ -126,7 +81,7 @@ def test_interrupted_is_130() -> None:
 def test_one_way_messages_that_never_arrived_are_found() -> None:
     clean = measurement(**GOOD, messages_sent=50)
     both = Measurement("router", clean.caller, raw(messages_verified=48), clean.cpu, False, 1)
-    found = results.reasons(both, results.figures(both))
+    found = results.reasons(both, results.figures(both), LoadOptions())
     assert found == ["2 messages sent and never verified at the other end"]
 
 
@@ -177,54 +132,10 @@ def test_endpoints() -> None:
             endpoint(wrong)
 
 
-def test_percentile_curve_counts_every_value() -> None:
-    x, y = percentile_curve([[1_000_000, 50], [2_000_000, 49], [9_000_000, 1]])
-    assert x == pytest.approx([2, 100, 200])
-    assert y == [1, 2, 9]
-
-
 def test_a_setting_without_effect_is_named() -> None:
     found = not_as_asked(measurement(**GOOD), LoadOptions(packet_size=4096, window=128))
     assert "packet size out: 4096 asked, 128 to 128 agreed" in found
     assert not any(text.startswith("window") for text in found)
-
-
-def test_sweep_plots_have_the_published_axes() -> None:
-    plan = SweepPlan([128, 4096], [1, 7], [1, 4])
-    cells = [
-        {"circuits": c, "packet_size": p, "window": w, "calls_in_20_s": p * w, "control": None}
-        for c, p, w in plan.cells()
-    ]
-    figures = sweep(cells)
-    assert len(figures) == 4
-    first = figures[0]
-    assert [s["name"] for s in first["data"]] == ["window 1", "window 7"]
-    assert first["data"][1]["y"] == [128 * 7, 4096 * 7]
-
-
-def test_the_page_shows_hostile_text_harmlessly(tmp_path: Path) -> None:
-    hostile = measurement(**GOOD | {"calls_failed": 1})
-    evil = "</script><script>alert(1)</script>\x1b[31m"
-    hostile.caller["failures"] = {evil: 1}
-    hostile.caller["findings"] = [
-        {"kind": "protocol", "call": 1, "sequence": 0, "at_ns": 1, "text": evil}
-    ]
-    figure = results.figures(hostile)
-    result = {
-        "router": {"name": evil, "address": "127.0.0.1:1998", "called": []},
-        "machine": {"processors": 2, "system": "x"},
-        "started": "2026-01-01T00:00:00+00:00",
-        "engine": "0",
-        "options": {},
-        "exit_status": 1,
-        "verdict": {"reasons": [evil], "tester_was_limit": False, "share_of_control": None},
-        "measurements": [hostile.as_dict() | {"figures": figure}],
-    }
-    write_stress_page(tmp_path / "page.html", result)
-    text = (tmp_path / "page.html").read_text("utf-8")
-    assert "alert(1)" in text
-    assert "<script>alert(1)" not in text
-    assert "\x1b" not in text.split("<script>", maxsplit=1)[0]
 
 
 def test_load_json_is_read_back_or_refused(tmp_path: Path) -> None:

@@ -118,8 +118,8 @@ def test_sweep_runs_every_cell(
     assert all(c["figures"]["calls_completed"] > 0 for c in result["cells"])
     assert not [r for r in result["verdict"]["reasons"] if "asked" in r]
     page = (tmp_path / "out" / "load.html").read_text("utf-8")
-    for words in ("against packet size, 1 circuit<", "against window, 2 circuits<"):
-        assert f"Calls completed in 20 s {words}" in page
+    for words in ("by packet size, 1 circuit<", "by window, 2 circuits<"):
+        assert f"Calls in 20 s {words}" in page
 
 
 def test_a_faulty_relay_is_found_out(

@@ -8,9 +8,11 @@ processor CPU time of the tester and of a local router
 measure   one measurement from start to result, with live progress
 results   figures out of raw results, judgement, load.json
 terminal  the original's report and tables
-page      one offline HTML page with interactive plots
+wording   numbers as people read them
+page, plots     one offline HTML page with interactive plots
 stress, sweep   the two experiments
-cli       the commands
+arguments, cli  the commands stress and sweep, and the options they share
+ends      the commands echo and relay
 
 Nothing here imports Scapy: speed, and licences. A test checks it.
 """

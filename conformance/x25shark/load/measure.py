@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import time
@@ -67,6 +68,11 @@ def _watch(side: Side, progress: Progress | None) -> bool:
             side.stop()
 
 
+def _settle() -> None:
+    with contextlib.suppress(KeyboardInterrupt):  # the results are there already
+        time.sleep(_SETTLE)
+
+
 def measure(
     engine: Engine,
     options: LoadOptions,
@@ -87,7 +93,7 @@ def measure(
     finally:
         called = None
         if responder is not None:
-            time.sleep(_SETTLE)
+            _settle()
             responder.stop()
             called = json.loads(responder.result())
     return Measurement(name, calling, called, cpu, interrupted, run)
@@ -120,7 +126,7 @@ def measure_control(
     finally:
         if hop is not None:
             hop.stop()
-        time.sleep(_SETTLE)
+        _settle()
         responder.stop()
         called = json.loads(responder.result())
     return Measurement("control", calling, called, cpu, interrupted, run)

@@ -1,169 +1,192 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One offline HTML page of a result: figures, findings, interactive plots (plotly.js inlined).
+"""load.html: a result in one file that opens without a network, with interactive plots.
 
-The plots' script comes out of the plotly distribution (MIT); without it the page has its tables
-and says what is missing. Everything that a router had a hand in goes through `printable` and
-HTML escaping.
+plotly (MIT) makes and draws the plots; plotly.js stands inside the file. Without plotly the page
+has its tables and says what to install. Every string is cleaned by `report.text` and then escaped
+by Jinja2; the page allows no script but its own (see report/inline.py).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
-from importlib import resources
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from markupsafe import Markup
+
+from ..report.inline import BASE_STYLE, environment, inline, script_json, source
 from ..report.text import one_line
-from . import plots
-from .terminal import count, milliseconds, octets
+from ..results import write_whole
+from .options import LoadOptions
+from .wording import count, milliseconds, octet_rate, percent, plural, rate
 
-_STYLE = """
-:root { color-scheme: light; }
-body { margin: 0 auto; max-width: 74rem; padding: 1.75rem 1.5rem 6rem; background: #fbfaf7;
-  color: #1d2226; font: 1rem/1.5 system-ui, "Noto Sans", "DejaVu Sans", sans-serif;
-  font-variant-numeric: tabular-nums; }
-h1 { font-size: 2rem; font-weight: 650; margin: .5rem 0 0; }
-h2 { font-size: 1.25rem; margin: 2.25rem 0 .5rem; }
-.soft { color: #596168; margin: .25rem 0; }
-.verdict { font-size: 1.25rem; font-weight: 600; margin: 1.25rem 0 .25rem; }
-.good { color: #1c7a4a; } .bad { color: #b8271f; }
-table { border-collapse: collapse; background: #fff; border: 1px solid #dedad2; }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid #eceae3; text-align: right; }
-th:first-child, td:first-child, td.text, th.text { text-align: left; }
-th { font-weight: 600; color: #596168; }
-.scroll { overflow-x: auto; }
-.plot { background: #fff; border: 1px solid #dedad2; margin: .75rem 0; min-height: 26rem; }
-code { font-family: ui-monospace, Menlo, "DejaVu Sans Mono", monospace; font-size: .875em; }
-"""
+TEMPLATES = Path(__file__).parent / "templates"
+MISSING = "The plots need plotly: pip install 'x25shark[load]', or pip install plotly==7.1.0"
+LINES_SHOWN = 50
+ROWS_SHOWN = 100
+_UNSHOWN = {"calling_base", "late_is_flaw"}
+_WORDS = {"duration": "seconds", "longest": "longest message", "shortest": "shortest message"}
 
 
-def plotly_script() -> str | None:
-    """The text of plotly.js, or None where the plotly distribution is not installed."""
+@dataclass(frozen=True)
+class Table:
+    """A table of the page: columns of numbers, but for those named."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: Sequence[int] = (0,)
+    long: Sequence[int] = ()
+    more: int = 0
+
+    def kind(self, column: int) -> str:
+        """The CSS class of a column."""
+        return "long" if column in self.long else "text" if column in self.text else ""
+
+
+def find_plots() -> ModuleType | None:
+    """The module `plots`, or None where plotly is not installed."""
     try:
-        file = resources.files("plotly") / "package_data" / "plotly.min.js"
-        return file.read_text("utf-8")
-    except (ModuleNotFoundError, OSError):
+        from . import plots
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "plotly":
+            raise
         return None
+    return plots
 
 
-def _safe_json(value: object) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(value, allow_nan=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+def _plotly_script() -> Markup:
+    """plotly.js. It may name the end of a script element in its strings only in pieces."""
+    from plotly.offline import get_plotlyjs
+
+    text: str = get_plotlyjs()
+    return Markup(text.replace("</script", "<\\/script"))
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int] = (0,)) -> str:
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td class="text">{escape(cell)}</td>' if i in text else f"<td>{escape(cell)}</td>"
-            for i, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    top = "".join(
-        f'<th class="text">{escape(cell)}</th>' if i in text else f"<th>{escape(cell)}</th>"
-        for i, cell in enumerate(head)
-    )
-    return f'<div class="scroll"><table><tr>{top}</tr>{body}</table></div>'
+def _settings(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The load in words: what is always of interest, and what is not as usual."""
+    usual = {field.name: field.default for field in fields(LoadOptions)}
+    always = ("circuits", "packet_size", "window", "duration", "calls", "longest", "seed")
+    shown = []
+    for name, value in options.items():
+        if isinstance(value, (list, tuple)):
+            value = ", ".join(map(str, value))  # noqa: PLW2901
+        unusual = name not in _UNSHOWN and value != usual.get(name)
+        if value is not None and (name in always or unusual):
+            shown.append((_WORDS.get(name, name.replace("_", " ")), one_line(value, 100)))
+    return shown
+
+
+def _headline(result: Mapping[str, Any]) -> str:
+    status = result["exit_status"]
+    if status == 0:
+        return "Clean: every octet verified"
+    if status == 3:
+        return "No call was connected"
+    return "Interrupted" if status == 130 else "Not clean"
+
+
+def _limit(verdict: Mapping[str, Any]) -> list[str]:
+    share = verdict.get("share_of_control")
+    if share is None:
+        return []
+    who = "tester" if verdict["tester_was_limit"] else "router"
+    return [
+        f"The {who} was the limit: {share:.0%} of what the tester does without the router "
+        "(from 80% on the tester counts as the limit)."
+    ]
 
 
 def _document(
     title: str,
-    parts: Sequence[str],
-    figures: Sequence[plots.Figure],
-    last: Sequence[str] = (),
+    result: Mapping[str, Any],
+    tables: Sequence[Table],
+    draw: Callable[[ModuleType], Sequence[Any]],
+    paired: bool = False,
 ) -> str:
-    script = plotly_script() if figures else None
-    drawn: list[str] = []
-    for number, figure in enumerate(figures):
-        drawn.append(f"<h2>{escape(figure['title'])}</h2>")
-        drawn.append(f'<p class="soft">{escape(figure["caption"])}</p>')
-        if script is not None:
-            drawn.append(f'<div class="plot" id="plot{number}"></div>')
-    if figures and script is None:
-        drawn.append("<p>The plots need the plotly distribution: pip install plotly</p>")
-    calls = "".join(
-        f"Plotly.newPlot('plot{n}', {_safe_json(f['data'])}, {_safe_json(f['layout'])}, "
-        "{responsive: true, displaylogo: false});"
-        for n, f in enumerate(figures)
-    )
-    scripts = f"<script>{script}</script><script>{calls}</script>" if script else ""
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
-        'img-src data: blob:">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"{''.join(parts)}{''.join(drawn)}{''.join(last)}{scripts}</body></html>\n"
-    )
-
-
-def _head(title: str, result: Mapping[str, Any]) -> list[str]:
-    router, machine, verdict = result["router"], result["machine"], result["verdict"]
-    good = result["exit_status"] == 0
-    words = "Clean: every octet verified" if good else "Not clean"
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f'<p class="soft">{escape(one_line(router["name"]))} at {escape(router["address"])}, '
-        f"{escape(result['started'])}, {machine['processors']} processors, "
-        f"engine {escape(result['engine'])}</p>",
-        f'<p class="verdict {"good" if good else "bad"}">{words}</p>',
-    ]
-    parts += [f"<p>{escape(one_line(reason, 300))}</p>" for reason in verdict["reasons"][:50]]
-    share = verdict.get("share_of_control")
-    if share is not None:
-        limit = (
-            "The tester was the limit"
-            if verdict["tester_was_limit"]
-            else "The router was the limit"
+    module = find_plots()
+    drawn = draw(module) if module else []
+    library = _plotly_script() if drawn else Markup()
+    script, script_source = inline(TEMPLATES / "load.js")
+    style, _ = inline(BASE_STYLE, TEMPLATES / "load.css")
+    figures = [plot.figure.to_plotly_json() for plot in drawn]
+    verdict, machine = result["verdict"], result["machine"]
+    scripts = f"{script_source} {source(library)}" if drawn else "'none'"
+    page: str = (
+        environment(TEMPLATES)
+        .get_template("load.html.j2")
+        .render(
+            title=title,
+            router=one_line(result["router"]["name"], 100),
+            context=f"{one_line(result['router']['address'], 60)} · started {result['started']} · "
+            f"{plural(machine['processors'], 'processor')} · engine {result['engine']}",
+            good=result["exit_status"] == 0,
+            headline=_headline(result),
+            lines=[
+                *_limit(verdict),
+                *(one_line(reason, 300) for reason in verdict["reasons"][:LINES_SHOWN]),
+            ],
+            more_lines=max(len(verdict["reasons"]) - LINES_SHOWN, 0),
+            notes=[one_line(text, 300) for text in verdict["remarks"][:LINES_SHOWN]],
+            settings=_settings(result["options"]),
+            missing="" if module else MISSING,
+            plots=drawn,
+            paired=paired,
+            tables=tables,
+            style=style,
+            script=script,
+            library=library,
+            data=script_json({"looks": module.looks(), "figures": figures}) if module else "",
+            # plotly.js puts style elements of its own into the page; nothing can be loaded.
+            policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
+            "img-src data: blob:; base-uri 'none'; form-action 'none'",
         )
-        parts.append(
-            f"<p>{limit}: {share:.0%} of what the tester does without the router "
-            "(from 80 % on the tester counts as the limit).</p>"
-        )
-    return parts
+    )
+    return page
 
 
-def _options(options: Mapping[str, Any]) -> str:
-    text = ", ".join(f"{k}={v}" for k, v in options.items() if v not in (None, False, 0, 0.0))
-    return f'<p class="soft"><code>{escape(text)}</code></p>'
+_FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("run time, s", "seconds", lambda seconds: f"{seconds:.2f}"),
+    ("calls made", "calls_made", count),
+    ("calls completed", "calls_completed", count),
+    ("calls failed", "calls_failed", count),
+    ("calls/s", "calls_per_second", rate),
+    ("messages verified", "messages_verified", count),
+    ("Data packets/s, both directions", "data_packets_per_second", count),
+    ("user data sent", "octets_sent_per_second", octet_rate),
+    ("user data received", "octets_received_per_second", octet_rate),
+    ("tester's CPU, of one processor", "tester_cpu", percent),
+    ("router's CPU, of one processor", "router_cpu", percent),
+    ("machine busy", "machine_busy", percent),
+)
 
 
-def _stress_tables(result: Mapping[str, Any]) -> list[str]:
+def _stress_tables(result: Mapping[str, Any]) -> list[Table]:
     found = [m["figures"] for m in result["measurements"]]
-    names = [m["name"] for m in result["measurements"]]
-    rows: list[list[str]] = []
-    for words, name, form in (
-        ("Run time, s", "seconds", lambda v: f"{v:.2f}"),
-        ("Calls made", "calls_made", count),
-        ("Calls completed", "calls_completed", count),
-        ("Calls failed", "calls_failed", count),
-        ("Calls/s", "calls_per_second", lambda v: f"{v:,.1f}".replace(",", " ")),
-        ("Messages verified", "messages_verified", count),
-        ("Data packets/s, both directions", "data_packets_per_second", count),
-        ("User data sent/s", "octets_sent_per_second", octets),
-        ("User data received/s", "octets_received_per_second", octets),
-        ("Tester's CPU", "tester_cpu", lambda v: f"{v:.0%}"),
-        ("Router's CPU", "router_cpu", lambda v: f"{v:.0%}"),
-        ("Machine busy", "machine_busy", lambda v: f"{v:.0%}"),
-    ):
-        rows.append([words, *("-" if f[name] is None else form(f[name]) for f in found)])
-    for name in found[0]["integrity"]:
-        words = name.replace("_", " ").capitalize()
-        rows.append([words, *(count(f["integrity"][name]) for f in found)])
-    parts = ["<h2>Figures</h2>", _table(["", *names], rows)]
+    names = [one_line(m["name"], 40) for m in result["measurements"]]
+    rows = [
+        [words, *("-" if f[name] is None else form(f[name]) for f in found)]
+        for words, name, form in _FIGURES
+    ]
+    rows += [
+        [name.replace("_", " "), *(count(f["integrity"][name]) for f in found)]
+        for name in found[0]["integrity"]
+    ]
+    tables = [Table("Figures", ["", *names], rows)]
     columns = ("count", "min", "p50", "p90", "p99", "p99.9", "max")
-    rows = []
-    for measured, name in zip(found, names, strict=True):
-        for kind, values in measured["latency_ms"].items():
-            if values is not None:
-                cells = [milliseconds(values[c]) for c in columns[1:]]
-                rows.append([f"{kind.replace('_', ' ')} ({name})", count(values["count"]), *cells])
-    parts += ["<h2>Latency, ms</h2>", _table(["", *columns], rows)]
+    rows = [
+        [
+            f"{kind.replace('_', ' ')} ({name})",
+            count(values["count"]),
+            *(milliseconds(values[c]) for c in columns[1:]),
+        ]
+        for measured, name in zip(found, names, strict=True)
+        for kind, values in measured["latency_ms"].items()
+        if values is not None
+    ]
+    tables.append(Table("Latency, ms", ["", *columns], rows))
     caller = result["measurements"][0]["caller"]
     for title, reasons in (
         ("Failed calls by kind", caller["failures"]),
@@ -171,54 +194,67 @@ def _stress_tables(result: Mapping[str, Any]) -> list[str]:
         ("Resets received, cause/diagnostic", caller["resets"]),
     ):
         if reasons:
-            ordered = sorted(reasons.items(), key=lambda item: -item[1])[:50]
-            rows = [[one_line(kind, 120), count(n)] for kind, n in ordered]
-            parts += [f"<h2>{title}</h2>", _table(["kind", "count"], rows)]
-    return parts
+            ordered = sorted(reasons.items(), key=lambda item: -item[1])
+            rows = [[one_line(kind, 120), count(n)] for kind, n in ordered[:LINES_SHOWN]]
+            tables.append(
+                Table(title, ["kind", "count"], rows, more=max(len(ordered) - LINES_SHOWN, 0))
+            )
+    return tables + _findings(result["measurements"][0])
 
 
-def _findings(measurement: Mapping[str, Any]) -> list[str]:
-    rows = []
-    for side in ("caller", "responder"):
-        stats = measurement[side]
-        for finding in stats["findings"][:100] if stats else []:
-            seconds = f"{finding['at_ns'] / 1e9:.3f}"
-            text = one_line(finding["text"], 200)
-            rows.append([seconds, side, finding["kind"], text])
-    if not rows:
+def _findings(measurement: Mapping[str, Any]) -> list[Table]:
+    sides = (("A", measurement["caller"]), ("B", measurement["responder"]))
+    found = [(side, finding) for side, stats in sides if stats for finding in stats["findings"]]
+    if not found:
         return []
-    return ["<h2>Findings</h2>", _table(["time, s", "side", "kind", "what"], rows, (0, 1, 2, 3))]
+    rows = [
+        [
+            f"{finding['at_ns'] / 1e9:.3f}",
+            side,
+            one_line(finding["kind"], 40),
+            one_line(finding["text"], 200),
+        ]
+        for side, finding in found[:ROWS_SHOWN]
+    ]
+    head = ["s", "side", "kind", "what"]
+    more = max(len(found) - ROWS_SHOWN, 0)
+    title = "Findings (A: calling side, B: called side)"
+    return [Table(title, head, rows, text=(1, 2), long=(3,), more=more)]
 
 
 def write_stress_page(path: Path, result: Mapping[str, Any]) -> None:
     """The page of a stress result (as in load.json)."""
-    parts = [*_head("Stress test", result), _options(result["options"]), *_stress_tables(result)]
-    found = _findings(result["measurements"][0])
-    figures = [*plots.over_time(result["measurements"]), plots.percentiles(result["measurements"])]
-    path.write_text(_document("Stress test", parts, figures, found), "utf-8")
+
+    def draw(plots: ModuleType) -> list[Any]:
+        measured = result["measurements"]
+        return [plots.percentiles(measured), *plots.over_time(measured)]
+
+    write_whole(path, _document("Stress test", result, _stress_tables(result), draw))
 
 
 def write_sweep_page(path: Path, result: Mapping[str, Any]) -> None:
     """The page of a sweep: the published two plots for every number of circuits."""
     rows = [
         [
-            str(cell["circuits"]),
+            count(cell["circuits"]),
             str(cell["packet_size"]),
             str(cell["window"]),
             count(cell["calls_in_20_s"]),
-            f"{cell['figures']['calls_per_second']:.1f}",
-            f"{octets(cell['figures']['octets_received_per_second'])}/s",
+            rate(cell["figures"]["calls_per_second"]),
+            octet_rate(cell["figures"]["octets_received_per_second"]),
             milliseconds((cell["figures"]["latency_ms"]["message"] or {}).get("p50")),
-            f"{cell['control']['calls_per_second']:.1f}" if cell["control"] else "-",
+            rate(cell["control"]["calls_per_second"]) if cell["control"] else "-",
             f"{cell['share_of_control']:.0%}" if cell["share_of_control"] is not None else "-",
-            one_line("; ".join(cell["reasons"]), 160) or "clean",
+            one_line("; ".join([*cell["reasons"], *cell["remarks"]]), 160) or "clean",
         ]
         for cell in result["cells"]
     ]
     head = ("circuits", "packet size", "window", "calls in 20 s", "calls/s", "received")
     more = ("message p50, ms", "control calls/s", "share", "found")
-    table = _table([*head, *more], rows, (9,))
-    parts = [*_head("Sweep: packet size and window", result), _options(result["options"])]
-    figures = plots.sweep(result["cells"])
-    text = _document("Sweep", [*parts, "<h2>All cells</h2>", table], figures)
-    path.write_text(text, "utf-8")
+    table = Table("All cells", [*head, *more], rows, text=(), long=(9,))
+
+    def draw(plots: ModuleType) -> Sequence[Any]:
+        drawn: Sequence[Any] = plots.sweep(result["cells"])
+        return drawn
+
+    write_whole(path, _document("Sweep", result, [table], draw, paired=True))

@@ -1,96 +1,123 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plots as plotly.js figures (plain data: this module needs no library)."""
+"""The plots as plotly figures. This module needs plotly (MIT); the rest of load does without.
+
+The words of a figure go through plotly's own little markup, so texts that are not ours are escaped
+for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from dataclasses import dataclass
+from html import escape
+from typing import Any
 
-# Distinguishable with the common colour deficiencies (after Okabe and Ito), dark on white.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#444444")
+import plotly.graph_objects as go
+
+from ..report.text import one_line
+from .options import PUBLISHED_SECONDS
+from .wording import count, plural
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b8609a", "#8a6d00", "#7b68c8", "#7a7f84")
+"""Told apart with the common colour deficiencies (after Okabe and Ito). Each has a contrast of 3 or
+more with both grounds below, so that a line keeps its colour when the page changes."""
+GROUNDS = {"light": "#ffffff", "dark": "#1b1f23"}
+_INKS = {"light": "#1d2226", "dark": "#e4e6e6"}
+_GRIDS = {"light": "#eceae3", "dark": "#2f353a"}
 _DASHES = {"router": "solid", "control": "dot"}
 
 
-class Figure(TypedDict):
+@dataclass(frozen=True)
+class Plot:
     """One plot with its words."""
 
     title: str
     caption: str
-    data: list[dict[str, Any]]
-    layout: dict[str, Any]
+    figure: go.Figure
 
 
-def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
-    axis = {"gridcolor": "#eceae3", "zerolinecolor": "#dedad2", "linecolor": "#9aa0a4"}
-    layout: dict[str, Any] = {
-        "font": {"family": "system-ui, DejaVu Sans, sans-serif", "size": 13},
-        "paper_bgcolor": "#ffffff",
-        "plot_bgcolor": "#ffffff",
-        "height": 416,
-        "margin": {"l": 70, "r": 20, "t": 70, "b": 55},
-        "hovermode": "x unified",
-        "legend": {"orientation": "h", "y": 1.04, "yanchor": "bottom"},
-        "xaxis": {"title": {"text": x}, **axis},
-        "yaxis": {"title": {"text": y}, "rangemode": "tozero", **axis},
+def looks() -> dict[str, Any]:
+    """What differs between a light and a dark page, as plotly templates by name."""
+    return {
+        name: go.layout.Template(
+            layout={
+                "font": {"color": _INKS[name], "family": "system-ui, DejaVu Sans, sans-serif"},
+                "paper_bgcolor": ground,
+                "plot_bgcolor": ground,
+                "colorway": COLOURS,
+                "hoverlabel": {"bgcolor": ground, "bordercolor": _GRIDS[name]},
+                "modebar": {"bgcolor": ground, "color": _INKS[name]},
+                **{
+                    axis: {"gridcolor": _GRIDS[name], "zerolinecolor": _GRIDS[name]}
+                    for axis in ("xaxis", "yaxis")
+                },
+            }
+        ).to_plotly_json()
+        for name, ground in GROUNDS.items()
     }
-    for name in ("xaxis", "yaxis"):
-        layout[name].update(more.get(name, {}))
-    return layout
 
 
-def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Figure]:
+def _figure(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.Figure:
+    figure = go.Figure(traces)
+    figure.update_layout(
+        template=None,  # the page brings its own, see looks()
+        font_size=13,
+        separators=". ",
+        height=430,
+        margin={"l": 60, "r": 15, "t": 35, "b": 50},
+        hovermode="x unified",
+        showlegend=True,
+        # Below the plot, where the buttons of plotly do not hide it.
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "xanchor": "left"},
+        xaxis={"title": {"text": x}, "automargin": True},
+        yaxis={"title": {"text": y}, "automargin": True, "rangemode": "tozero"},
+    )
+    return figure.update_layout(**more)
+
+
+def _label(text: str) -> str:
+    return escape(one_line(text, 60))
+
+
+def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
     """Calls and user data per second over the run."""
-    calls: list[dict[str, Any]] = []
-    data: list[dict[str, Any]] = []
+    calls: list[go.Scatter] = []
+    data: list[go.Scatter] = []
     for measurement in measurements:
-        caller, name = measurement["caller"], measurement["name"]
-        step = caller["interval_ns"] / 1e9
-        times = [round((i + 0.5) * step, 3) for i in range(len(caller["timeline"]))]
-        line = {"dash": _DASHES.get(name, "solid"), "width": 2}
-
-        def rates(
-            key: str, unit: float = 1.0, caller: Any = caller, step: float = step
-        ) -> list[float]:
-            return [round(i[key] / step / unit, 3) for i in caller["timeline"]]
-
-        calls.append(
-            {
-                "name": f"completed ({name})",
-                "x": times,
-                "y": rates("calls_completed"),
-                "line": {**line, "color": _COLOURS[0]},
-            }
-        )
-        if any(i["calls_failed"] for i in caller["timeline"]):
-            calls.append(
-                {
-                    "name": f"failed ({name})",
-                    "x": times,
-                    "y": rates("calls_failed"),
-                    "line": {**line, "color": _COLOURS[1]},
-                }
+        timeline = measurement["caller"]["timeline"]
+        step = measurement["caller"]["interval_ns"] / 1e9
+        name = measurement["name"]
+        for traces, key, words, unit, colour in (
+            (calls, "calls_completed", "completed", "calls/s", 0),
+            (calls, "calls_failed", "failed", "calls/s", 1),
+            (data, "octets_received", "received", "MB/s", 2),
+        ):
+            scale = step * (1e6 if unit == "MB/s" else 1)
+            rates = [round(interval[key] / scale, 3) for interval in timeline]
+            if key == "calls_failed" and not any(rates):
+                continue
+            traces.append(
+                go.Scatter(
+                    name=_label(f"{words} ({name})"),
+                    x=[round((i + 0.5) * step, 3) for i in range(len(timeline))],
+                    y=rates,
+                    mode="lines",
+                    line={"color": COLOURS[colour], "dash": _DASHES.get(name, "solid"), "width": 2},
+                    hovertemplate=f"%{{y:,.5~r}} {unit}",
+                )
             )
-        data.append(
-            {
-                "name": f"received ({name})",
-                "x": times,
-                "y": rates("octets_received", 1e6),
-                "line": {**line, "color": _COLOURS[2]},
-            }
-        )
+    seconds = {"xaxis": {"hoverformat": ".1f"}}
     return [
-        {
-            "title": "Calls per second over the run",
-            "caption": "Dotted: the control run, the tester without the router.",
-            "data": calls,
-            "layout": _layout("seconds since the start", "calls/s"),
-        },
-        {
-            "title": "User data over the run",
-            "caption": "Octets of user data that came back to the calling side.",
-            "data": data,
-            "layout": _layout("seconds since the start", "MB/s"),
-        },
+        Plot(
+            "Calls per second over the run",
+            "Dotted: the control run, the tester without the router.",
+            _figure(calls, "seconds since the start", "calls/s", **seconds),
+        ),
+        Plot(
+            "User data over the run",
+            "User data that came back to the calling side.",
+            _figure(data, "seconds since the start", "MB/s", **seconds),
+        ),
     ]
 
 
@@ -109,80 +136,82 @@ def percentile_curve(buckets: Sequence[Sequence[int]]) -> tuple[list[float], lis
     return x, y
 
 
-def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Figure:
-    """Latency against percentile; the axis stretches towards 100 %."""
-    data: list[dict[str, Any]] = []
+def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
+    """Latency against percentile; the axis stretches towards 100%."""
+    traces: list[go.Scatter] = []
     kinds = (("call_setup", "call set-up"), ("message", "message round trip"), ("clear", "clear"))
     for measurement in measurements:
         name = measurement["name"]
-        for colour, (kind, words) in zip(_COLOURS, kinds, strict=False):
+        for colour, (kind, words) in zip(COLOURS, kinds, strict=False):
             if not measurement["caller"][kind]["count"]:
                 continue
             x, y = percentile_curve(measurement["caller"][kind]["buckets"])
-            data.append(
-                {
-                    "name": f"{words} ({name})",
-                    "x": x,
-                    "y": y,
-                    "mode": "lines",
-                    "line": {"color": colour, "dash": _DASHES.get(name, "solid"), "width": 2},
-                    "hovertemplate": "%{y:.3f} ms",
-                }
+            traces.append(
+                go.Scatter(
+                    name=_label(f"{words} ({name})"),
+                    x=x,
+                    y=y,
+                    customdata=[100 * (1 - 1 / at) for at in x],
+                    mode="lines",
+                    line={"color": colour, "dash": _DASHES.get(name, "solid"), "width": 2},
+                    hovertemplate="%{y:.3f} ms at or below for %{customdata:.5~g}%",
+                )
             )
     nines = [1.0, 2.0, 10.0, 100.0, 1e3, 1e4, 1e5]
-    texts = ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %"]
-    return {
-        "title": "Latency by percentile",
-        "caption": "Both axes are logarithmic: the slow ones stay visible.",
-        "data": data,
-        "layout": _layout(
+    texts = ["0%", "50%", "90%", "99%", "99.9%", "99.99%", "99.999%"]
+    return Plot(
+        "Latency by percentile",
+        "Both axes are logarithmic: the slow ones stay visible.",
+        _figure(
+            traces,
             "percentile",
             "ms",
+            hovermode="closest",  # each curve has points of its own
             xaxis={"type": "log", "tickvals": nines, "ticktext": texts},
             yaxis={"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"},
         ),
-    }
+    )
 
 
-def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Figure]:
-    """Calls in 20 s against packet size (windows as series) and against window (sizes)."""
-    figures: list[Figure] = []
+def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
+    """The published two: calls in 20 s against packet size (windows as series) and the reverse."""
+    plots: list[Plot] = []
     axes = (("packet_size", "window", "packet size, octets"), ("window", "packet_size", "window"))
     for circuits in sorted({c["circuits"] for c in cells}):
         mine = [c for c in cells if c["circuits"] == circuits]
         most = max((c["calls_in_20_s"] for c in mine), default=0) * 1.1 or 1
+        caption = "Each call: one message echoed and verified, then cleared."
+        alone = [c["control"]["calls_per_second"] * PUBLISHED_SECONDS for c in mine if c["control"]]
+        if alone:
+            caption += (
+                f" Without the router the tester does {count(min(alone))} to {count(max(alone))}."
+            )
         for axis, series, words in axes:
-            data = []
+            traces = []
             for number, value in enumerate(sorted({c[series] for c in mine})):
                 points = sorted((c for c in mine if c[series] == value), key=lambda c: c[axis])
-                label = f"window {value}" if series == "window" else f"{value} octets"
-                data.append(
-                    {
-                        "name": label,
-                        "x": [str(c[axis]) for c in points],
-                        "y": [round(c["calls_in_20_s"]) for c in points],
-                        "mode": "lines+markers",
-                        "line": {"color": _COLOURS[number % len(_COLOURS)], "width": 2},
-                    }
+                traces.append(
+                    go.Scatter(
+                        name=f"window {value}" if series == "window" else f"{value} octets",
+                        x=[str(c[axis]) for c in points],
+                        y=[round(c["calls_in_20_s"]) for c in points],
+                        mode="lines+markers",
+                        line={"color": COLOURS[number % len(COLOURS)], "width": 2},
+                        marker={"symbol": number % 8, "size": 8},
+                        hovertemplate="%{y:,} calls",
+                    )
                 )
-            controls = [c["control"]["calls_per_second"] * 20 for c in mine if c["control"]]
-            caption = "Each call: one message echoed and verified, then cleared."
-            if controls:
-                low, high = (f"{v:,.0f}".replace(",", " ") for v in (min(controls), max(controls)))
-                caption += f" Without the router the tester does {low} to {high} in 20 s."
-            plural = "circuit" if circuits == 1 else "circuits"
-            figures.append(
-                {
-                    "title": f"Calls completed in 20 s against {axis.replace('_', ' ')}, "
-                    f"{circuits} {plural}",
-                    "caption": caption,
-                    "data": data,
-                    "layout": _layout(
+            plots.append(
+                Plot(
+                    f"Calls in 20 s by {axis.replace('_', ' ')}, {plural(circuits, 'circuit')}",
+                    caption,
+                    _figure(
+                        traces,
                         words,
                         "calls in 20 s",
                         xaxis={"type": "category"},
-                        yaxis={"range": [0, most]},
+                        yaxis={"range": [0, most], "separatethousands": True},
                     ),
-                }
+                )
             )
-    return figures
+    return plots

@@ -4,11 +4,12 @@
 load.json (UTF-8, one object):
     format "x25shark-load", version 1, command ("stress" or "sweep"), started (ISO 8601, UTC),
     engine (version), machine (processors, system), router (name, address, called),
-    options (see options.LoadOptions), exit_status, verdict {ok, reasons, tester_was_limit,
-    share_of_control}
+    options (see options.LoadOptions), exit_status, verdict {ok, reasons, remarks,
+    tester_was_limit, share_of_control}; remarks are worth knowing and spoil nothing
     stress: measurements [{name "router" or "control", run, interrupted, figures, caller,
             responder or null, cpu {router_seconds or null, machine_busy}}]
-    sweep:  cells [{circuits, packet_size, window, figures, control (figures or null), reasons}]
+    sweep:  cells [{circuits, packet_size, window, calls_in_20_s, figures, control (figures or
+            null), share_of_control, reasons, remarks}]
 caller and responder are the engine's counts: total and measured (counters at the end of the
 measured time and at the very end), latencies in nanoseconds as {count, min, max, mean,
 percentiles, buckets [[highest value, count], ...]}, timeline (one entry per interval_ns),
@@ -27,9 +28,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..results import write_whole
 from .measure import Measurement
 from .options import LoadOptions
 from .target import Target
+from .wording import count, milliseconds, plural
 
 FORMAT = "x25shark-load"
 VERSION = 1
@@ -151,31 +154,49 @@ def _unverified(measurement: Measurement, figure: Mapping[str, Any]) -> int:
     return int(figure["messages_sent"]) - int(figure["messages_verified"])
 
 
-def reasons(measurement: Measurement, figure: Mapping[str, Any]) -> list[str]:
-    """Why the run is not clean; empty if it is. The first word of each is what went wrong."""
+def reasons(measurement: Measurement, figure: Mapping[str, Any], options: LoadOptions) -> list[str]:
+    """Why the run is not clean; empty if it is."""
     found: list[str] = []
     caller = measurement.caller
     if figure["calls_failed"]:
         kinds = sorted(caller["failures"].items(), key=lambda item: -item[1])
-        text = ", ".join(f"{count} x {kind}" for kind, count in kinds[:4])
-        found.append(f"{figure['calls_failed']} of {figure['calls_made']} calls failed: {text}")
+        text = ", ".join(f"{count(number)} x {kind}" for kind, number in kinds[:4])
+        made = plural(figure["calls_made"], "call")
+        found.append(f"{count(figure['calls_failed'])} of {made} failed: {text}")
     exhausted = exhaustion(measurement)
     if exhausted:
         found.append(exhausted)
-    for name, count in figure["integrity"].items():
-        if count:
-            found.append(f"{count} {name.replace('_', ' ')}")
+    for name, number in figure["integrity"].items():
+        if number:
+            found.append(plural(number, name.replace("_", " ").removesuffix("s")))
     missing = _unverified(measurement, figure)
     if missing > 0:
-        found.append(f"{missing} messages sent and never verified at the other end")
-    if figure["late"]:
-        found.append(f"{figure['late']} answers late")
+        found.append(f"{plural(missing, 'message')} sent and never verified at the other end")
+    if figure["late"] and options.late_is_flaw:
+        found.append(_slow(figure, options))
     if figure["protocol_errors"]:
-        found.append(f"{figure['protocol_errors']} protocol errors")
-    resets = sum(caller["resets"].values())
+        found.append(plural(figure["protocol_errors"], "protocol error"))
+    resets = caller["resets"]
     if resets:
-        found.append(f"{resets} resets by the peer: {dict(caller['resets'])}")
+        causes = ", ".join(f"{count(number)} x cause {kind}" for kind, number in resets.items())
+        found.append(f"{plural(sum(resets.values()), 'reset')} by the peer: {causes}")
     return found
+
+
+def remarks(figure: Mapping[str, Any], options: LoadOptions) -> list[str]:
+    """What is worth knowing and spoils nothing: a slow router is a figure, not a flaw."""
+    if not figure["late"] or options.late_is_flaw:
+        return []
+    return [f"{_slow(figure, options)}: slow, but not wrong (--late sets a limit)"]
+
+
+def _slow(figure: Mapping[str, Any], options: LoadOptions) -> str:
+    taken = [figure["latency_ms"][name] for name in ("call_setup", "message")]
+    slowest = max((values["max"] for values in taken if values), default=0.0)
+    return (
+        f"{plural(figure['late'], 'answer')} took longer than {options.late_ms} ms, "
+        f"the slowest {milliseconds(slowest)} ms"
+    )
 
 
 def exhaustion(measurement: Measurement) -> str | None:
@@ -228,13 +249,17 @@ def head(command: str, engine: str, target: Target, options: LoadOptions) -> dic
 
 def write(path: Path, result: Mapping[str, Any]) -> None:
     """Write load.json in one step: a reader never sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".load-")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(result, file, indent=1, allow_nan=False)
-        file.write("\n")
-    os.chmod(name, 0o644)
-    os.replace(name, path)
+    write_whole(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
+
+
+def prepare(folder: Path) -> None:
+    """Make the output folder and try to write there: better now than after the run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ResultError(f"no results can be written into {folder}: {error.strerror}") from None
 
 
 def read(path: Path) -> dict[str, Any]:

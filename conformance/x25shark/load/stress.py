@@ -10,12 +10,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ..report.text import one_line
 from . import results, terminal
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
 from .options import LoadOptions
 from .page import write_stress_page
 from .target import Target
+from .wording import plural, rate
 
 
 def run_stress(
@@ -53,9 +55,12 @@ def conclude(
     loaded = measurements[0]
     figure = results.figures(loaded)
     control = results.figures(measurements[1]) if len(measurements) > 1 else None
-    found = results.reasons(loaded, figure)
+    found = results.reasons(loaded, figure, options)
+    remarks = results.remarks(figure, options)
     if control is not None:
-        found += [f"control run: {r}" for r in results.reasons(measurements[1], control)]
+        alone = results.reasons(measurements[1], control, options)
+        found += [f"control run: {reason}" for reason in alone]
+        remarks += [f"control run: {remark}" for remark in results.remarks(control, options)]
     share = results.share_of_control(options, figure, control)
     status = results.exit_status(measurements, found)
     terminal.report(console, loaded, figure)
@@ -66,6 +71,7 @@ def conclude(
     verdict = {
         "ok": status == 0,
         "reasons": found,
+        "remarks": remarks,
         "tester_was_limit": limit,
         "share_of_control": share,
     }
@@ -82,7 +88,7 @@ def conclude(
     if folder is not None:
         results.write(folder / "load.json", result)
         write_stress_page(folder / "load.html", result)
-        console.print(Text(f"Written: {folder / 'load.json'}, {folder / 'load.html'}"))
+        terminal.written(console, folder)
     return status
 
 
@@ -97,19 +103,20 @@ def summary(
     lines: list[str] = []
     if status == 0:
         lines.append(
-            f"Clean: {terminal.count(figure['calls_completed'])} calls and "
-            f"{terminal.count(figure['messages_verified'])} messages, every octet verified."
+            f"Clean: {plural(figure['calls_completed'], 'call')} and "
+            f"{plural(figure['messages_verified'], 'message')}, every octet verified."
         )
     elif status == 3:
         lines.append("No call was connected: nothing was measured.")
     elif status == 130:
         lines.append("Interrupted: the figures are those of the time until then.")
-    lines += [f"Found: {reason}" for reason in verdict["reasons"]]
+    lines += [f"Found: {one_line(reason, 300)}" for reason in verdict["reasons"]]
+    lines += [f"Remark: {one_line(remark, 300)}" for remark in verdict["remarks"]]
     name, words = results.main_figure(options)
     share = verdict["share_of_control"]
     if share is not None and control is not None:
-        beside = f"{terminal.count(figure[name])} {words} with, "
-        beside += f"{terminal.count(control[name])} without the router ({share:.0%})"
+        beside = f"{rate(figure[name])} {words} with, "
+        beside += f"{rate(control[name])} without the router ({share:.0%})"
         if verdict["tester_was_limit"]:
             lines.append(
                 f"The tester was the limit: {beside}. The router can do at least this much."

@@ -22,11 +22,12 @@ from ..report.text import one_line
 from . import results, terminal
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
-from .options import LoadOptions
+from .options import PUBLISHED_SECONDS, LoadOptions
 from .page import write_sweep_page
 from .target import Target
+from .wording import count, plural
 
-PUBLISHED_SECONDS = 20.0
+LINES_SHOWN = 30
 
 
 @dataclass(frozen=True)
@@ -77,40 +78,60 @@ def run_sweep(
 ) -> int:
     """Run all cells; print, write, return the exit status."""
     head = results.head("sweep", engine.version, target, options)
-    head["options"] |= {"duration": plan.seconds, "control_seconds": plan.control_seconds}
+    head["options"] |= {
+        "circuits": list(plan.circuits),
+        "packet_size": list(plan.packet_sizes),
+        "window": list(plan.windows),
+        "duration": plan.seconds,
+        "control_seconds": plan.control_seconds,
+    }
     cells: list[dict[str, Any]] = []
     statuses: list[int] = []
     wanted = plan.cells()
-    for number, (circuits, size, window) in enumerate(wanted, 1):
-        cell = replace(
-            options.for_seconds(plan.seconds), circuits=circuits, packet_size=size, window=window
-        )
-        title = f"{number}/{len(wanted)}  {circuits} circuits, {size} octets, window {window}"
-        with terminal.live(console, title) as progress:
-            loaded = measure(engine, cell, target, progress)
-        control = None
-        if plan.control_seconds > 0 and not loaded.interrupted:
-            control = measure_control(engine, cell.for_seconds(plan.control_seconds))
-        figure = results.figures(loaded)
-        beside = results.figures(control) if control is not None else None
-        found = results.reasons(loaded, figure)
-        measurements = [loaded] if control is None else [loaded, control]
-        statuses.append(results.exit_status(measurements, found))
-        cells.append(
-            {
-                "circuits": circuits,
-                "packet_size": size,
-                "window": window,
-                "calls_in_20_s": figure["calls_per_second"] * PUBLISHED_SECONDS,
-                "figures": figure,
-                "control": beside,
-                "share_of_control": results.share_of_control(cell, figure, beside),
-                "reasons": found + not_as_asked(loaded, cell),
-            }
-        )
-        if 130 in statuses:
-            break
+    try:
+        for number, (circuits, size, window) in enumerate(wanted, 1):
+            load = replace(
+                options.for_seconds(plan.seconds),
+                circuits=circuits,
+                packet_size=size,
+                window=window,
+            )
+            title = (
+                f"{number}/{len(wanted)}  {plural(circuits, 'circuit')}, {size} octets, W {window}"
+            )
+            with terminal.live(console, title) as progress:
+                loaded = measure(engine, load, target, progress)
+            control = None
+            if plan.control_seconds > 0 and not loaded.interrupted:
+                control = measure_control(engine, load.for_seconds(plan.control_seconds))
+            cell = make_cell(load, loaded, control)
+            cells.append(cell)
+            measurements = [loaded] if control is None else [loaded, control]
+            statuses.append(results.exit_status(measurements, cell["reasons"]))
+            if 130 in statuses:
+                break
+    except KeyboardInterrupt:  # between two measurements
+        statuses.append(130)
     return conclude(head, plan, cells, statuses, console=console, folder=folder)
+
+
+def make_cell(
+    load: LoadOptions, loaded: Measurement, control: Measurement | None
+) -> dict[str, Any]:
+    """One cell as in load.json."""
+    figure = results.figures(loaded)
+    beside = results.figures(control) if control is not None else None
+    return {
+        "circuits": load.circuits,
+        "packet_size": load.packet_size,
+        "window": load.window,
+        "calls_in_20_s": figure["calls_per_second"] * PUBLISHED_SECONDS,
+        "figures": figure,
+        "control": beside,
+        "share_of_control": results.share_of_control(load, figure, beside),
+        "reasons": results.reasons(loaded, figure, load),
+        "remarks": not_as_asked(loaded, load) + results.remarks(figure, load),
+    }
 
 
 def conclude(
@@ -124,44 +145,73 @@ def conclude(
 ) -> int:
     """Judge all cells together, print, write."""
     status = next((s for s in (130, 3, 1) if s in statuses), 0)
+    scaled = "" if plan.seconds == PUBLISHED_SECONDS else f" (scaled from {plan.seconds:g} s)"
     for circuits in plan.circuits:
-        console.print(_matrix(plan, [c for c in cells if c["circuits"] == circuits], circuits))
-    reasons = []
-    for cell in cells:
-        where = f"{cell['circuits']} circuits, {cell['packet_size']} octets, window"
-        reasons += [f"{where} {cell['window']}: {reason}" for reason in cell["reasons"]]
-    for reason in reasons[:30]:
-        console.print(Text(one_line(f"Found: {reason}", 200)))
-    if len(reasons) > 30:
-        console.print(f"... and {len(reasons) - 30} more in load.json")
-    limited = [c for c in cells if (c["share_of_control"] or 0) >= results.NEAR]
-    if limited:
-        console.print(
-            f"The tester was the limit in {len(limited)} of {len(cells)} cells (marked with *): "
-            "the router can do at least this much there."
-        )
+        mine = [c for c in cells if c["circuits"] == circuits]
+        if mine:
+            # Not the table's own title: that would be folded to the table's width.
+            console.print(f"Calls completed in 20 s{scaled}, {plural(circuits, 'circuit')}")
+            console.print(_matrix(plan, mine))
+    found = {name: _texts(cells, name) for name in ("reasons", "remarks")}
+    for line in _summary(plan, cells, status):
+        console.print(Text(line))
+    for word, texts in (("Found", found["reasons"]), ("Remark", found["remarks"])):
+        for text in texts[:LINES_SHOWN]:
+            console.print(Text(one_line(f"{word}: {text}", 300)))
+        if len(texts) > LINES_SHOWN:
+            console.print(f"... and {len(texts) - LINES_SHOWN} more in load.json")
+    limited = any(_limited(cell) for cell in cells)
     verdict = {
         "ok": status == 0,
-        "reasons": reasons,
-        "tester_was_limit": bool(limited),
+        **found,
+        "tester_was_limit": limited,
         "share_of_control": None,
     }
     result = dict(head) | {"exit_status": status, "verdict": verdict, "cells": cells}
     if folder is not None:
         results.write(folder / "load.json", result)
         write_sweep_page(folder / "load.html", result)
-        console.print(Text(f"Written: {folder / 'load.json'}, {folder / 'load.html'}"))
+        terminal.written(console, folder)
     return status
 
 
-def _matrix(plan: SweepPlan, cells: Sequence[Mapping[str, Any]], circuits: int) -> Table:
-    scaled = "" if plan.seconds == PUBLISHED_SECONDS else f" (scaled from {plan.seconds:g} s)"
-    table = Table(
-        title=f"Calls completed in 20 s{scaled}, {circuits} circuits",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-    )
+def _limited(cell: Mapping[str, Any]) -> bool:
+    """Whether the tester was the limit."""
+    return (cell["share_of_control"] or 0) >= results.NEAR
+
+
+def _texts(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    return [
+        f"{plural(cell['circuits'], 'circuit')}, {cell['packet_size']} octets, "
+        f"window {cell['window']}: {text}"
+        for cell in cells
+        for text in cell[name]
+    ]
+
+
+def _summary(plan: SweepPlan, cells: Sequence[Mapping[str, Any]], status: int) -> list[str]:
+    calls = sum(cell["figures"]["calls_completed"] for cell in cells)
+    done = f"{plural(len(cells), 'cell')}, {plural(calls, 'call')}"
+    lines = []
+    if status == 0:
+        lines.append(f"Clean: {done}, every octet verified.")
+    elif status == 130:
+        lines.append(f"Interrupted in or after cell {len(cells)} of {len(plan.cells())}: {done}.")
+    elif not calls:
+        lines.append("No call was completed: nothing was measured.")
+    limited = sum(1 for cell in cells if _limited(cell))
+    if limited:
+        lines.append(
+            f"The tester was the limit in {limited} of {plural(len(cells), 'cell')} (*): the "
+            "router can do at least this much there."
+        )
+    if any(cell["reasons"] for cell in cells):
+        lines.append("Cells marked with ! are not clean.")
+    return lines
+
+
+def _matrix(plan: SweepPlan, cells: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("packet size", justify="right")
     for window in plan.windows:
         table.add_column(f"W {window}", justify="right")
@@ -173,7 +223,7 @@ def _matrix(plan: SweepPlan, cells: Sequence[Mapping[str, Any]], circuits: int) 
             if cell is None:
                 row.append("-")
                 continue
-            mark = "*" if (cell["share_of_control"] or 0) >= results.NEAR else ""
-            row.append(terminal.count(cell["calls_in_20_s"]) + mark)
+            mark = "*" * _limited(cell) + "!" * bool(cell["reasons"])
+            row.append(count(cell["calls_in_20_s"]) + mark)
         table.add_row(*row)
     return table

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -19,6 +20,8 @@ from rich.text import Text
 
 from ..report.text import one_line
 from .measure import Measurement, Progress
+from .page import MISSING, find_plots
+from .wording import count, duration, milliseconds, octet_rate, percent, rate
 
 _WORDS = {
     "tcp_connect": "TCP set-up",
@@ -31,47 +34,24 @@ _WORDS = {
 }
 
 
-def count(number: float) -> str:
-    """A number with thin groups: 1 234 567."""
-    return f"{number:,.0f}".replace(",", " ")
-
-
-def octets(number: float) -> str:
-    """Octets with a decimal unit: 1.75 MB."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if abs(number) < 1000 or unit == "GB":
-            return f"{number:.0f} B" if unit == "B" else f"{number:.2f} {unit}"
-        number /= 1000
-    raise AssertionError
-
-
-def milliseconds(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
-
-
-def duration(seconds: float) -> str:
-    return f"{seconds:.2f} s"
-
-
 @contextmanager
 def live(console: Console, title: str) -> Iterator[Progress]:
     """Shows the counters of a running measurement with rates over the last moments."""
     last: dict[str, float] = {"t": 0.0, "calls": 0.0, "octets": 0.0, "packets": 0.0}
-    printed = [0.0]
+    printed = [time.monotonic()]
 
     def line(counters: Mapping[str, Any], elapsed: float) -> Text:
         span = max(elapsed - last["t"], 1e-9)
         packets = counters["data_packets_sent"] + counters["data_packets_received"]
         moved = counters["octets_sent"] + counters["octets_received"]
         text = (
-            f"{title}  {elapsed:6.1f} s  {counters['open_circuits']:>5} open  "
-            f"{count((counters['calls_completed'] - last['calls']) / span):>7} calls/s  "
-            f"{count((packets - last['packets']) / span):>9} packets/s  "
-            f"{octets((moved - last['octets']) / span):>10}/s  "
-            f"{count(counters['calls_failed'])} failed"
+            f"{title}  {elapsed:.1f} s  {counters['open_circuits']} open  "
+            f"{count((counters['calls_completed'] - last['calls']) / span)} calls/s  "
+            f"{count((packets - last['packets']) / span)} packets/s  "
+            f"{octet_rate((moved - last['octets']) / span)}"
         )
+        if counters["calls_failed"]:
+            text += f"  {count(counters['calls_failed'])} failed"
         last.update(t=elapsed, calls=counters["calls_completed"], octets=moved, packets=packets)
         return Text(text)
 
@@ -115,8 +95,8 @@ def report(console: Console, measurement: Measurement, figure: Mapping[str, Any]
         ("Packet size out min/max", _range(n["packet_size_out"])),
         ("Window in  min/max", _range(n["window_in"])),
         ("Window out min/max", _range(n["window_out"])),
-        ("Average bandwidth sent", f"{octets(figure['octets_sent_per_second'])}/s"),
-        ("Average bandwidth received", f"{octets(figure['octets_received_per_second'])}/s"),
+        ("Average bandwidth sent", octet_rate(figure["octets_sent_per_second"])),
+        ("Average bandwidth received", octet_rate(figure["octets_received_per_second"])),
     ]
     grid = Table.grid(padding=(0, 2))
     for name, value in rows:
@@ -139,21 +119,23 @@ def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, A
     table.add_column("control", justify="right")
     table.add_column("share", justify="right")
     rates = [
-        ("calls/s", "calls_per_second", count),
-        ("messages/s", "messages_per_second", count),
-        ("Data packets/s, both directions", "data_packets_per_second", count),
-        ("user data sent/s", "octets_sent_per_second", octets),
-        ("user data received/s", "octets_received_per_second", octets),
+        ("calls/s", "calls_per_second", rate),
+        ("messages/s", "messages_per_second", rate),
+        ("Data packets/s, both directions", "data_packets_per_second", rate),
+        ("user data sent", "octets_sent_per_second", octet_rate),
+        ("user data received", "octets_received_per_second", octet_rate),
     ]
     for words, name, form in rates:
         other = control[name] if control else None
-        share = f"{figure[name] / other:.0%}" if other else "-"
+        share = percent(figure[name] / other) if other else "-"
         table.add_row(words, form(figure[name]), form(other) if other is not None else "-", share)
-    for words, name in (("tester's CPU", "tester_cpu"), ("router's CPU", "router_cpu")):
+    for words, name in (
+        ("tester's CPU, of one processor", "tester_cpu"),
+        ("router's CPU, of one processor", "router_cpu"),
+        ("machine busy", "machine_busy"),
+    ):
         values = [f[name] if f else None for f in (figure, control)]
-        table.add_row(words, *("-" if v is None else f"{v:.0%}" for v in values), "")
-    values = [f["machine_busy"] if f else None for f in (figure, control)]
-    table.add_row("machine busy", *("-" if v is None else f"{v:.0%}" for v in values), "")
+        table.add_row(words, *("-" if v is None else percent(v) for v in values), "")
     console.print(table)
 
 
@@ -181,6 +163,7 @@ def findings(console: Console, measurement: Measurement, limit: int = 12) -> Non
     found = [(side, f) for side, stats in sides if stats for f in stats["findings"]]
     if not found:
         return
+    found.sort(key=lambda pair: pair[1]["kind"] == "late")  # flaws before slow answers
     console.print("Findings (A: calling side, B: called side)")
     for side, finding in found[:limit]:
         seconds = finding["at_ns"] / 1e9
@@ -188,3 +171,10 @@ def findings(console: Console, measurement: Measurement, limit: int = 12) -> Non
         console.print(Text(f"  {seconds:9.3f} s  {side}  {text}"))
     if len(found) > limit:
         console.print(f"  ... and {len(found) - limit} more in load.json")
+
+
+def written(console: Console, folder: Path) -> None:
+    """Where the results are."""
+    console.print(Text(f"Written: {folder / 'load.json'}, {folder / 'load.html'}"))
+    if find_plots() is None:
+        console.print(Text(MISSING))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands echo and relay: the other end of a load, and a relay to measure through."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+from rich.console import Console
+
+from .arguments import SIZES, fail, find_engine
+from .options import OptionError
+from .results import INTEGRITY
+from .target import endpoint
+from .wording import count, octets, plural
+
+
+def answer(
+    listen: str,
+    mode: str,
+    threads: int,
+    duration: float | None,
+    configuration: dict[str, object] | None = None,
+) -> None:
+    """Answer calls until the time is over or Ctrl-C; print what was answered."""
+    engine = find_engine()
+    console = Console()
+    try:
+        side = engine.responder(
+            {"listen": endpoint(listen), "mode": mode, "threads": threads} | (configuration or {})
+        )
+    except (OptionError, ValueError) as error:
+        fail(error)
+    address = endpoint(listen).rpartition(":")[0]
+    console.print(f"Answering calls on {address}:{side.port} ({mode}); Ctrl-C ends.", markup=False)
+    try:
+        side.wait(duration if duration is not None else 1e6)
+        while duration is None:
+            side.wait(1e6)
+    except KeyboardInterrupt:
+        pass
+    _print_answered(console, side)
+
+
+def _print_answered(console: Console, side: Any) -> None:
+    side.stop()
+    total = json.loads(side.result())["total"]
+    console.print(
+        f"{plural(total['calls_accepted'], 'call')}; {count(total['data_packets_received'])} Data "
+        f"packets in, {count(total['data_packets_sent'])} out; "
+        f"{octets(total['octets_received'])} in; {plural(total['messages_verified'], 'message')} "
+        f"verified, {plural(sum(total[name] for name in INTEGRITY), 'flaw')}",
+        highlight=False,
+    )
+
+
+@click.command()
+@click.argument("listen", default="127.0.25.3:1998")
+@click.option(
+    "--mode", type=click.Choice(["echo", "sink", "source"]), default="echo", show_default=True
+)
+@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option("-P", "packet_size", type=SIZES, default="4096", help="Largest agreed to.")
+@click.option("-W", "window", type=click.IntRange(1, 127), default=127, help="Largest agreed to.")
+@click.option("--messages", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a source.")
+@click.option(
+    "-l", "length", type=click.IntRange(1, 16_777_215), default=4096, help="Of a source's messages."
+)
+@click.option("-T", "duration", type=click.FloatRange(0.1), help="Seconds; default: until Ctrl-C.")
+def echo(
+    *,
+    listen: str,
+    mode: str,
+    threads: int,
+    packet_size: str,
+    window: int,
+    messages: int,
+    length: int,
+    duration: float | None,
+) -> None:
+    """Answer calls on LISTEN: echo messages, verify and drop them, or send some."""
+    more: dict[str, object] = {
+        "max_packet_size": int(packet_size),
+        "max_window": window,
+        "messages": messages,
+        "message_length": length,
+    }
+    answer(listen, mode, threads, duration, more)
+
+
+@click.command()
+@click.argument("listen")
+@click.argument("connect")
+@click.option(
+    "--delay",
+    "delay_ms",
+    type=click.FloatRange(0, 60_000),
+    default=0.0,
+    help="Milliseconds added to each direction.",
+)
+@click.option("--stall-at", type=click.FloatRange(0), default=0.0, help="Seconds from the start.")
+@click.option("--stall", type=click.FloatRange(0), default=0.0, help="Seconds of standstill.")
+@click.option(
+    "--corrupt",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="PROBABILITY",
+    help="That an octet of user data is changed.",
+)
+@click.option(
+    "--drop",
+    multiple=True,
+    type=click.IntRange(1),
+    metavar="PACKET",
+    help="Number of a Data packet to drop, over all connections. Repeatable.",
+)
+@click.option(
+    "--duplicate",
+    multiple=True,
+    type=click.IntRange(1),
+    metavar="PACKET",
+    help="Number of a Data packet to send twice.",
+)
+@click.option(
+    "--swap",
+    multiple=True,
+    type=click.IntRange(1),
+    metavar="PACKET",
+    help="Number of a Data packet to swap with one of another circuit.",
+)
+@click.option("--delay-call", type=click.IntRange(0), default=0, help="Number of a connection.")
+@click.option("--delay-call-for", type=click.FloatRange(0), default=1.0, help="Seconds.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("-T", "duration", type=click.FloatRange(0.1), help="Seconds; default: until Ctrl-C.")
+def relay(
+    *,
+    listen: str,
+    connect: str,
+    delay_ms: float,
+    stall_at: float,
+    stall: float,
+    corrupt: float,
+    drop: tuple[int, ...],
+    duplicate: tuple[int, ...],
+    swap: tuple[int, ...],
+    delay_call: int,
+    delay_call_for: float,
+    seed: int,
+    duration: float | None,
+) -> None:
+    """Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose."""
+    engine = find_engine()
+    faults = {
+        "delay_ms": delay_ms,
+        "stall_at_ms": round(stall_at * 1000),
+        "stall_ms": round(stall * 1000),
+        "corrupt": corrupt,
+        "drop": drop,
+        "duplicate": duplicate,
+        "swap": swap,
+        "delay_call": delay_call,
+        "delay_call_ms": round(delay_call_for * 1000),
+        "seed": seed,
+    }
+    try:
+        side = engine.relay(
+            {"listen": endpoint(listen), "connect": endpoint(connect), "faults": faults}
+        )
+    except (OptionError, ValueError) as error:
+        fail(error)
+    click.echo(f"Relaying from port {side.port} to {endpoint(connect)}; Ctrl-C ends.")
+    try:
+        end = time.monotonic() + duration if duration is not None else None
+        while end is None or time.monotonic() < end:
+            time.sleep(0.1)
+    except KeyboardInterrupt:
+        pass
+    report = json.loads(side.result())
+    click.echo(f"{plural(report['connections'], 'connection')}, {octets(report['octets'])} relayed")
+    for fault in report["injected"][:100]:
+        way = "A to B" if fault["forward"] else "B to A"
+        click.echo(
+            f"  {fault['kind']}: connection {fault['connection']}, {way}, "
+            f"Data packet {fault['packet']}"
+        )

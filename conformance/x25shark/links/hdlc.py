@@ -14,7 +14,7 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scapy_x25 import hdlc
 
@@ -93,8 +93,17 @@ class Deframer:
         return units
 
 
+@dataclass
+class FrameLog:
+    """The frames of one case; judges look at them when the line is in use for another."""
+
+    received: list[FrameUnit] = field(default_factory=list)
+    sent: list[FrameUnit] = field(default_factory=list)
+    end: str | None = None
+
+
 class Line:
-    """The tester's end of a line. received and sent are the frames since begin_case().
+    """The tester's end of a line. log has the frames since begin_case().
 
     on_received and on_sent see each frame; flooded: the router sent more than the tester reads.
     end: a line has no end as a TCP connection has.
@@ -113,8 +122,7 @@ class Line:
         self._framer = hdlc.BitFramer()
         self._reading = True
         self._watched = 0
-        self.received: list[FrameUnit] = []
-        self.sent: list[FrameUnit] = []
+        self.log = FrameLog()
         self.flooded = False
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
@@ -130,6 +138,14 @@ class Line:
         return (f"{self.name} tester", plane)
 
     @property
+    def received(self) -> list[FrameUnit]:
+        return self.log.received
+
+    @property
+    def sent(self) -> list[FrameUnit]:
+        return self.log.sent
+
+    @property
     def received_octets(self) -> int:
         return self._input.octets
 
@@ -139,7 +155,7 @@ class Line:
 
     def begin_case(self) -> None:
         """Count from 0 again. A frame that has begun belongs to the case in which it ends."""
-        self.received, self.sent = [], []
+        self.log = FrameLog()
         self._input.octets = self._outgoing.octets = 0
         self.on_received = self.on_sent = None
         self.flooded = False
@@ -205,7 +221,7 @@ class Line:
         units = self._outgoing.take(octets)
         self._output += octets
         self._flush()
-        self.sent += units
+        self.log.sent += units
         if self.on_sent is not None:
             for unit in units:
                 self.on_sent(unit)

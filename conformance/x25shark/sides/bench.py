@@ -228,7 +228,7 @@ class Bench:
         """The line is there; what the case wants of it is another matter."""
         self.lines[at] = line
         self._waiting[at] = []
-        self.received[line.direction] = Received(line.line, framed=True)
+        self.received[line.direction] = Received(line.line.log, framed=True)
         address = line.line.tester(0)
         directions = self.accepted[address] = []
         line.channels.on_channel = lambda lcn: directions.append(

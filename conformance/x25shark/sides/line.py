@@ -317,7 +317,9 @@ class LineSide(Side):
         """A command with P=1 and its answer: what came before it has been dealt with."""
         if self.station.up:
             self.send(LapbRR(address=self.command_address, p_f=1))
-            self.expect(LapbRR(address=self.command_address, p_f=1), note="fence")
+            # Naming an RR switches off what passes by itself.
+            answer = LapbRR(address=self.command_address, p_f=1)
+            self.expect(answer, passing=_LINK_FLOW, note="fence")
         else:
             self.send(LapbDISC(p_f=1))
             self.expect(LapbDM(p_f=1), note="fence")

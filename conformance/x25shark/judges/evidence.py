@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scapy.packet import Packet
 
-from .expectation import FRAMES, Address, Direction, Expectation, Judge, PacketView
+from .expectation import FRAMES, Address, Direction, Expectation, Header, Judge, PacketView
 from .frames import Damaged
 from .reading import PacketRead, Reading
 from .template import to_filter
@@ -74,10 +74,19 @@ class EvidenceJudge(Judge):
             self._by_direction.setdefault(read.direction, []).append(read.view)
             self._by_connection.setdefault(frozenset(read.direction), []).append(read)
         self._ends: dict[Direction, str] = {}
+        self._octets: dict[Direction, int] = {}
+        self._with_syn: dict[Direction, int] = {}
+        self._bad_versions = {
+            (e.frame, e.offset) for e in reading.experts if e.id == "xots.version.bad"
+        }
         for end in reading.tcp_ends:
             direction = Direction((end.src, end.sport), (end.dst, end.dport))
+            if end.syn and not end.flags & 0x10:
+                self._with_syn[direction] = max(end.length, self._with_syn.get(direction, 0))
             if end.fin or end.rst:
                 self._ends.setdefault(direction, "FIN" if end.fin else "RST")
+                if end.fin:
+                    self._octets.setdefault(direction, end.offset + end.length)
             elif end.syn and end.flags & 0x10:
                 # A SYN that the listening side refused opened nothing: its answer counts.
                 asked = Direction(direction.destination, direction.source)
@@ -133,6 +142,18 @@ class EvidenceJudge(Judge):
         if direction.line is not None and direction.source[1] != FRAMES:
             return "DISC" if direction.source[0] in self._disconnected else None
         return self._ends.get(direction)
+
+    def headers(self, direction: Direction) -> Sequence[Header]:
+        return [
+            Header(v.offset, v.end, int((v.frame, v.offset) in self._bad_versions))
+            for v in self.packets(direction)
+        ]
+
+    def octets_sent(self, direction: Direction) -> int | None:
+        return self._octets.get(direction)
+
+    def octets_with_syn(self, direction: Direction) -> int | None:
+        return self._with_syn.get(direction)
 
     def connections_to(self, listener: Address) -> Sequence[Direction]:
         return self._opened.get(listener, ())

@@ -69,8 +69,28 @@ class PacketView:
         return summary_line(self.octets, to_dte=True)
 
 
+class Header(NamedTuple):
+    """The XOT header of a unit (RFC 1613 4.1), by its place and that of the unit's end."""
+
+    offset: int
+    end: int
+    version: int
+
+
 class Judge(ABC):
     """The packets of a case, as one judge sees them."""
+
+    def headers(self, direction: Direction) -> Sequence[Header]:
+        """The header of each unit that holds a packet, in order. Version: 0, or any other."""
+        raise NotImplementedError
+
+    def octets_sent(self, direction: Direction) -> int | None:
+        """All octets of a direction that ended in an orderly way (FIN); None: it did not."""
+        raise NotImplementedError
+
+    def octets_with_syn(self, direction: Direction) -> int | None:
+        """Octets that came with the SYN of the sender; None: it sent no SYN, or not known."""
+        raise NotImplementedError
 
     @abstractmethod
     def packets(self, direction: Direction) -> Sequence[PacketView]:

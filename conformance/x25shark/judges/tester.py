@@ -9,7 +9,7 @@ from typing import Protocol
 
 from scapy.packet import Packet
 
-from .expectation import Address, Direction, Judge, PacketView
+from .expectation import Address, Direction, Header, Judge, PacketView
 from .frames import Damaged, decode_frame
 from .template import decode, matches
 
@@ -58,6 +58,14 @@ class Stored:
 
 
 Conversation = Sequence[tuple[bool, bytes, PacketView]]
+# A header and the three octets that each X.25 packet has.
+SHORTEST_UNIT = 7
+
+
+def _header(unit: UnitLike) -> Header:
+    """The header of a unit; that of a unit put together for another look has version 0."""
+    octets: bytes = getattr(unit, "octets", b"\0\0")
+    return Header(unit.offset, unit.end, int.from_bytes(octets[:2], "big"))
 
 
 @dataclass
@@ -170,6 +178,27 @@ class TesterJudge(Judge):
     def ended(self, direction: Direction) -> str | None:
         received = self._received.get(direction)
         return received.source.end if received else None
+
+    def headers(self, direction: Direction) -> Sequence[Header]:
+        received = self._received.get(direction)
+        return [] if received is None else [_header(u) for u in received.source.received]
+
+    def octets_sent(self, direction: Direction) -> int | None:
+        source = self._received[direction].source
+        octets: int | None = getattr(source, "received_octets", None)
+        return octets if source.end == "FIN" else None
+
+    def octets_with_syn(self, direction: Direction) -> int | None:
+        octets: int | None = getattr(self._received[direction].source, "syn_octets", None)
+        return octets
+
+    def misframed_by_tester(self) -> bool:
+        """Whether the tester itself sent a unit with an illegal header in this case."""
+        return any(
+            _header(unit).version or unit.end - unit.offset < SHORTEST_UNIT
+            for received in self._received.values()
+            for unit in received.source.sent
+        )
 
     def connections_to(self, listener: Address) -> Sequence[Direction]:
         return self._accepted.get(listener, ())

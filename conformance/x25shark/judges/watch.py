@@ -16,6 +16,7 @@ from scapy.packet import Packet
 
 from .expectation import Consumed, Direction, Expectation, Judge, Never, PacketView, Seen
 from .template import decode, matches
+from .tester import TesterJudge
 
 # What a connection carried, both ways, in order: (sent by the tester, packet).
 Conversation = Sequence[tuple[bool, Packet, PacketView]]
@@ -32,11 +33,14 @@ def _decoded(octets: bytes) -> Packet:
 class Follows(Expectation):
     """A rule over the whole conversation of a connection holds.
 
-    rule: gives the first packet of the router that breaks it, or None.
+    rule: gives the first packet of the router that breaks it, or None. about: what the router has
+    to have sent for the rule to say anything. mild: to break it is a remark.
     """
 
     rule: Rule = lambda _conversation: None
     rule_in_words: str = ""
+    about: tuple[type[Packet], ...] = ()
+    mild: bool = False
 
     @property
     def text(self) -> str:
@@ -45,20 +49,89 @@ class Follows(Expectation):
     def templates(self) -> tuple[Packet, ...]:
         return ()
 
-    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+    def conversation(self, judge: Judge) -> list[tuple[bool, Packet, PacketView]]:
+        """What the connection carried."""
         assert self.direction is not None
         back = Direction(self.direction.destination, self.direction.source)
         order = judge.conversation(self.direction, back)
-        broken = self.rule([(sent, _decoded(octets), view) for sent, octets, view in order])
+        return [(sent, _decoded(octets), view) for sent, octets, view in order]
+
+    def applies(self, judge: Judge) -> bool:
+        """Whether the router sent anything that the rule is about."""
+        return not self.about or any(
+            not sent and isinstance(packet, self.about)
+            for sent, packet, _ in self.conversation(judge)
+        )
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        broken = self.rule(self.conversation(judge))
         if broken is None:
             return Seen(True, None, "all as demanded")
         return Seen(False, broken)
 
 
 @dataclass
-class _Demand:
-    make: Callable[[str, Direction], Expectation]
-    unless_sent: tuple[Packet, ...]
+class Framed(Expectation):
+    """Every unit has a header of version 0 and the length of the packet behind it (RFC 1613 4.1).
+
+    closed: the router closed the connection before the tester did, so that there must be nothing
+    behind the last unit.
+    """
+
+    closed: bool = False
+
+    @property
+    def text(self) -> str:
+        return "units of version 0, each as long as its header says"
+
+    def templates(self) -> tuple[Packet, ...]:
+        return ()
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        assert self.direction is not None
+        border = 0
+        for header in judge.headers(self.direction):
+            length = header.end - header.offset - _HEADER
+            if header.offset != border or not length:
+                return _misframed(border, "a header with length 0")
+            if header.version:
+                return _misframed(header.offset, "a header with another version than 0")
+            if not _SHORTEST <= length <= _LONGEST:
+                return _misframed(header.offset, f"a header with length {length}")
+            border = header.end
+        octets = judge.octets_sent(self.direction) if self.closed else None
+        if octets is not None and octets != border:
+            return _misframed(border, f"{octets - border} octets that are no whole unit")
+        return Seen(True, None, "all as demanded")
+
+
+# Octets of a header; of the shortest and the longest X.25 packet (4096 octets, modulo 128).
+_HEADER, _SHORTEST, _LONGEST = 4, 3, 4100
+
+
+def _misframed(offset: int, said: str) -> Seen:
+    view = PacketView(offset, offset, None, b"", 0, 0, b"")
+    return Seen(False, view, said)
+
+
+@dataclass
+class PlainSyn(Expectation):
+    """The SYN that opened the connection carries no octets (RFC 1613 5)."""
+
+    @property
+    def text(self) -> str:
+        return "no octets with the SYN"
+
+    def templates(self) -> tuple[Packet, ...]:
+        return ()
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        assert self.direction is not None
+        octets = judge.octets_with_syn(self.direction)
+        return Seen(not octets, None, f"{octets} octets" if octets else "none")
+
+
+Made = Callable[[str, Direction, TesterJudge, Sequence[bytes]], Expectation | None]
 
 
 class Watch:
@@ -67,7 +140,7 @@ class Watch:
     def __init__(self, clause: str, model: str) -> None:
         self.clause = clause
         self.model = model
-        self._demands: list[_Demand] = []
+        self._demands: list[Made] = []
 
     def never(self, *templates: Packet) -> None:
         """The router never sends such a packet.
@@ -76,25 +149,80 @@ class Watch:
         packet is left out there.
         """
 
-        def make(side: str, direction: Direction) -> Expectation:
+        def make(
+            side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
+        ) -> Expectation | None:
+            if self.model == "splice" and any(matches(t, o) for t in templates for o in sent):
+                return None
             return Never(side, self.clause, direction, forbidden=templates)
 
-        self._demands.append(_Demand(make, templates if self.model == "splice" else ()))
+        self._demands.append(make)
 
-    def always(self, rule_in_words: str, rule: Rule) -> None:
-        """A rule over the conversation holds on every connection."""
+    def always(
+        self,
+        rule_in_words: str,
+        rule: Rule | None = None,
+        *,
+        about: tuple[type[Packet], ...] = (),
+        given_sent: Callable[[Sequence[Packet]], Rule | None] | None = None,
+        mild: bool = False,
+    ) -> None:
+        """A rule over the conversation holds on every connection.
 
-        def make(side: str, direction: Direction) -> Expectation:
-            return Follows(side, self.clause, direction, rule=rule, rule_in_words=rule_in_words)
+        given_sent: makes the rule from all that the tester sent in the case; None: it is left out.
+        about, mild: as in Follows.
+        """
 
-        self._demands.append(_Demand(make, ()))
+        def make(
+            side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
+        ) -> Expectation | None:
+            used = given_sent([_decoded(o) for o in sent]) if given_sent else rule
+            if used is None:
+                return None
+            return Follows(
+                side,
+                self.clause,
+                direction,
+                rule=used,
+                rule_in_words=rule_in_words,
+                about=about,
+                mild=mild,
+            )
+
+        self._demands.append(make)
+
+    def framed(self) -> None:
+        """Every unit of the router has a right header.
+
+        A splice may pass what the other end sent: a case in which the tester itself sent an
+        illegal header is left out there.
+        """
+
+        def make(
+            side: str, direction: Direction, judge: TesterJudge, _sent: Sequence[bytes]
+        ) -> Expectation | None:
+            if self.model == "splice" and judge.misframed_by_tester():
+                return None
+            closed = judge.ended(direction) == "FIN"
+            return Framed(side, self.clause, direction, closed=closed)
+
+        self._demands.append(make)
+
+    def plain_syn(self) -> None:
+        """No octets come with a SYN of the router."""
+
+        def make(
+            side: str, direction: Direction, judge: TesterJudge, _sent: Sequence[bytes]
+        ) -> Expectation | None:
+            if judge.octets_with_syn(direction) is None:
+                return None
+            return PlainSyn(side, self.clause, direction)
+
+        self._demands.append(make)
 
     def expectations(
-        self, side: str, direction: Direction, sent: Sequence[bytes]
+        self, side: str, direction: Direction, judge: TesterJudge, sent: Sequence[bytes]
     ) -> list[Expectation]:
         """The demands for one connection; sent: all packets that the tester sent in the case."""
-        return [
-            demand.make(side, direction)
-            for demand in self._demands
-            if not any(matches(t, octets) for t in demand.unless_sent for octets in sent)
-        ]
+        made = [make(side, direction, judge, sent) for make in self._demands]
+        return [expectation for expectation in made if expectation is not None]

@@ -32,6 +32,8 @@ MOST_UNITS = 12_000
 MOST_OCTETS_OF_A_CASE = 64 << 20
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600
+# Linux's TCP_SAVE_SYN and TCP_SAVED_SYN, which Python does not name: the headers of a SYN.
+_SAVE_SYN, _SAVED_SYN = 27, 28
 # Local ports of the tester's own connections, one after another; below those that kernels choose.
 _PORTS = range(20000, 32000)
 _ports = itertools.cycle(random.sample(_PORTS, len(_PORTS)))
@@ -100,6 +102,8 @@ class Connection:
         self.remote = remote
         self.received: list[Unit] = []
         self.sent: list[Unit] = []
+        # Octets that came with the SYN of the router; None if it is not known.
+        self.syn_octets: int | None = None
         self.end: str | None = None
         self.closed = False
         self.flooded = False
@@ -297,6 +301,18 @@ def _bind(sock: socket.socket, source: str) -> None:
         raise LinkError(f"cannot call from {source}: {error.strerror}") from None
 
 
+def _octets_with_syn(sock: socket.socket) -> int | None:
+    """Payload octets of the SYN that opened an accepted connection; None where it is not kept."""
+    try:
+        syn = sock.getsockopt(socket.IPPROTO_TCP, _SAVED_SYN, 512)
+    except OSError:
+        return None
+    if len(syn) < 40 or syn[0] >> 4 != 4:
+        return None
+    start = (syn[0] & 15) * 4
+    return int.from_bytes(syn[2:4], "big") - start - (syn[start + 12] >> 4) * 4
+
+
 def socket_error(code: int) -> str:
     """The system's words for an errno."""
     return os.strerror(code).lower()
@@ -327,6 +343,8 @@ class Listener:
         try:
             sock.bind(self.address)
             sock.listen(512)
+            with contextlib.suppress(OSError):
+                sock.setsockopt(socket.IPPROTO_TCP, _SAVE_SYN, 1)
         except OSError as error:
             sock.close()
             raise LinkError(
@@ -349,6 +367,7 @@ class Listener:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection = Connection(self._loop, sock, self.address, remote)
+            connection.syn_octets = _octets_with_syn(sock)
             self.accepted += 1
             if self.on_accept is not None:
                 self.on_accept(connection)

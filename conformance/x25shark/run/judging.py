@@ -29,7 +29,7 @@ from ..judges.frames import frame_line
 from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
-from ..judges.watch import Watch
+from ..judges.watch import Follows, Watch
 from ..links.xot import Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..verdicts import Verdict
@@ -80,6 +80,7 @@ class Watched:
     purpose: Purpose
     watch: Watch
     connections: int = 0
+    remarks: list[str] = field(default_factory=list)
     broken: tuple[ExpectationResult, CaseResult] | None = None
     error: str | None = None
 
@@ -144,12 +145,14 @@ class Judgement:
 
     def _demands(self, record: CaseRecord) -> list[tuple[Watched, Expectation]]:
         """What the purposes about the whole run demand of the connections of this case."""
+        one = record.judge_one
+        assert one is not None
         return [
             (watched, expectation)
             for watched in record.watched
-            for side, direction in record.sides
+            for direction, side in {direction: side for side, direction in record.sides}.items()
             if _concerns(watched.purpose, direction)
-            for expectation in watched.watch.expectations(side, direction, record.sent)
+            for expectation in watched.watch.expectations(side, direction, one, record.sent)
         ]
 
     @staticmethod
@@ -161,6 +164,9 @@ class Judgement:
     ) -> None:
         assert record.judge_one is not None
         for watched, expectation in demands:
+            rule = expectation if isinstance(expectation, Follows) else None
+            if rule is not None and not rule.applies(record.judge_one):
+                continue
             watched.connections += 1
             one = expectation.evaluate(record.judge_one, set())
             two = expectation.evaluate(judge_two, set())
@@ -168,6 +174,9 @@ class Judgement:
                 watched.error = watched.error or (
                     f"in case {result.id}: {_disagreement([expectation], [one], [two])}"
                 )
+            elif not one.met and rule is not None and rule.mild:
+                remark = f"expected {expectation.text}; case {result.id}: {one.saw}"
+                watched.remarks = watched.remarks or [remark]
             elif not one.met and watched.broken is None:
                 frames = judge_two.frames()
                 watched.broken = (_expectation_result(expectation, one, two, frames), result)
@@ -180,6 +189,7 @@ class Judgement:
             purpose.id, purpose.group, purpose.purpose, purpose.clause, Verdict.PASS, rerun=rerun
         )
         result.remarks = [f"{watched.connections} observations of the router's connections"]
+        result.remarks += watched.remarks
         if watched.error:
             result.verdict, result.reason = Verdict.ERROR, watched.error
         elif watched.broken:
@@ -194,7 +204,7 @@ class Judgement:
             )
         elif not watched.connections:
             result.verdict = Verdict.INCONCLUSIVE
-            result.reason = "no case of this run had a connection to look at"
+            result.reason = "no case of this run had a connection with what this is about"
         return result
 
     @staticmethod
@@ -244,11 +254,13 @@ class Judgement:
         if not record.expectations and result.verdict is Verdict.PASS:
             result.verdict, result.reason = Verdict.ERROR, "the case expected nothing at all"
             return
-        for expectation, reading, shown in zip(
-            record.expectations, seen, result.expectations, strict=True
-        ):
-            if reading.met:
-                continue
+        unmet = [
+            found
+            for found in zip(record.expectations, seen, result.expectations, strict=True)
+            if not found[1].met
+        ]
+        # Harm that the router did after a preamble had failed counts more than that it failed.
+        for expectation, reading, shown in sorted(unmet, key=lambda found: found[0].preamble):
             preamble = "in the preamble: " if expectation.preamble else ""
             frame = f" (frame {shown.frame}, packet {shown.k})" if shown.frame else ""
             note = f" [{expectation.note}]" if expectation.note else ""
@@ -456,7 +468,9 @@ def _ladder(record: CaseRecord, judge_two: EvidenceJudge) -> list[PacketLine]:
                 sent=sent,
                 connection=number,
                 offset=read.view.offset,
-                text=frame_line(read.octets) if read.view.framed else summary_line(read.octets),
+                text=frame_line(read.octets)
+                if read.view.framed
+                else summary_line(read.octets, to_dte=not sent),
                 octets=shown,
             )
         )

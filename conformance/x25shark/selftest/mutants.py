@@ -39,7 +39,10 @@ NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 # The embedded router answers within a millisecond; a witness that waits in vain waits this long.
 REACTION_SECONDS = 0.3
 # What runs where a witness looks at the whole run.
-TRAFFIC = ("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09")
+TRAFFIC = (
+    *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
+    *("PLP-CALL-03", "PLP-FAC-18", "XOT-PVC-01", "XOT-PVC-11"),
+)
 
 
 @dataclass

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Purposes about everything that the router sends in a whole run."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from scapy_x25 import REJ128
 
 from ..judges.expectation import PacketView
+from ..judges.watch import Rule
 from .language import (
     REJ,
     CallAccepted,
@@ -14,7 +17,13 @@ from .language import (
     ClearRequest,
     Conversation,
     Diagnostic,
+    FacilityA,
+    FacilityB,
+    FacilityC,
+    FacilityD,
     Packet,
+    PvcSetup,
+    Raw,
     RegistrationConfirmation,
     RegistrationRequest,
     ResetConfirmation,
@@ -25,6 +34,16 @@ from .language import (
     Watch,
     purpose,
 )
+
+
+@purpose("XOT-HDR-02")
+def test_headers_of_the_router(watch: Watch) -> None:
+    watch.framed()
+
+
+@purpose("XOT-TCP-03")
+def test_no_octets_with_the_syn(watch: Watch) -> None:
+    watch.plain_syn()
 
 
 @purpose("XOT-FORB-07")
@@ -39,6 +58,82 @@ def test_no_packet_of_local_significance(watch: Watch) -> None:
         REJ128(),
     ):
         watch.never(template)
+
+
+@purpose("XOT-PVC-17")
+def test_status_values_of_pvc_setups(watch: Watch) -> None:
+    """RFC 1613 calls other values of a responder not appropriate: a remark."""
+    watch.always("PVC setups that ask with status 0x00", _asks_with_status, about=(PvcSetup,))
+    watch.always(
+        "answers to a PVC setup with status 0x00 or 0x13 to 0x1A",
+        _answers_with_other_status,
+        about=(PvcSetup,),
+        mild=True,
+    )
+
+
+def _asks_with_status(conversation: Conversation) -> PacketView | None:
+    return _wrong_status(conversation, {0x00}, answers=False)
+
+
+def _answers_with_other_status(conversation: Conversation) -> PacketView | None:
+    return _wrong_status(conversation, {0x00, *range(0x13, 0x1B)}, answers=True)
+
+
+def _wrong_status(
+    conversation: Conversation, right: Collection[int], *, answers: bool
+) -> PacketView | None:
+    """The first setup of the router with a wrong status, as initiator or as responder."""
+    asked = False
+    for sent, packet, view in conversation:
+        if isinstance(packet, PvcSetup):
+            if sent:
+                asked = True
+            elif asked is answers and packet.fields.get("pvc_status") not in right:
+                return view
+    return None
+
+
+@purpose("PLP-FAC-34")
+def test_facility_length_matches_the_facilities(watch: Watch) -> None:
+    """Facilities that X.25 does not define count if the tester sent none like them."""
+    watch.always(
+        "a facility length that is that of the facilities",
+        given_sent=partial(_facilities_rule, splice=watch.model == "splice"),
+        about=(CallRequest, CallAccepted),
+    )
+
+
+def _facilities_rule(sent: Sequence[Packet], *, splice: bool) -> Rule | None:
+    """The rule in a case where the tester sent these; a splice passes malformed ones on."""
+    undefined = {bytes(f) for packet in sent for f in _undefined_facilities(packet)}
+    if splice and any(_facilities_are_wrong(packet, undefined) for packet in sent):
+        return None
+
+    def rule(conversation: Conversation) -> PacketView | None:
+        for from_tester, packet, view in conversation:
+            if not from_tester and _facilities_are_wrong(packet, undefined):
+                return view
+        return None
+
+    return rule
+
+
+def _facilities_are_wrong(packet: Packet, known: Collection[bytes]) -> bool:
+    """One is cut off, the length runs past the end, or an undefined one came from nowhere."""
+    if not isinstance(packet, (CallRequest, CallAccepted)):
+        return False
+    facilities = packet.fields.get("facilities")
+    if facilities is None:
+        return bool(packet.fields.get("facility_length"))
+    return any(isinstance(f, Raw) for f in facilities) or any(
+        bytes(f) not in known for f in _undefined_facilities(packet)
+    )
+
+
+def _undefined_facilities(packet: Packet) -> list[Packet]:
+    facilities = packet.fields.get("facilities") or []
+    return [f for f in facilities if type(f) in (FacilityA, FacilityB, FacilityC, FacilityD)]
 
 
 @purpose("PLP-CLR-17")

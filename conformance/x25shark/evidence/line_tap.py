@@ -102,7 +102,8 @@ class LineTap:
                 self.connected = self.connected or "connected" in said
                 if "marked" in said:
                     self._marked = bytes.fromhex(said["marked"])
-                if "failed" in said or "ended" in said:
+                # The end of the line before the last connect() may be told after it.
+                if "failed" in said or ("ended" in said and self.connected):
                     self.connected = False
                     self.ended = str(said.get("failed") or said.get("ended"))
                     self.on_end()

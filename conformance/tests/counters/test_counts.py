@@ -158,7 +158,7 @@ def moved(name: str, cut: Cut, after: int | None, before: int | None = 100) -> C
 
 
 def test_every_definition_is_tried_here() -> None:
-    assert set(EXPECTED) == set(DEFINITIONS)
+    assert set(EXPECTED) == {name for name, one in DEFINITIONS.items() if not one.framed}
     assert set(DEFINITIONS) <= set(NAMES)
 
 

@@ -33,6 +33,7 @@ from scapy_x25 import (
     RestartConfirmation,
     RestartRequest,
 )
+from scapy_x25.lapb import LAPB, LapbFRMR, LapbI, LapbREJ, LapbRNR, LapbRR, LapbUA
 
 from ..judges.expectation import Direction, Judge, PacketView
 from ..judges.values import between, one_of
@@ -80,9 +81,15 @@ class Cut:
 
 
 class Definition(ABC):
-    """How a counter is counted on one connection or line."""
+    """How a counter is counted on one connection, logical channel or line.
+
+    framed: it counts frames of a line, not packets. most: how many times what is counted the
+    counter may move by, where the standard leaves that open.
+    """
 
     templates: tuple[Packet, ...]
+    framed: bool = False
+    most: int = 1
 
     @abstractmethod
     def count(self, events: Sequence[Event], match: Match) -> int:
@@ -95,9 +102,12 @@ class Definition(ABC):
 
 @dataclass(frozen=True)
 class Packets(Definition):
-    """Packets that match one of the templates; octets: the user data in them instead."""
+    """Packets that match one of the templates; octets: the user data in them instead.
 
-    received: bool
+    received: those that the router receives; None: both ways.
+    """
+
+    received: bool | None
     templates: tuple[Packet, ...]
     octets: bool = False
 
@@ -106,9 +116,46 @@ class Packets(Definition):
         chosen = [
             event
             for event in events
-            if event[0] == self.received and any(match(t, event) for t in self.templates)
+            if self.received in (None, event[0]) and any(match(t, event) for t in self.templates)
         ]
-        return sum(len(view.user_data) for _, view in chosen) if self.octets else len(chosen)
+        return sum(self.octets_of(view) for _, view in chosen) if self.octets else len(chosen)
+
+    @staticmethod
+    def octets_of(view: PacketView) -> int:
+        return len(view.user_data)
+
+
+@dataclass(frozen=True)
+class Frames(Packets):
+    """The same for the frames of a line; octets: those between the flags, FCS included."""
+
+    framed: bool = True
+    most: int = 1
+
+    @staticmethod
+    def octets_of(view: PacketView) -> int:
+        return len(view.octets)
+
+
+@dataclass(frozen=True)
+class Polls(Definition):
+    """Polls that the router sends when T1 has run out on an I frame (X.25 2.4.5.9).
+
+    They are commands: their address is that of the router's I frames.
+    """
+
+    templates: tuple[Packet, ...] = (LapbI(), LapbI(p_f=1), LapbRR(p_f=1), LapbRNR(p_f=1))
+    framed: bool = True
+    most: int = 1
+
+    def count(self, events: Sequence[Event], match: Match) -> int:
+        information, *polls = self.templates
+        own = [event for event in events if not event[0]]
+        commands = {view.octets[:1] for _, view in own if match(information, (False, view))}
+        return sum(
+            view.octets[:1] in commands and any(match(t, (False, view)) for t in polls)
+            for _, view in own
+        )
 
 
 @dataclass(frozen=True)
@@ -196,6 +243,15 @@ DEFINITIONS: dict[str, Definition] = {
     "remote_resets_in": Packets(True, (ResetRequest(cause=OF_A_DTE),)),
     "procedure_errors_in": Packets(True, _ERRORS),
     "circuits": Circuits(),
+    "frames_out": Frames(False, (LAPB(),)),
+    "octets_out": Frames(False, (LAPB(),), octets=True),
+    "rejects_in": Frames(True, (LapbREJ(),)),
+    "rejects_out": Frames(False, (LapbREJ(),)),
+    "frame_rejects_in": Frames(True, (LapbFRMR(),)),
+    "frame_rejects_out": Frames(False, (LapbFRMR(),)),
+    # Each UA ends a set-up or a disconnection; a reset may count as one change or as two.
+    "link_changes": Frames(None, (LapbUA(),), most=2),
+    "t1_timeouts": Polls(),
 }
 
 

@@ -55,7 +55,7 @@ class CounterMoved(Expectation):
             return NO_COUNTER
         # A counter that is made by its first event has been 0 before.
         step = moved(self.before or 0, self.after or 0, shown)
-        if step == shown:
+        if shown <= step <= shown * self.definition.most or step == shown:
             return RIGHT
         if self.instead:
             return WRONG_COUNTER

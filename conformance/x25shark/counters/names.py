@@ -20,14 +20,14 @@ NO_COUNTER = "no such counter"
 
 @dataclass(frozen=True)
 class Name:
-    """What a name counts. by_cause: one counter for each cause; gauge: it falls as well.
+    """What a name counts. by_cause: one counter for each cause; line: only a serial line has it.
 
     error: the kind of error that it counts, for the error table of a report.
     """
 
     text: str
     by_cause: bool = False
-    gauge: bool = False
+    line: bool = False
     error: str = ""
 
 
@@ -65,23 +65,27 @@ NAMES: dict[str, Name] = {
     "clears_out_by_cause": Name("Clears sent with this cause", by_cause=True),
     "resets_in_by_cause": Name("Resets received with this cause", by_cause=True),
     "resets_out_by_cause": Name("Resets sent with this cause", by_cause=True),
-    "circuits": Name("circuits that are up", gauge=True),
-    "frames_in": Name("valid frames received"),
-    "frames_out": Name("frames sent"),
-    "octets_in": Name("octets of whole frames received, FCS included"),
-    "octets_out": Name("octets of frames sent, FCS included"),
-    "errors_in": Name("frames that were discarded as invalid, of whatever kind"),
-    "bad_fcs": Name("frames received with a wrong FCS", error="bad FCS"),
-    "runts": Name("frames received that were too short", error="runt"),
-    "giants": Name("frames received that were too long", error="giant"),
-    "aborts": Name("frames received that were aborted", error="abort"),
-    "unaligned": Name("frames received that were no whole octets", error="not whole octets"),
-    "unknown_addresses": Name("frames received to another address", error="unknown address"),
+    "circuits": Name("circuits that are up"),
+    "frames_in": Name("valid frames received", line=True),
+    "frames_out": Name("frames sent", line=True),
+    "octets_in": Name("octets of whole frames received, FCS included", line=True),
+    "octets_out": Name("octets of frames sent, FCS included", line=True),
+    "errors_in": Name("frames that were discarded as invalid, of whatever kind", line=True),
+    "bad_fcs": Name("frames received with a wrong FCS", error="bad FCS", line=True),
+    "runts": Name("frames received that were too short", error="runt", line=True),
+    "giants": Name("frames received that were too long", error="giant", line=True),
+    "aborts": Name("frames received that were aborted", error="abort", line=True),
+    "unaligned": Name(
+        "frames received that were no whole octets", error="not whole octets", line=True
+    ),
+    "unknown_addresses": Name(
+        "frames received to another address", error="unknown address", line=True
+    ),
     "framing_errors": Name("XOT connections with an illegal header", error="illegal XOT header"),
-    "frame_rejects_in": Name("FRMR received"),
-    "frame_rejects_out": Name("FRMR sent"),
-    "rejects_in": Name("REJ received"),
-    "rejects_out": Name("REJ sent"),
-    "link_changes": Name("times that the link came up or went down"),
-    "t1_timeouts": Name("expiries of timer T1"),
+    "frame_rejects_in": Name("FRMR received", line=True),
+    "frame_rejects_out": Name("FRMR sent", line=True),
+    "rejects_in": Name("REJ received", line=True),
+    "rejects_out": Name("REJ sent", line=True),
+    "link_changes": Name("times that the link came up or went down", line=True),
+    "t1_timeouts": Name("expiries of timer T1", line=True),
 }

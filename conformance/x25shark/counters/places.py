@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,9 +54,16 @@ def places(counters: Counters, names: Sequence[str], causes: Sequence[int] = ())
     return found
 
 
-def survey(counters: Counters, page: Any) -> tuple[int, list[str]]:
-    """How many counters there are to find in a page, and which of them are not there."""
-    wanted = places(counters, counters.named())
+def survey(counters: Counters, page: Any, lines: Collection[str]) -> tuple[int, list[str]]:
+    """How many counters there are to find in a page, and which of them are not there.
+
+    lines: the interfaces that are serial lines.
+    """
+    wanted = [
+        place
+        for place in places(counters, counters.named())
+        if place.interface in lines or not NAMES[place.name].line
+    ]
     missing = [
         f"{place.name} ({place.interface}): {place.text}"
         for place in wanted

@@ -345,9 +345,10 @@ class Campaign:
         if counters is None or url is None:
             return ""
         try:
-            wanted, missing = survey(counters, Reading(url, counters.timeout).wait())
+            page = Reading(url, counters.timeout).wait()
         except ReadError as error:
             return f"cannot be read: {error}"
+        wanted, missing = survey(counters, page, self.profile.line.by_side())
         words = f"{url}: {wanted - len(missing)} of {wanted} are there"
         return words + (f"; not: {'; '.join(missing)}" if missing else "")
 

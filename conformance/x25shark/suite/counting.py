@@ -26,9 +26,10 @@ from ..counters.pages import moved, others_moved, value
 from ..counters.places import Place, places
 from ..counters.reader import ReadError, Reading
 from ..counters.settings import Cleared
-from ..judges.expectation import Direction
+from ..judges.expectation import FRAMES, Direction
+from ..judges.tester import UnitLike
 from ..sides.side import ExpectationFailed
-from .language import Bench, Inconclusive, NotApplicable, Side
+from .language import Bench, Inconclusive, NotApplicable
 from .many import hang_up
 
 # How often a router is asked before the case begins, until two answers are the same.
@@ -79,14 +80,16 @@ def settle(bench: Bench) -> None:
 
 
 @contextmanager
-def counting(bench: Bench, *names: str, causes: Sequence[int] = ()) -> Iterator[None]:
+def counting(bench: Bench, *names: str, causes: Sequence[int] = (), on: str = "") -> Iterator[None]:
     """Demand that these counters move by what the capture shows of the block.
 
-    causes: those that are looked at where a name counts by cause. Raises NotApplicable where the
-    profile maps none of the names, Inconclusive, ExpectationFailed.
+    causes: those that are looked at where a name counts by cause. on: only this interface, "a" or
+    "b". Raises NotApplicable where the profile maps none of the names, Inconclusive,
+    ExpectationFailed.
     """
     counters = bench.profile.counters
     looked_at = [] if counters is None else places(counters, names, causes)
+    looked_at = [place for place in looked_at if on in ("", place.interface)]
     if counters is None or not looked_at:
         raise NotApplicable(f"the profile maps none of these counters: {', '.join(names)}")
     for name in names:
@@ -100,25 +103,35 @@ def counting(bench: Bench, *names: str, causes: Sequence[int] = ()) -> Iterator[
     _compare(bench, looked_at, before, begun)
 
 
-def _ends(side: Side) -> tuple[int, int]:
-    """Octets of whole packets received and sent so far."""
-    received, sent = side.connection.received, side.connection.sent
-    return (received[-1].end if received else 0, sent[-1].end if sent else 0)
-
-
 def _begun(bench: Bench) -> Extent:
-    """How far each connection of the case has come."""
-    return {side.direction: _ends(side) for side in bench.sides}
+    """How far each connection, channel and line of the case has come."""
+    return {
+        direction: (_end(received.source.received), _end(received.source.sent))
+        for direction, received in bench.received.items()
+    }
 
 
-def _cuts(bench: Bench, interface: str, begun: Extent) -> tuple[Cut, ...]:
-    """What the connections of an interface have carried since."""
-    ends = bench.profile.xot
-    ours = {"a": ends.a, "b": ends.b} if ends is not None else {}
-    own = ours.get(interface)
+def _end(units: Sequence[UnitLike]) -> int:
+    return units[-1].end if units else 0
+
+
+def _interface_of(bench: Bench, direction: Direction) -> str:
+    """To which side the router sends there: a, b, or another one."""
+    xot = bench.profile.xot
+    ends = {"a": xot.a, "b": xot.b} if xot is not None else {}
+    for name, end in ends.items():
+        if end is not None and direction.destination[0] == end[0]:
+            return name
+    return (direction.line or "").removeprefix("line.")
+
+
+def _cuts(bench: Bench, interface: str, begun: Extent, *, framed: bool = False) -> tuple[Cut, ...]:
+    """What an interface has carried since: packets by connection or channel, or frames."""
     cuts = []
     for direction, (end_received, end_sent) in _begun(bench).items():
-        if interface != "router" and (own is None or own[0] != direction.destination[0]):
+        if interface not in ("router", _interface_of(bench, direction)):
+            continue
+        if framed is not (direction.line is not None and direction.source[1] == FRAMES):
             continue
         received, sent = begun.get(direction, (0, 0))
         cuts.append(Cut(direction, (received, end_received), (sent, end_sent)))
@@ -156,14 +169,15 @@ def _moved(
     after: Any,
     begun: Extent,
 ) -> CounterMoved:
+    counted = definition(place.name, place.cause)
     return CounterMoved(
         {"a": "A", "b": "B"}.get(place.interface, place.interface),
         bench.purpose.clause,
         name=place.shown_name,
         interface=place.interface,
         path=place.text,
-        definition=definition(place.name, place.cause),
-        cuts=_cuts(bench, place.interface, begun),
+        definition=counted,
+        cuts=_cuts(bench, place.interface, begun, framed=counted.framed),
         before=value(before, place.paths),
         after=value(after, place.paths),
     )
@@ -186,7 +200,7 @@ def _find_others(bench: Bench, wrong: CounterMoved, before: Any, after: Any, beg
                 others.append(f"{place.shown_name} by {step - right} too many")
     wrong.instead = tuple(others)
     root = counters.root(wrong.interface)
-    if not others and root is not None:
+    if not others and root is not None and wrong.before == wrong.after:
         mapped = [p.below(root) for name in counters.named() for p in counters.paths(name) or ()]
         wrong.perhaps = tuple(others_moved(before, after, root, missing, mapped)[:5])
 

@@ -18,9 +18,17 @@ from .language import (
     Data,
     Interrupt,
     InterruptConfirmation,
+    LapbI,
+    LapbREJ,
+    LapbRR,
+    LapbUA,
+    LineSide,
+    Raw,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
     Side,
     purpose,
 )
@@ -233,6 +241,64 @@ def test_table_of_cleared_circuits(bench: Bench) -> None:
             b.expect(ClearConfirmation(), CLOSED)
             a.close()
             tidy(bench)
+
+
+def interface_of(line: LineSide) -> str:
+    """The interface of the router at the other end of a line."""
+    return line.name.lower()
+
+
+def silent_polls(line: LineSide, polls: int) -> None:
+    """The router sends a packet; the tester answers only the last of so many polls for it."""
+    line.by_hand = True
+    line.send(LapbI() / Raw(line.layer.octets_of(RestartRequest(cause=line.restart_cause))))
+    line.layer.expect(RestartConfirmation())
+    # T1 is measured by the router; a poll is an RR or the I frame again (X.25 2.4.5.9).
+    command = line.response_address
+    for _ in range(polls):
+        line.expect(
+            LapbRR(address=command, p_f=1),
+            LapbI(p_f=1),
+            passing=(LapbI(), LapbRR(p_f=0)),
+            within=2 * line.profile.t1 + line.bench.patience,
+        )
+    line.send(LapbRR(address=command, p_f=1))
+    line.by_hand = False
+
+
+@purpose("SYS-MIB-14")
+def test_state_changes_and_t1(bench: Bench) -> None:
+    """Two polls that nobody answers; then the link ends and begins anew, and is reset."""
+    line = bench.line()
+    line.bring_up()
+    with counting(bench, "t1_timeouts", on=interface_of(line)):
+        silent_polls(line, 2)
+        line.link_fence()
+    with counting(bench, "link_changes", on=interface_of(line)):
+        line.bring_down()
+        line.bring_up()
+        line.station.set_up()
+        line.expect(LapbUA(p_f=1))
+        line.restart()
+        line.link_fence()
+
+
+@purpose("SYS-MIB-15")
+def test_rejects(bench: Bench) -> None:
+    """Three gaps in the numbering of the tester, for which the router rejects; two REJ of it."""
+    line = bench.line()
+    line.bring_up()
+    restart = RestartRequest(cause=line.restart_cause)
+    with counting(bench, "rejects_in", "rejects_out", on=interface_of(line)):
+        for _ in range(3):
+            number = line.station.v_s
+            ahead = LapbI(n_s=(number + 1) % 8) / Raw(line.layer.octets_of(restart))
+            line.send(ahead)
+            line.expect(LapbREJ(n_r=number))
+            line.layer.send(restart)
+            line.layer.expect(RestartConfirmation())
+        line.send(LapbREJ(), LapbREJ())
+        line.link_fence()
 
 
 @purpose("SYS-MIB-17")

@@ -129,6 +129,8 @@ class _Process:
                 pass_fds=[theirs.fileno()],
                 env=sandbox.environment(),
                 cwd=sandbox.folder,
+                # Ctrl-C is for the run: what was played is still judged.
+                start_new_session=True,
             )
         except OSError as error:
             ours.close()

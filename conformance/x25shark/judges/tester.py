@@ -134,6 +134,14 @@ def _in_order(received: Received) -> Conversation:
     return [(sent, view.octets, view) for _, sent, view in both]
 
 
+def _with_others(
+    unit: UnitLike, direction: Direction, packets: Mapping[tuple[Direction, int], bytes]
+) -> StoredUnit:
+    """A unit with its packet replaced, if there is another one for it."""
+    packet = packets.get((direction, unit.offset), unit.packet)
+    return StoredUnit(unit.offset, packet, unit.end, unit.time)
+
+
 class TesterJudge(Judge):
     """Judge one over the received directions of a case."""
 
@@ -151,17 +159,21 @@ class TesterJudge(Judge):
         packets: Mapping[tuple[Direction, int], bytes],
         without_end: Collection[Direction] = (),
     ) -> TesterJudge:
-        """The same with packets replaced, by direction and offset, and TCP ends taken away."""
+        """The same with packets replaced, by direction and offset, and TCP ends taken away.
+
+        A direction may also be that in which the tester sends.
+        """
         changed = dict(self._received)
-        for direction in {d for d, _ in packets} | set(without_end):
-            source = self._received[direction].source
-            units = [
-                StoredUnit(u.offset, packets.get((direction, u.offset), u.packet), u.end, u.time)
-                for u in source.received
-            ]
-            end = None if direction in without_end else source.end
-            framed = self._received[direction].framed
-            changed[direction] = Received(Stored(units, source.sent, end), framed)
+        directions = {d for d, _ in packets} | set(without_end)
+        for there, received in self._received.items():
+            back = Direction(there.destination, there.source)
+            if not directions & {there, back}:
+                continue
+            source = received.source
+            came = [_with_others(u, there, packets) for u in source.received]
+            sent = [_with_others(u, back, packets) for u in source.sent]
+            end = None if there in without_end else source.end
+            changed[there] = Received(Stored(came, sent, end), received.framed)
         return TesterJudge(changed, self._accepted)
 
     def packets(self, direction: Direction) -> Sequence[PacketView]:

@@ -21,6 +21,8 @@ from rich.console import Console
 from rich.table import Table
 from scapy.packet import Packet
 
+from ..counters.counts import Packets
+from ..counters.moved import CounterMoved
 from ..evidence.frames import FIN, RST, Segment
 from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
@@ -46,6 +48,8 @@ from ..run.namespaces import enter_own
 from ..suite.loader import body_of, cases, select
 
 _HEADER_OCTETS = 4
+# What counts is not changed together with other packets.
+_ALONE = (Quiet, Counted, CounterMoved)
 _INTERRUPT_CONFIRMATION = 0x27
 
 
@@ -199,6 +203,21 @@ def quiet_change(expectation: Quiet, judge: Judge) -> Change | None:
     return None
 
 
+def counter_change(expectation: CounterMoved, judge: Judge) -> Change | None:
+    """The first packet that was counted becomes one of another type: one fewer is to be counted."""
+    definition = expectation.definition
+    if not isinstance(definition, Packets) or definition.framed:
+        return None
+    for cut in expectation.cuts:
+        match = cut.match(judge)
+        for event in cut.events(judge):
+            if definition.count([event], match):
+                changed = _other_type(event[1].octets, expectation)
+                direction = cut.back if event[0] else cut.direction
+                return Change("counted packet", True, direction, event[1].offset, changed)
+    return None
+
+
 def apply(made: Sequence[Change], found: Slice) -> bytes:
     """The capture of a case with the changes in it."""
     by_direction: dict[tuple[object, ...], list[Change]] = {}
@@ -274,6 +293,10 @@ class Examiner:
         expectation: Expectation, view: PacketView | None, record: CaseRecord
     ) -> Iterator[Change]:
         assert record.judge_one is not None
+        if isinstance(expectation, CounterMoved):
+            change = counter_change(expectation, record.judge_one)
+            if change is not None:
+                yield change
         if expectation.direction is None:
             return
         if isinstance(expectation, Quiet):
@@ -326,13 +349,13 @@ def _independent(
     """As many changes as can be made at once: one of each expectation and packet, all named or
     all not, and a change to what may pass (Quiet) or to a TCP end alone."""
     first_number, first = pending[0]
-    if isinstance(expectations[first_number], Quiet) or first.offset is None:
+    if isinstance(expectations[first_number], (Quiet, CounterMoved)) or first.offset is None:
         return [pending[0]]
     numbers: set[int] = set()
     packets: set[tuple[Direction, int | None]] = set()
     chosen: list[tuple[int, Change]] = []
     for number, change in pending:
-        alone = isinstance(expectations[number], (Quiet, Counted)) or change.offset is None
+        alone = isinstance(expectations[number], _ALONE) or change.offset is None
         place = (change.direction, change.offset)
         if (alone and chosen) or change.named != first.named:
             continue

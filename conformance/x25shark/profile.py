@@ -169,7 +169,8 @@ class Line(_Table):
 
     One of: tcp: the octets of the line go over a TCP connection to there; pty: path of a terminal;
     serial: name of an interface of the embedded reference router. n1: bits of the longest frame;
-    k, n2, t1 (seconds): X.25 2.4.8. modulo: of the packet layer. initiates: it starts the link.
+    k, n2, t1 and t3 (seconds): X.25 2.4.8. modulo: of the packet layer. initiates: it starts the
+    link.
     """
 
     tcp: Endpoint | None = None
@@ -179,6 +180,7 @@ class Line(_Table):
     role: Literal["dce", "dte"] = "dce"
     modulo: Literal[8, 128] = 8
     t1: float = Field(default=3.0, gt=0, le=60)
+    t3: float = Field(default=30.0, gt=0, le=600)
     n1: int = Field(default=2104, ge=1088, le=65536, multiple_of=8)
     n2: int = Field(default=10, ge=1, le=255)
     k: int = Field(default=7, ge=1, le=7)

@@ -93,7 +93,7 @@ EXPECTED = {
 class Unit(tester.StoredUnit):
     """A frame as the link keeps it."""
 
-    damaged = False
+    damage = ""
 
 
 class Both:
@@ -107,7 +107,8 @@ class Both:
             begin = reached[frame.sent]
             reached[frame.sent] += len(frame.octets)
             unit = Unit(begin, frame.octets, reached[frame.sent], float(number))
-            object.__setattr__(unit, "damaged", bool(frame.flags))
+            damage = "aborted" if frame.flags & SYMBOL_ERROR else "unaligned"
+            object.__setattr__(unit, "damage", damage if frame.flags else "")
             units[frame.sent].append(unit)
         self.whole = Cut(LINE, (0, reached[False]), (0, reached[True]))
         stored = tester.Stored(units[False], units[True], None)

@@ -44,6 +44,7 @@ class LineTap:
         self._marked = self._wanted = b""
         self.connected = False
         self.ended = ""
+        self._line = 0
         self.failure: str | None = None
         self.on_end: Callable[[], None] = lambda: None
 
@@ -99,11 +100,14 @@ class LineTap:
         with contextlib.suppress(BlockingIOError, OSError):
             while message := self.control.recv(_MESSAGE):
                 said = json.loads(message)
-                self.connected = self.connected or "connected" in said
                 if "marked" in said:
                     self._marked = bytes.fromhex(said["marked"])
-                # The end of the line before the last connect() may be told after it.
-                if "failed" in said or ("ended" in said and self.connected):
+                elif said["line"] != self._line:
+                    # Of an earlier line: that it ended is known.
+                    continue
+                elif "connected" in said:
+                    self.connected = True
+                else:
                     self.connected = False
                     self.ended = str(said.get("failed") or said.get("ended"))
                     self.on_end()
@@ -116,7 +120,8 @@ class LineTap:
     def connect(self, place: Sequence[object]) -> None:
         """Open the line: ["tcp", host, port] or ["pty", path]; connected or ended tell how."""
         self.connected, self.ended = False, ""
-        self._order(connect=list(place))
+        self._line += 1
+        self._order(connect=list(place), line=self._line)
 
     def answered(self) -> bool:
         """Whether the last connect() came to something."""

@@ -12,10 +12,11 @@ outbound (2) tester to router, inbound (1) router to tester, symbol error: abort
 is kept; unaligned frame error: no whole octets. Markers are packets of link type USER1.
 
 NAME is the interface's name, FRAMING is octet or bit, OCTETS and CONTROL are descriptors. CONTROL
-takes JSON messages: {"connect": ["tcp", HOST, PORT]} or ["pty", PATH], and {"marker": HEX}. It
-answers {"connected": true}, {"failed": WHY} and {"marked": HEX}, and says {"ended": WHY} when the
-router ends the line. When {"marked"} comes, all that was recorded before the marker has reached the
-tester, and nothing that was recorded after it.
+takes JSON messages: {"connect": ["tcp", HOST, PORT], "line": N}, or ["pty", PATH] there, and
+{"marker": HEX}. It answers {"connected": true, "line": N}, {"failed": WHY, "line": N} and
+{"marked": HEX}, and says {"ended": WHY, "line": N} when the router ends the line. When {"marked"}
+comes, all that was recorded before the marker has reached the tester, and nothing that was recorded
+after it.
 """
 
 from __future__ import annotations
@@ -212,6 +213,7 @@ class Tap:
         self._there = Way(framing, OUTBOUND)
         self._back = Way(framing, INBOUND)
         self._marker = b""
+        self._line = 0
         self._running = True
         for sock in (self._tester, self._control):
             sock.setblocking(False)
@@ -327,6 +329,7 @@ class Tap:
         order = json.loads(message)
         if "connect" in order:
             self._hang_up()
+            self._line = order["line"]
             self._connect(order["connect"])
         elif "marker" in order:
             self._marker = bytes.fromhex(order["marker"])
@@ -363,13 +366,13 @@ class Tap:
         except OSError as error:
             self._hang_up()
             code = error.errno or errno.ETIMEDOUT
-            self._say(failed=os.strerror(code).lower())
+            self._say(failed=os.strerror(code).lower(), line=self._line)
         else:
-            self._say(connected=True)
+            self._say(connected=True, line=self._line)
 
     def _ended(self, why: str) -> None:
         self._hang_up()
-        self._say(ended=why.lower())
+        self._say(ended=why.lower(), line=self._line)
 
     def _hang_up(self) -> None:
         if self._router is not None:

@@ -102,8 +102,9 @@ class EvidenceJudge(Judge):
         ends = (f"{name} tester", f"{name} router")
         source, destination = ends if packet.src == "A" else ends[::-1]
         whole = _octets(packet, "hdlcs.octets")
-        if any(_number(packet, f"hdlcs.{how}") for how in ("aborted", "unaligned")):
-            whole = Damaged(whole)
+        how = [w for w in ("aborted", "unaligned") if _number(packet, f"hdlcs.{w}")]
+        if how:
+            whole = Damaged(whole, how[0])
         offset = packet.offset or 0
         view = PacketView(
             offset=offset,

@@ -20,7 +20,14 @@ from scapy.packet import Packet, Raw
 from scapy_x25 import X25, Facility, describe, strict_fields
 from scapy_x25.lapb import LAPB
 
-from .frames import InvalidFrame, decode_frame, is_invalid
+from .frames import (
+    FrameOf,
+    InvalidFrame,
+    decode_frame,
+    frame_filter,
+    is_invalid,
+    kind_of,
+)
 from .values import ABSENT, Absent, Matcher, literal
 
 ANY_PACKET = "x25s.length#{k} >= 1"
@@ -50,6 +57,8 @@ def matches(template: Packet, octets: bytes) -> bool:
     """
     if isinstance(template, InvalidFrame):
         return is_invalid(octets)
+    if isinstance(template, FrameOf):
+        return kind_of(octets, template.longest) == template.kind
     if isinstance(template, LAPB):
         frame = decode_frame(octets)
         if frame is None:
@@ -122,6 +131,8 @@ def to_filter(template: Packet) -> str:
     """Judge two: the template as a display filter, {k} standing for the packet's layer number."""
     if isinstance(template, InvalidFrame):
         return INVALID_FRAME
+    if isinstance(template, FrameOf):
+        return frame_filter(template)
     parts = [
         f"{field}#{{k}} == {literal(value)}"
         for field, value in type(template).strict_conditions.items()

@@ -108,7 +108,8 @@ def view_of(unit: UnitLike) -> PacketView:
 
 def frame_view_of(unit: UnitLike) -> PacketView:
     """A frame of a serial line as an expectation looks at it."""
-    octets = Damaged(unit.packet) if getattr(unit, "damaged", False) else unit.packet
+    how = getattr(unit, "damage", "")
+    octets = Damaged(unit.packet, how) if how else unit.packet
     frame = decode_frame(octets)
     kind = frame.fields.get("type") if frame is not None else None
     return PacketView(

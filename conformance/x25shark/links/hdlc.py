@@ -35,12 +35,12 @@ FRAMES = -1
 class FrameUnit:
     """One frame: octets of earlier frames in its direction, and its octets with FCS.
 
-    damaged: it was aborted, has no whole octets, or is longer than anybody keeps.
+    damage: "aborted" (or longer than anybody keeps), "unaligned" (no whole octets), or "".
     """
 
     offset: int
     octets: bytes
-    damaged: bool
+    damage: str
     time: float
 
     @property
@@ -55,7 +55,7 @@ class FrameUnit:
     def valid(self) -> bool:
         """Whole, with a right FCS and 32 bits or more (X.25 2.2.9); the address may be any."""
         return (
-            not self.damaged
+            not self.damage
             and len(self.octets) >= hdlc.SHORTEST
             and hdlc.fcs_register(self.octets) == hdlc.FCS_GOOD
         )
@@ -85,17 +85,20 @@ class Deframer:
             if isinstance(event, hdlc.Idle) or not event.octets:
                 continue
             whole = event.octets
-            if isinstance(event, hdlc.Broken) and event.reason.startswith("more than"):
-                whole = whole[: hdlc.LONGEST].ljust(hdlc.LONGEST, b"\0")
-            damaged = not isinstance(event, hdlc.Frame)
-            units.append(FrameUnit(self.octets, whole, damaged, now))
+            damage = "aborted" if isinstance(event, hdlc.Aborted) else ""
+            if isinstance(event, hdlc.Broken):
+                damage = "unaligned"
+                if event.reason.startswith("more than"):
+                    whole = whole[: hdlc.LONGEST].ljust(hdlc.LONGEST, b"\0")
+                    damage = "aborted"
+            units.append(FrameUnit(self.octets, whole, damage, now))
             self.octets += len(whole)
         return units
 
 
 @dataclass
 class FrameLog:
-    """The frames of one case; judges look at them when the line is in use for another."""
+    """The frames of one case. A line has no end as a TCP connection has."""
 
     received: list[FrameUnit] = field(default_factory=list)
     sent: list[FrameUnit] = field(default_factory=list)
@@ -106,10 +109,7 @@ class Line:
     """The tester's end of a line. log has the frames since begin_case().
 
     on_received and on_sent see each frame; flooded: the router sent more than the tester reads.
-    end: a line has no end as a TCP connection has.
     """
-
-    end: str | None = None
 
     def __init__(self, loop: Loop, name: str, sock: socket.socket, framing: str) -> None:
         self._loop = loop
@@ -202,12 +202,12 @@ class Line:
             return False
         self._loop.received += len(octets)
         for unit in self._input.take(octets):
-            self.received.append(unit)
+            self.log.received.append(unit)
             if self.on_received is not None:
                 self.on_received(unit)
         if (
             self.received_octets > MOST_OCTETS * self._loop.allowance
-            or len(self.received) > MOST_FRAMES * self._loop.allowance
+            or len(self.log.received) > MOST_FRAMES * self._loop.allowance
         ):
             self.flooded = True
             self._reading = False

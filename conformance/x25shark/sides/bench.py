@@ -236,26 +236,28 @@ class Bench:
         )
         line.channels.on_circuit = self._waiting[at].append
 
-    def line(self, at: str = "", *, initiates: bool = False) -> LineSide:
+    def line(self, at: str = "", *, initiates: bool = False, framing: str = "") -> LineSide:
         """A serial line, to send and expect frames on; "" is the first one.
 
         initiates: one on which the router starts the link itself, or else one on which it does
-        not if there is one. Raises NotApplicable.
+        not if there is one. framing: only such a one. Raises NotApplicable.
         """
-        found = [self.lines[at]] if at in self.lines else []
-        if not at:
-            found = sorted(
-                self.lines.values(), key=lambda line: line.profile.initiates is not initiates
-            )
-            found = [line for line in found if line.profile.initiates or not initiates]
+        lines = [line for name, line in self.lines.items() if at in ("", name)]
+        found = sorted(lines, key=lambda line: line.profile.initiates is not initiates)
+        found = [line for line in found if line.profile.initiates or not initiates]
+        found = [line for line in found if framing in ("", line.profile.framing)]
         if not found:
-            raise NotApplicable("the profile has no such serial line")
+            raise NotApplicable(f"the profile has no such serial line {framing}".strip())
         line = found[0]
         if not line.watched:
             line.watched = True
             line.take_part()
             self.sides.append(line)
         return line
+
+    def unseen_lines(self) -> list[LineSide]:
+        """Lines that carry the case's calls, although the case is not about their frames."""
+        return [line for line in self.lines.values() if line.used and not line.watched]
 
     def raise_links(self) -> None:
         """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""

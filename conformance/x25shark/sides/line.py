@@ -6,6 +6,7 @@ the calls on its logical channels, which are sides like any other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from scapy.packet import Packet
@@ -25,6 +26,7 @@ from scapy_x25.lapb import (
 )
 
 from ..judges.expectation import TcpEnd
+from ..judges.frames import decode_frame
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
 from ..links.lapb import Parameters, Station
@@ -98,6 +100,7 @@ class FramePlane:
 
     def __init__(self, line: Line) -> None:
         self._line = line
+        self.log = line.log
         self.local, self.remote = line.tester(), line.router()
         self.end: str | None = None
         self.closed = False
@@ -105,11 +108,11 @@ class FramePlane:
 
     @property
     def received(self) -> list[FrameUnit]:
-        return self._line.received
+        return self.log.received
 
     @property
     def sent(self) -> list[FrameUnit]:
-        return self._line.sent
+        return self.log.sent
 
     @property
     def flooded(self) -> bool:
@@ -179,6 +182,11 @@ class LineSide(Side):
         return self.station.own
 
     @property
+    def modulo_bits(self) -> int:
+        """Of the general format identifier."""
+        return 2 if self.profile.modulo == 128 else 1
+
+    @property
     def by_hand(self) -> bool:
         return self.station.by_hand
 
@@ -232,6 +240,11 @@ class LineSide(Side):
         self._begin_sending()
         self.line.send_flags(count)
 
+    def send_idle(self, octets: int) -> None:
+        """Ones, as many as so many octets have bits."""
+        self._begin_sending()
+        self.line.send_idle(octets)
+
     def send_octets(self, octets: bytes) -> None:
         """Octets of the line as they are."""
         self._begin_sending()
@@ -246,6 +259,26 @@ class LineSide(Side):
     def expect(self, *alternatives: Packet | TcpEnd, **options: Any) -> Packet | None:
         """As Side.expect(), for frames. I frames and RR without P/F pass unless expected."""
         return super().expect(*map(self._addressed, alternatives), **options)
+
+    def decoded(self, octets: bytes) -> Packet:
+        frame = decode_frame(octets)
+        assert frame is not None  # it has just met a template of a frame
+        return frame
+
+    def expect_at_once(self, *alternatives: Packet, **options: Any) -> Packet | None:
+        """The very next frame is one of these: nothing passes."""
+        usual, self.passing = self.passing, ()
+        try:
+            return self.expect(*alternatives, **options)
+        finally:
+            self.passing = usual
+
+    def no_reaction(self, *templates: Packet, **fence: Any) -> None:
+        """No such frame comes in reaction to what was sent: up to the answer to a command."""
+        self.never(*templates)
+        demand = self.bench.expectations[-1]
+        self.link_fence(**fence)
+        demand.stop = self.cursor
 
     def never(self, *templates: Packet, **options: Any) -> None:
         super().never(*(self._addressed(t) for t in templates), **options)
@@ -269,25 +302,37 @@ class LineSide(Side):
     # the link
 
     def bring_down(self) -> None:
-        """Preamble: the link is in its disconnected phase. Raises Inconclusive."""
+        """Preamble: the link is in its disconnected phase. Raises Inconclusive.
+
+        It is set up first, so that DISC ends a link and is answered by UA; not so where the
+        router sets it up as well, since the two might collide.
+        """
         self.kept_down = True
-        self._begin_sending()
+        self.take_part()
         with self.bench.preamble():
+            if not self.profile.initiates and not self.station.up:
+                self.station.set_up()
+                self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
             self.station.disconnect()
             self.expect(LapbUA(p_f=1), LapbDM(p_f=1), passing=self._set_up_tries())
+        if self.profile.initiates:
+            self.allow(LapbSABM())
 
     def _set_up_tries(self) -> tuple[Packet, ...]:
         """What may come in between: polls of an earlier link, and set-up by the router itself."""
         tries: tuple[Packet, ...] = (LapbSABM(),) if self.profile.initiates else ()
         return (LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), *tries)
 
-    def bring_up(self) -> None:
-        """Preamble P-LINK: SABM and UA, and the restart of the packet layer."""
+    def bring_up(self, *, judged: bool = False) -> None:
+        """Preamble P-LINK: SABM and UA, and the restart of the packet layer.
+
+        judged: it is no preamble; what goes wrong is what the case is about.
+        """
         self.kept_down = False
         if self.station.up:
             return
         self._begin_sending()
-        with self.bench.preamble():
+        with nullcontext() if judged else self.bench.preamble():
             self.station.set_up()
             self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
             # What came before belongs to an earlier link.
@@ -302,6 +347,7 @@ class LineSide(Side):
         layer.expect(RestartConfirmation(), RestartRequest())
         # A call over another link must not overtake it.
         layer.wait_until(lambda: not self.station.unacknowledged)
+        self.cursor = self.connection.received_octets
 
     @property
     def restart_cause(self) -> int:
@@ -313,16 +359,40 @@ class LineSide(Side):
         """Channel 0: restarts and diagnostics."""
         return self.bench.channel_zero(self)
 
-    def link_fence(self) -> None:
-        """A command with P=1 and its answer: what came before it has been dealt with."""
+    def link_fence(self, n_r: int | None = None) -> None:
+        """A command with P=1 and its answer: what came before it has been dealt with.
+
+        n_r: the N(R) of the answer (what the router has taken) if the link is up.
+        """
+        passing = self._set_up_tries()
         if self.station.up:
+            expected = self.station.v_s if n_r is None else n_r
             self.send(LapbRR(address=self.command_address, p_f=1))
-            # Naming an RR switches off what passes by itself.
-            answer = LapbRR(address=self.command_address, p_f=1)
-            self.expect(answer, passing=_LINK_FLOW, note="fence")
+            self.expect(
+                LapbRR(address=self.command_address, p_f=1, n_r=expected),
+                passing=(LapbI(), LapbRR(p_f=0)),
+                note="fence",
+            )
         else:
             self.send(LapbDISC(p_f=1))
-            self.expect(LapbDM(p_f=1), note="fence")
+            self.expect(LapbDM(p_f=1), passing=passing, note="fence")
+
+    def skip(self) -> None:
+        """What has come so far has no expectation: preambles brought it."""
+        self.cursor = self.origin = self.connection.received_octets
+
+    def poll(self, **fields: Any) -> Packet | None:
+        """RR P=1 and the answer to it, which has F=1 and what fields say."""
+        self.send(LapbRR(address=self.command_address, p_f=1))
+        return self.expect(
+            LapbRR(address=self.command_address, p_f=1, **fields), passing=(LapbI(), LapbRR(p_f=0))
+        )
+
+    def packet(self, packet: Packet, **fields: Any) -> Packet:
+        """An I frame that carries a packet of this line's modulus."""
+        whole = packet.copy()
+        whole.fields.setdefault("modulo", self.modulo_bits)
+        return LapbI(**fields) / bytes(whole)
 
     def finish(self) -> None:
         """End the link, if the case used it; the answer is waited for, but not demanded."""

@@ -248,7 +248,11 @@ class Side:
         if seen.view is None:
             return None
         received = self.bench.received[self.direction].packets[seen.view.offset]
-        return decode(received)
+        return self.decoded(received)
+
+    def decoded(self, octets: bytes) -> Packet:
+        """What came, as a packet to look at."""
+        return decode(octets)
 
     def expect_message(
         self,

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LAPB: information transfer (X.25 2.4.5).
+
+What makes a router send I frames is a Restart Request on a ready packet layer: each is confirmed.
+"""
+
+from __future__ import annotations
+
+from scapy_x25 import hdlc
+
+from .language import (
+    Bench,
+    Diagnostic,
+    LapbDISC,
+    LapbI,
+    LapbREJ,
+    LapbRNR,
+    LapbRR,
+    LapbUA,
+    LineSide,
+    Packet,
+    RestartConfirmation,
+    RestartRequest,
+    purpose,
+)
+
+
+def ready(bench: Bench) -> tuple[LineSide, Packet]:
+    """A line whose link is up, and a Restart Request for it."""
+    line = bench.line()
+    line.bring_up()
+    return line, RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+
+
+@purpose("LAPB-I-01")
+def test_acknowledged(bench: Bench) -> None:
+    line, restart = ready(bench)
+    line.send(line.packet(restart))
+    taken = line.station.v_s
+    line.expect(LapbRR(n_r=taken), LapbI(n_r=taken))
+    line.layer.expect(RestartConfirmation())
+
+
+@purpose("LAPB-I-02")
+def test_n_s_counts(bench: Bench) -> None:
+    line, restart = ready(bench)
+    expected = line.station.v_r
+    for number in range(50):
+        line.send(line.packet(restart))
+        line.expect(LapbI(n_s=(expected + number) % 8), passing=(LapbRR(p_f=0),))
+        line.layer.expect(RestartConfirmation())
+
+
+def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
+    """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps."""
+    line.by_hand = True
+    n_r = line.station.v_r
+    # The router may poll for its acknowledgements.
+    line.allow(LapbRR(address=line.response_address, p_f=1))
+    for _ in range(count):
+        line.send(line.packet(restart, n_r=n_r))
+        taken = line.station.v_s
+        line.expect(LapbRR(n_r=taken), LapbI(n_r=taken), passing=(LapbI(), LapbRR()))
+    return n_r
+
+
+@purpose("LAPB-I-03")
+def test_at_most_k(bench: Bench) -> None:
+    line, restart = ready(bench)
+    begin = line.cursor
+    k = line.profile.k
+    unacknowledged(line, restart, k + 3)
+    line.expect_count(LapbI(), k, k, start=begin, note="k frames, no more")
+    line.send(LapbRR(n_r=line.station.v_r))
+    line.layer.expect_count(RestartConfirmation(), k + 3, k + 3)
+
+
+@purpose("LAPB-I-04")
+def test_p_is_answered_at_once(bench: Bench) -> None:
+    """Before the UA to the DISC that follows."""
+    line, restart = ready(bench)
+    line.send(line.packet(restart, p_f=1), LapbDISC(p_f=1))
+    address = line.command_address
+    answers = [kind(address=address, p_f=1) for kind in (LapbRR, LapbRNR, LapbREJ)]
+    line.expect(*answers, passing=(LapbI(),))
+    line.expect(LapbUA(p_f=1))
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-I-05")
+def test_n_r_in_i_frames_acknowledges(bench: Bench) -> None:
+    """Longer than T1, with an I frame of the tester each tenth of it, and no RR."""
+    line, restart = ready(bench)
+    line.station.withholding = True
+    lag = bench.loop.lag
+    line.never(LapbRR(address=line.response_address, p_f=1))
+    demand = bench.expectations[-1]
+    for _ in range(15):
+        line.send(line.packet(restart))
+        line.layer.expect(RestartConfirmation())
+        line.wait_until(lambda: False, line.profile.t1 / 10)
+    line.station.withholding = False
+    line.send(LapbRR())
+    line.link_fence()
+    demand.stop = line.cursor
+    if bench.loop.lag - lag > line.profile.t1 / 2:
+        bench.expectations.remove(demand)
+        bench.remark("the tester was held up: T1 recovery was not judged")
+
+
+@purpose("LAPB-I-06")
+def test_longest_frame(bench: Bench) -> None:
+    """Exactly N1: taken, and passed up, where it is a Restart Request that is too long."""
+    line, restart = ready(bench)
+    octets = line.octets_of(line.packet(restart)).ljust(line.profile.n1 // 8 - 2, b"\0")
+    line.station.count_sent(octets)
+    line.send_whole([hdlc.with_fcs(octets)])
+    taken = line.station.v_s
+    line.expect(LapbRR(n_r=taken), LapbI(n_r=taken))
+    line.layer.allow(Diagnostic(), RestartRequest(), RestartConfirmation())
+    line.poll(n_r=taken)
+
+
+@purpose("LAPB-I-07")
+def test_passed_up_once(bench: Bench) -> None:
+    line, restart = ready(bench)
+    number = line.station.v_s
+    line.send(line.packet(restart))
+    line.layer.expect(RestartConfirmation())
+    taken = line.station.v_s
+    line.poll(n_r=taken)
+    line.send_whole([line.frame_of(line.packet(restart, n_s=number))])
+    line.allow(LapbREJ(n_r=taken))
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(LapbRR(p_f=1, n_r=taken), passing=(LapbREJ(n_r=taken), LapbRR(p_f=0), LapbI()))
+
+
+@purpose("LAPB-I-08")
+def test_empty_i_frame(bench: Bench) -> None:
+    line, _ = ready(bench)
+    line.send(LapbI())
+    taken = line.station.v_s
+    line.expect(LapbRR(n_r=taken), LapbI(n_r=taken))
+    line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(38)))
+    line.poll(n_r=taken)
+
+
+@purpose("LAPB-I-09")
+def test_part_acknowledgements(bench: Bench) -> None:
+    line, restart = ready(bench)
+    k = line.profile.k
+    begin = line.cursor
+    first = unacknowledged(line, restart, k + 3)
+    line.expect_count(LapbI(), k, k, start=begin, note="the window is full")
+    some = min(3, k // 2)
+    part = (first + some) % 8
+    line.send(LapbRR(n_r=part))
+    line.expect_count(LapbI(), some, some, note="as many as were acknowledged")
+    line.send(LapbRR(address=line.command_address, p_f=1, n_r=part))
+    line.expect(LapbRR(address=line.command_address, p_f=1), passing=(LapbRR(p_f=0),))
+    line.expect_count(LapbI(), 0, 0, note="no more than k are open")
+    line.send(LapbRR(n_r=line.station.v_r))
+    line.layer.expect_count(RestartConfirmation(), k + 3, k + 3)
+
+
+@purpose("LAPB-I-10")
+def test_full_windows_both_ways(bench: Bench) -> None:
+    """10 000 Data packets each way on one call, each a sequence of its own."""
+    call = bench.call(window=7)
+    for number in range(10_000 // 7):
+        there = [f"there {number} {part}".encode() for part in range(7)]
+        back = [f"back {number} {part}".encode() for part in range(7)]
+        for one, other in zip(there, back, strict=True):
+            call.a.send_data(one)
+            call.b.send_data(other)
+        for one, other in zip(there, back, strict=True):
+            call.b.expect_message(one)
+            call.a.expect_message(other)

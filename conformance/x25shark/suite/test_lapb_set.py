@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LAPB: link set-up and disconnection (X.25 2.4.4)."""
+
+from __future__ import annotations
+
+from .language import (
+    Bench,
+    ClearIndication,
+    LapbDISC,
+    LapbDM,
+    LapbFRMR,
+    LapbI,
+    LapbREJ,
+    LapbRNR,
+    LapbRR,
+    LapbSABM,
+    LapbSABME,
+    LapbUA,
+    LineSide,
+    RestartRequest,
+    Side,
+    between,
+    not_in,
+    purpose,
+)
+
+# A router that was refused, or gave up, tries again after a pause of its own.
+RETRY_SECONDS = 20.0
+
+
+def open_set_up(bench: Bench) -> LineSide:
+    """A line on which the router's SABM P=1 has just come; the tester answers nothing by itself."""
+    line = bench.line(initiates=True)
+    line.bring_down()
+    line.by_hand = True
+    with bench.preamble():
+        # X.25 2.4.4.4.2: DM F=0 asks for set-up.
+        line.send(LapbDM(p_f=0))
+        line.expect(LapbSABM(p_f=1), passing=(), within=RETRY_SECONDS)
+    return line
+
+
+@purpose("LAPB-SET-01")
+def test_sabm(bench: Bench) -> None:
+    line = bench.line()
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1))
+
+
+@purpose("LAPB-SET-02")
+def test_f_copies_p(bench: Bench) -> None:
+    line = bench.line()
+    line.send(LapbSABM(p_f=0))
+    line.expect(LapbUA(p_f=0))
+
+
+@purpose("LAPB-SET-03")
+def test_starts_the_link(bench: Bench) -> None:
+    line = bench.line(initiates=True)
+    line.bring_down()
+    line.by_hand = True
+    line.send(LapbDM(p_f=0))
+    line.expect_at_once(LapbSABM(p_f=1), within=RETRY_SECONDS)
+
+
+@purpose("LAPB-SET-04")
+def test_sabm_is_repeated(bench: Bench) -> None:
+    """N2 in all, one each T1; where the tester was held up the spacing cannot be judged."""
+    line = open_set_up(bench)
+    t1, n2, lag = line.profile.t1, line.profile.n2, bench.loop.lag
+    for number in range(2, n2 + 1):
+        line.wait_until(lambda: False, 0.8 * t1)
+        if bench.loop.lag == lag:
+            line.expect_count(LapbSABM(), 0, 0, note=f"0.8 times T1 after SABM {number - 1}")
+        else:
+            bench.remark("the tester was held up: the spacing of SABM was not judged")
+        line.expect_at_once(LapbSABM(p_f=1), note=f"SABM {number} of N2")
+    line.wait_until(lambda: False, 1.5 * t1)
+    line.expect_count(LapbSABM(), 0, 0, note="after N2 attempts")
+
+
+@purpose("LAPB-SET-05")
+def test_ua_without_f(bench: Bench) -> None:
+    line = open_set_up(bench)
+    line.send(LapbUA(p_f=0))
+    line.expect_at_once(LapbSABM(p_f=1))
+
+
+@purpose("LAPB-SET-06")
+def test_dm_refuses(bench: Bench) -> None:
+    line = open_set_up(bench)
+    line.send(LapbDM(p_f=1), LapbRR(address=line.command_address, p_f=1))
+    line.expect_at_once(LapbDM(p_f=1))
+
+
+@purpose("LAPB-SET-07")
+def test_collision_of_sabm(bench: Bench) -> None:
+    line = open_set_up(bench)
+    line.send(LapbSABM(p_f=1))
+    line.expect_at_once(LapbUA(p_f=1))
+    line.send(LapbUA(p_f=1))
+    line.poll(n_r=0)
+    line.send(line.packet(RestartRequest(cause=line.restart_cause), n_s=0))
+    line.poll(n_r=1)
+    line.layer.allow(RestartRequest())
+
+
+@purpose("LAPB-SET-08")
+def test_sabm_and_disc_cross(bench: Bench) -> None:
+    line = open_set_up(bench)
+    line.send(LapbDISC(p_f=1))
+    line.expect_at_once(LapbDM(p_f=1))
+
+
+@purpose("LAPB-SET-09")
+def test_disc_ends_the_link(bench: Bench) -> None:
+    """The call ends at its other side as well, and no packet comes on the line any more."""
+    call = bench.call()
+    line, far = _line_of(bench, call.a, call.b)
+    line.send(LapbDISC(p_f=1))
+    line.expect(LapbUA(p_f=1))
+    line.never(LapbI())
+    if isinstance(far, Side):
+        far.expect(ClearIndication(cause=bench.network_clear))
+
+
+def _line_of(bench: Bench, a: Side, b: object) -> tuple[LineSide, object]:
+    """A line that carries the call, to look at its frames, and the side beyond the router."""
+    at = "a" if "a" in bench.lines else "b"
+    line = bench.line(at)
+    line.skip()
+    return (line, b) if at == "a" else (line, a)
+
+
+@purpose("LAPB-SET-10")
+def test_disc_without_a_link(bench: Bench) -> None:
+    """UA is what some stations answer; it is accepted."""
+    line = bench.line()
+    line.bring_down()
+    line.send(LapbDISC(p_f=1))
+    seen = line.expect_at_once(LapbDM(p_f=1), LapbUA(p_f=1))
+    if isinstance(seen, LapbUA):
+        bench.remark("DISC in the disconnected phase is answered by UA, not DM")
+
+
+@purpose("LAPB-SET-11")
+def test_commands_without_a_link(bench: Bench) -> None:
+    line = bench.line()
+    line.bring_down()
+    command = line.command_address
+    for frame in (LapbRR(address=command, p_f=1), LapbI(p_f=1)):
+        line.send_whole([line.frame_of(frame)])
+        line.expect_at_once(LapbDM(p_f=1))
+    for frame in (LapbRR(address=command, p_f=0), LapbI(p_f=0)):
+        line.send_whole([line.frame_of(frame)])
+    line.no_reaction(LapbDM(p_f=0), LapbUA(), LapbFRMR())
+
+
+@purpose("LAPB-SET-12")
+def test_sabm_resets_the_link(bench: Bench) -> None:
+    """Both count from 0 again, with I frames open in front of it."""
+    line = bench.line()
+    line.bring_up()
+    line.poll()
+    line.by_hand = True
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1))
+    line.send(line.packet(RestartRequest(cause=line.restart_cause), n_s=0, n_r=0))
+    line.never(LapbFRMR(), LapbREJ())
+    line.poll(n_r=1)
+    line.expect_count(LapbI(n_s=not_in(0, 1)), 0, 0)
+    line.layer.allow(RestartRequest())
+
+
+@purpose("LAPB-SET-13")
+def test_dm_during_transfer(bench: Bench) -> None:
+    line = bench.line()
+    line.bring_up()
+    line.by_hand = True
+    line.send(LapbDM(p_f=0))
+    line.expect(LapbSABM(p_f=1), LapbDM())
+
+
+@purpose("LAPB-SET-14")
+def test_unsolicited_ua(bench: Bench) -> None:
+    """A reset by SABM or nothing; the data are right either way."""
+    line = bench.line()
+    line.bring_up()
+    line.send(LapbUA(p_f=1), LapbRR(address=line.command_address, p_f=1))
+    seen = line.expect(
+        LapbRR(address=line.command_address, p_f=1),
+        LapbSABM(p_f=1),
+        passing=(LapbI(), LapbRR(p_f=0)),
+    )
+    if isinstance(seen, LapbSABM):
+        line.layer.allow(RestartRequest())
+    elif bench.two_sided:
+        bench.place_call().fence("data after an unsolicited UA")
+
+
+@purpose("LAPB-SET-15")
+def test_sabme_is_refused(bench: Bench) -> None:
+    line = bench.line()
+    line.bring_down()
+    line.send(LapbSABME(p_f=1))
+    line.expect_at_once(LapbDM(p_f=1), LapbFRMR(w=1))
+
+
+@purpose("LAPB-SET-16")
+def test_sabm_as_a_response(bench: Bench) -> None:
+    line = bench.line()
+    line.bring_down()
+    line.send(LapbSABM(address=line.response_address, p_f=1))
+    line.no_reaction(LapbUA(address=between(0, 255)))
+
+
+@purpose("LAPB-SET-17")
+def test_other_frames_during_set_up(bench: Bench) -> None:
+    line = open_set_up(bench)
+    line.send(
+        LapbI(), LapbRR(address=line.command_address), LapbRNR(), LapbFRMR(rejected_control=0x3F)
+    )
+    line.expect_at_once(LapbSABM(p_f=1))
+
+
+@purpose("LAPB-SET-19")
+def test_a_thousand_set_ups(bench: Bench) -> None:
+    line = bench.line()
+    line.by_hand = True
+    for _ in range(1000):
+        line.send(LapbSABM(p_f=1))
+        line.expect(LapbUA(p_f=1))
+        line.send(LapbDISC(p_f=1))
+        line.expect(LapbUA(p_f=1))

@@ -61,6 +61,21 @@ def test_slow_answers_are_a_remark_and_a_flaw_only_beyond_a_limit_that_was_set()
     assert results.remarks(figure, strict) == []
 
 
+def test_other_work_on_the_machine_is_a_remark() -> None:
+    clean = measurement(**GOOD)  # 1 s of tester's and 1 s of router's time in 2 s
+    processors = os.cpu_count() or 1
+    for busy, remarked in ((1 / processors, False), (1 / processors + 0.3, True)):
+        cpu: dict[str, float | None] = {"router_seconds": 1.0, "machine_busy": busy}
+        crowded = Measurement("router", clean.caller, None, cpu, False, 1)
+        figure = results.figures(crowded)
+        text = "other work took up to 30% of this machine: rates may be too low"
+        assert results.crowded([figure]) == [text] * remarked
+        assert results.reasons(crowded, figure, LoadOptions()) == []
+    elsewhere: dict[str, float | None] = {"router_seconds": None, "machine_busy": 1.0}
+    unknown = results.figures(Measurement("router", clean.caller, None, elsewhere, False, 1))
+    assert unknown["other_work"] is None
+
+
 def test_a_flaw_of_the_called_side_counts_too() -> None:
     clean = measurement(**GOOD)
     both = Measurement("router", clean.caller, raw(lost_packets=2), clean.cpu, False, 1)

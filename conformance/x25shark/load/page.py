@@ -160,6 +160,7 @@ _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("tester's CPU, of one processor", "tester_cpu", percent),
     ("router's CPU, of one processor", "router_cpu", percent),
     ("machine busy", "machine_busy", percent),
+    ("other work on the machine", "other_work", percent),
 )
 
 

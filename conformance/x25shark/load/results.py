@@ -23,7 +23,7 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ FORMAT = "x25shark-load"
 VERSION = 1
 NEAR = 0.8
 """From this share of the control run's figure on, the tester counts as the limit."""
+OTHER_WORK = 0.25
+"""From this share of the machine on, what else ran on it is worth a remark."""
 LATENCIES = ("tcp_connect", "call_setup", "message", "interrupt", "reset", "clear", "call_duration")
 INTEGRITY = (
     "lost_messages",
@@ -117,10 +119,23 @@ def figures(measurement: Measurement) -> dict[str, Any]:
             else None
         ),
         "machine_busy": measurement.cpu["machine_busy"],
+        "other_work": _other_work(measurement, tester_cpu / 1e9 / seconds, seconds),
         "octets_per_circuit": (
             caller["circuit_octets"] / caller["circuits_peak"] if caller["circuits_peak"] else None
         ),
     }
+
+
+def _other_work(measurement: Measurement, tester: float, seconds: float) -> float | None:
+    """Share of this machine that neither tester nor router had; None where the latter is unknown.
+
+    The router of a control run is the tester itself.
+    """
+    router, busy = measurement.cpu["router_seconds"], measurement.cpu["machine_busy"]
+    if router is None and measurement.name != "control":
+        return None
+    taken = (tester + (router or 0.0) / seconds) / (os.cpu_count() or 1)
+    return max((busy or 0.0) - taken, 0.0)
 
 
 def main_figure(options: LoadOptions) -> tuple[str, str]:
@@ -188,6 +203,14 @@ def remarks(figure: Mapping[str, Any], options: LoadOptions) -> list[str]:
     if not figure["late"] or options.late_is_flaw:
         return []
     return [f"{_slow(figure, options)}: slow, but not wrong (--late sets a limit)"]
+
+
+def crowded(figures: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A remark where other work on this machine may have spoilt the figures."""
+    most = max((figure["other_work"] or 0.0 for figure in figures), default=0.0)
+    if most < OTHER_WORK:
+        return []
+    return [f"other work took up to {most:.0%} of this machine: rates may be too low"]
 
 
 def _slow(figure: Mapping[str, Any], options: LoadOptions) -> str:

@@ -61,6 +61,7 @@ def conclude(
         alone = results.reasons(measurements[1], control, options)
         found += [f"control run: {reason}" for reason in alone]
         remarks += [f"control run: {remark}" for remark in results.remarks(control, options)]
+    remarks += results.crowded([figure] if control is None else [figure, control])
     share = results.share_of_control(options, figure, control)
     status = results.exit_status(measurements, found)
     terminal.report(console, loaded, figure)

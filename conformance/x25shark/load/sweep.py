@@ -153,6 +153,7 @@ def conclude(
             console.print(f"Calls completed in 20 s{scaled}, {plural(circuits, 'circuit')}")
             console.print(_matrix(plan, mine))
     found = {name: _texts(cells, name) for name in ("reasons", "remarks")}
+    found["remarks"] += results.crowded([cell["figures"] for cell in cells])
     for line in _summary(plan, cells, status):
         console.print(Text(line))
     for word, texts in (("Found", found["reasons"]), ("Remark", found["remarks"])):

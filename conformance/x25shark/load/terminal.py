@@ -133,6 +133,7 @@ def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, A
         ("tester's CPU, of one processor", "tester_cpu"),
         ("router's CPU, of one processor", "router_cpu"),
         ("machine busy", "machine_busy"),
+        ("other work on the machine", "other_work"),
     ):
         values = [f[name] if f else None for f in (figure, control)]
         table.add_row(words, *("-" if v is None else percent(v) for v in values), "")

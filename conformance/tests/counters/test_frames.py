@@ -24,6 +24,7 @@ from capture_builder import pcapng
 USER0 = 147
 INBOUND, OUTBOUND = 1, 2
 UNALIGNED, SYMBOL_ERROR = 1 << 28, 1 << 31
+DAMAGE = {0: "", SYMBOL_ERROR: "aborted", UNALIGNED: "unaligned"}
 LINE = Direction(("line.a router", FRAMES), ("line.a tester", FRAMES))
 
 
@@ -87,6 +88,15 @@ EXPECTED = {
     "frame_rejects_out": 1,
     "link_changes": 2,
     "t1_timeouts": 2,
+    "frames_in": 7,
+    "errors_in": 9,
+    "octets_in": sum(len(f.octets) for f in SCRIPT if f.sent and not f.flags),
+    "bad_fcs": 2,
+    "runts": 1,
+    "giants": 3,
+    "aborts": 1,
+    "unaligned": 1,
+    "unknown_addresses": 1,
 }
 
 
@@ -154,3 +164,10 @@ def test_both_judges_count_the_same_frames(line: Both) -> None:
 def test_a_reset_may_count_as_two_changes(line: Both) -> None:
     seen = line.evaluate(*(moved("link_changes", line.whole, step) for step in (1, 2, 3, 4, 5)))
     assert [s.met for s in seen] == [False, True, True, True, False]
+
+
+def test_what_a_giant_is_depends_on_n1(line: Both) -> None:
+    giants, good = moved("giants", line.whole, 0), moved("frames_in", line.whole, 10)
+    giants.definition = definition("giants", n1=8272)
+    good.definition = definition("frames_in", n1=8272)
+    assert [seen.met for seen in line.evaluate(giants, good)] == [True, True]

@@ -36,11 +36,14 @@ from scapy_x25 import (
 from scapy_x25.lapb import LAPB, LapbFRMR, LapbI, LapbREJ, LapbRNR, LapbRR, LapbUA
 
 from ..judges.expectation import Direction, Judge, PacketView
+from ..judges.frames import frame_of
 from ..judges.values import between, one_of
 
 # X.25 5.2.4, 5.4.3: 0 and those with bit 8 are of a DTE, all others of the network.
 OF_A_DTE = one_of(0, range(0x80, 0x100))
 OF_THE_NETWORK = between(1, 0x7F)
+# Bits of the longest frame where a profile does not say it (X.25 2.4.8.5: 1080 or more).
+N1 = 2104
 _LOCAL_PROCEDURE_ERROR_CLEAR = 0x13
 _LOCAL_PROCEDURE_ERROR_RESET = 0x05
 
@@ -255,9 +258,35 @@ DEFINITIONS: dict[str, Definition] = {
 }
 
 
-def definition(name: str, cause: int | None = None) -> Definition:
-    """How a counter is counted; cause: for one that counts by cause."""
-    if cause is None:
-        return DEFINITIONS[name]
-    packet = ClearRequest if name.startswith("clears") else ResetRequest
-    return Packets("_in_" in name, (packet(cause=cause),))
+_ERROR_KINDS = {
+    "bad_fcs": "bad_fcs",
+    "runts": "runt",
+    "giants": "giant",
+    "aborts": "aborted",
+    "unaligned": "unaligned",
+    "unknown_addresses": "unknown_address",
+}
+_WHOLE_KINDS = ("good", "bad_fcs", "runt", "giant", "unknown_address")
+
+
+def received_frames(n1: int = N1) -> dict[str, Definition]:
+    """The counters of frames by their kind; n1: bits of the longest frame of the line."""
+    errors = {name: frame_of(kind, n1) for name, kind in _ERROR_KINDS.items()}
+    whole = tuple(frame_of(kind, n1) for kind in _WHOLE_KINDS)
+    return {
+        **{name: Frames(True, (template,)) for name, template in errors.items()},
+        "frames_in": Frames(True, (frame_of("good", n1),)),
+        "errors_in": Frames(True, tuple(errors.values())),
+        "octets_in": Frames(True, whole, octets=True),
+    }
+
+
+DEFINITIONS |= received_frames()
+
+
+def definition(name: str, cause: int | None = None, n1: int = N1) -> Definition:
+    """How a counter is counted; cause: for one that counts by cause; n1: see received_frames()."""
+    if cause is not None:
+        packet = ClearRequest if name.startswith("clears") else ResetRequest
+        return Packets("_in_" in name, (packet(cause=cause),))
+    return received_frames(n1).get(name, DEFINITIONS[name])

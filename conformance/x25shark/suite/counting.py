@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..counters.cleared import ClearedTable, Entry, NoTable, entries
-from ..counters.counts import DEFINITIONS, Cut, definition
+from ..counters.counts import DEFINITIONS, N1, Cut, definition
 from ..counters.moved import CounterMoved
 from ..counters.pages import moved, others_moved, value
 from ..counters.places import Place, places
@@ -169,7 +169,8 @@ def _moved(
     after: Any,
     begun: Extent,
 ) -> CounterMoved:
-    counted = definition(place.name, place.cause)
+    line = bench.profile.line.by_side().get(place.interface)
+    counted = definition(place.name, place.cause, N1 if line is None else line.n1)
     return CounterMoved(
         {"a": "A", "b": "B"}.get(place.interface, place.interface),
         bench.purpose.clause,

@@ -172,11 +172,20 @@ class Watch:
         given_sent: makes the rule from all that the tester sent in the case; None: it is left out.
         about, mild: as in Follows.
         """
+        # The connections of a case share what the tester sent in it, and so the rule.
+        latest: list[tuple[Sequence[bytes], Rule | None]] = []
+
+        def rule_for(sent: Sequence[bytes]) -> Rule | None:
+            if given_sent is None:
+                return rule
+            if not latest or latest[0][0] is not sent:
+                latest[:] = [(sent, given_sent([_decoded(o) for o in sent]))]
+            return latest[0][1]
 
         def make(
             side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
         ) -> Expectation | None:
-            used = given_sent([_decoded(o) for o in sent]) if given_sent else rule
+            used = rule_for(sent)
             if used is None:
                 return None
             return Follows(

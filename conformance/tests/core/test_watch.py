@@ -104,6 +104,7 @@ def test_status_of_pvc_setups() -> None:
     asks = unit(bytes(PvcSetup(lcn=1, pvc_status=0x14)))
     assert "PVC setup" in str(first_unmet(watch, judge(asks)))
     assert first_unmet(watch, judge(unit(bytes(PvcSetup(lcn=1, pvc_status=0))))) is None
+    assert first_unmet(watch, judge(unit(call()) + asks)) is None
     nothing = judge(unit(RESET))
     rules = watch.expectations("A", DIRECTION, nothing, [])
     assert [isinstance(r, Follows) and r.applies(nothing) for r in rules] == [False, False]

@@ -83,9 +83,14 @@ def _answers_with_other_status(conversation: Conversation) -> PacketView | None:
 def _wrong_status(
     conversation: Conversation, right: Collection[int], *, answers: bool
 ) -> PacketView | None:
-    """The first setup of the router with a wrong status, as initiator or as responder."""
+    """The first setup of the router with a wrong status, as initiator or as responder.
+
+    A connection with a call is none of a permanent circuit: a splice passes what comes on it.
+    """
     asked = False
     for sent, packet, view in conversation:
+        if isinstance(packet, CallRequest):
+            return None
         if isinstance(packet, PvcSetup):
             if sent:
                 asked = True

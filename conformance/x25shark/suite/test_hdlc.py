@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 from scapy_x25 import hdlc
 
+from ..counters.counts import DEFINITIONS
+from ..sides.side import AbsentSide
+from .counting import counting
 from .language import (
     Bench,
     InvalidFrame,
@@ -19,6 +24,7 @@ from .language import (
     LineSide,
     RestartConfirmation,
     RestartRequest,
+    Side,
     Watch,
     between,
     purpose,
@@ -217,3 +223,74 @@ def test_idle_line(bench: Bench) -> None:
     # What the new link brings: the restart of the router.
     line.layer.allow(RestartRequest())
     line.link_fence()
+
+
+# Kinds of frames, and how often each is among them.
+MIXTURE = {
+    "good": 10,
+    "bad_fcs": 2,
+    "runt": 2,
+    "giant": 1,
+    "aborted": 2,
+    "unknown_address": 2,
+}
+ERRORS = ("bad_fcs", "runts", "giants", "aborts", "unknown_addresses", "errors_in")
+FRAMES = 1000
+
+
+@purpose("HDLC-17")
+def test_mixed_frames(bench: Bench) -> None:
+    """1 000 frames by the run's seed. A bad one is a Data packet in sequence but for its error."""
+    bench.need(bench.two_sided, "a second side, where the good frames arrive")
+    with bench.preamble():
+        call = bench.place_call(options={"window": 7})
+    at = "a" if "a" in bench.lines else "b"
+    line = bench.lines[at]
+    near, far = (call.a, call.b) if at == "a" else (call.b, call.a)
+    assert isinstance(near, Side)
+    kinds = bench.random.choices(list(MIXTURE), list(MIXTURE.values()), k=FRAMES)
+    with errors_counted(bench, at):
+        under_way: list[bytes] = []
+        for number, kind in enumerate(kinds):
+            octets = f"frame {number}, {kind}: ".encode() + bench.random.randbytes(40)
+            if kind == "good":
+                near.send_data(octets)
+                under_way.append(octets)
+            else:
+                send_bad(line, kind, near.octets_of(near.data(octets)))
+            if len(under_way) == near.window:
+                take(far, under_way)
+        take(far, under_way)
+    call.fence()
+    bench.remark(", ".join(f"{kinds.count(kind)} {kind}" for kind in MIXTURE))
+
+
+def take(far: Side | AbsentSide, under_way: list[bytes]) -> None:
+    """What was sent in good frames arrives, and nothing else."""
+    for octets in under_way:
+        far.expect_message(octets)
+    under_way.clear()
+
+
+def send_bad(line: LineSide, kind: str, packet: bytes) -> None:
+    """An I frame with the next N(S) that has an error of this kind."""
+    content = line.octets_of(LapbI()) + packet
+    whole = hdlc.with_fcs(content)
+    if kind == "aborted":
+        line.send_aborted(whole[: len(whole) // 2])
+    elif kind == "runt":
+        line.send_whole([whole[: line.bench.random.randint(1, 3)]])
+    elif kind == "giant":
+        longest = line.profile.n1 // 8
+        line.send_whole([giant(line, packet, longest + line.bench.random.randint(1, 200))])
+    elif kind == "unknown_address":
+        line.send_whole([hdlc.with_fcs(b"\x05" + content[1:])])
+    else:
+        line.send_whole([wrong_fcs(whole)])
+
+
+def errors_counted(bench: Bench, at: str) -> AbstractContextManager[None]:
+    """Each counter of errors moves by what the capture shows, where the router can be asked."""
+    if bench.profile.counters is None or not set(ERRORS) <= DEFINITIONS.keys():
+        return nullcontext()
+    return counting(bench, *ERRORS, on=at)

@@ -381,7 +381,7 @@ class Counted(Expectation):
         last = found[-1] if found else None
         if too_many and self.high is not None:
             last = found[self.high]
-        return Seen(met, last, f"{len(found)} times")
+        return Seen(met, last, f"{len(found)} times", len(found))
 
 
 @dataclass

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 from scapy_x25 import hdlc
-from x25shark.counters.counts import DEFINITIONS, Cut, definition
+from scapy_x25.lapb import LapbREJ
+from x25shark.counters.counts import DEFINITIONS, AllButFirst, Cut, definition
+from x25shark.counters.kept import FrameRejectKept, field
 from x25shark.counters.moved import CounterMoved
+from x25shark.counters.paths import parse
 from x25shark.judges import tester
 from x25shark.judges.evidence import FIELDS, EvidenceJudge, filters_of
 from x25shark.judges.expectation import FRAMES, Direction, Expectation, Seen, evaluate_all
@@ -171,3 +174,50 @@ def test_what_a_giant_is_depends_on_n1(line: Both) -> None:
     giants.definition = definition("giants", n1=8272)
     good.definition = definition("frames_in", n1=8272)
     assert [seen.met for seen in line.evaluate(giants, good)] == [True, True]
+
+
+FIELD = bytes.fromhex("1d2201")
+
+
+@pytest.mark.parametrize(
+    ("received", "kept", "met"),
+    [
+        (False, FIELD, True),
+        (False, FIELD[::-1], False),
+        (False, b"", False),
+        (False, None, False),
+        (True, FIELD, False),
+    ],
+)
+def test_the_last_frmr_is_kept(line: Both, received: bool, kept: bytes | None, met: bool) -> None:
+    (seen,) = line.evaluate(
+        FrameRejectKept("A", "RFC 1381", received=received, kept=kept, cuts=(line.whole,))
+    )
+    assert seen.met is met
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("220008", b"\x22\x00\x08"),
+        ("0x22 00:08", b"\x22\x00\x08"),
+        ([0x22, 0, 8], b"\x22\x00\x08"),
+        ("", b""),
+        ("22000", None),
+        ("no", None),
+        ([0x22, 256], None),
+        ([True], None),
+        (5, None),
+        ("00" * 10_000, bytes(50)),
+    ],
+)
+def test_how_a_router_may_show_a_field(value: object, found: bytes | None) -> None:
+    assert field({"x": value}, parse("x")) == found
+    assert field({}, parse("x")) is None
+
+
+def test_all_but_the_first(line: Both) -> None:
+    first = moved("frames_in", line.whole, 0)
+    first.definition = AllButFirst(True, (LapbREJ(),))
+    (seen,) = line.evaluate(first)
+    assert (seen.met, seen.count) == (True, 0)

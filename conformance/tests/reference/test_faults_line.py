@@ -44,6 +44,10 @@ def plain(line: RawLine) -> None:
     more(line, CALL, "0341", "0144100100aabb", "0361", "01661001130000", "0381", "0153")
 
 
+def collision_of_restarts(line: RawLine) -> None:
+    line.tell("013f", "01201000fb0000")
+
+
 def bad_fcs(line: RawLine) -> None:
     for last in ("de", "dd", "dc", "db"):
         line.whole(bytes.fromhex("013feb" + last))
@@ -148,6 +152,8 @@ WITNESS: dict[str, Script] = {
     "BUG-SER-04": bad_fcs,
     "BUG-SER-05": bad_fcs,
     "BUG-SER-06": bad_fcs,
+    "BUG-SER-07": collision_of_restarts,
+    "BUG-SER-08": on_link("0397220008"),
     "BUG-LAPB-01": sabm_without_p,
     "BUG-LAPB-02": router_sets_up("0363"),
     "BUG-LAPB-03": router_sets_up("013f"),

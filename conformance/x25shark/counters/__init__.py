@@ -10,4 +10,5 @@ pages.py      the values of the counters in a page
 counts.py     how each name is counted in a capture, as packet templates
 moved.py      the expectation that a counter moved as the capture shows
 cleared.py    the same for the table of cleared circuits
+kept.py       the same for the last FRMR
 """

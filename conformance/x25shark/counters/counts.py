@@ -129,6 +129,14 @@ class Packets(Definition):
 
 
 @dataclass(frozen=True)
+class AllButFirst(Packets):
+    """The same but for the first one."""
+
+    def count(self, events: Sequence[Event], match: Match) -> int:
+        return max(super().count(events, match) - 1, 0)
+
+
+@dataclass(frozen=True)
 class Frames(Packets):
     """The same for the frames of a line; octets: those between the flags, FCS included."""
 

@@ -16,6 +16,9 @@
     table = "$.cleared"
     cause = "cause"
 
+    [counters.frame_rejects]               # the field of the last FRMR, below each root
+    sent = "last_frmr_sent"
+
 What the router does not count is left out. Without url the embedded router's own page is read.
 """
 
@@ -113,6 +116,15 @@ class Cleared(BaseModel):
         return {name: path for name in names if (path := getattr(self, name)) is not None}
 
 
+class FrameRejects(BaseModel):
+    """[counters.frame_rejects]: where an interface keeps the field of the last FRMR."""
+
+    model_config = ConfigDict(**_CONFIG, arbitrary_types_allowed=True)
+
+    sent: OnePath | None = None
+    received: OnePath | None = None
+
+
 class Counters(BaseModel):
     """[counters]: how the router's counters are read. timeout: seconds for one reading."""
 
@@ -125,6 +137,7 @@ class Counters(BaseModel):
     names: Names = Field(default_factory=Names)  # type: ignore[valid-type]
     roots: Roots = Roots()
     cleared: Cleared | None = None
+    frame_rejects: FrameRejects = FrameRejects()
 
     @field_validator("url")
     @classmethod

@@ -15,12 +15,13 @@ import selectors
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..counters.cleared import ClearedTable, Entry, NoTable, entries
-from ..counters.counts import DEFINITIONS, N1, Cut, definition
+from ..counters.counts import DEFINITIONS, N1, Cut, Definition, definition
+from ..counters.kept import FrameRejectKept, field
 from ..counters.moved import CounterMoved
 from ..counters.pages import moved, others_moved, value
 from ..counters.places import Place, places
@@ -29,7 +30,7 @@ from ..counters.settings import Cleared
 from ..judges.expectation import FRAMES, Direction
 from ..judges.tester import UnitLike
 from ..sides.side import ExpectationFailed
-from .language import Bench, Inconclusive, NotApplicable
+from .language import Bench, Inconclusive, LineSide, NotApplicable
 from .many import hang_up
 
 # How often a router is asked before the case begins, until two answers are the same.
@@ -80,12 +81,18 @@ def settle(bench: Bench) -> None:
 
 
 @contextmanager
-def counting(bench: Bench, *names: str, causes: Sequence[int] = (), on: str = "") -> Iterator[None]:
+def counting(
+    bench: Bench,
+    *names: str,
+    causes: Sequence[int] = (),
+    on: str = "",
+    counted: Mapping[str, Definition] | None = None,
+) -> Iterator[None]:
     """Demand that these counters move by what the capture shows of the block.
 
     causes: those that are looked at where a name counts by cause. on: only this interface, "a" or
-    "b". Raises NotApplicable where the profile maps none of the names, Inconclusive,
-    ExpectationFailed.
+    "b". counted: for a name how it is counted in this block, where that differs. Raises
+    NotApplicable where the profile maps none of the names, Inconclusive, ExpectationFailed.
     """
     counters = bench.profile.counters
     looked_at = [] if counters is None else places(counters, names, causes)
@@ -100,7 +107,7 @@ def counting(bench: Bench, *names: str, causes: Sequence[int] = (), on: str = ""
     before = read_at_rest(bench, looked_at)
     begun = _begun(bench)
     yield
-    _compare(bench, looked_at, before, begun)
+    _compare(bench, looked_at, before, begun, counted or {})
 
 
 def _begun(bench: Bench) -> Extent:
@@ -143,12 +150,13 @@ def _compare(
     looked_at: Sequence[Place],
     before: Any,
     begun: Extent,
+    counted: Mapping[str, Definition],
 ) -> None:
     """Read until every counter is right, or the patience is over; then expect it."""
     started, lag = time.monotonic(), bench.loop.lag
     while True:
         after = read(bench)
-        expectations = [_moved(bench, place, before, after, begun) for place in looked_at]
+        expectations = [_moved(bench, p, before, after, begun, counted) for p in looked_at]
         wrong = [e for e in expectations if not bench.judge(e).met]
         waited = time.monotonic() - started - (bench.loop.lag - lag)
         if not wrong or waited > bench.patience:
@@ -168,17 +176,19 @@ def _moved(
     before: Any,
     after: Any,
     begun: Extent,
+    counted: Mapping[str, Definition],
 ) -> CounterMoved:
     line = bench.profile.line.by_side().get(place.interface)
-    counted = definition(place.name, place.cause, N1 if line is None else line.n1)
+    usual = definition(place.name, place.cause, N1 if line is None else line.n1)
+    chosen = counted.get(place.name, usual)
     return CounterMoved(
         {"a": "A", "b": "B"}.get(place.interface, place.interface),
         bench.purpose.clause,
         name=place.shown_name,
         interface=place.interface,
         path=place.text,
-        definition=counted,
-        cuts=_cuts(bench, place.interface, begun, framed=counted.framed),
+        definition=chosen,
+        cuts=_cuts(bench, place.interface, begun, framed=chosen.framed),
         before=value(before, place.paths),
         after=value(after, place.paths),
     )
@@ -194,7 +204,7 @@ def _find_others(bench: Bench, wrong: CounterMoved, before: Any, after: Any, beg
     others = []
     for place in places(counters, [name for name in counters.named() if name in DEFINITIONS]):
         if place.interface == wrong.interface:
-            other = _moved(bench, place, before, after, begun)
+            other = _moved(bench, place, before, after, begun, {})
             right = other.definition.total(other.cuts, bench.judge_one)
             step = moved(other.before or 0, other.after or 0, right)
             if step > right:
@@ -247,3 +257,39 @@ def _entries(page: Any, cleared: Cleared) -> tuple[Counter[Entry], str]:
         return entries(page, cleared), ""
     except NoTable as error:
         return Counter(), str(error)
+
+
+@contextmanager
+def frame_reject_kept(bench: Bench, line: LineSide, *, received: bool) -> Iterator[None]:
+    """Demand that the router keeps the field of the last FRMR of the block, sent or received.
+
+    Raises as counting().
+    """
+    interface = line.name.lower()
+    counters = bench.profile.counters
+    if counters is None:
+        raise NotApplicable("the router shows no counters")
+    root, where = counters.root(interface), counters.frame_rejects
+    kept = where.received if received else where.sent
+    if kept is None or root is None:
+        raise NotApplicable("the profile does not say where an FRMR is kept (counters)")
+    path = kept.below(root)
+    begun = _begun(bench)
+    yield
+    started, lag = time.monotonic(), bench.loop.lag
+    while True:
+        expectation = FrameRejectKept(
+            line.name,
+            bench.purpose.clause,
+            path=path.text,
+            received=received,
+            kept=field(read(bench), path),
+            cuts=_cuts(bench, interface, begun, framed=True),
+        )
+        seen = bench.judge(expectation)
+        if seen.met or time.monotonic() - started - (bench.loop.lag - lag) > bench.patience:
+            break
+        bench.loop.wait(lambda: False, PAUSE)
+    bench.state(expectation)
+    if not seen.met:
+        raise ExpectationFailed(expectation, seen)

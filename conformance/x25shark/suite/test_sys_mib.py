@@ -6,8 +6,8 @@ Numbers of events differ from each other, so that a counter that counts somethin
 
 from __future__ import annotations
 
-from ..counters.counts import DEFINITIONS
-from .counting import cleared_circuits, counting
+from ..counters.counts import DEFINITIONS, AllButFirst
+from .counting import cleared_circuits, counting, frame_reject_kept
 from .language import (
     CLOSED,
     Bench,
@@ -18,9 +18,11 @@ from .language import (
     Data,
     Interrupt,
     InterruptConfirmation,
+    LapbFRMR,
     LapbI,
     LapbREJ,
     LapbRR,
+    LapbSABM,
     LapbUA,
     LineSide,
     Raw,
@@ -189,6 +191,18 @@ def _confirm(bench: Bench, a: Side, b: Side) -> None:
     tidy(bench)
 
 
+@purpose("SYS-MIB-08")
+def test_first_restart_is_not_counted(bench: Bench) -> None:
+    """The link comes up, with its restart; then there are three more."""
+    line = bench.line()
+    restarts = {"restarts_in": AllButFirst(True, (RestartRequest(),))}
+    with counting(bench, "restarts_in", on=interface_of(line), counted=restarts):
+        line.bring_up()
+        for _ in range(3):
+            line.restart()
+        line.link_fence()
+
+
 @purpose("SYS-MIB-09")
 def test_gauges_of_circuits(bench: Bench) -> None:
     """Six calls are up; then they are cleared, with errors between."""
@@ -248,6 +262,13 @@ def interface_of(line: LineSide) -> str:
     return line.name.lower()
 
 
+def set_up_again(line: LineSide) -> None:
+    """A link reset by the tester, and the restart behind it."""
+    line.station.set_up()
+    line.expect(LapbUA(p_f=1), passing=(LapbI(), LapbRR(), LapbFRMR()))
+    line.restart()
+
+
 def silent_polls(line: LineSide, polls: int) -> None:
     """The router sends a packet; the tester answers only the last of so many polls for it."""
     line.by_hand = True
@@ -268,18 +289,15 @@ def silent_polls(line: LineSide, polls: int) -> None:
 
 @purpose("SYS-MIB-14")
 def test_state_changes_and_t1(bench: Bench) -> None:
-    """Two polls that nobody answers; then the link ends and begins anew, and is reset."""
+    """Two polls that nobody answers; then the link is reset three times."""
     line = bench.line()
     line.bring_up()
     with counting(bench, "t1_timeouts", on=interface_of(line)):
         silent_polls(line, 2)
         line.link_fence()
     with counting(bench, "link_changes", on=interface_of(line)):
-        line.bring_down()
-        line.bring_up()
-        line.station.set_up()
-        line.expect(LapbUA(p_f=1))
-        line.restart()
+        for _ in range(3):
+            set_up_again(line)
         line.link_fence()
 
 
@@ -299,6 +317,25 @@ def test_rejects(bench: Bench) -> None:
             line.layer.expect(RestartConfirmation())
         line.send(LapbREJ(), LapbREJ())
         line.link_fence()
+
+
+@purpose("SYS-MIB-16")
+def test_last_frame_reject_is_kept(bench: Bench) -> None:
+    """The router rejects a frame with an invalid N(R); then it is sent an FRMR."""
+    line = bench.line()
+    line.bring_up()
+    with frame_reject_kept(bench, line, received=False):
+        line.by_hand = True
+        line.send(LapbRR(n_r=(line.station.v_r + 5) % 8))
+        line.expect(LapbFRMR(z=1))
+    line.by_hand = False
+    set_up_again(line)
+    with frame_reject_kept(bench, line, received=True):
+        line.send(LapbFRMR(rejected_control=0x3F, v_r=3, v_s=2, w=1))
+        line.expect(LapbSABM(), passing=(LapbI(), LapbRR()))
+    line.layer.expect(RestartRequest())
+    line.layer.send(RestartConfirmation())
+    line.link_fence()
 
 
 @purpose("SYS-MIB-17")

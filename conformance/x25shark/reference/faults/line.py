@@ -9,6 +9,7 @@ from ..hdlc import FCS_LENGTH, SHORTEST, BitFraming, Kind, OctetFraming, Receive
 from ..lapb_frames import COMMANDS, RESPONSES, Control, Frame
 from ..line_counters import ERRORS, LineCounters
 from ..link import SerialLink
+from ..serial import R, SerialInterface
 from .registry import Patch, fault
 
 FCS_ERRORS = "rs232SyncPortFrameCheckErrors"
@@ -147,3 +148,19 @@ def one_too_few(patch: Patch) -> None:
         events[name] += 1
         if name not in TOUCHED or events[name] % 3 != 1:
             original(counters, name, step)
+
+
+@fault("BUG-SER-07", "the restart with which a link comes up is counted")
+def first_restart_counted(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if interface.r is R.RESTART_SENT:
+            interface.counters.count("x25StatInRestarts")
+        original(interface, octets)
+
+
+@fault("BUG-SER-08", "the field of the last FRMR is kept with its octets in reverse order")
+def reversed_rejection(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "note_rejection")
+    def note_rejection(original: Any, link: SerialLink, name: str, field: bytes) -> None:
+        original(link, name, field[::-1])

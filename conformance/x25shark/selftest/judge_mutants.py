@@ -290,9 +290,7 @@ class Examiner:
             pending = [item for item in pending if item not in chosen]
 
     @staticmethod
-    def _changes(
-        expectation: Expectation, seen: Seen, record: CaseRecord
-    ) -> Iterator[Change]:
+    def _changes(expectation: Expectation, seen: Seen, record: CaseRecord) -> Iterator[Change]:
         assert record.judge_one is not None
         view = seen.view
         if isinstance(expectation, Counted) and (seen.count or 0) > expectation.low:

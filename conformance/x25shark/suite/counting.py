@@ -207,7 +207,7 @@ def _find_others(bench: Bench, wrong: CounterMoved, before: Any, after: Any, beg
             other = _moved(bench, place, before, after, begun, {})
             right = other.definition.total(other.cuts, bench.judge_one)
             step = moved(other.before or 0, other.after or 0, right)
-            if step > right:
+            if step > right * other.definition.most:
                 others.append(f"{place.shown_name} by {step - right} too many")
     wrong.instead = tuple(others)
     root = counters.root(wrong.interface)

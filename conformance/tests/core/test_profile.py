@@ -31,8 +31,8 @@ def test_built_in_profiles_load(name: str) -> None:
 def test_the_shortest_profile() -> None:
     profile = parse_profile(GOOD, "own.toml")
     assert profile.configuration == "T1"
-    assert profile.xot.a == ("192.0.2.10", 2000)
-    assert profile.xot.router == ("192.0.2.1", 1998)
+    assert profile.xot_a == ("192.0.2.10", 2000)
+    assert profile.xot_end.router == ("192.0.2.1", 1998)
     assert {"P-MOD128", "P-SVC", "M-LOCAL", "R-SW"} <= profile.declared
     assert not profile.is_loopback
 
@@ -91,3 +91,55 @@ def test_a_name_that_is_nothing() -> None:
         load_profile("referense")
     with pytest.raises(ProfileError, match="no such profile file"):
         load_profile("missing/own.toml")
+
+
+LINE = """
+[line.a]
+tcp = "192.0.2.1:2001"
+[line.b]
+pty = "/dev/pts/7"
+framing = "bit"
+role = "dte"
+[addresses]
+b = "21"
+"""
+
+
+def test_a_profile_of_serial_lines_only() -> None:
+    profile = parse_profile(LINE, "own.toml")
+    assert profile.configurations == ("T4",)
+    assert profile.two_sided
+    assert {"L-LAPB", "L-HDLC", "R-SW"} <= profile.declared
+    assert not profile.declared & {"X-TCP", "X-OUT", "L-INIT"}
+    assert profile.line.a is not None
+    assert profile.line.a.tcp == ("192.0.2.1", 2001)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('tcp = "192.0.2.1:2001"', "", "own.toml, line 2: line.a: give one of tcp, pty and serial"),
+        ('pty = "/dev/pts/7"', 'pty = "dev"', "own.toml, line 5: line.b.pty"),
+        ('framing = "bit"', 'framing = "bits"', "own.toml, line 6: line.b.framing: 'bits'"),
+        ('role = "dte"', 'rôle = "dte"', "not TOML"),
+        ('role = "dte"', "n1 = 1000", "own.toml, line 7: line.b.n1"),
+        ('role = "dte"', "lcn = [9, 1]", "own.toml, line 7: line.b.lcn: [9, 1] is not two numbers"),
+        ('role = "dte"', "rolle = 1", "own.toml, line 7: line.b.rolle: unknown key; did you mean"),
+        (
+            'pty = "/dev/pts/7"',
+            'serial = "s1"',
+            "line.b.serial: names an interface of the",
+        ),
+        (
+            "[line.a]",
+            '[xot]\nrouter = "192.0.2.1"\na = "192.0.2.2"\n[line.a]',
+            "line.a: side A is at",
+        ),
+        ("[addresses]\nb", "[addresses]\na", "addresses: b is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said(old: str, new: str, says: str) -> None:
+    assert old in LINE
+    with pytest.raises(ProfileError) as error:
+        parse_profile(LINE.replace(old, new), "own.toml")
+    assert says in str(error.value)

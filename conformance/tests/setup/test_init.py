@@ -27,7 +27,7 @@ def test_profile_loads(tmp_path: Path, kind: str, model: str, b: str) -> None:
     done = CliRunner().invoke(main, ["init", str(file), *options])
     assert done.exit_code == 0, done.output
     profile = load_profile(str(file))
-    assert profile.xot.router == ("127.0.27.1", 1998)
+    assert profile.xot_end.router == ("127.0.27.1", 1998)
     assert profile.relay_model == model
     assert profile.configuration == ("T2" if b == "none" else "T1")
     assert len(file.read_text().splitlines()) <= 20
@@ -90,7 +90,7 @@ def test_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = CliRunner().invoke(main, ["init", str(file), "--no-probe"], input=answers)
     assert done.exit_code == 0, done.output
     profile = load_profile(str(file))
-    assert profile.xot.router == ("127.0.27.1", 2001)
+    assert profile.xot_end.router == ("127.0.27.1", 2001)
     assert (profile.relay_model, profile.configuration) == ("splice", "T1")
 
 

@@ -233,8 +233,7 @@ class Tap:
             self._mark()
 
     def _watch(self, selector: selectors.BaseSelector) -> None:
-        connected = self._router is not None
-        events = 0 if self._there.full or not connected else selectors.EVENT_READ
+        events = 0 if self._there.full else selectors.EVENT_READ
         events |= selectors.EVENT_WRITE if self._back.waiting else 0
         if events:
             selector.register(self._tester, events, self._tester_ready)
@@ -296,6 +295,9 @@ class Tap:
         way.waiting += octets
 
     def _pass_to_router(self) -> None:
+        if self._router is None:
+            # Sent all the same, to nobody.
+            self._there.waiting.clear()
         try:
             while self._there.waiting and self._router is not None:
                 sent = os.write(self._router, self._there.waiting[:_READ])
@@ -334,7 +336,7 @@ class Tap:
         elif "marker" in order:
             self._marker = bytes.fromhex(order["marker"])
             # What the tester has sent before is here by now: a UNIX socket keeps nothing back.
-            while self._router is not None and not self._there.full and self._read_tester():
+            while not self._there.full and self._read_tester():
                 pass
             if self._router is not None and not self._back.full:
                 self._read_router()

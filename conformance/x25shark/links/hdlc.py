@@ -124,6 +124,8 @@ class Line:
         self._watched = 0
         self.log = FrameLog()
         self.flooded = False
+        # Why the router's end is not there; "": it is.
+        self.down = ""
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
         self._watch()
@@ -167,7 +169,11 @@ class Line:
         self.on_received = self.on_sent = None
 
     def drain(self) -> None:
-        """Read what is here."""
+        """Read what is here; after a flood throw it away, so that the tap can go on."""
+        if self.flooded:
+            with contextlib.suppress(OSError):
+                while self._sock.recv(_READ):
+                    pass
         while self._reading and self._receive():
             pass
 

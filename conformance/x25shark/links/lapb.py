@@ -139,11 +139,16 @@ class Station:
     def _unnumbered(self, kind: int, p_f: bool, command: bool) -> None:
         if command != (kind in _COMMANDS):
             return
-        if kind == UA and self.phase == "set-up" and (p_f or self._deadline is None):
+        # What a case sent by hand may have had P=0; then T1 does not run.
+        answers = p_f or self._deadline is None
+        if kind == UA and self.phase == "set-up" and answers:
             self._forget()
             self.phase = "transfer"
             self._deadline = None
-        elif kind in (UA, DM) and self.phase in ("disconnecting", "set-up"):
+        elif answers and (
+            (kind == DM and self.phase == "set-up")
+            or (kind in (UA, DM) and self.phase == "disconnecting")
+        ):
             self._lost("the router disconnected the link")
         elif self.by_hand:
             if kind in (SABM, DISC, FRMR):

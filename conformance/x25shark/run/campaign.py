@@ -325,6 +325,8 @@ class Campaign:
         if self._capture is not None:
             self._capture.end(record.number)
         self._lines.end(record.number)
+        if self._lines.dead and not interrupted:
+            record.failure = (Verdict.ERROR, self._lines.dead)
         self._turn_away()
         if interrupted:
             raise KeyboardInterrupt

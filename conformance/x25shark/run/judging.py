@@ -110,7 +110,10 @@ class Judgement:
                 return result
         evidence = self._evidence_problem(found)
         if evidence is not None or found is None:
-            result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
+            # Where a serial line was not there, there is nothing to capture.
+            no_line = found is not None and found.ended and result.verdict is Verdict.INCONCLUSIVE
+            if result.verdict is not Verdict.ERROR and not no_line:
+                result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
             return result
         found.frames.sort(key=lambda frame: frame.time)
         record.flood = record.flood or _unread_flood(record, found)

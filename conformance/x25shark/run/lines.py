@@ -30,6 +30,7 @@ class Lines:
         self._loop = loop
         self._taps: dict[str, LineTap] = {}
         self.ends: dict[str, Line] = {}
+        self._places: dict[str, list[object]] = {}
         for side, line in self._profiles.items():
             stream = slicer.line(f"line.{side}")
             self._taps[side] = LineTap(run, stream, line.framing)
@@ -38,10 +39,8 @@ class Lines:
         """Start the taps. Raises CaptureError."""
         for side, tap in self._taps.items():
             tap.start()
-            self.ends[side] = end = Line(
-                self._loop, tap.name, tap.sock, self._profiles[side].framing
-            )
-            tap.on_end = end.line_ended
+            self.ends[side] = Line(self._loop, tap.name, tap.sock, self._profiles[side].framing)
+            tap.on_end = partial(self._ended, side)
             self._loop.add(tap.control, partial(self._heard, tap), selectors.EVENT_READ)
 
     def _heard(self, tap: LineTap, _events: int) -> None:
@@ -50,27 +49,46 @@ class Lines:
             with contextlib.suppress(KeyError):
                 self._loop.remove(tap.control)
 
+    def _ended(self, side: str) -> None:
+        end, tap = self.ends[side], self._taps[side]
+        end.line_ended()
+        end.down = tap.ended
+
     def connect(self, serial: Mapping[str, str]) -> None:
         """Open the lines; serial: where the embedded router has them. Raises CaptureError."""
-        for side, tap in self._taps.items():
+        self._places = {}
+        for side in self._taps:
             place = _place(self._profiles[side], serial)
             if place is None:
                 raise CaptureError(
                     f"{self._path}: line.{side}.serial: the router has no such interface; it has "
                     f"{', '.join(serial) or 'none'}"
                 )
-            self.ends[side].line_ended()
-            tap.connect(place)
-            self._loop.wait(tap.answered, _CONNECT_SECONDS)
-            if not tap.connected:
-                shown = ":".join(map(str, place[1:]))
+            self._places[side] = place
+            self._open(side)
+            if self.ends[side].down:
                 raise CaptureError(
-                    f"line.{side} at {shown}: {tap.ended or tap.failure or 'no answer'}. Check "
-                    f"line.{side} in {self._path}, and that the router is running"
+                    f"line.{side} at {self.ends[side].down}. Check line.{side} in {self._path}, "
+                    "and that the router is running"
                 )
 
+    def _open(self, side: str) -> None:
+        """Connect a line; down says what came of it."""
+        end, tap, place = self.ends[side], self._taps[side], self._places[side]
+        end.line_ended()
+        tap.connect(place)
+        self._loop.wait(tap.answered, _CONNECT_SECONDS)
+        why = tap.ended or tap.failure or "no answer"
+        end.down = "" if tap.connected else f"{':'.join(map(str, place[1:]))}: {why}"
+
     def begin(self, number: int) -> None:
-        """The marker at the begin of a case; what came before has been read then."""
+        """The marker at the begin of a case; what came before has been read then.
+
+        A line that the router has ended is opened again first.
+        """
+        for side, end in self.ends.items():
+            if end.down:
+                self._open(side)
         for tap in self._taps.values():
             tap.begin(number)
         self._settle()
@@ -84,12 +102,16 @@ class Lines:
 
     def _settle(self) -> None:
         if self._taps:
-            self._loop.wait(
-                lambda: all(tap.settled() for tap in self._taps.values()), _SETTLE_SECONDS
-            )
+            self._loop.wait(self._all_settled, _SETTLE_SECONDS)
             # What the tap had passed on before its marker waits in the sockets.
             for end in self.ends.values():
                 end.drain()
+
+    def _all_settled(self) -> bool:
+        for end in self.ends.values():
+            if end.flooded:
+                end.drain()
+        return all(tap.settled() for tap in self._taps.values())
 
     @property
     def dead(self) -> str:

@@ -249,6 +249,7 @@ class Bench:
         if not found:
             raise NotApplicable(f"the profile has no such serial line {framing}".strip())
         line = found[0]
+        self._need_line(line)
         if not line.watched:
             line.watched = True
             line.take_part()
@@ -263,7 +264,13 @@ class Bench:
         """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""
         for line in self.lines.values():
             if not line.kept_down:
+                self._need_line(line)
                 line.bring_up()
+
+    @staticmethod
+    def _need_line(line: LineSide) -> None:
+        if line.line.down:
+            raise Inconclusive(f"{line.line.name} is not there: {line.line.down}")
 
     def channel_zero(self, line: LineSide, start: int = 0) -> ChannelSide:
         """The side of restarts and diagnostics of a line; start: where its link begins."""

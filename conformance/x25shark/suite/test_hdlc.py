@@ -147,8 +147,9 @@ def test_transparency(bench: Bench) -> None:
 def test_no_whole_octets(bench: Bench) -> None:
     line = bench.line(framing="bit")
     line.bring_down()
-    line.send_part(line.frame_of(LapbSABM(p_f=1)) + b"\x05", 3)
-    line.no_reaction(LapbUA())
+    with errors_counted(bench, line, "unaligned", "errors_in"):
+        line.send_part(line.frame_of(LapbSABM(p_f=1)) + b"\x05", 3)
+        line.no_reaction(LapbUA())
 
 
 @purpose("HDLC-11")
@@ -248,7 +249,7 @@ def test_mixed_frames(bench: Bench) -> None:
     near, far = (call.a, call.b) if at == "a" else (call.b, call.a)
     assert isinstance(near, Side)
     kinds = bench.random.choices(list(MIXTURE), list(MIXTURE.values()), k=FRAMES)
-    with errors_counted(bench, at):
+    with errors_counted(bench, line, *ERRORS):
         under_way: list[bytes] = []
         for number, kind in enumerate(kinds):
             octets = f"frame {number}, {kind}: ".encode() + bench.random.randbytes(40)
@@ -288,6 +289,8 @@ def send_bad(line: LineSide, kind: str, packet: bytes) -> None:
         line.send_whole([wrong_fcs(whole)])
 
 
-def errors_counted(bench: Bench, at: str) -> AbstractContextManager[None]:
-    """Each counter of errors moves by what the capture shows, where the router can be asked."""
-    return nullcontext() if bench.profile.counters is None else counting(bench, *ERRORS, on=at)
+def errors_counted(bench: Bench, line: LineSide, *names: str) -> AbstractContextManager[None]:
+    """Each of these counters moves by what the capture shows, where the router can be asked."""
+    if bench.profile.counters is None:
+        return nullcontext()
+    return counting(bench, *names, on=line.name.lower())

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs against things on a serial line that are no routers, and with a tap that dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from x25shark.profile import parse_profile
+from x25shark.results import CaseResult
+from x25shark.run.campaign import Campaign, CampaignError, Options
+from x25shark.sides.bench import Bench
+from x25shark.suite.language import LapbSABM, LapbUA
+from x25shark.suite.loader import body_of, cases
+from x25shark.verdicts import Verdict
+
+PROFILE = """
+[line.a]
+tcp = "127.0.0.1:{port}"
+[addresses]
+echo = "1111"
+[times]
+reaction = 0.3
+"""
+UA = bytes.fromhex("7e0173fe5a7e")
+
+
+@contextmanager
+def thing(behaviour: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Something that takes a connection and does that with it, again and again."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(0.1)
+    running = [True]
+
+    def serve() -> None:
+        while running:
+            with contextlib.suppress(OSError):
+                sock, _ = listener.accept()
+                with sock:
+                    sock.settimeout(0.1)
+                    while running:
+                        with contextlib.suppress(TimeoutError):
+                            behaviour(sock)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        running.clear()
+        thread.join(10)
+        listener.close()
+
+
+def silent(sock: socket.socket) -> None:
+    if not sock.recv(1000):
+        raise ConnectionError
+
+
+def flood(sock: socket.socket) -> None:
+    sock.sendall(UA * 10_000)
+
+
+def noise(sock: socket.socket) -> None:
+    sock.sendall(os.urandom(500))
+    time.sleep(0.01)
+
+
+def hang_up(_sock: socket.socket) -> None:
+    raise ConnectionError
+
+
+def run(port: int, directory: Path, *bodies: Callable[[Bench], None]) -> list[CaseResult]:
+    """HDLC-01 as it is, and as these bodies have it."""
+    profile = parse_profile(PROFILE.format(port=port), "thing.toml")
+    campaign = Campaign(Options("thing.toml", profile, directory, keep_going=True))
+    campaign.start()
+    case = cases()["HDLC-01"]
+    for body in bodies or (body_of(case.function, case.options),):
+        campaign.run_case(case.purpose, body)
+    return campaign.finish().cases
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "why"),
+    [(silent, "came: nothing"), (noise, "LapbUA"), (flood, "flooded side A")],
+)
+def test_what_is_no_router_fails(
+    behaviour: Callable[[socket.socket], None], why: str, tmp_path: Path
+) -> None:
+    with thing(behaviour) as port:
+        (result,) = run(port, tmp_path)
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert why in result.reason
+
+
+def test_a_line_that_ends_is_opened_again_or_inconclusive(tmp_path: Path) -> None:
+    with thing(hang_up) as port:
+        results = run(port, tmp_path, *[body_of(cases()["HDLC-01"].function, {})] * 3)
+    for result in results:
+        assert result.verdict in (Verdict.INCONCLUSIVE, Verdict.FAIL)
+        assert "line.a is not there: closed" in result.reason or "LapbUA" in result.reason
+
+
+def test_a_dead_tap_is_an_error_that_says_so(tmp_path: Path) -> None:
+    def kill_the_tap(bench: Bench) -> None:
+        line = bench.line()
+        line.send(LapbSABM(p_f=1))
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+                if b"x25shark.evidence.tap" in words and int(parent) == os.getpid():
+                    os.kill(int(process.name), signal.SIGKILL)
+        line.expect(LapbUA(p_f=1))
+
+    case = cases()["HDLC-01"]
+    with thing(silent) as port:
+        results = run(port, tmp_path, kill_the_tap, body_of(case.function, case.options))
+    for result in results:
+        assert result.verdict is Verdict.ERROR
+        assert result.reason.startswith("the tap of line.a ended: it ended")
+
+
+def test_a_line_that_is_not_there_says_where(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port = sock.getsockname()[1]
+    with pytest.raises(CampaignError, match=rf"line.a at 127.0.0.1:{port}: connection refused"):
+        run(port, tmp_path)

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tester's LAPB station against frames written here, and what counts as in sequence."""
+
+from __future__ import annotations
+
+import random
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scapy_x25 import hdlc
+from x25shark.judges.evidence import FIELDS, EvidenceJudge
+from x25shark.judges.expectation import Direction
+from x25shark.judges.wireshark import WiresharkJudge
+from x25shark.links.circuits import ROUTER, TESTER, Channels, Circuit, Sequence
+from x25shark.links.hdlc import Deframer, FrameUnit, Line
+from x25shark.links.lapb import Parameters, Station
+from x25shark.links.loop import Loop
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "dissectors" / "gaps"))
+
+from capture_builder import pcapng
+
+INBOUND, OUTBOUND = 1, 2
+
+
+class Bench:
+    """A DTE station on a line whose other end is this test. Frames are hexadecimal, without FCS."""
+
+    def __init__(self, **parameters: float) -> None:
+        self.loop = Loop()
+        own, self.far = socket.socketpair()
+        own.setblocking(False)
+        self.far.setblocking(False)
+        self.line = Line(self.loop, "line.a", own, "octet")
+        self.station = Station(self.line, Parameters(dce=False, **parameters))  # type: ignore[arg-type]
+        self.line.on_received = self.station.take
+        self.deframer = Deframer("octet")
+        self.lost: list[str] = []
+        self.station.on_link_lost = self.lost.append
+        self.own = own
+
+    def tell(self, *frames: str) -> list[str]:
+        """The router sends these; what the station sent until then and thereupon."""
+        for frame in frames:
+            self.far.send(hdlc.frame_octets([hdlc.with_fcs(bytes.fromhex(frame))]))
+        self.loop.poll(0.01)
+        return self.taken()
+
+    def taken(self) -> list[str]:
+        try:
+            units = self.deframer.take(self.far.recv(65536))
+        except BlockingIOError:
+            return []
+        return [unit.octets[:-2].hex() for unit in units]
+
+    def up(self) -> None:
+        self.station.set_up()
+        assert self.tell("0173") == ["013f"]
+        assert self.station.up
+
+    def close(self) -> None:
+        self.line.close()
+        self.loop.close()
+        self.far.close()
+        self.own.close()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench(t1=60.0, n2=2, k=2)
+    yield made
+    made.close()
+
+
+def expire(bench: Bench) -> list[str]:
+    """T1 runs out."""
+    bench.station._deadline = 0.0
+    bench.station.tick()
+    return bench.taken()
+
+
+def test_set_up_is_tried_n2_times(bench: Bench) -> None:
+    bench.station.set_up()
+    assert bench.taken() == ["013f"]
+    assert bench.tell("0163") == []  # UA F=0 answers no P=1
+    assert expire(bench) == ["013f"]
+    assert expire(bench) == []
+    assert bench.lost == ["2 attempts without an answer (N2)"]
+
+
+def test_i_frames_are_acknowledged_and_repeats_are_not_taken_twice(bench: Bench) -> None:
+    bench.up()
+    assert bench.tell("03001000ff") == ["0321"]
+    assert bench.tell("03001000ff") == ["0321"]
+    assert bench.tell("03041000ff") == ["0329"]  # a gap: REJ, once
+    assert bench.tell("03061000ff") == ["0321"]
+    assert bench.tell("03021000ff") == ["0341"]
+
+
+def test_no_more_than_k_are_open(bench: Bench) -> None:
+    bench.up()
+    for number in range(4):
+        bench.station.send(bytes([16, number]))
+    assert bench.taken() == ["01001000", "01021001"]
+    assert bench.tell("0121") == ["01041002"]
+    assert bench.tell("0161") == ["01061003"]
+
+
+def test_lost_frames_are_sent_again_after_rej_and_after_a_poll(bench: Bench) -> None:
+    bench.up()
+    bench.station.send(b"\x10\x00")
+    bench.station.send(b"\x10\x01")
+    bench.taken()
+    assert bench.tell("0109") == ["01001000", "01021001"]
+    assert expire(bench) == ["0111"]
+    assert bench.tell("0131") == ["01021001"]
+
+
+def test_sabm_in_transfer_resets_and_disc_ends(bench: Bench) -> None:
+    bench.up()
+    assert bench.tell("033f") == ["0373"]
+    assert bench.station.up
+    assert bench.tell("0353") == ["0373"]
+    assert not bench.station.up
+    assert [why.split("(")[0].strip() for why in bench.lost] == [
+        "the router reset the link",
+        "the router sent DISC",
+    ]
+
+
+def test_by_hand_nothing_is_answered(bench: Bench) -> None:
+    bench.up()
+    bench.station.by_hand = True
+    assert bench.tell("03101000ff", "0311") == []
+    assert bench.station.v_r == 1
+
+
+def test_a_wrong_fcs_does_nothing(bench: Bench) -> None:
+    bench.up()
+    bench.far.send(hdlc.frame_octets([hdlc.with_fcs(bytes.fromhex("03101000ff"))[:-1] + b"\0"]))
+    bench.loop.poll(0.01)
+    assert bench.taken() == []
+
+
+# -- what is in sequence ---------------------------------------------------------------------------
+
+CONTROLS = (0x3F, 0x2F, 0x73, 0x63, 0x53, 0x1F, 0x01, 0x21, 0x87)
+
+
+def script(seed: int) -> list[tuple[int, bytes]]:
+    """Frames of both ends: set-ups that cross, UAs nobody asked for, I frames in any order."""
+    dice = random.Random(seed)
+    numbers = {ROUTER: 0, TESTER: 0}
+    frames = []
+    for _ in range(80):
+        sender = dice.choice((ROUTER, TESTER))
+        command, response = (0x03, 0x01) if sender == ROUTER else (0x01, 0x03)
+        if dice.random() < 0.6:
+            n_s = numbers[sender] if dice.random() < 0.8 else dice.randrange(8)
+            numbers[sender] = (n_s + 1) % 8
+            lcn = dice.randrange(3)
+            content = bytes([command, n_s << 1, 0x10, lcn, 0xFF])
+        else:
+            control = dice.choice(CONTROLS)
+            if control in (0x73, 0x63):
+                numbers[sender] = 0
+            content = bytes([response if control in (0x73, 0x63, 0x1F) else command, control])
+        whole = hdlc.with_fcs(content)
+        if dice.random() < 0.05:
+            whole = whole[:-1] + bytes([whole[-1] ^ 1])
+        frames.append((sender, whole))
+    return frames
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[WiresharkJudge]:
+    with WiresharkJudge() as made:
+        yield made
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_link_and_dissector_agree_on_what_is_in_sequence(seed: int, judge: WiresharkJudge) -> None:
+    frames = script(seed)
+    sequence = Sequence()
+    offsets = {ROUTER: 0, TESTER: 0}
+    one = []
+    for sender, octets in frames:
+        packet = sequence.follow(sender, FrameUnit(offsets[sender], octets, "", 0.0))
+        if packet:
+            one.append((sender, offsets[sender], packet))
+        offsets[sender] += len(octets)
+    flags = [INBOUND if sender == ROUTER else OUTBOUND for sender, _ in frames]
+    reading = judge.read(pcapng([octets for _, octets in frames], 147, flags), (), FIELDS)
+    two = [
+        (ROUTER if "router" in read.direction.source[0] else TESTER, read.view.offset, read.octets)
+        for read in EvidenceJudge(reading, (), {0: "line.a"}).reads
+        if not read.view.framed
+    ]
+    assert one == two
+    assert len(one) > 5
+
+
+def test_a_call_behind_a_cleared_one_is_a_circuit_of_its_own() -> None:
+    loop = Loop()
+    own, far = socket.socketpair()
+    line = Line(loop, "line.a", own, "octet")
+    channels = Channels(line, lambda _packet: None, highest_first=True)
+    offset = 0
+    made: list[Circuit] = []
+    channels.on_circuit = made.append
+    for number, packet in enumerate(("10010b00", "1001170000", "10010b01")):
+        sent = packet == "1001170000"
+        octets = hdlc.with_fcs(bytes([1 if sent else 3, 0 if sent else number // 2 * 2]))
+        octets = hdlc.with_fcs(octets[:-2] + bytes.fromhex(packet))
+        channels.took(FrameUnit(offset, octets, "", 0.0), sent=sent)
+        offset += 0 if sent else len(octets)
+    first, second = made
+    assert first.over
+    assert first.stop == second.start == 8
+    assert [u.packet.hex() for u in second.received] == ["10010b01"]
+    assert channels.free(range(1, 4)) == 3
+    direction = Direction(second.remote, second.local)
+    assert direction.line == "line.a"
+    for sock in (own, far):
+        sock.close()
+    line.close()
+    loop.close()

@@ -612,6 +612,15 @@ def permanent(make_lab: Any, model: str) -> Any:
     return labs
 
 
+@scenario
+def setup_without_circuits(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell("1001f5810002000102000102020707" + b"S0S1".hex())
+    if lab.opening:
+        lab.open()
+    return lab
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

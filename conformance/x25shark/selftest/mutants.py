@@ -38,6 +38,8 @@ from ..verdicts import Verdict
 NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 # The embedded router answers within a millisecond; a witness that waits in vain waits this long.
 REACTION_SECONDS = 0.3
+# Every case that applies to one of these has to fail for some fault or null router.
+PROVEN = ("reference", "reference-basic")
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
@@ -344,10 +346,8 @@ def _is_caught(row: Caught) -> bool:
 
 def _never_failing(rows: Sequence[Caught]) -> list[str]:
     failing = {identifier for row in rows for identifier in row.failed}
-    profile = load_profile("reference")
-    return [
-        case.purpose.id for case in _applicable(profile, cases()) if case.purpose.id not in failing
-    ]
+    known = [c.purpose.id for name in PROVEN for c in _applicable(load_profile(name), cases())]
+    return [identifier for identifier in dict.fromkeys(known) if identifier not in failing]
 
 
 def _print(rows: Sequence[Caught], full: bool) -> None:

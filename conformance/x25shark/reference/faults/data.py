@@ -308,6 +308,15 @@ def first_part(patch: Patch) -> None:
     patch.replace(Direction, "data", data_)
 
 
+@fault("BUG-DBIT-04", "passes the D bit without supporting it, and acknowledges by itself")
+def half_supported(patch: Patch) -> None:
+    local_d(patch)
+
+    @patch.wrap(Channel, "check_data")
+    def check_data(original: Any, channel: Channel, data: Data) -> None:
+        original(channel, data._replace(d=False))
+
+
 @fault("BUG-MOD-01", "treats a modulo 128 Call as modulo 8")
 def always_8(patch: Patch) -> None:
     @patch.wrap(codec, "modulo_of")

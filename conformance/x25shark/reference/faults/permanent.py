@@ -7,7 +7,10 @@ from .. import pvc
 from ..channel import Channel
 from ..codec import Data
 from ..codes import Type
+from ..connection import Connection
+from ..ports import Wire
 from ..pvc import PvcEnd, Setup
+from ..router import Router
 from .common import packet_type
 from .registry import Patch, fault
 
@@ -90,3 +93,20 @@ def asks_with_status(patch: Patch) -> None:
     def setup(original: Any, end: PvcEnd, status: int) -> Setup:
         asked: Setup = original(end, status)
         return asked._replace(status=0x14)
+
+
+@fault("BUG-XOT-53", "PVC setup without support for it: passes it on like a Call")
+def like_a_call(patch: Patch) -> None:
+    @patch.wrap(Router, "pvc_setup_received")
+    def pvc_setup_received(original: Any, router: Router, channel: Channel, octets: bytes) -> bool:
+        if router.settings.pvcs:
+            return bool(original(router, channel, octets))
+        to = router.settings.routes[0].to
+
+        def connected(wire: Wire) -> Connection:
+            connection = router.new_connection(wire, accepted=False)
+            connection.channel.send(octets)
+            return connection
+
+        router.network.connect(to.host, to.port, connected, lambda _reason: None)
+        return True

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
 from scapy_x25 import X25
 
 from ..judges.template import decode
@@ -23,6 +26,8 @@ from .language import (
 from .reactions import AnySide
 
 ANYTHING = X25()
+# What a case may take that only repeats.
+LONGEST_SECONDS = 30.0
 
 
 def limit(bench: Bench) -> int:
@@ -31,6 +36,16 @@ def limit(bench: Bench) -> int:
     bench.need(calls, "the profile does not say how many calls the router takes (limits.calls)")
     assert calls is not None
     return calls
+
+
+def in_time(bench: Bench, times: int) -> Iterator[int]:
+    """Numbers for repetitions; where the router is slow no more than there is time for."""
+    began = time.monotonic()
+    for number in range(times):
+        if time.monotonic() - began > LONGEST_SECONDS:
+            bench.remark(f"{number} of {times} repetitions, for want of time")
+            return
+        yield number
 
 
 def fill(bench: Bench, calls: int) -> list[Call]:

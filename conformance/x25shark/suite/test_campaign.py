@@ -35,6 +35,16 @@ from .language import (
     purpose,
 )
 
+_NOT_OF_A_CALL = (
+    Undefined,
+    RestartRequest,
+    RestartConfirmation,
+    Diagnostic,
+    RegistrationRequest,
+    RegistrationConfirmation,
+    PvcSetup,
+)
+
 
 @purpose("XOT-HDR-02")
 def test_headers_of_the_router(watch: Watch) -> None:
@@ -194,6 +204,8 @@ def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     Packets of the two directions cross: what the router sent before it saw a Reset or a Clear of
     the tester still counts as before it, wherever it stands in the conversation.
     """
+    if not _by_the_rules([packet for sent, packet, _ in conversation if sent]):
+        return None
     # One circuit a connection, whatever the LCN of its packets is (RFC 1613 5).
     circuit = _Circuit()
     for sent, packet, view in conversation:
@@ -208,6 +220,22 @@ def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     return None
 
 
+def _by_the_rules(sent: Sequence[Packet]) -> bool:
+    """Whether the tester sent only what belongs to a call, and one Call for each clearing.
+
+    What the router makes of anything else is what other purposes are about. This asks for nothing
+    but the order in which the tester sent, which both judges see alike.
+    """
+    called = False
+    for packet in sent:
+        if isinstance(packet, _NOT_OF_A_CALL) or (called and isinstance(packet, CallRequest)):
+            return False
+        if isinstance(packet, (ClearRequest, ClearConfirmation)):
+            called = False
+        called = called or isinstance(packet, CallRequest)
+    return True
+
+
 def _from_tester(circuit: _Circuit, packet: Packet) -> None:
     if isinstance(packet, ResetRequest):
         # Where both reset, the tester's request is its confirmation too.
@@ -218,9 +246,6 @@ def _from_tester(circuit: _Circuit, packet: Packet) -> None:
         circuit.router_resets = False
     elif isinstance(packet, ClearConfirmation):
         circuit.cleared = True
-    elif isinstance(packet, Undefined):
-        # Whether the router takes a malformed packet for Data is what other purposes are about.
-        circuit.left_out = True
     elif packet.fields.get("p_s") is not None:
         if circuit.router_resets:
             return

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LAPB: information transfer (X.25 2.4.5).
-
-What makes a router send I frames is a Restart Request on a ready packet layer: each is confirmed.
-"""
+"""LAPB: information transfer (X.25 2.4.5)."""
 
 from __future__ import annotations
 
@@ -17,19 +14,11 @@ from .language import (
     LapbRNR,
     LapbRR,
     LapbUA,
-    LineSide,
-    Packet,
     RestartConfirmation,
     RestartRequest,
     purpose,
 )
-
-
-def ready(bench: Bench) -> tuple[LineSide, Packet]:
-    """A line whose link is up, and a Restart Request for it."""
-    line = bench.line()
-    line.bring_up()
-    return line, RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+from .links import ready, unacknowledged
 
 
 @purpose("LAPB-I-01")
@@ -49,19 +38,6 @@ def test_n_s_counts(bench: Bench) -> None:
         line.send(line.packet(restart))
         line.expect(LapbI(n_s=(expected + number) % 8), passing=(LapbRR(p_f=0),))
         line.layer.expect(RestartConfirmation())
-
-
-def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
-    """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps."""
-    line.by_hand = True
-    n_r = line.station.v_r
-    # The router may poll for its acknowledgements.
-    line.allow(LapbRR(address=line.response_address, p_f=1))
-    for _ in range(count):
-        line.send(line.packet(restart, n_r=n_r))
-        taken = line.station.v_s
-        line.expect(LapbRR(n_r=taken), LapbI(n_r=taken), passing=(LapbI(), LapbRR()))
-    return n_r
 
 
 @purpose("LAPB-I-03")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LAPB: frame reject (X.25 2.3.4.9, 2.4.6, 2.4.7.3)."""
+
+from __future__ import annotations
+
+from .language import (
+    Bench,
+    ClearIndication,
+    Diagnostic,
+    LapbDISC,
+    LapbDM,
+    LapbFRMR,
+    LapbI,
+    LapbREJ,
+    LapbRR,
+    LapbSABM,
+    LapbUA,
+    LineSide,
+    Packet,
+    RestartRequest,
+    Side,
+    purpose,
+)
+from .links import begin_again, ready, send_control
+from .test_hdlc import giant
+
+
+def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
+    """A line in frame reject state, for an RR with an N(R) that nobody sent; its control octet."""
+    line, restart = ready(bench)
+    line.by_hand = True
+    wrong = (line.station.v_r + 1) % 8
+    line.send(LapbRR(address=line.command_address, n_r=wrong))
+    with bench.preamble():
+        line.expect(LapbFRMR(z=1))
+    line.layer.allow(RestartRequest())
+    return line, restart, wrong << 5 | 1
+
+
+@purpose("LAPB-FRMR-01")
+def test_undefined_control(bench: Bench) -> None:
+    line, _ = ready(bench)
+    line.by_hand = True
+    for control in (0x0D, 0xEF):
+        send_control(line, control)
+        line.expect(LapbFRMR(w=1, rejected_control=control), LapbSABM(p_f=1))
+        begin_again(line)
+        line.by_hand = True
+
+
+@purpose("LAPB-FRMR-02")
+def test_information_in_rr(bench: Bench) -> None:
+    line, _ = ready(bench)
+    line.by_hand = True
+    send_control(line, line.station.v_r << 5 | 1, b"\0")
+    line.expect(LapbFRMR(w=1, x=1))
+
+
+@purpose("LAPB-FRMR-03")
+def test_above_n1(bench: Bench) -> None:
+    """One octet: FRMR Y, or discarded."""
+    line, restart = ready(bench)
+    line.by_hand = True
+    before = line.station.v_s
+    line.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(
+        LapbRR(address=line.command_address, p_f=1, n_r=before),
+        LapbFRMR(y=1),
+        passing=(LapbI(), LapbRR(p_f=0)),
+    )
+    line.allow(LapbFRMR(y=1))
+
+
+@purpose("LAPB-FRMR-04")
+def test_invalid_n_r(bench: Bench) -> None:
+    """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I."""
+    line, restart = ready(bench)
+    for step in (1, -1):
+        for kind in (LapbRR, LapbREJ, LapbI):
+            line.by_hand = True
+            wrong = (line.station.v_r + step) % 8
+            frame = kind(address=line.command_address, n_r=wrong)
+            if kind is LapbI:
+                frame = line.packet(restart, n_r=wrong)
+            line.send_whole([line.frame_of(frame)])
+            line.expect(LapbFRMR(z=1))
+            line.layer.allow(RestartRequest())
+            begin_again(line)
+
+
+@purpose("LAPB-FRMR-05")
+def test_information_field(bench: Bench) -> None:
+    """With a V(S) and a V(R) that differ, and are not 0."""
+    line, _ = ready(bench)
+    # What the router has nothing to answer to, at most with a Diagnostic of its own.
+    line.layer.allow(Diagnostic(), RestartRequest())
+    for _ in range(8):
+        line.send(line.packet(Diagnostic(lcn=0, diagnostic=0)))
+        line.link_fence()
+        if line.station.v_s != line.station.v_r and line.station.v_s and line.station.v_r:
+            break
+    line.by_hand = True
+    wrong = (line.station.v_r + 2) % 8
+    line.send(LapbRR(address=line.command_address, n_r=wrong))
+    line.expect(
+        LapbFRMR(
+            rejected_control=wrong << 5 | 1,
+            v_s=line.station.v_r,
+            v_r=line.station.v_s,
+            c_r=0,
+            w=0,
+            x=0,
+            y=0,
+            z=1,
+        )
+    )
+
+
+@purpose("LAPB-FRMR-06")
+def test_no_packets_in_frame_reject(bench: Bench) -> None:
+    """Data of a call in an I frame: not passed on; the end of the link then ends the call."""
+    bench.need(bench.two_sided, "a second side, where the data would arrive")
+    call = bench.call()
+    at = "a" if "a" in bench.lines else "b"
+    near, far = (call.a, call.b) if at == "a" else (call.b, call.a)
+    assert isinstance(near, Side)
+    line = bench.line(at)
+    line.skip()
+    line.by_hand = True
+    line.send(LapbRR(address=line.command_address, n_r=(line.station.v_r + 1) % 8))
+    with bench.preamble():
+        line.expect(LapbFRMR(z=1))
+    data = near.octets_of(near.data(b"in frame reject state"))
+    line.send_whole([line.frame_of(LapbI(p_f=1) / data)])
+    line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1), passing=(LapbFRMR(), LapbI()))
+    far.expect(ClearIndication(), note="no data before the call is cleared")
+    line.allow(LapbFRMR())
+    line.layer.allow(RestartRequest())
+
+
+@purpose("LAPB-FRMR-07")
+def test_sabm_ends_frame_reject(bench: Bench) -> None:
+    line, restart, _ = rejected(bench)
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1))
+    line.send(line.packet(restart, n_s=0, n_r=0))
+    line.poll(n_r=1)
+
+
+@purpose("LAPB-FRMR-08")
+def test_disc_ends_frame_reject(bench: Bench) -> None:
+    line, _, _ = rejected(bench)
+    line.send(LapbDISC(p_f=1))
+    line.expect(LapbUA(p_f=1))
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(LapbDM(p_f=1))
+
+
+@purpose("LAPB-FRMR-09")
+def test_received_frmr(bench: Bench) -> None:
+    line, _ = ready(bench)
+    line.by_hand = True
+    line.send(
+        LapbFRMR(rejected_control=0x01, v_s=line.station.v_s, v_r=line.station.v_r, z=1),
+    )
+    line.expect(LapbSABM(p_f=1), LapbDM())
+    line.allow(LapbSABM())
+
+
+@purpose("LAPB-FRMR-10")
+def test_frmr_is_repeated(bench: Bench) -> None:
+    """At T1, N2 times at most, and then the link begins anew or is given up."""
+    line, _, _ = rejected(bench)
+    patience = line.profile.t1 + bench.patience
+    line.expect(LapbFRMR(), within=patience)
+    for _ in range(line.profile.n2):
+        seen = line.expect(LapbFRMR(), LapbSABM(p_f=1), LapbDM(), within=patience)
+        if not isinstance(seen, LapbFRMR):
+            break
+    else:
+        line.expect(LapbSABM(p_f=1), LapbDM(), within=patience)
+    line.allow(LapbSABM())
+
+
+@purpose("LAPB-FRMR-11")
+def test_information_in_sabm(bench: Bench) -> None:
+    line, _ = ready(bench)
+    line.by_hand = True
+    send_control(line, 0x3F, b"\0")
+    line.never(LapbUA())
+    demand = bench.expectations[-1]
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(
+        LapbRR(address=line.command_address, p_f=1, n_r=line.station.v_s),
+        LapbFRMR(w=1, x=1),
+        passing=(LapbI(), LapbRR(p_f=0)),
+    )
+    line.allow(LapbFRMR())
+    demand.stop = line.cursor

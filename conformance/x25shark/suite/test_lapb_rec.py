@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LAPB: error recovery (X.25 2.4.5.4, 2.4.5.6, 2.4.5.9)."""
+
+from __future__ import annotations
+
+from .language import (
+    Bench,
+    ClearIndication,
+    Data,
+    LapbDM,
+    LapbI,
+    LapbREJ,
+    LapbRR,
+    LapbSABM,
+    LapbUA,
+    ResetIndication,
+    RestartConfirmation,
+    RestartRequest,
+    Side,
+    purpose,
+)
+from .links import final, out_of_sequence, polls, ready, unacknowledged
+
+
+@purpose("LAPB-REC-01")
+def test_a_gap_gives_one_rej(bench: Bench) -> None:
+    line, restart = ready(bench)
+    line.send(line.packet(restart))
+    line.layer.expect(RestartConfirmation())
+    expected = line.station.v_s
+    begin = line.cursor
+    out_of_sequence(line, restart, 1)
+    out_of_sequence(line, restart, 2)
+    line.expect(LapbREJ(n_r=expected))
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(*final(line, n_r=expected), passing=(LapbI(), LapbRR(p_f=0), LapbREJ()))
+    line.expect_count(LapbREJ(), 1, 1, start=begin)
+
+
+@purpose("LAPB-REC-02")
+def test_the_missing_frame_ends_it(bench: Bench) -> None:
+    line, restart = ready(bench)
+    out_of_sequence(line, restart, 1)
+    out_of_sequence(line, restart, 2)
+    line.expect(LapbREJ(n_r=line.station.v_s))
+    for _ in range(3):
+        line.send(line.packet(restart))
+    line.layer.expect_count(RestartConfirmation(), 3, 3)
+    line.poll(n_r=line.station.v_s)
+
+
+@purpose("LAPB-REC-03")
+def test_a_later_gap_gives_a_new_rej(bench: Bench) -> None:
+    line, restart = ready(bench)
+    for _ in range(2):
+        out_of_sequence(line, restart, 1)
+        line.expect(LapbREJ(n_r=line.station.v_s))
+        line.send(line.packet(restart))
+        line.layer.expect(RestartConfirmation())
+
+
+@purpose("LAPB-REC-04")
+def test_rej_brings_the_frames_again(bench: Bench) -> None:
+    line, restart = ready(bench)
+    count = min(4, line.profile.k)
+    first = unacknowledged(line, restart, count)
+    line.skip()
+    line.send(LapbREJ(n_r=(first + 1) % 8))
+    for number in range(1, count):
+        line.expect(LapbI(n_s=(first + number) % 8), passing=(LapbRR(),))
+    line.send(LapbRR())
+    line.link_fence()
+    line.layer.expect_count(RestartConfirmation(), count, count)
+
+
+@purpose("LAPB-REC-05")
+def test_rej_with_p(bench: Bench) -> None:
+    line, restart = ready(bench)
+    first = unacknowledged(line, restart, 2)
+    line.skip()
+    begin = line.cursor
+    line.send(LapbREJ(address=line.command_address, n_r=first, p_f=1))
+    line.expect(*final(line), passing=(LapbI(), LapbRR(p_f=0)))
+    line.expect_count(LapbI(n_s=first), 1, 1, start=begin)
+    line.send(LapbRR())
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-06")
+def test_lost_acknowledgement(bench: Bench) -> None:
+    line, restart = ready(bench)
+    unacknowledged(line, restart, 1)
+    line.skip()
+    line.expect(*polls(line), within=line.profile.t1 + bench.patience)
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-07")
+def test_answer_to_the_poll(bench: Bench) -> None:
+    """With the old N(R) the frame is sent again, with the new one it is not."""
+    line, restart = ready(bench)
+    patience = line.profile.t1 + bench.patience
+    first = unacknowledged(line, restart, 1)
+    line.skip()
+    line.expect(*polls(line), within=patience)
+    line.send(LapbRR(n_r=first, p_f=1))
+    line.expect(LapbI(n_s=first), passing=(LapbRR(p_f=0),))
+    line.expect(*polls(line), within=patience)
+    line.send(LapbRR(p_f=1))
+    line.link_fence()
+    line.expect_count(LapbI(), 0, 0)
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-08")
+def test_n2_attempts(bench: Bench) -> None:
+    """So many polls, and then the link begins anew or is given up."""
+    line, restart = ready(bench)
+    unacknowledged(line, restart, 1)
+    line.skip()
+    begin = line.cursor
+    line.allow(*polls(line))
+    t1, n2 = line.profile.t1, line.profile.n2
+    asked = polls(line)
+    line.expect(
+        LapbSABM(p_f=1),
+        LapbDM(),
+        passing=(*asked, LapbI(), LapbRR(p_f=0)),
+        within=(n2 + 1) * t1 + bench.patience,
+    )
+    line.expect_count(asked[0], n2, n2, start=begin, note="N2 polls")
+    line.allow(LapbSABM())
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-09")
+def test_gap_with_p(bench: Bench) -> None:
+    line, restart = ready(bench)
+    out_of_sequence(line, restart, 1, p_f=1)
+    expected = line.station.v_s
+    line.allow(LapbREJ(n_r=expected))
+    line.expect(*final(line, n_r=expected), passing=(LapbREJ(p_f=0), LapbRR(p_f=0)))
+
+
+@purpose("LAPB-REC-11")
+def test_n_r_of_a_frame_out_of_sequence(bench: Bench) -> None:
+    """It acknowledges all the same: nothing is sent again, and nobody asks."""
+    line, restart = ready(bench)
+    unacknowledged(line, restart, 1)
+    line.skip()
+    lag = bench.loop.lag
+    out_of_sequence(line, restart, 1)
+    line.expect(LapbREJ(n_r=line.station.v_s))
+    line.wait_until(lambda: False, 1.5 * line.profile.t1)
+    if bench.loop.lag - lag < line.profile.t1 / 4:
+        for poll in polls(line):
+            line.expect_count(poll, 0, 0)
+    line.expect_count(LapbI(), 0, 0, note="acknowledged frames are not sent again")
+    line.send(line.packet(RestartRequest(cause=line.restart_cause)))
+    line.layer.expect_count(RestartConfirmation(), 2, 2)
+
+
+@purpose("LAPB-REC-12")
+def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
+    """Data that the tester has not acknowledged when SABM comes: the call ends, or is reset, or
+    they come again."""
+    call = bench.call()
+    at = "a" if "a" in bench.lines else "b"
+    near, far = (call.a, call.b) if at == "a" else (call.b, call.a)
+    assert isinstance(near, Side)
+    assert isinstance(far, Side)
+    line = bench.lines[at]
+    layer, came = line.layer, near.connection
+    line.by_hand = True
+    far.send_data(b"on its way")
+    near.expect_message(b"on its way")
+    before, restarts = len(came.received), len(layer.units)
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1))
+    line.by_hand = False
+    near.wait_until(lambda: len(layer.units) > restarts or len(came.received) > before)
+    if len(came.received) > before:
+        near.expect(
+            near.data(b"on its way"), ResetIndication(), ClearIndication(), note="no silent gap"
+        )
+    else:
+        layer.expect(RestartRequest(), note="no silent gap")
+    far.allow(ClearIndication(), ResetIndication())
+    near.allow(Data(), ResetIndication(), ClearIndication())
+    layer.allow(RestartRequest())

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Configuration TX: side A over XOT, side B on a serial line (RFC 1613 5, 6)."""
+
+from __future__ import annotations
+
+from .language import (
+    CLOSED,
+    Bench,
+    CallAccepted,
+    ClearIndication,
+    IncomingCall,
+    RestartConfirmation,
+    RestartRequest,
+    Side,
+    between,
+    not_in,
+    purpose,
+)
+
+LCN_OF_A = 3000
+
+
+@purpose("XOT-VC-08")
+def test_channel_of_the_line(bench: Bench) -> None:
+    """The channel towards the line is one of its own; answers come back on A's."""
+    a = bench.connect()
+    a.lcn = LCN_OF_A
+    request = bench.call_request()
+    a.send(request)
+    b = bench.incoming(IncomingCall(lcn=between(*bench.lines["b"].profile.lcn)))
+    b.send(CallAccepted())
+    connected = a.expect(CallAccepted(lcn=LCN_OF_A))
+    assert connected is not None
+    bench.settle(a, b, request, connected)
+    a.send_message(b"there")
+    b.expect_message(b"there", lcn=b.lcn)
+    b.send_message(b"back")
+    a.expect_message(b"back", lcn=LCN_OF_A)
+
+
+@purpose("XOT-VC-09")
+def test_equal_channels_of_xot(bench: Bench) -> None:
+    """Two connections with LCN 1: two channels of the line, and each carries its own data."""
+    first = bench.place_call()
+    a = bench.connect()
+    request = bench.call_request()
+    a.send(request)
+    assert isinstance(first.b, Side)
+    b = bench.incoming(IncomingCall(lcn=not_in(first.b.lcn)))
+    b.send(CallAccepted())
+    connected = a.expect(CallAccepted())
+    assert connected is not None
+    bench.settle(a, b, request, connected)
+    for number in range(5):
+        first.a.send_message(f"first there {number}".encode())
+        a.send_message(f"second there {number}".encode())
+        first.b.expect_message(f"first there {number}".encode())
+        b.expect_message(f"second there {number}".encode())
+        first.b.send_message(f"first back {number}".encode())
+        b.send_message(f"second back {number}".encode())
+        first.a.expect_message(f"first back {number}".encode())
+        a.expect_message(f"second back {number}".encode())
+
+
+@purpose("XOT-FORB-08")
+def test_restart_becomes_a_clear(bench: Bench) -> None:
+    call = bench.call()
+    line = bench.lines["b"]
+    call.a.never(RestartRequest(), RestartConfirmation())
+    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+    line.layer.expect(RestartConfirmation())
+    if call.a.expect(ClearIndication(), CLOSED) is None:
+        bench.remark("the XOT side was closed without a Clear")

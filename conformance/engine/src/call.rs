@@ -397,7 +397,8 @@ impl Worker {
     fn on_flow_error(&mut self, index: usize, error: FlowError, p_s: u8, now: u64) {
         let slot = &mut self.slots[index];
         let at = (slot.call, slot.incoming.next_sequence());
-        let diagnostic = crate::stats::note_flow_error(&mut self.stats, at, error, p_s, now);
+        let name = format!("call {}", slot.call);
+        let diagnostic = crate::stats::note_flow_error(&mut self.stats, at, &name, error, p_s, now);
         self.reset_circuit(index, diagnostic, now);
     }
 

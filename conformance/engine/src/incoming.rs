@@ -36,9 +36,9 @@ impl Incoming {
         Incoming { due, known: true, ..Incoming::default() }
     }
 
-    /// Number of the call as far as known: for findings.
+    /// Number of the call as far as known, else 0: for findings.
     pub fn call(&self) -> u32 {
-        self.due.call
+        if self.known { self.due.call } else { self.checker.call().unwrap_or(0) }
     }
 
     /// After a reset: the record under way is gone, `sequence` is the next.
@@ -209,6 +209,12 @@ mod tests {
     fn a_side_that_did_not_send_learns_the_call() {
         let mut stats = Stats::default();
         let mut incoming = Incoming::default();
+        let mut begun = Vec::new();
+        record::build(&key(7, 0), 100, &mut begun);
+        incoming.push(&begun[..record::HEADER]);
+        assert_eq!(incoming.call(), 7, "by the header alone");
+        incoming.resume(0);
+        assert_eq!(incoming.call(), 0);
         for sequence in 0..4 {
             assert_eq!(
                 feed(&mut incoming, &mut stats, key(7, sequence)),

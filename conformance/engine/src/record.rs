@@ -294,6 +294,11 @@ impl Checker {
         }
     }
 
+    /// Number of the call by the header of the record under way, if that has come.
+    pub fn call(&self) -> Option<u32> {
+        (self.seen >= HEADER && self.header[..4] == MAGIC).then(|| self.key().call)
+    }
+
     /// Takes the next octets. `expected` is the record that should be here, if the caller knows:
     /// it is what a damaged header is compared with.
     pub fn push(&mut self, mut octets: &[u8], expected: Option<&Key>, run: u32) {

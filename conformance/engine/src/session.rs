@@ -9,7 +9,7 @@ use crate::poll;
 use crate::record::{self, Key};
 use crate::responder::Context;
 use crate::stats::{count, note_flow_error};
-use crate::wire::{self, CallPacket, FlowParameters, Head, Modulo, Packet, Writer};
+use crate::wire::{self, Address, CallPacket, FlowParameters, Head, Modulo, Packet, Writer};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -45,6 +45,7 @@ pub struct Session {
     /// source.
     assembly: Vec<u8>,
     outgoing: Option<(Vec<u8>, usize, bool, bool)>,
+    calling: Address,
     source_call: u32,
     source_sent: u32,
 }
@@ -68,6 +69,7 @@ impl Session {
         self.link = Some(link);
         self.state = State::Ready;
         self.incoming = Incoming::default();
+        self.calling = Address::default();
         self.source_sent = 0;
     }
 
@@ -99,11 +101,20 @@ impl Session {
         }
     }
 
+    /// The call as findings name it. A side that echoes packets unread knows only who called: the
+    /// calling address ends with the call's number, by which it can be found in a capture.
+    fn name(&self) -> String {
+        match self.incoming.call() {
+            0 => format!("call from {}", self.calling),
+            number => format!("call {number}"),
+        }
+    }
+
     pub(crate) fn note_protocol_error(&mut self, context: &mut Context, what: &str, now: u64) {
         let call = self.incoming.call();
         context.stats.total.protocol_errors += 1;
         count(&mut context.stats.protocol_errors, what);
-        let text = format!("called side, call {call}: {what}");
+        let text = format!("called side, {}: {what}", self.name());
         context.stats.find("protocol", (call, 0), now, text);
     }
 
@@ -214,6 +225,7 @@ impl Session {
         n.window_in.see(self.flow.window_in.into());
         n.window_out.see(self.flow.window_out.into());
         context.stats.total.calls_accepted += 1;
+        self.calling = call.calling;
         self.source_call = context.shared.next_call.fetch_add(1, Relaxed);
         writer!(self, context).call_accepted(&agreed);
         self.state = State::Data;
@@ -228,7 +240,8 @@ impl Session {
 
     fn on_flow_error(&mut self, context: &mut Context, error: FlowError, p_s: u8, now: u64) {
         let at = (self.incoming.call(), self.incoming.next_sequence());
-        let diagnostic = note_flow_error(&mut context.stats, at, error, p_s, now);
+        let name = self.name();
+        let diagnostic = note_flow_error(&mut context.stats, at, &name, error, p_s, now);
         writer!(self, context).reset_request(0, diagnostic);
         context.stats.total.resets_sent += 1;
         self.state = State::Resetting;

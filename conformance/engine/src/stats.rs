@@ -384,26 +384,26 @@ impl Live {
     }
 }
 
-/// Counts and names what P(S) or P(R) showed; `at` is call and message. Returns the diagnostic of
+/// Counts and names what P(S) or P(R) showed; `at` is call and message, `call` its name. Returns the diagnostic of
 /// the Reset that answers it (X.25 Annex E).
 pub fn note_flow_error(
     stats: &mut Stats,
     at: (u32, u32),
+    call: &str,
     error: FlowError,
     p_s: u8,
     now: u64,
 ) -> u8 {
-    let call = at.0;
     match error {
         FlowError::Gap(missing) => {
             stats.total.lost_packets += u64::from(missing);
-            let text = format!("call {call}: Data packets missing before P(S) {p_s}: {missing}");
+            let text = format!("{call}: Data packets missing before P(S) {p_s}: {missing}");
             stats.find("packet lost", at, now, text);
             1
         }
         FlowError::Repeated => {
             stats.total.duplicated_packets += 1;
-            let text = format!("call {call}: Data packet P(S) {p_s} came again");
+            let text = format!("{call}: Data packet P(S) {p_s} came again");
             stats.find("packet duplicated", at, now, text);
             1
         }
@@ -414,7 +414,7 @@ pub fn note_flow_error(
             };
             stats.total.protocol_errors += 1;
             count(&mut stats.protocol_errors, what);
-            stats.find("protocol", at, now, format!("call {call}: {what}"));
+            stats.find("protocol", at, now, format!("{call}: {what}"));
             diagnostic
         }
     }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -163,12 +164,25 @@ def make_options(load: Mapping[str, Any]) -> LoadOptions:
     return LoadOptions(**chosen)
 
 
+def end_by_signal() -> None:
+    """SIGTERM ends a command as Ctrl-C does: in order, with what there is so far.
+
+    A shell script cannot send SIGINT to what it started in the background.
+    """
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
 def run_against(
     target: Mapping[str, Any], folder: Path | None, work: Callable[[Engine, Target, Console], int]
 ) -> NoReturn:
     """Find the engine, open the target, work; end with the status of the work."""
     engine = find_engine()
     try:
+        end_by_signal()
         if folder is not None:
             results.prepare(folder)
         with open_target(**target) as opened:

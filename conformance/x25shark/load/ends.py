@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from .arguments import SIZES, fail, find_engine
+from .arguments import SIZES, end_by_signal, fail, find_engine
 from .options import OptionError
 from .results import INTEGRITY
 from .target import endpoint
@@ -36,6 +36,7 @@ def answer(
     address = endpoint(listen).rpartition(":")[0]
     console.print(f"Answering calls on {address}:{side.port} ({mode}); Ctrl-C ends.", markup=False)
     try:
+        end_by_signal()
         side.wait(duration if duration is not None else 1e6)
         while duration is None:
             side.wait(1e6)
@@ -172,6 +173,7 @@ def relay(
         fail(error)
     click.echo(f"Relaying from port {side.port} to {endpoint(connect)}; Ctrl-C ends.")
     try:
+        end_by_signal()
         end = time.monotonic() + duration if duration is not None else None
         while end is None or time.monotonic() < end:
             time.sleep(0.1)

@@ -110,14 +110,10 @@ def report(console: Console, measurement: Measurement, figure: Mapping[str, Any]
 
 
 def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, Any] | None) -> None:
-    """Every figure beside that of the control run."""
-    table = Table(
-        title="With the router and without", title_justify="left", box=SIMPLE_HEAD, pad_edge=False
-    )
-    table.add_column("")
-    table.add_column("router", justify="right")
-    table.add_column("control", justify="right")
-    table.add_column("share", justify="right")
+    """Every figure beside that of the control run, if there was one."""
+    table = _table("With the router and without" if control else "Rates")
+    for name in ("", "router", *(("control", "share") if control else ())):
+        table.add_column(name, justify="right" if name else "left")
     rates = [
         ("calls/s", "calls_per_second", rate),
         ("messages/s", "messages_per_second", rate),
@@ -126,35 +122,53 @@ def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, A
         ("user data received", "octets_received_per_second", octet_rate),
     ]
     for words, name, form in rates:
-        other = control[name] if control else None
-        share = percent(figure[name] / other) if other else "-"
-        table.add_row(words, form(figure[name]), form(other) if other is not None else "-", share)
+        cells = [form(figure[name])]
+        if control:
+            share = figure[name] / control[name] if control[name] else None
+            cells += [form(control[name]), "-" if share is None else percent(share)]
+        table.add_row(words, *cells)
     for words, name in (
         ("tester's CPU, of one processor", "tester_cpu"),
         ("router's CPU, of one processor", "router_cpu"),
         ("machine busy", "machine_busy"),
         ("other work on the machine", "other_work"),
     ):
-        values = [f[name] if f else None for f in (figure, control)]
-        table.add_row(words, *("-" if v is None else percent(v) for v in values), "")
+        values = [f[name] for f in (figure, control) if f]
+        table.add_row(words, *("-" if v is None else percent(v) for v in values))
     console.print(table)
+
+
+def _table(title: str) -> Table:
+    """Narrow enough for eight columns of figures in a terminal of 80."""
+    return Table(
+        title=title,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 0, 0, 1),
+    )
 
 
 def latencies(
     console: Console, figure: Mapping[str, Any], control: Mapping[str, Any] | None
 ) -> None:
     """Percentiles in milliseconds; the control run's median beside."""
-    table = Table(title="Latency in ms", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = _table("Latency in ms")
     columns = ("count", "min", "p50", "p90", "p99", "p99.9", "max")
-    for name in ("", *columns, "control p50"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=name != "control p50")
+    table.add_column("", no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    if control:
+        table.add_column("control p50", justify="right")
     for name, words in _WORDS.items():
         values = figure["latency_ms"][name]
         if values is None:
             continue
-        other = control["latency_ms"][name] if control else None
         cells = [count(values["count"]), *(milliseconds(values[c]) for c in columns[1:])]
-        table.add_row(words, *cells, milliseconds(other["p50"] if other else None))
+        if control:
+            alone = control["latency_ms"][name]
+            cells.append(milliseconds(alone["p50"] if alone else None))
+        table.add_row(words, *cells)
     console.print(table)
 
 

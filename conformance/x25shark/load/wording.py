@@ -34,8 +34,11 @@ def octet_rate(number: float) -> str:
 
 
 def milliseconds(value: float | None) -> str:
+    """Milliseconds with a microsecond's precision where it is small."""
     if value is None:
         return "-"
+    if value >= 1000:
+        return count(value)
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 

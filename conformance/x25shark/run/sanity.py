@@ -12,7 +12,7 @@ SANITY = Purpose(
     id="SANITY-CALL-01",
     purpose="A call is set up, carries data both ways, and is cleared.",
     clause="X.25 4.1, 4.3",
-    configurations=("T1", "T2"),
+    configurations=("T1", "T2", "TX", "T4"),
     pics=(),
 )
 

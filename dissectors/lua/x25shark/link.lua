@@ -245,6 +245,13 @@ local function show_lapb(tvb, tree, f, kept)
   end
 end
 
+local function show_ends(pinfo, entry)
+  if entry.direction then
+    pinfo.cols.src = NAMES[entry.direction]
+    pinfo.cols.dst = NAMES[1 - entry.direction]
+  end
+end
+
 local function dissect_frame(tvb, pinfo, tree)
   local length = tvb:len()
   local octets = length > 0 and tvb:raw(0, length) or ""
@@ -252,10 +259,7 @@ local function dissect_frame(tvb, pinfo, tree)
   local kept = remember(pinfo, octets, entry)
   layer.new_frame()
   pinfo.cols.protocol = "HDLC"
-  if entry.direction then
-    pinfo.cols.src = NAMES[entry.direction]
-    pinfo.cols.dst = NAMES[1 - entry.direction]
-  end
+  show_ends(pinfo, entry)
   local branch = show_frame(tvb, tree, entry, kept)
   if tvb:reported_len() > length then
     branch:add_proto_expert_info(made.expert["hdlcs.captured.short"])
@@ -279,6 +283,8 @@ local function dissect_frame(tvb, pinfo, tree)
     }
     layer.show(unit, inner, pinfo, tree)
     layer.hear_builtin({ unit }, pinfo, tree)
+    -- The built-in one puts the addresses of a Call there.
+    show_ends(pinfo, entry)
     layer.write_columns(pinfo, { summary .. " | " .. unit.summary })
   end
   return length

@@ -74,7 +74,8 @@ def noise(sock: socket.socket) -> None:
     time.sleep(0.01)
 
 
-def hang_up(_sock: socket.socket) -> None:
+def hang_up(sock: socket.socket) -> None:
+    sock.recv(1000)
     raise ConnectionError
 
 
@@ -102,12 +103,33 @@ def test_what_is_no_router_fails(
     assert why in result.reason
 
 
-def test_a_line_that_ends_is_opened_again_or_inconclusive(tmp_path: Path) -> None:
+def test_a_line_that_ends_is_opened_again_for_the_next_case(tmp_path: Path) -> None:
     with thing(hang_up) as port:
         results = run(port, tmp_path, *[body_of(cases()["HDLC-01"].function, {})] * 3)
+    assert len(results) == 3
     for result in results:
-        assert result.verdict in (Verdict.INCONCLUSIVE, Verdict.FAIL)
-        assert "line.a is not there: closed" in result.reason or "LapbUA" in result.reason
+        assert result.verdict is Verdict.FAIL
+        assert "expected LapbUA" in result.reason
+
+
+def test_a_line_that_cannot_be_opened_again_is_inconclusive(tmp_path: Path) -> None:
+    with thing(hang_up) as port:
+
+        def last_words(bench: Bench) -> None:
+            line = bench.line()
+            line.send(LapbSABM(p_f=1))
+            line.expect(LapbUA(p_f=1))
+
+        profile = parse_profile(PROFILE.format(port=port), "thing.toml")
+        campaign = Campaign(Options("thing.toml", profile, tmp_path, keep_going=True))
+        campaign.start()
+        case = cases()["HDLC-01"]
+        campaign.run_case(case.purpose, last_words)
+    campaign.run_case(case.purpose, body_of(case.function, case.options))
+    first, second = campaign.finish().cases
+    assert first.verdict is Verdict.FAIL
+    assert second.verdict is Verdict.INCONCLUSIVE
+    assert second.reason == f"line.a is not there: 127.0.0.1:{port}: connection refused"
 
 
 def test_a_dead_tap_is_an_error_that_says_so(tmp_path: Path) -> None:

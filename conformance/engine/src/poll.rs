@@ -94,6 +94,21 @@ impl Socket {
         }
     }
 
+    /// Listens, or says why not and what to do.
+    pub fn listen_or_say(at: SocketAddrV4) -> Result<Self, String> {
+        Self::listen(at).map_err(|error| {
+            let hint = match error.raw_os_error() {
+                Some(libc::EADDRINUSE) => {
+                    "another program listens there (ss -ltnp names it)".into()
+                }
+                Some(libc::EADDRNOTAVAIL) => "this machine does not have that address".into(),
+                Some(libc::EACCES) => "ports below 1024 need root".into(),
+                _ => error.to_string(),
+            };
+            format!("cannot listen on {at}: {hint}")
+        })
+    }
+
     /// Listens; accepted sockets inherit TCP_NODELAY.
     pub fn listen(at: SocketAddrV4) -> io::Result<Self> {
         let socket = Socket::new()?;

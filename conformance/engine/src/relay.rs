@@ -107,8 +107,7 @@ impl Relay {
             serde_json::from_str(json).map_err(|e| format!("configuration: {e}"))?;
         config.check()?;
         poll::raise_file_limit();
-        let listener = Socket::listen(config.listen)
-            .map_err(|e| format!("cannot listen on {}: {e}", config.listen))?;
+        let listener = Socket::listen_or_say(config.listen)?;
         let shared = Arc::new((listener, AtomicBool::new(false)));
         let worker = Worker::new(config, shared.clone()).map_err(|e| format!("relay: {e}"))?;
         let thread = std::thread::Builder::new()

@@ -28,8 +28,7 @@ pub struct Shared {
 impl Shared {
     pub fn new(config: Config) -> Result<Arc<Self>, String> {
         config.check()?;
-        let listener = Socket::listen(config.listen)
-            .map_err(|e| format!("cannot listen on {}: {e}", config.listen))?;
+        let listener = Socket::listen_or_say(config.listen)?;
         Ok(Arc::new(Shared {
             config,
             listener,

@@ -149,12 +149,21 @@ def test_a_faulty_relay_is_found_out(
     assert "data of call" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("stress", signal.SIGINT), ("stress", signal.SIGTERM), ("sweep", signal.SIGINT)],
+)
 def test_interrupting_keeps_the_results(
-    engine: Engine, profile: Path, tmp_path: Path, load_json: Result
+    engine: Engine,
+    profile: Path,
+    tmp_path: Path,
+    load_json: Result,
+    name: str,
+    number: signal.Signals,
 ) -> None:
     arguments = ("--router", str(profile), "-T", "600", "-o", str(tmp_path / "out"))
     process = subprocess.Popen(
-        command("stress", *arguments),
+        command(name, *arguments),
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -167,14 +176,20 @@ def test_interrupting_keeps_the_results(
         assert time.monotonic() < deadline
         time.sleep(0.05)
     time.sleep(1)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     text, errors = process.communicate(timeout=120)
     assert process.returncode == 130, text + errors
     assert "Interrupted" in text
     result = load_json()
     assert result["exit_status"] == 130
-    assert result["measurements"][0]["interrupted"] is True
-    assert result["measurements"][0]["caller"]["total"]["calls_failed"] == 0
+    if name == "sweep":
+        (cell,) = result["cells"]
+        assert cell["figures"]["calls_completed"] > 0
+        assert cell["figures"]["calls_failed"] == 0
+        assert "Interrupted in or after cell 1 of 84" in text
+    else:
+        assert result["measurements"][0]["interrupted"] is True
+        assert result["measurements"][0]["caller"]["total"]["calls_failed"] == 0
 
 
 def test_a_router_that_is_not_there_is_status_3(
@@ -196,6 +211,11 @@ def test_a_router_that_is_not_there_is_status_3(
         (["sweep", "-P", "100"], "packet size 100"),
         (["echo", "127.0.0.1:99999"], "no IPv4 address"),
         (["stress", "--fault", "BUG-SYS-08", "--connect", "127.0.0.1:1"], "--connect"),
+        (["stress", "--fault", "NOPE"], "no fault 'NOPE'"),
+        (["stress", "--shortest", "9", "-l", "8"], "--shortest 9"),
+        (["stress", "--hold-to-end", "-n", "1"], "-T"),
+        (["sweep", "--quick", "-o", "/proc/none"], "no results can be written into /proc/none"),
+        (["echo", "203.0.113.77"], "this machine does not have that address"),
     ],
 )
 def test_bad_usage_is_one_clear_line(
@@ -205,6 +225,20 @@ def test_bad_usage_is_one_clear_line(
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_address_in_use_is_named(engine: Engine, x25shark: Run) -> None:
+    b = engine.responder({"listen": "127.0.0.1:0"})
+    for arguments in (
+        ["echo", f"127.0.0.1:{b.port}"],
+        ["relay", f"127.0.0.1:{b.port}", "127.0.0.1:1"],
+        ["stress", "--connect", "127.0.0.1:1", "--listen", f"127.0.0.1:{b.port}"],
+    ):
+        done = x25shark(*arguments)
+        assert done.returncode == 2
+        assert f"127.0.0.1:{b.port}: another program listens there" in done.stderr
+        assert "Traceback" not in done.stderr
+    b.stop()
 
 
 def test_control_runs_directly_and_through_a_relay(engine: Engine) -> None:

@@ -68,7 +68,7 @@ def _figure(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.Fig
         hovermode="x unified",
         showlegend=True,
         # Below the plot, where the buttons of plotly do not hide it.
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "xanchor": "left"},
+        legend={"orientation": "h", "y": -0.24, "yanchor": "top", "x": 0, "xanchor": "left"},
         xaxis={"title": {"text": x}, "automargin": True},
         yaxis={"title": {"text": y}, "automargin": True, "rangemode": "tozero"},
     )

@@ -35,8 +35,22 @@ from .sweep import SweepPlan, run_sweep
 )
 @click.option("-T", "duration", type=click.FloatRange(0.1, 604_800), help="Seconds. Default: 20.")
 @click.option("-n", "calls", type=click.IntRange(1, 2**32 - 1), help="Number of calls.")
-@click.option("-P", "packet_size", type=SIZES, default="128", show_default=True)
-@click.option("-W", "window", type=click.IntRange(1, 127), default=2, show_default=True)
+@click.option(
+    "-P",
+    "packet_size",
+    type=SIZES,
+    default="128",
+    show_default=True,
+    help="Packet size to ask for, octets.",
+)
+@click.option(
+    "-W",
+    "window",
+    type=click.IntRange(1, 127),
+    default=2,
+    show_default=True,
+    help="Window to ask for.",
+)
 @click.option(
     "--messages",
     type=click.IntRange(0, 2**32 - 1),
@@ -69,14 +83,26 @@ from .sweep import SweepPlan, run_sweep
 )
 @click.option("--q-share", type=click.FloatRange(0, 1), default=0.0, help="Share with Q bit.")
 @click.option("--d-share", type=click.FloatRange(0, 1), default=0.0, help="Share with D bit.")
-@click.option("--interrupt-every", type=click.IntRange(0), default=0, metavar="MESSAGES")
-@click.option("--reset-every", type=click.IntRange(0), default=0, metavar="MESSAGES")
+@click.option(
+    "--interrupt-every",
+    type=click.IntRange(0),
+    default=0,
+    metavar="MESSAGES",
+    help="An Interrupt after so many messages; 0: none.",
+)
+@click.option(
+    "--reset-every",
+    type=click.IntRange(0),
+    default=0,
+    metavar="MESSAGES",
+    help="A Reset after so many messages; 0: none.",
+)
 @click.option(
     "--busy-every",
     type=click.IntRange(0),
     default=0,
     metavar="MESSAGES",
-    help="RNR, then RR 2 ms later.",
+    help="RNR after so many messages, RR 2 ms later; 0: none.",
 )
 @click.option(
     "-b",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The commands of this checkout; see README.md and CONTRIBUTING.md.
-#   make demo            the suite against the embedded reference router, and a report
+#   make demo            the suite against the embedded reference router, and reports
 #   make test            everything: linters, types, engine, the suite under pytest, unit tests
 #   make lint            ruff, mypy --strict, luacheck, rustfmt and clippy
 #   make unit            the unit tests alone
@@ -30,6 +30,9 @@ BESIDE := conformance:scapy_layers:dissectors/gaps:conformance/tests/reference
 demo: setup-demo
 	@echo "Running the suite against the embedded reference router (profile reference)."
 	@$(BIN)/x25shark run --router reference $(OWN) --output $(REPORT)
+	@echo "The same router by serial lines (profiles reference-serial and reference-xot-serial)."
+	@$(BIN)/x25shark run --router reference-serial $(OWN) --output $(REPORT)-serial
+	@$(BIN)/x25shark run --router reference-xot-serial $(OWN) --output $(REPORT)-xot-serial
 
 test: setup-test
 	@$(MAKE) --no-print-directory lint engine suite unit
@@ -88,4 +91,4 @@ linux-router: setup-demo
 	ci/linux-router/stop; exit $$status
 
 clean:
-	rm -rf .venv $(REPORT) $(REPORT)-linux conformance/engine/target dissectors/judge/build
+	rm -rf .venv $(REPORT) $(REPORT)-linux $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 from .language import (
     Bench,
     ClearIndication,
@@ -68,6 +70,7 @@ def test_sabm_is_repeated(bench: Bench) -> None:
     """N2 in all, one each T1; where the tester was held up the spacing cannot be judged."""
     line = open_set_up(bench)
     t1, n2, lag = line.profile.t1, line.profile.n2, bench.loop.lag
+    begin, began = line.cursor, time.monotonic()
 
     def silent(seconds: float, note: str) -> None:
         line.wait_until(lambda: False, seconds)
@@ -80,6 +83,9 @@ def test_sabm_is_repeated(bench: Bench) -> None:
         silent(0.8 * t1, f"0.8 times T1 after SABM {number - 1}")
         line.expect_at_once(LapbSABM(p_f=1), note=f"SABM {number} of N2")
     silent(1.5 * t1, "after N2 attempts")
+    # However late the tester looked: T1 lies between any two of them.
+    most = int((time.monotonic() - began) / (0.8 * t1)) + 1
+    line.expect_count(LapbSABM(), n2 - 1, most, start=begin, note="one each T1 at most")
     line.allow(LapbSABM())
 
 

@@ -141,9 +141,9 @@ def test_part_acknowledgements(bench: Bench) -> None:
 
 @purpose("LAPB-I-10")
 def test_full_windows_both_ways(bench: Bench) -> None:
-    """10 000 Data packets each way on one call, each a sequence of its own."""
+    """10 000 frames each way: Data, its acknowledgements, and those of the link."""
     call = bench.call(window=7)
-    for number in range(10_000 // 7):
+    for number in range(10_000 // 3 // 7 + 1):
         there = [f"there {number} {part}".encode() for part in range(7)]
         back = [f"back {number} {part}".encode() for part in range(7)]
         for one, other in zip(there, back, strict=True):

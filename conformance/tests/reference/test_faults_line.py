@@ -179,6 +179,10 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-23": on_link("0397000001"),
     "BUG-LAPB-24": on_link("013f"),
     "BUG-LAPB-25": busy,
+    "BUG-LAPB-26": router_sets_up(),
+    "BUG-LAPB-27": router_sets_up("031f"),
+    "BUG-LAPB-28": router_sets_up("0153"),
+    "BUG-LAPB-29": on_link(CALL, "0153"),
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {"BUG-HDLC-02", "BUG-LAPB-01", "BUG-SER-05"}

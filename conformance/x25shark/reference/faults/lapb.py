@@ -239,3 +239,41 @@ def polls_counted(patch: Patch) -> None:
         original(station, n_r)
         if station.peer_busy:
             station.attempts = attempts
+
+
+@fault("BUG-LAPB-26", "starts the link with SABM P=0")
+def sabm_without_p(patch: Patch) -> None:
+    @patch.wrap(Lapb, "command")
+    def command(original: Any, station: Lapb, kind: int) -> None:
+        if kind == Control.SABM:
+            station.station.frame_out(lapb_frames.unnumbered(station.other, kind, False))
+        else:
+            original(station, kind)
+
+
+@fault("BUG-LAPB-27", "DM F=1 does not end set-up")
+def refusal_ignored(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_dm")
+    def on_dm(original: Any, station: Lapb, p_f: bool) -> None:
+        if station.phase is not Phase.SET_UP:
+            original(station, p_f)
+
+
+@fault("BUG-LAPB-28", "answers DISC during set-up by UA")
+def collision_answered(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_disc")
+    def on_disc(original: Any, station: Lapb, p_f: bool) -> None:
+        if station.phase is Phase.SET_UP:
+            station.respond(Control.UA, p_f)
+            station.end_link()
+        else:
+            original(station, p_f)
+
+
+@fault("BUG-LAPB-29", "calls outlive their link")
+def calls_stay(patch: Patch) -> None:
+    def link_down(interface: SerialInterface) -> None:
+        interface.r = R.DOWN
+        interface.stop_timer()
+
+    patch.replace(SerialInterface, "link_down", link_down)

@@ -39,7 +39,7 @@ NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 # The embedded router answers within a millisecond; a witness that waits in vain waits this long.
 REACTION_SECONDS = 0.3
 # Every case that applies to one of these has to fail for some fault or null router.
-PROVEN = ("reference", "reference-basic")
+PROVEN = ("reference", "reference-basic", "reference-serial")
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),

@@ -257,8 +257,8 @@ class Bench:
         return line
 
     def unseen_lines(self) -> list[LineSide]:
-        """Lines that carry the case's calls, although the case is not about their frames."""
-        return [line for line in self.lines.values() if line.used and not line.watched]
+        """Lines whose frames are there, although the case is not about them."""
+        return [line for line in self.lines.values() if not line.watched]
 
     def raise_links(self) -> None:
         """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""

@@ -97,6 +97,15 @@ def any_address(patch: Patch) -> None:
         return frame._replace(command=False) if frame.kind in RESPONSES else frame
 
 
+@fault("BUG-HDLC-09", "bits behind the last whole octet are dropped and the frame is taken")
+def odd_bits_dropped(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "take")
+    def take(original: Any, link: SerialLink, received: Received) -> None:
+        if received.kind is Kind.UNALIGNED:
+            received = Received(Kind.FRAME, received.octets)
+        original(link, received)
+
+
 def accept_bad(patch: Patch, counter: str) -> None:
     """Frames that are counted as bad act all the same."""
 

@@ -2,7 +2,7 @@
 """One run of the suite, from preflight to results.
 
 Cases run one after another in the main thread. Behind them the capture thread cuts the stream
-into slices and the judging thread judges each; nobody waits for either until the end.
+into slices and two threads judge each (pipeline.py); nobody waits for them until the end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import gc
 import queue
 import secrets
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -39,9 +38,10 @@ from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
-from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Watched
+from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
 from .lines import Lines
 from .observations import called, fault_of_ours, flood, refused
+from .pipeline import Pipeline
 from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
@@ -118,7 +118,7 @@ class Campaign:
         self._slicer = Slicer(self._run, self._slices.put, network=options.profile.xot is not None)
         self._lines = Lines(self.profile, self.loop, self._run, self._slicer)
         self._capture: Capture | None = None
-        self._judging: threading.Thread | None = None
+        self._judging: Pipeline | None = None
         self._judgement: Judgement | None = None
         self._judge_name = ""
         self._started = time.time()
@@ -169,8 +169,10 @@ class Campaign:
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
             self._giving_up = GivingUp(self._sanity_call, self._restart_router if can else None)
-        self._judging = threading.Thread(target=self._judge_slices, name="judging", daemon=True)
-        self._judging.start()
+        assert self._judgement is not None
+        self._judging = Pipeline(
+            self._slices, self._judgement, self._records.get, self._settle_slice
+        )
 
     def _open_judge(self) -> None:
         judge: Judge
@@ -444,16 +446,17 @@ class Campaign:
 
     # verdicts
 
-    def _judge_slices(self) -> None:
-        while (found := self._slices.get()) is not None:
-            record = self._records.get(found.number)
-            if record is not None:
-                self._settle(record, found)
-
     def _settle(self, record: CaseRecord, found: Slice | None) -> None:
         assert self._judgement is not None
+        judgement = self._judgement
+        self._settle_slice(record, found, lambda: judgement.read(record, found))
+
+    def _settle_slice(
+        self, record: CaseRecord, found: Slice | None, read: Callable[[], Taken]
+    ) -> None:
+        assert self._judgement is not None
         try:
-            result = self._judgement.judge(record, found)
+            result = self._judgement.decide(read())
             if found is not None:
                 self.watcher.on_judged(record, found)
         except Exception as error:  # a case may cost its own verdict, never the run

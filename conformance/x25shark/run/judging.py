@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from scapy_x25 import summary_line
 
@@ -85,6 +86,24 @@ class Watched:
     error: str | None = None
 
 
+class _ToDecide(NamedTuple):
+    """What is there to decide a case with."""
+
+    record: CaseRecord
+    found: Slice
+    demands: list[tuple[Watched, Expectation]]
+    filters: list[str]
+    reading: Reading
+
+
+@dataclass
+class Taken:
+    """A case whose evidence has been read. rest is None if the result stands already."""
+
+    result: CaseResult
+    rest: _ToDecide | None = None
+
+
 class Judgement:
     """Judges the slices of a run, writes each as evidence."""
 
@@ -93,7 +112,11 @@ class Judgement:
         self._directory = directory
 
     def judge(self, record: CaseRecord, found: Slice | None) -> CaseResult:
-        """The result of one case. Never raises: what goes wrong here is verdict ERROR."""
+        """The result of one case."""
+        return self.decide(self.read(record, found))
+
+    def read(self, record: CaseRecord, found: Slice | None) -> Taken:
+        """Have judge two read the evidence of a case, if there is any to read."""
         result = CaseResult(
             id=record.purpose.id,
             group=record.purpose.group,
@@ -107,19 +130,19 @@ class Judgement:
         if record.failure is not None:
             result.verdict, result.reason = record.failure
             if result.verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
-                return result
+                return Taken(result)
         evidence = self._evidence_problem(found)
         if evidence is not None or found is None:
             # Where a serial line was not there, there is nothing to capture.
             no_line = found is not None and found.ended and result.verdict is Verdict.INCONCLUSIVE
             if result.verdict is not Verdict.ERROR and not no_line:
                 result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
-            return result
+            return Taken(result)
         found.frames.sort(key=lambda frame: frame.time)
         record.flood = record.flood or _unread_flood(record, found)
         if record.flood or found.cut:
             self._too_much(result, record, found)
-            return result
+            return Taken(result)
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
@@ -128,13 +151,19 @@ class Judgement:
             result.verdict = Verdict.ERROR
             result.reason = f"judge two gave no reading ({error.kind}): {error}"
             self._write(result, record, found)
-            return result
+            return Taken(result)
         result.remarks += opinion
-        judge_two = EvidenceJudge(reading, filters, found.lines)
-        self._decide(result, record, reading, judge_two)
-        self._watch(result, record, demands, judge_two)
-        self._write(result, record, found)
-        return result
+        return Taken(result, _ToDecide(record, found, demands, filters, reading))
+
+    def decide(self, taken: Taken) -> CaseResult:
+        """The result, once the evidence has been read."""
+        if taken.rest is not None:
+            record, found, demands, filters, reading = taken.rest
+            judge_two = EvidenceJudge(reading, filters, found.lines)
+            self._decide(taken.result, record, reading, judge_two)
+            self._watch(taken.result, record, demands, judge_two)
+            self._write(taken.result, record, found)
+        return taken.result
 
     def _too_much(self, result: CaseResult, record: CaseRecord, found: Slice) -> None:
         """A case with more packets than anybody judges: its evidence is kept, unread."""

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judging behind the cases: while judge two reads one case, the one before is decided.
+
+Two threads, for the first mostly waits for the process on libwireshark, and the second computes.
+Verdicts come in the order of the slices.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+from ..evidence.slicer import Slice
+from .judging import CaseRecord, Judgement, Taken
+
+# So many readings may wait to be decided: they are large.
+_AHEAD = 3
+
+Settle = Callable[[CaseRecord, Slice | None, Callable[[], Taken]], None]
+
+
+class Pipeline:
+    """Takes slices until None comes; settle gets each with what gives its reading, or raises."""
+
+    def __init__(
+        self,
+        slices: queue.Queue[Slice | None],
+        judgement: Judgement,
+        record_of: Callable[[int], CaseRecord | None],
+        settle: Settle,
+    ) -> None:
+        self._slices = slices
+        self._judgement = judgement
+        self._record_of = record_of
+        self._settle = settle
+        self._read: queue.Queue[tuple[CaseRecord, Slice, Callable[[], Taken]] | None]
+        self._read = queue.Queue(_AHEAD)
+        self._threads = [
+            threading.Thread(target=self._read_slices, name="reading", daemon=True),
+            threading.Thread(target=self._decide, name="judging", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def join(self) -> None:
+        """Wait for the last verdict; None has been put into the slices."""
+        for thread in self._threads:
+            thread.join()
+
+    def _read_slices(self) -> None:
+        while (found := self._slices.get()) is not None:
+            record = self._record_of(found.number)
+            if record is not None:
+                self._read.put((record, found, self._reading(record, found)))
+        self._read.put(None)
+
+    def _reading(self, record: CaseRecord, found: Slice) -> Callable[[], Taken]:
+        try:
+            taken = self._judgement.read(record, found)
+        except Exception as error:  # it belongs to the verdict of the case
+            failure = error
+
+            def failed() -> Taken:
+                raise failure
+
+            return failed
+        return lambda: taken
+
+    def _decide(self) -> None:
+        while (item := self._read.get()) is not None:
+            self._settle(*item)

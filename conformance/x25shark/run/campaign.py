@@ -13,7 +13,7 @@ import queue
 import secrets
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -35,6 +35,7 @@ from ..links.xot import LinkError, Listener
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NotApplicable
+from ..sides.rooms import MOST_ENDED, Ended
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from .giving_up import Ending, GivingUp
@@ -130,6 +131,7 @@ class Campaign:
         self._repeats = Repeats(options.repeat)
         self._giving_up: GivingUp | None = None
         self._turned_away: set[Direction] = set()
+        self._calls_ended: Ended = deque(maxlen=MOST_ENDED)
 
     # begin
 
@@ -304,6 +306,7 @@ class Campaign:
             record.number,
             self.options.seed + record.turn - 1,
             self._lines.ends,
+            self._calls_ended,
         )
         bench.restart_router = self._restart if self.router else None
         bench.counters_url = self._counters_url

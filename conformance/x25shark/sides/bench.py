@@ -48,18 +48,15 @@ from ..profile import Profile
 from .call import Call
 from .line import ChannelSide, LineSide
 from .race import Race
+from .rooms import Ended, Inconclusive, NoChannel, Rooms
 from .side import AbsentSide, ExpectationFailed, NotApplicable, Side
 
-__all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NotApplicable"]
+__all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "NotApplicable"]
 
 SIZE_CODES = {16 << i: 4 + i for i in range(9)}
 # Rule 8: on XOT no end is the DTE or the DCE, so these name the same state.
 _STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
 CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
-
-
-class Inconclusive(Exception):
-    """The purpose cannot be judged; the message says why."""
 
 
 class Bench:
@@ -75,6 +72,7 @@ class Bench:
         number: int,
         seed: int = 0,
         lines: Mapping[str, Line] | None = None,
+        ended: Ended | None = None,
     ) -> None:
         self.profile = profile
         self.purpose = purpose
@@ -97,6 +95,7 @@ class Bench:
         self.counters_url: Callable[[], str | None] = lambda: None
         self._listeners = listeners
         self._waiting: dict[str, list[Connection | Circuit]] = {name: [] for name in listeners}
+        self.rooms = Rooms(self, ended)
         self._calls = 0
         self._records = 0
         self._judge = TesterJudge(self.received, self.accepted)
@@ -201,6 +200,12 @@ class Bench:
         On a serial line: take a free logical channel.
         """
         self.raise_links()
+        self.rooms.give_back()
+        side = self._new_side(at, modulus)
+        self.rooms.opened(side)
+        return side
+
+    def _new_side(self, at: str, modulus: int) -> Side:
         if at in self.lines:
             return self._take_channel(at, modulus)
         ends = self.profile.xot
@@ -320,14 +325,14 @@ class Bench:
         """The next TCP connection from the router to there, or a kept one with a new Call."""
         if at not in self._waiting:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
-        name = "A" if at == "a" else "B"
-        self.loop.wait(lambda: self.is_called(at), self.patience)
-        kept = self._kept(at)
-        if kept is not None:
-            start, kept.next_call = kept.next_call or 0, None
-            return self._side(name, kept.connection, start=start)
-        waiting = self._waiting[at]
-        if not waiting:
+        self.loop.wait(
+            lambda: self.is_called(at) or self.rooms.refused() is not None, self.patience
+        )
+        side = self._take_called(at)
+        if side is None:
+            refused = self.rooms.refused()
+            if refused is not None:
+                self.rooms.refuse(refused)
             missing = Next(
                 at.upper(),
                 self.clause(clause),
@@ -337,7 +342,19 @@ class Bench:
             )
             self.state(missing)
             raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
-        connection = waiting.pop(0)
+        self.rooms.accepted(side)
+        return side
+
+    def _take_called(self, at: str) -> Side | None:
+        """The side of the next call of the router; None: there is none."""
+        name = "A" if at == "a" else "B"
+        kept = self._kept(at)
+        if kept is not None:
+            start, kept.next_call = kept.next_call or 0, None
+            return self._side(name, kept.connection, start=start)
+        if not self._waiting[at]:
+            return None
+        connection = self._waiting[at].pop(0)
         if isinstance(connection, Circuit):
             return self._channel_side(self.lines[at], connection)
         return self._side(name, connection)
@@ -503,6 +520,22 @@ class Bench:
 
         on: the connection of side A to use (a new one). Raises ExpectationFailed.
         """
+        if on is None:
+            return self.rooms.in_the_end(
+                lambda: self._place_call(request, None, modulus, lcn, answer, note, options)
+            )
+        return self._place_call(request, on, modulus, lcn, answer, note, options)
+
+    def _place_call(
+        self,
+        request: Packet | None,
+        on: Side | None,
+        modulus: int,
+        lcn: int,
+        answer: Packet | None,
+        note: str,
+        options: Mapping[str, Any] | None,
+    ) -> Call:
         side_a = self._reach(modulus, note) if on is None else on
         if on is None and not isinstance(side_a, ChannelSide):
             side_a.lcn = lcn
@@ -524,6 +557,7 @@ class Bench:
         try:
             return self.connect(modulus=modulus)
         except Inconclusive:
+            self.rooms.excuse()
             if self.in_preamble:
                 raise
             missing = Next(
@@ -662,6 +696,7 @@ class Bench:
                     connection.reset()
         for line in self.lines.values():
             line.finish()
+        self.rooms.note_ended()
 
     def _end_circuits(self) -> None:
         """Where a channel carried a further call, what was expected of the one before ends."""

@@ -89,6 +89,9 @@ class Side:
         # Octets before a further Call on the connection of a call that is over.
         self.next_call: int | None = None
         self.phase = "idle"
+        # Octets that had come when the side sent a Call, as long as it has sent nothing since and
+        # no case has looked at an answer.
+        self.unanswered_call: int | None = None
         self.allowed: list[Packet] = []
         connection.on_unit = self._arrived
         for unit in self.units:
@@ -125,7 +128,10 @@ class Side:
             octets = self.octets_of(packet)
             self._note(packet, octets)
             whole.append(octets)
+        start = self._received_end()
         self._transmit(whole)
+        called = bool(packets) and isinstance(packets[-1], CallRequest)
+        self.unanswered_call = start if called else None
 
     def _transmit(self, packets: Sequence[bytes]) -> None:
         self.send_octets(b"".join(map(unit, packets)))
@@ -144,6 +150,7 @@ class Side:
     def send_octets(self, octets: bytes) -> None:
         """Send octets on the connection as they are: headers, halves of packets, anything."""
         self.bench.last_sender = self
+        self.unanswered_call = None
         self.connection.send(octets)
 
     def unit_of(self, packet: Packet) -> bytes:
@@ -371,6 +378,10 @@ class Side:
         patience = bench.patience if within is None else within
         bench.wait_noting_lateness(decided, patience, expectation)
         seen = latest[0]
+        if not seen.met and bench.rooms.refused() is self:
+            bench.expectations[:] = [e for e in bench.expectations if e is not expectation]
+            bench.rooms.refuse(self)
+        self.unanswered_call = None
         if not seen.met:
             if seen.view is None and self.connection.end is None:
                 expectation.stop = self._received_end()

@@ -63,7 +63,7 @@ from ..judges.frames import InvalidFrame
 from ..judges.template import lacks
 from ..judges.values import ABSENT, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
-from ..sides.bench import Bench, Inconclusive, NotApplicable
+from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
 from ..sides.call import Call
 from ..sides.line import LineSide
 from ..sides.race import Race
@@ -112,6 +112,7 @@ __all__ = [
     "LapbUndefined",
     "LineSide",
     "Marker",
+    "NoChannel",
     "NotApplicable",
     "Packet",
     "PacketSize",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from scapy_x25 import X25
 
@@ -20,6 +20,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Inconclusive,
+    NoChannel,
     Packet,
     Side,
 )
@@ -48,6 +49,46 @@ def in_time(bench: Bench, times: int) -> Iterator[int]:
         yield number
 
 
+def at_a_time(bench: Bench, wanted: int, *, least: int = 1, spare: int = 0, each: int = 1) -> int:
+    """How many of these may be up at a time: as many as wanted, or as the router takes.
+
+    each: calls of one; spare: further calls that the case needs beside them. Raises NotApplicable.
+    """
+    limit = bench.profile.limits.calls
+    if limit is None or wanted * each + spare <= limit:
+        return wanted
+    room = (limit - spare) // each
+    needed = least * each + spare
+    bench.need(room >= least, f"{needed} calls at a time; the router takes {limit} (limits.calls)")
+    bench.remark(f"{room} at a time in place of {wanted}: the router takes {limit} calls")
+    return room
+
+
+def as_many(
+    bench: Bench,
+    wanted: int,
+    place: Callable[[int], Call],
+    *,
+    least: int = 1,
+    spare: int = 0,
+) -> list[Call]:
+    """So many calls at a time, or as many as the router takes; place: the how-manieth call.
+
+    Where the profile gives no limit, the first call that is refused for want of a channel shows it.
+    """
+    calls: list[Call] = []
+    for number in range(at_a_time(bench, wanted, least=least, spare=spare)):
+        try:
+            calls.append(place(number))
+        except NoChannel as full:
+            if len(calls) < least + spare:
+                raise
+            hang_up([calls.pop() for _ in range(spare)])
+            bench.remark(f"{len(calls)} at a time in place of {wanted}: {full}")
+            break
+    return calls
+
+
 def fill(bench: Bench, calls: int) -> list[Call]:
     """So many calls at the same time; that each comes about is expected."""
     return [bench.place_call(note=f"call {n + 1} of {calls}") for n in range(calls)]
@@ -62,6 +103,32 @@ def tidy(bench: Bench) -> None:
     for side in bench.sides:
         if side.connection.end is not None and not side.connection.closed:
             side.close()
+
+
+def done(sides: list[Side]) -> None:
+    """The tester closes these connections; the router ends what it had to B because of them.
+
+    Nothing is judged of how, and the other connections of B that the case takes anything on go on.
+    """
+    if not sides:
+        return
+    bench = sides[0].bench
+    take_calls(bench)
+    for side in sides:
+        side.phase = "idle"
+        side.close()
+    sides.clear()
+    called = [s for s in bench.sides if s.name == "B" and any(one is ANYTHING for one in s.allowed)]
+
+    def over() -> bool:
+        going_on = [s for s in called if not s.connection.closed and s.connection.end is None]
+        for side in going_on:
+            if side.phase == "being cleared":
+                side.send(ClearConfirmation())
+        return all(side.phase == "cleared" for side in going_on)
+
+    bench.loop.wait(over, bench.profile.times.reaction)
+    tidy(bench)
 
 
 def hang_up(calls: list[Call]) -> None:
@@ -101,6 +168,10 @@ def take_calls(bench: Bench) -> None:
 
 def call_among_others(bench: Bench, note: str = "") -> Call:
     """A fresh call, after stimuli of which Calls may have passed to B; those are not judged."""
+    return bench.rooms.in_the_end(lambda: _call_among_others(bench, note))
+
+
+def _call_among_others(bench: Bench, note: str) -> Call:
     take_calls(bench)
     try:
         a = bench.connect()
@@ -123,5 +194,7 @@ def call_among_others(bench: Bench, note: str = "") -> Call:
 
 
 def is_alive(bench: Bench, note: str = "liveness: a fresh call") -> None:
-    """Such a call, with data both ways."""
-    call_among_others(bench, note).fence(note)
+    """Such a call, with data both ways, and its end."""
+    call = call_among_others(bench, note)
+    call.fence(note)
+    hang_up([call])

@@ -24,6 +24,7 @@ from ..judges.values import Matcher
 from ..sides.bench import Bench, Inconclusive
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side, unit
+from .clearing import end
 
 AnySide = Side | AbsentSide
 
@@ -131,11 +132,13 @@ def call_arrived(bench: Bench, a: Side) -> bool:
 
 
 def connects(bench: Bench, a: Side, incoming: X25) -> None:
-    """The call of A arrives at B as the template says and is accepted; both ends can send."""
+    """The call of A arrives at B as the template says, both ends can send, and A ends it."""
     b: AnySide = bench.incoming(incoming) if bench.two_sided else AbsentSide()
     b.send(CallAccepted())
     a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    call = Call(bench, a, b)
+    call.fence()
+    end(call)
 
 
 def refuses(bench: Bench, a: Side, cause: Matcher | int, *codes: int) -> None:

@@ -39,6 +39,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .many import at_a_time
 
 NETWORK_CAUSES = (0x01, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 
@@ -463,7 +464,11 @@ def test_route_back_to_the_caller(bench: Bench) -> None:
 
 @purpose("PLP-CALL-31")
 def test_route_loop_is_stopped(bench: Bench) -> None:
-    """The route leads to the router itself; other calls go on meanwhile."""
+    """The route leads to the router itself; other calls go on meanwhile.
+
+    The loop may take a few channels until the router stops it.
+    """
+    at_a_time(bench, 1, spare=15)
     a = bench.connect()
     a.send(bench.call_request(called=bench.profile.addresses.loop_to_router))
     bench.fence("other calls go on")
@@ -558,7 +563,7 @@ def test_call_is_forwarded_once(bench: Bench) -> None:
     listener = bench.refuse("b")
     listener.ignore()
     try:
-        for _ in range(20):
+        for _ in range(at_a_time(bench, 20)):
             a = bench.connect()
             request = bench.call_request()
             a.send(request)

@@ -26,6 +26,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .many import as_many
 
 NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 
@@ -121,11 +122,15 @@ def test_clear_collision(bench: Bench) -> None:
     """
     channels = min(bench.profile.limits.calls or 16, 300)
     race = bench.race("clears collided", channels + 20, at_once=channels)
-    for _ in race:
+
+    def connected() -> Call:
         a = bench.connect()
         request = bench.call_request()
         a.send(request)
-        call = accepted(a, arrives(bench), request)
+        return accepted(a, arrives(bench), request)
+
+    for _ in race:
+        call = bench.rooms.in_the_end(connected)
         if clear_together(race, call):
             race.reached()
             end_of_collision(call.a)
@@ -235,8 +240,8 @@ def test_clear_during_a_reset(call: Call) -> None:
 @purpose("PLP-CLR-18")
 def test_no_spontaneous_clear(bench: Bench) -> None:
     """100 calls of 60 s at the same time (half of what the router takes), a fence each 10 s."""
-    number = min(100, (bench.profile.limits.calls or 100) // 2)
-    calls = [bench.call() for _ in range(number)]
+    number = min(100, ((bench.profile.limits.calls or 100) + 1) // 2)
+    calls = as_many(bench, number, lambda _: bench.call())
     for _ in range(6):
         bench.loop.wait(lambda: any(c.a.phase != "connected" for c in calls), 10.0)
         for call in calls:

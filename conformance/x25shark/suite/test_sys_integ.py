@@ -29,7 +29,7 @@ from .language import (
     Side,
     purpose,
 )
-from .many import ANYTHING, first_packet
+from .many import ANYTHING, as_many, at_a_time, done, first_packet
 from .procedure_errors import expect_after
 from .reactions import both, header, put
 
@@ -51,13 +51,16 @@ def streams(bench: Bench, calls: list[Call]) -> None:
 @purpose("SYS-INTEG-01")
 def test_fifty_calls_carry_fifty_streams(bench: Bench) -> None:
     """50 calls with LCN 1 to 50, six records of 500 octets each, in turn."""
-    streams(bench, [bench.place_call(lcn=1 + n, options=WIDE) for n in range(CALLS)])
+    streams(
+        bench,
+        as_many(bench, CALLS, lambda n: bench.place_call(lcn=1 + n, options=WIDE), least=2),
+    )
 
 
 @purpose("SYS-INTEG-02")
 def test_fifty_calls_with_the_same_lcn(bench: Bench) -> None:
     """50 calls with LCN 1, six records of 500 octets each, in turn."""
-    streams(bench, [bench.place_call(lcn=1, options=WIDE) for _ in range(CALLS)])
+    streams(bench, as_many(bench, CALLS, lambda _: bench.place_call(lcn=1, options=WIDE), least=2))
 
 
 @purpose("SYS-INTEG-03")
@@ -104,7 +107,7 @@ def test_late_confirmation_of_an_old_call(bench: Bench) -> None:
 def test_calls_in_both_directions(bench: Bench) -> None:
     """25 calls from A to B and 25 from B to A, at the same time."""
     there, back = [], []
-    for _ in range(25):
+    for _ in range(at_a_time(bench, 25, each=2)):
         there.append(bench.place_call())
         b = bench.connect(at="b")
         addresses = bench.profile.addresses
@@ -162,13 +165,14 @@ def faults(side: Side) -> list[bytes]:
 @purpose("SYS-INTEG-07")
 def test_faults_on_one_call_leave_the_others_alone(bench: Bench) -> None:
     """Nine calls with data; malformed packets on a tenth, each on a fresh one."""
-    others = [bench.call() for _ in range(9)]
+    others = as_many(bench, 9, lambda _: bench.call(), spare=1)
     for number in range(len(faults(others[0].a))):
         victim = bench.call()
         victim.a.allow(ANYTHING)
         victim.b.allow(ANYTHING)
         put(victim.a, faults(victim.a)[number])
-        others[number % 9].fence("a call beside the one with the error")
+        others[number % len(others)].fence("a call beside the one with the error")
+        done([victim.a])
     for call in others:
         call.fence("a call beside those with errors")
 
@@ -181,7 +185,7 @@ def test_what_belongs_to_a_call_arrives_together(bench: Bench) -> None:
     """
     sent: dict[bytes, tuple[Side, Packet]] = {}
     digits = bench.profile.addresses.a
-    calls = min(100, (bench.profile.limits.calls or 101) - 1)
+    calls = at_a_time(bench, 100, least=2, spare=1)
     for number in range(calls):
         facility = Priority(value=bytes((number, 1)))
         calling = digits[: max(len(digits) - 2, 0)] + f"{number:02}"
@@ -208,12 +212,12 @@ def test_what_belongs_to_a_call_arrives_together(bench: Bench) -> None:
 @purpose("SYS-INTEG-09")
 def test_resets_on_some_calls_leave_the_others_alone(bench: Bench) -> None:
     """20 calls with three Data each; ten of them, taken at random, are reset."""
-    calls = [bench.call() for _ in range(20)]
+    calls = as_many(bench, 20, lambda _: bench.call(), least=2)
     for call in calls:
         for number in range(3):
             call.a.send_data(bytes((number,)))
             call.b.expect(Data(p_s=number, user_data=bytes((number,))))
-    reset = set(bench.random.sample(range(20), 10))
+    reset = set(bench.random.sample(range(len(calls)), len(calls) // 2))
     for number in sorted(reset):
         calls[number].a.send(ResetRequest(cause=0, diagnostic=number))
         calls[number].b.expect(ResetIndication(cause=0, diagnostic=number))

@@ -34,7 +34,7 @@ from .language import (
     Side,
     purpose,
 )
-from .many import fill, hang_up, tidy
+from .many import at_a_time, fill, hang_up, tidy
 from .reactions import both, header, put
 
 
@@ -79,7 +79,7 @@ def refused_by_b(bench: Bench) -> None:
 def test_calls_sent(bench: Bench) -> None:
     """Four calls that B accepts, two that it refuses."""
     with counting(bench, "calls_out", "call_failures"):
-        hang_up(fill(bench, 4))
+        hang_up(fill(bench, at_a_time(bench, 4)))
         refused_by_b(bench)
         refused_by_b(bench)
 
@@ -207,13 +207,13 @@ def test_first_restart_is_not_counted(bench: Bench) -> None:
 def test_gauges_of_circuits(bench: Bench) -> None:
     """Six calls are up; then they are cleared, with errors between."""
     with counting(bench, "circuits"):
-        calls = fill(bench, 6)
+        calls = fill(bench, at_a_time(bench, 6, least=3))
         calls[-1].fence()
     with counting(bench, "circuits"):
         error_of_a(bench)
-        hang_up(calls[:3])
+        hang_up(calls[: len(calls) // 2])
         error_of_a(bench)
-        rest = calls[3:]
+        rest = calls[len(calls) // 2 :]
         if bench.model != "splice":
             error_in_data_transfer(bench, rest.pop())
         hang_up(rest)

@@ -22,7 +22,15 @@ from .language import (
     Side,
     purpose,
 )
-from .many import ANYTHING, call_among_others, first_packet, in_time, is_alive
+from .many import (
+    ANYTHING,
+    at_a_time,
+    call_among_others,
+    done,
+    first_packet,
+    in_time,
+    is_alive,
+)
 from .reactions import both, put, reach
 
 EVERY = 20
@@ -50,14 +58,6 @@ def legal_packets(bench: Bench, side: Side) -> list[bytes]:
     ]
 
 
-def done(sides: list[Side]) -> None:
-    """The tester closes the connections of a group of stimuli."""
-    for side in sides:
-        side.phase = "idle"
-        side.close()
-    sides.clear()
-
-
 def mutated(chance: random.Random, octets: bytes) -> bytes:
     """One to three changes: an octet, a bit, octets put in or left out."""
     changed = bytearray(octets)
@@ -79,25 +79,34 @@ def mutated(chance: random.Random, octets: bytes) -> bytes:
 def test_mutated_packets(bench: Bench) -> None:
     """400 mutations of legal packets, with a call and without, liveness after each 20."""
     sides: list[Side] = []
-    for number in range(400):
+    room = at_a_time(bench, EVERY, spare=1)
+    for number in in_time(bench, 400):
+        if len(sides) == room:
+            done(sides)
         side = open_side(bench, connected=number % 2 == 0)
         sides.append(side)
         packet = bench.random.choice(legal_packets(bench, side))
         put(side, mutated(bench.random, packet))
         if number % EVERY == EVERY - 1:
             is_alive(bench)
-            done(sides)
+    done(sides)
     is_alive(bench)
 
 
 @purpose("SYS-ROB-02")
 def test_random_octets(bench: Bench) -> None:
     """100 connections of 1 to 600 random octets; half of them close behind the octets."""
-    for number in range(100):
+    sides: list[Side] = []
+    room = at_a_time(bench, 100, spare=1)
+    for number in in_time(bench, 100):
+        if len(sides) == room:
+            done(sides)
         side = open_side(bench, connected=False)
         side.send_octets(bench.random.randbytes(bench.random.randint(1, 600)))
         if number % 2:
             side.close()
+        else:
+            sides.append(side)
         if number % EVERY == EVERY - 1:
             is_alive(bench)
     is_alive(bench)
@@ -106,8 +115,13 @@ def test_random_octets(bench: Bench) -> None:
 @purpose("SYS-ROB-03")
 def test_legal_packets_in_any_order(bench: Bench) -> None:
     """20 connections, half of them with a call, and 25 packets of random types on each."""
-    for number in range(20):
+    sides: list[Side] = []
+    room = at_a_time(bench, EVERY, spare=1)
+    for number in in_time(bench, 20):
+        if len(sides) == room:
+            done(sides)
         side = open_side(bench, connected=number % 2 == 0)
+        sides.append(side)
         packets = legal_packets(bench, side)
         for _ in range(25):
             put(side, bench.random.choice(packets))
@@ -124,13 +138,16 @@ def cuts(bench: Bench, side: Side) -> Iterator[bytes]:
 @purpose("SYS-ROB-04")
 def test_cut_packets(bench: Bench) -> None:
     """Each with a length that fits, before a call and in a call."""
+    sides: list[Side] = []
     for connected in (False, True):
-        sides: list[Side] = []
         pattern = list(cuts(bench, bench.connect()))
-        for packet in pattern:
+        room = at_a_time(bench, len(pattern), spare=2)
+        for number in in_time(bench, len(pattern)):
+            if len(sides) == room:
+                done(sides)
             side = open_side(bench, connected=connected)
             sides.append(side)
-            put(side, packet)
+            put(side, pattern[number])
         is_alive(bench)
         done(sides)
     is_alive(bench)
@@ -153,7 +170,10 @@ def test_fast_connects_and_closes(bench: Bench) -> None:
 
 @purpose("SYS-ROB-06")
 def test_call_storm(bench: Bench) -> None:
-    """250 Calls, each sent as soon as the one before is out: connected, cleared or closed."""
+    """250 Calls, each sent as soon as the one before is out: connected, cleared or closed.
+
+    They are ended before the fence: the router may have no room for one more.
+    """
     calling: list[Side] = []
     for _ in range(250):
         a = reach(bench)
@@ -166,6 +186,10 @@ def test_call_storm(bench: Bench) -> None:
                 break
             accept_all(bench)
         a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED)
+        if a.phase == "being cleared":
+            a.send(ClearConfirmation())
+        a.allow(ANYTHING)
+    done(calling)
     is_alive(bench)
 
 
@@ -187,7 +211,11 @@ def accept_all(bench: Bench) -> None:
 def test_flapping_of_the_called_side(bench: Bench) -> None:
     """60 calls. In turn and at random B takes no connection, resets it, or accepts the call."""
     listener = bench.refuse("b")
-    for _ in range(60):
+    sides: list[Side] = []
+    room = at_a_time(bench, 60, spare=1)
+    for _ in in_time(bench, 60):
+        if len(sides) == room:
+            done(sides)
         what = bench.random.choice(("refuses", "resets", "accepts"))
         a = reach(bench)
         if what == "refuses":
@@ -205,6 +233,8 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
         accept_all(bench)
         cleared = ClearIndication(cause=bench.network_clear)
         a.expect(*([CallAccepted()] if what == "accepts" else []), cleared, CLOSED)
+        a.allow(ANYTHING)
+        sides.append(a)
     is_alive(bench)
 
 

@@ -40,6 +40,7 @@ from .language import (
     Side,
     purpose,
 )
+from .many import as_many, at_a_time
 
 XOT_PORT = 1998
 # More than any router needs to queue for a call whose peer takes nothing.
@@ -195,7 +196,7 @@ def test_stalled_header(bench: Bench) -> None:
 @purpose("XOT-TCP-11")
 def test_many_stalled_connections(bench: Bench) -> None:
     """5 octets of a packet of 30 on each of NSTALL connections."""
-    for _ in range(bench.profile.limits.stalled_connections):
+    for _ in range(at_a_time(bench, bench.profile.limits.stalled_connections, spare=1)):
         bench.connect().send_octets(bytes.fromhex("0000 001e 10"))
     bench.fence(note="a call beside stalled connections")
 
@@ -470,7 +471,7 @@ def test_orderly_stop(bench: Bench) -> None:
     restart = bench.restart_router
     if restart is None:
         raise NotApplicable("the profile has no way to stop the router")
-    calls = [bench.call() for _ in range(10)]
+    calls = as_many(bench, 10, lambda _: bench.call())
     problems: list[Exception] = []
 
     def stop_and_start() -> None:
@@ -528,7 +529,7 @@ def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
     finally:
         listener.stop()
         listener.resume()
-    others = [bench.call(window=7) for _ in range(3)]
+    others = [bench.call(window=7) for _ in range(at_a_time(bench, 3, spare=1))]
     assert isinstance(held.b, Side)
     held.b.withholding = True
     held.b.connection.stop_reading()

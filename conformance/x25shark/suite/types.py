@@ -17,7 +17,9 @@ from .language import (
     PvcSetup,
     ResetConfirmation,
     ResetIndication,
+    Side,
 )
+from .many import at_a_time, done
 from .reactions import cleared_or_closed, fence_call, header, put, reach, withdrawn
 from .scenes import complete_clear, enter
 
@@ -53,14 +55,19 @@ def errors_in_data_transfer(octet_3: int) -> tuple[int, ...]:
 
 def on_a_free_channel(bench: Bench) -> None:
     """Each on a connection of its own: discarded, cleared or closed, and no Call at B."""
+    sides: list[Side] = []
+    room = at_a_time(bench, 256, spare=1)
     for octet_3 in range(256):
         a = reach(bench)
+        sides.append(a)
         a.allow(ClearIndication(cause=bench.local_clear), ClearConfirmation())
         if octet_3 == _PVC_SETUP and bench.declared("X-PVC"):
             a.allow(PvcSetup())
         put(a, header(a, octet_3))
-        if octet_3 % 64 == 63:
+        if octet_3 % 64 == 63 or len(sides) == room:
             fence_call(bench)
+        if len(sides) == room:
+            done(sides)
 
 
 def while_a_call_is_pending(bench: Bench) -> None:

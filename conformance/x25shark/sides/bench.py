@@ -679,7 +679,7 @@ class Bench:
                         side.direction,
                         start=side.origin,
                         stop=side.stop,
-                        passing=side.passing + tuple(allowed),
+                        passing=side.passing + tuple(allowed) + self._repeated(side),
                         relaxed_from=relaxed,
                         relaxed=side.relaxed,
                     )
@@ -707,6 +707,16 @@ class Bench:
                     if mine and side.origin <= expectation.start < side.stop:
                         ends = [e for e in (expectation.stop, side.stop) if e is not None]
                         expectation.stop = min(ends)
+
+    def _repeated(self, side: Side) -> tuple[Packet, ...]:
+        """What may come again for want of an answer: the T12 and T13 of the router run meanwhile."""
+        kinds = [unit.packet[2:3] for unit in side.connection.received]
+        again: list[Packet] = []
+        if kinds.count(b"\x13") > 1:
+            again.append(ClearRequest(diagnostic=self.diagnostic(50)))
+        if kinds.count(b"\x1b") > 1:
+            again.append(ResetRequest(diagnostic=self.diagnostic(51)))
+        return tuple(again)
 
     def _note_causes(self) -> None:
         """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208)."""

@@ -131,6 +131,24 @@ def test_sabm_in_transfer_resets_and_disc_ends(bench: Bench) -> None:
     ]
 
 
+def test_a_station_that_refuses_answers_sabm_by_dm_until_it_asks_itself(bench: Bench) -> None:
+    bench.station.refusing = True
+    assert bench.tell("033f", "032f") == ["031f", "030f"]
+    assert not bench.station.up
+    bench.station.set_up()
+    bench.taken()
+    assert bench.tell("033f") == ["0373"]
+    assert bench.tell("0173") == []
+    assert bench.station.up
+
+
+def test_each_link_is_counted(bench: Bench) -> None:
+    assert bench.station.links == 0
+    bench.up()
+    bench.tell("033f")
+    assert bench.station.links == 2
+
+
 def test_by_hand_nothing_is_answered(bench: Bench) -> None:
     bench.up()
     bench.station.by_hand = True
@@ -201,6 +219,29 @@ def test_link_and_dissector_agree_on_what_is_in_sequence(seed: int, judge: Wires
     ]
     assert one == two
     assert len(one) > 5
+
+
+def test_channel_0_outlives_a_link_and_calls_do_not() -> None:
+    loop = Loop()
+    own, far = socket.socketpair()
+    line = Line(loop, "line.a", own, "octet")
+    channels = Channels(line, lambda _packet: None, highest_first=True)
+    layer, by_link, by_restart = (channels.open(lcn) for lcn in (0, 1, 2))
+    channels.link_lost("the router sent DISC")
+    assert layer.end is None
+    assert by_link.end == "the router sent DISC"
+    by_restart.end = None
+    restart = hdlc.with_fcs(bytes.fromhex("03001000fb0000"))
+    channels.took(FrameUnit(0, restart, "", 0.0), sent=True)
+    assert by_restart.over
+    assert by_restart.end is None
+    channels.took(FrameUnit(0, restart, "", 0.0), sent=False)
+    assert by_restart.end == "the router restarted the packet layer"
+    assert layer.end is None
+    for sock in (own, far):
+        sock.close()
+    line.close()
+    loop.close()
 
 
 def test_a_call_behind_a_cleared_one_is_a_circuit_of_its_own() -> None:

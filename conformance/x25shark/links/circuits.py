@@ -168,8 +168,7 @@ class Channels:
             if self.on_channel is not None:
                 self.on_channel(lcn)
         if lcn == 0 and len(packet) > 2 and packet[2] in _RESTARTS:
-            for circuit in self._current.values():
-                circuit.over = circuit.over or circuit.lcn != 0
+            self._restarted(by_router=not sent)
         kind = packet[2] if len(packet) > 2 else -1
         current = self._current.get(lcn)
         if not sent and kind == _CALL and (current is None or current.over):
@@ -178,6 +177,14 @@ class Channels:
                 self.on_circuit(current)
         if current is not None:
             current.took(brought, sent=sent)
+
+    def _restarted(self, *, by_router: bool) -> None:
+        """Every call is over; of the router nothing more can come then, no confirmation either."""
+        for circuit in self._current.values():
+            if circuit.lcn != 0:
+                circuit.over = True
+                if by_router:
+                    circuit.end = circuit.end or "the router restarted the packet layer"
 
     def log(self, lcn: int) -> ChannelLog:
         """All packets of a channel."""
@@ -210,6 +217,7 @@ class Channels:
         return next(iter(unused or over), None)
 
     def link_lost(self, why: str) -> None:
-        """No circuit is carried any more."""
+        """No call is carried any more; channel 0 is there as soon as there is a link again."""
         for circuit in self._current.values():
-            circuit.end = circuit.end or why
+            if circuit.lcn != 0:
+                circuit.end = circuit.end or why

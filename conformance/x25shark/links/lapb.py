@@ -48,6 +48,10 @@ class Station:
         self.by_hand = False
         # I frames are not acknowledged while this is set.
         self.withholding = False
+        # SABM is answered by DM: there shall be no link yet.
+        self.refusing = False
+        # How often the link has come up, or was reset.
+        self.links = 0
         self.on_link_lost: Callable[[str], None] = lambda _why: None
         self._deadline: float | None = None
         self._forget()
@@ -72,6 +76,7 @@ class Station:
 
     def set_up(self) -> None:
         """Send SABM P=1; the link is up when UA has come."""
+        self.refusing = False
         self._forget()
         self.phase = "set-up"
         self._attempts = 1
@@ -142,9 +147,7 @@ class Station:
         # What a case sent by hand may have had P=0; then T1 does not run.
         answers = p_f or self._deadline is None
         if kind == UA and self.phase == "set-up" and answers:
-            self._forget()
-            self.phase = "transfer"
-            self._deadline = None
+            self._began()
         elif answers and (
             (kind == DM and self.phase == "set-up")
             or (kind in (UA, DM) and self.phase == "disconnecting")
@@ -166,18 +169,23 @@ class Station:
 
     def _asked_for_link(self, p_f: bool) -> None:
         """SABM: a link, or a collision of SABMs (X.25 2.4.4.5.1); during transfer a reset."""
-        if self.phase == "disconnecting":
+        if self.phase == "disconnecting" or (self.refusing and self.phase == "disconnected"):
             self.emit(self.own, DM | _P_F * p_f)
             return
         was_up = self.phase == "transfer"
         self.emit(self.own, UA | _P_F * p_f)
         if self.phase == "set-up":
             return
+        self._began()
+        if was_up:
+            self.on_link_lost("the router reset the link (SABM)")
+
+    def _began(self) -> None:
+        """A link from here on: all counts are 0 (X.25 2.4.7)."""
         self._forget()
         self._deadline = None
         self.phase = "transfer"
-        if was_up:
-            self.on_link_lost("the router reset the link (SABM)")
+        self.links += 1
 
     def _lost(self, why: str) -> None:
         self.phase = "disconnected"

@@ -5,6 +5,7 @@ the calls on its logical channels, which are sides like any other.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
@@ -134,7 +135,6 @@ class LineSide(Side):
     station below answers by itself unless by_hand is set.
     """
 
-    passing = _LINK_FLOW
     relaxed = _LINK_ENDING
 
     def __init__(self, bench: Bench, name: str, line: Line, profile: LineProfile) -> None:
@@ -146,8 +146,13 @@ class LineSide(Side):
         self.channels = Channels(line, self.station.send, highest_first=profile.role == "dce")
         self.station.on_link_lost = self.channels.link_lost
         self.station.by_hand = True
+        # It may ask whether the tester is there, too, if the tester was held up for its T1.
+        self._asked = (LapbRR(address=self.station.own, p_f=1),)
+        self.passing = (*_LINK_FLOW, *self._asked)
         # watched: the case is about frames; kept_down: it wants no link.
         self.watched = self.used = self.kept_down = False
+        # The link on which the packet layer has been restarted; 0: none yet.
+        self._restarted = 0
         line.begin_case()
         line.on_received, line.on_sent = self._received, self._sent
         super().__init__(bench, name, cast(Connection, FramePlane(line)))
@@ -257,7 +262,7 @@ class LineSide(Side):
     # expecting
 
     def expect(self, *alternatives: Packet | TcpEnd, **options: Any) -> Packet | None:
-        """As Side.expect(), for frames. I frames and RR without P/F pass unless expected."""
+        """As Side.expect(), for frames. What a link may bring at any time passes."""
         return super().expect(*map(self._addressed, alternatives), **options)
 
     def decoded(self, octets: bytes) -> Packet:
@@ -305,7 +310,7 @@ class LineSide(Side):
         """Preamble: the link is in its disconnected phase. Raises Inconclusive.
 
         It is set up first, so that DISC ends a link and is answered by UA; not so where the
-        router sets it up as well, since the two might collide.
+        router sets it up as well, since the two might collide. What it tries then is refused (DM).
         """
         self.kept_down = True
         self.take_part()
@@ -315,6 +320,7 @@ class LineSide(Side):
                 self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
             self.station.disconnect()
             self.expect(LapbUA(p_f=1), LapbDM(p_f=1), passing=self._set_up_tries())
+        self.station.refusing = True
         if self.profile.initiates:
             self.allow(LapbSABM())
 
@@ -329,14 +335,16 @@ class LineSide(Side):
         judged: it is no preamble; what goes wrong is what the case is about.
         """
         self.kept_down = False
-        if self.station.up:
+        if self.station.up and (self.by_hand or self._restarted == self.station.links):
             return
         self._begin_sending()
         with nullcontext() if judged else self.bench.preamble():
-            self.station.set_up()
-            self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
-            # What came before belongs to an earlier link.
-            self.bench.channel_zero(self, self.cursor)
+            if not self.station.up:
+                self.station.set_up()
+                self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
+                # What came before belongs to an earlier link.
+                layer = self.bench.channel_zero(self, self.cursor)
+                layer.cursor = max(layer.cursor, self.cursor)
             self.restart()
 
     def restart(self) -> None:
@@ -347,6 +355,7 @@ class LineSide(Side):
         layer.expect(RestartConfirmation(), RestartRequest())
         # A call over another link must not overtake it.
         layer.wait_until(lambda: not self.station.unacknowledged)
+        self._restarted = self.station.links
         self.cursor = self.connection.received_octets
 
     @property
@@ -370,12 +379,17 @@ class LineSide(Side):
             self.send(LapbRR(address=self.command_address, p_f=1))
             self.expect(
                 LapbRR(address=self.command_address, p_f=1, n_r=expected),
-                passing=(LapbI(), LapbRR(p_f=0)),
+                passing=(*_LINK_FLOW, *self._asked),
                 note="fence",
             )
         else:
             self.send(LapbDISC(p_f=1))
             self.expect(LapbDM(p_f=1), passing=passing, note="fence")
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass for the router's timers: no longer than needed, unlike a patient wait."""
+        until = time.monotonic() + seconds
+        self.wait_until(lambda: time.monotonic() >= until, seconds)
 
     def skip(self) -> None:
         """What has come so far has no expectation: preambles brought it."""
@@ -385,7 +399,8 @@ class LineSide(Side):
         """RR P=1 and the answer to it, which has F=1 and what fields say."""
         self.send(LapbRR(address=self.command_address, p_f=1))
         return self.expect(
-            LapbRR(address=self.command_address, p_f=1, **fields), passing=(LapbI(), LapbRR(p_f=0))
+            LapbRR(address=self.command_address, p_f=1, **fields),
+            passing=(*_LINK_FLOW, *self._asked),
         )
 
     def packet(self, packet: Packet, **fields: Any) -> Packet:

@@ -217,7 +217,7 @@ def test_idle_line(bench: Bench) -> None:
     bench.remark(f"idle for {1.2 * line.profile.t3:g} s")
     for _ in range(12):
         line.send_idle(20)
-        line.wait_until(lambda: False, line.profile.t3 / 10)
+        line.pause(line.profile.t3 / 10)
     line.station.set_up()
     line.expect(LapbUA(p_f=1), passing=(LapbRR(), LapbSABM(), LapbDISC(), LapbDM(), LapbI()))
     # What the new link brings: the restart of the router.

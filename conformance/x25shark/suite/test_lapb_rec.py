@@ -154,7 +154,7 @@ def test_n_r_of_a_frame_out_of_sequence(bench: Bench) -> None:
     out_of_sequence(line, restart, 1)
     in_time = time.monotonic() - began < 0.8 * line.profile.t1
     line.expect(LapbREJ(n_r=line.station.v_s), passing=polls(line))
-    line.wait_until(lambda: False, 1.5 * line.profile.t1)
+    line.pause(1.5 * line.profile.t1)
     for poll in polls(line) if in_time else ():
         line.expect_count(poll, 0, 0)
     if not in_time:
@@ -190,6 +190,7 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
         )
     else:
         layer.expect(RestartRequest(), note="no silent gap")
+        layer.send(RestartConfirmation())
     far.allow(ClearIndication(), ResetIndication())
     near.allow(Data(), ResetIndication(), ClearIndication())
     layer.allow(RestartRequest())

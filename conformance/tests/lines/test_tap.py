@@ -178,7 +178,23 @@ def test_a_frame_behind_the_marker_is_of_the_next_case() -> None:
         now.mark(now.tap.begin, 4)
     now.slicer.finish()
     assert {n: len(s.frames) for n, s in now.done.items()} == {1: 1, 2: 2, 3: 3, 4: 0}
-    assert now.slicer.stray_count == 1
+    assert now.slicer.stray_count == 0
+
+
+def test_between_the_cases_only_packets_and_damage_are_strays() -> None:
+    link = [b"\x01\x3f", b"\x03\x73", b"\x01\x21", b"\x01\x87\x3f\x00\x01"]
+    packets = [b"\x03\x00\x10\x00\xfb\x00\x00", b"\x03\x02"]
+    with running() as now:
+        now.connect()
+        now.mark(now.tap.begin, 1)
+        now.mark(now.tap.end, 1)
+        for content in (*link, *packets):
+            now.tap.sock.sendall(hdlc.frame_octets([hdlc.with_fcs(content)]))
+        now.tap.sock.sendall(b"\x7e\x01\x3f\xaa\x55\x7d\x7e\x01\x3f\xaa\x7e")
+        now.mark(now.tap.begin, 2)
+    now.slicer.finish()
+    # Two I frames, one that was aborted, and a runt.
+    assert now.slicer.stray_count == 4
 
 
 def test_a_router_that_goes_and_comes_again() -> None:

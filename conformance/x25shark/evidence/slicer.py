@@ -6,7 +6,8 @@ open and close the window of a case. A TCP connection belongs to the case in who
 falls, with all its later packets; the frames of connections that belong to none are strays.
 
 Each serial line has a stream of its own, with markers of its own (evidence/tap.py); a frame of a
-line belongs to the case in whose window it falls.
+line belongs to the case in whose window it falls, and between the cases only an I frame or a
+damaged frame is a stray: a router may set up its link at any time.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ BEGIN, END, PROBE = 1, 2, 3
 # LINKTYPE_USER0: frames of a line; the other interface of a tap carries the markers.
 LINK_FRAMES = 147
 INBOUND = 1
+# epb_flags of a frame that is not whole.
+ERRORS = 0xFFFF0000
+# Address, control and FCS (X.25 2.2.9).
+SHORTEST_FRAME = 4
 _NETWORK = "network"
 MOST_STRAYS = 1000
 # What one case may leave as evidence, and what may wait for connections that nobody closes.
@@ -252,6 +257,11 @@ class Slicer:
                 self._complete(done)
 
 
+def _keeps_the_link(octets: bytes, flags: int) -> bool:
+    """Whether a frame carries no packet (X.25 2.3.2): a router may try its link at any time."""
+    return not flags & ERRORS and len(octets) >= SHORTEST_FRAME and bool(octets[1] & 1)
+
+
 class LineStream:
     """Takes the blocks of the tap of one serial line."""
 
@@ -298,7 +308,8 @@ class LineStream:
             ends.reverse()
         place = Segment(ends[0], ends[1], 0, 0, 0, b"")
         if self._current is None:
-            self._slicer.stray(place, f"a frame of {len(octets)} octets")
+            if not _keeps_the_link(octets, pcapng.flags(block)):
+                self._slicer.stray(place, f"a frame of {len(octets)} octets")
             return
         number = next(i for i, name in self._current.lines.items() if name == self.name)
         self._slicer.keep(self._current, Frame(pcapng.on_interface(block, number), time, place))

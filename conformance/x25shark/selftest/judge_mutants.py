@@ -28,6 +28,7 @@ from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
     CLOSED,
+    FRAMES,
     Counted,
     Direction,
     Expectation,
@@ -47,6 +48,7 @@ from ..run.campaign import Campaign, Options, Watcher
 from ..run.judging import CaseRecord
 from ..run.namespaces import enter_own
 from ..suite.loader import body_of, cases, select
+from .frame_changes import FramePlaces, frame_changes, harmless_change, quiet_frame
 
 _HEADER_OCTETS = 4
 # What counts is not changed together with other packets.
@@ -64,6 +66,17 @@ class Change:
     offset: int | None = None
     packet: bytes = b""
 
+    @property
+    def of_a_frame(self) -> bool:
+        """Whether it is a frame of a serial line that is changed, and not a packet."""
+        return self.direction.line is not None and self.direction.source[1] == FRAMES
+
+    @property
+    def place(self) -> tuple[str | Direction, int | None]:
+        """Of changes at one place only one is made."""
+        line = self.direction.line
+        return (self.direction if line is None else self.direction.source[0]), self.offset
+
 
 @dataclass
 class Score:
@@ -80,8 +93,13 @@ def changes(expectation: Expectation, view: PacketView | None, octets: bytes) ->
     direction = expectation.direction
     assert direction is not None
     if view is None:
-        if isinstance(expectation, Next) and CLOSED in expectation.alternatives:
+        closed = isinstance(expectation, Next) and CLOSED in expectation.alternatives
+        if closed and direction.line is None:
             yield Change("TCP end", True, direction)
+        return
+    if view.framed:
+        for what, named, changed_frame in frame_changes(expectation, octets):
+            yield Change(what, named, direction, view.offset, changed_frame)
         return
     packet = decode(octets)
     met = [t for t in expectation.leading() if matches(t, octets)]
@@ -92,7 +110,13 @@ def changes(expectation: Expectation, view: PacketView | None, octets: bytes) ->
             if changed is not None:
                 yield Change(name, True, direction, view.offset, changed)
         yield from _facility_changes(packet, template, expectation, direction, view)
-        if "lcn" not in template.fields and packet.fields.get("lcn") is not None:
+        if direction.line is not None:
+            # The channel is part of the direction there.
+            harmless = harmless_change(packet, template)
+            if harmless is not None:
+                what, named, other_octets = harmless
+                yield Change(what, named, direction, view.offset, other_octets)
+        elif "lcn" not in template.fields and packet.fields.get("lcn") is not None:
             other = packet.copy()
             other.setfieldval("lcn", packet.fields["lcn"] ^ 0x155)
             yield Change("lcn", False, direction, view.offset, bytes(other))
@@ -193,12 +217,17 @@ def _flip(packet: Packet, name: str) -> bytes:
 
 
 def quiet_change(expectation: Quiet, judge: Judge) -> Change | None:
-    """An RR that may pass becomes an Interrupt Confirmation, which may not."""
+    """An RR that may pass becomes an Interrupt Confirmation (a frame: DM), which may not."""
     direction = expectation.direction
     assert direction is not None
     for view in expectation.window(judge):
-        if view.type == 0x01 and view.end - view.offset == _HEADER_OCTETS + 3:
-            packet = b"\x10\x01" + bytes([_INTERRUPT_CONFIRMATION])
+        if view.framed:
+            frame = quiet_frame(expectation, view)
+            if frame is not None:
+                return Change("RR", True, direction, view.offset, frame)
+        elif view.type == 0x01 and view.end - view.offset == _HEADER_OCTETS + 3:
+            header = b"\x10\x01" if direction.line is None else view.octets[:2]
+            packet = header + bytes([_INTERRUPT_CONFIRMATION])
             if not any(matches(t, packet) for t in expectation.passing):
                 return Change("RR", True, direction, view.offset, packet)
     return None
@@ -222,13 +251,23 @@ def counter_change(expectation: CounterMoved, judge: Judge) -> Change | None:
 def apply(made: Sequence[Change], found: Slice) -> bytes:
     """The capture of a case with the changes in it."""
     by_direction: dict[tuple[object, ...], list[Change]] = {}
+    by_line: dict[str, list[tuple[int, int | None, bytes]]] = {}
     for change in made:
-        by_direction.setdefault(tuple(change.direction), []).append(change)
+        if change.direction.line is None:
+            by_direction.setdefault(tuple(change.direction), []).append(change)
+        else:
+            sender, plane = change.direction.source
+            by_line.setdefault(sender, []).append((plane, change.offset, change.packet))
+    places = FramePlaces()
     first: dict[tuple[object, ...], int] = {}
     blocks = [b.octets for b in found.head]
     for frame in found.frames:
         segment = frame.segment
         octets = frame.block.octets
+        if not segment.source[1] and not segment.destination[1]:
+            sender = segment.source[0]
+            blocks.append(places.patched(octets, sender, by_line.get(sender, ())))
+            continue
         key = (segment.source, segment.destination)
         if segment.flags & 2:
             first[key] = segment.sequence + 1
@@ -330,7 +369,10 @@ class Examiner:
         reading = self.judge.read(apply(made, found), filters, FIELDS, timeout=60.0)
         readings = (
             ("one", evaluate_all(record.expectations, one)),
-            ("two", evaluate_all(record.expectations, EvidenceJudge(reading, filters))),
+            (
+                "two",
+                evaluate_all(record.expectations, EvidenceJudge(reading, filters, found.lines)),
+            ),
         )
         for number, change in chosen:
             score.named += change.named
@@ -355,16 +397,18 @@ def _independent(
     if isinstance(expectations[first_number], (Quiet, CounterMoved)) or first.offset is None:
         return [pending[0]]
     numbers: set[int] = set()
-    packets: set[tuple[Direction, int | None]] = set()
+    packets: set[tuple[str | Direction, int | None]] = set()
     chosen: list[tuple[int, Change]] = []
     for number, change in pending:
         alone = isinstance(expectations[number], _ALONE) or change.offset is None
-        place = (change.direction, change.offset)
         if (alone and chosen) or change.named != first.named:
             continue
-        if number not in numbers and place not in packets:
+        # An I frame that is out of sequence brings no packet to others.
+        if change.of_a_frame != first.of_a_frame:
+            continue
+        if number not in numbers and change.place not in packets:
             numbers.add(number)
-            packets.add(place)
+            packets.add(change.place)
             chosen.append((number, change))
             if alone:
                 break

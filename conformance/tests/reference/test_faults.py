@@ -675,7 +675,11 @@ SOCKET_LEVEL = {
 
 
 #: Faults of serial lines, tried in test_faults_line.py.
-OF_LINES = {one for one in FAULTS if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER"))}
+OF_LINES = {
+    one
+    for one in FAULTS
+    if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER")) or one in ("BUG-XOT-29", "BUG-RSTRT-02")
+}
 
 
 @pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from lab_line import RESTART_CONFIRMATION, LabLine
 from scapy_x25 import hdlc
+from test_serial import TO_LINE, open_line
 from x25shark.reference.faults import FAULTS, switch_on
 
 SERIAL = {"name": "s0", "listen": "127.0.0.1:0", "t3": 0, "n2": 3, "k": 3, "n1": 8 * 140}
@@ -233,3 +234,29 @@ def test_fault_is_seen_and_can_be_undone(make_lab: Any, identity: str, framing: 
 @pytest.mark.parametrize("identity", sorted(set(WITNESS) - EVERYWHERE))
 def test_fault_does_not_show_where_nothing_unusual_happens(make_lab: Any, identity: str) -> None:
     assert observe(make_lab, plain, "octet", identity) == observe(make_lab, plain, "octet")
+
+
+def carried(make_lab: Any, *faults: str) -> tuple[list[str], list[str]]:
+    """A call from XOT on channel 5 and a restart of the line: packets to the line, and to XOT."""
+    patches = switch_on(faults)
+    try:
+        line = open_line(make_lab)
+        a = line.lab.caller()
+        a.tell("1005" + TO_LINE)
+        there = line.packets()
+        return there + line.packet("1000fb0000"), a.take()
+    finally:
+        for patch in reversed(patches):
+            patch.undo()
+
+
+def test_faults_between_xot_and_a_line(make_lab: Any) -> None:
+    call, confirmation = carried(make_lab)[0]
+    cleared = carried(make_lab)[1]
+    assert call.startswith("10010b")
+    assert confirmation == "1000ff"
+    assert [packet[:6] for packet in cleared] == ["100513"]
+    (other_call, _), _ = carried(make_lab, "BUG-XOT-29")
+    assert other_call == "1005" + call[4:]
+    assert carried(make_lab, "BUG-RSTRT-02") == ([call, confirmation], [])
+    assert carried(make_lab) == ([call, confirmation], cleared)

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of HDLC framing and of the counters of a line."""
+"""Faults of HDLC framing, of the counters of a line, and of calls between XOT and a line."""
 
 from collections import Counter
 from typing import Any
 
-from .. import hdlc, lapb_frames
+from .. import codec, hdlc, lapb_frames
+from ..channel import Channel
+from ..codes import Type
 from ..hdlc import FCS_LENGTH, SHORTEST, BitFraming, Kind, OctetFraming, Received
 from ..lapb_frames import COMMANDS, RESPONSES, Control, Frame
 from ..line_counters import ERRORS, LineCounters
 from ..link import SerialLink
+from ..relay import Relay
 from ..serial import R, SerialInterface
+from ..tables import P
+from ..user import ChannelUser
 from .registry import Patch, fault
 
 FCS_ERRORS = "rs232SyncPortFrameCheckErrors"
@@ -173,3 +178,25 @@ def reversed_rejection(patch: Patch) -> None:
     @patch.wrap(SerialLink, "note_rejection")
     def note_rejection(original: Any, link: SerialLink, name: str, field: bytes) -> None:
         original(link, name, field[::-1])
+
+
+@fault("BUG-XOT-29", "sends A's LCN on the LAPB interface unchanged")
+def lcn_of_the_other_side(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "take_channel")
+    def take_channel(original: Any, interface: SerialInterface, user: ChannelUser) -> Channel:
+        if not isinstance(user, Relay) or user.near.on_line:
+            return original(interface, user)  # type: ignore[no-any-return]
+        channel = interface.channel(user.near.lcn)
+        channel.user = user
+        channel.p = P.CALL_SENT
+        return channel
+
+
+@fault("BUG-RSTRT-02", "confirms the restart but keeps the calls")
+def restart_keeps_calls(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if interface.r is R.RESTART_SENT:
+            original(interface, octets)
+            return
+        interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))

@@ -19,6 +19,7 @@ from socket import socket
 
 from .config import Settings, load
 from .config_table import ConfigError
+from .manners import Manners
 from .null import KINDS
 from .server import Server
 
@@ -83,6 +84,10 @@ def switch_on_faults(names: Sequence[str]) -> None:
 def serve(settings: Settings, null: str = "") -> int:
     """Listen, say so, run."""
     limit_descriptors(settings.descriptors)
+    if settings.manners != Manners():
+        from .habits import put_on
+
+        put_on(settings.manners)
     server = Server(settings, null)
     server.listen()
     server.watch_signals()

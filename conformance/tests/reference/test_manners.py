@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The legal habits of the reference router, through real sockets."""
+
+from typing import Any
+
+import pytest
+
+from .test_sockets import CALL, route, set_up
+
+
+def manners(listener: Any, text: str) -> str:
+    return f"{route(listener, 'local')}\n[manners]\n{text}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['write = "halves"', 'write = "gather"', "delay = 0.02", 'write = "halves"\ndelay = 0.01'],
+)
+def test_packets_arrive_whole_and_in_order(start_router: Any, listener: Any, text: str) -> None:
+    a, b = set_up(start_router(manners(listener, text)), listener)
+    a.send("1001006869", "1001026a6b")
+    assert [b.receive()[4:], b.receive()[4:]] == ["006869", "026a6b"]
+    a.send("1001130000")
+    packet = b.receive()
+    assert packet[4:6] == "13"
+
+
+def test_an_rr_for_every_data(start_router: Any, listener: Any) -> None:
+    a, _b = set_up(start_router(manners(listener, 'acknowledge = "each"')), listener)
+    a.send("10010068", "10010269")
+    assert [a.receive(), a.receive()] == ["100121", "100141"]
+
+
+def test_an_rr_when_half_the_window_is_used(start_router: Any, listener: Any) -> None:
+    a, _b = set_up(start_router(manners(listener, 'acknowledge = "half"')), listener)
+    a.send("10010068")
+    assert a.receive() == "100121"
+
+
+def test_rnr_and_rr_now_and_then(start_router: Any, listener: Any) -> None:
+    a, _b = set_up(start_router(manners(listener, "pause = 1")), listener)
+    a.send("10010068")
+    assert [a.receive(), a.receive()] == ["100125", "100121"]
+
+
+def test_a_call_is_refused_by_a_close(start_router: Any, listener: Any) -> None:
+    a = start_router(manners(listener, "hang_up = true")).connect()
+    a.send(CALL.replace("77210", "77990"))
+    assert a.receive() is None
+
+
+def test_diagnostic_0(start_router: Any, listener: Any) -> None:
+    a, b = set_up(start_router(manners(listener, "diagnostics = false")), listener)
+    a.send("10010e68")
+    assert a.receive() == "10011b0500"
+    assert b.receive()[4:] == "1b0300"

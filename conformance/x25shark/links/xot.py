@@ -70,6 +70,11 @@ class Cutter:
         self._left = bytearray()
         self._offset = 0
 
+    @property
+    def incomplete(self) -> bool:
+        """The last unit has come in part."""
+        return bool(self._left)
+
     def take(self, octets: bytes) -> list[Unit]:
         """The units that are complete now."""
         now = time.time()
@@ -117,6 +122,12 @@ class Connection:
     @property
     def received_octets(self) -> int:
         return self._input.octets
+
+    @property
+    def amid_a_unit(self) -> bool:
+        """A unit has come in part, and the rest may follow."""
+        open_yet = self._reading and self.end is None and not self.closed
+        return open_yet and self._input.incomplete
 
     @property
     def sent_octets(self) -> int:

@@ -90,6 +90,8 @@ class Bench:
         self.received: dict[Direction, Received] = {}
         self.accepted: dict[tuple[str, int], list[Direction]] = {}
         self.in_preamble = False
+        # A packet came in part, and the rest did not follow: nobody waits for the next one.
+        self.left_amid_a_unit = False
         self.restart_router: Callable[[], None] | None = None
         # Where the router shows its counters (profile, or embedded router); None: nowhere.
         self.counters_url: Callable[[], str | None] = lambda: None

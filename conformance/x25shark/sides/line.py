@@ -123,6 +123,11 @@ class FramePlane:
     def received_octets(self) -> int:
         return self._line.received_octets
 
+    @property
+    def amid_a_unit(self) -> bool:
+        """The tap cuts frames; nothing is waited for."""
+        return False
+
     def close(self) -> None:
         self.closed = True
 

@@ -393,11 +393,19 @@ class Side:
     # ending
 
     def close(self) -> None:
-        """Close TCP (FIN)."""
+        """Close TCP (FIN); not amid a packet that is on its way in, for that would cut it."""
+        self._let_it_finish()
         self.connection.close()
 
+    def _let_it_finish(self) -> None:
+        connection, bench = self.connection, self.bench
+        if connection.amid_a_unit and not bench.left_amid_a_unit:
+            quiet = bench.profile.times.quiet
+            bench.left_amid_a_unit = not bench.loop.wait(lambda: not connection.amid_a_unit, quiet)
+
     def reset_tcp(self) -> None:
-        """End the connection with a TCP RST."""
+        """End the connection with a TCP RST; as close() otherwise."""
+        self._let_it_finish()
         self.connection.reset()
 
     def half_close(self) -> None:

@@ -29,6 +29,14 @@ def refused(bench: Bench, side: AnySide, *templates: Packet) -> None:
         side.send(ClearConfirmation())
 
 
+def clear_or_close(bench: Bench, side: Side) -> None:
+    """The tester's answer where one of the two has come for a call that is not connected."""
+    if side.phase == "being cleared":
+        side.send(ClearConfirmation())
+    else:
+        bench.remark("a call was refused by a close of TCP, without a Clear")
+
+
 def setup_error(bench: Bench, offender: AnySide, other: AnySide, *codes: int) -> None:
     """As procedure_error(), while the call is not connected."""
     refused(

@@ -8,7 +8,9 @@ unread input would make TCP reset the connection and destroy a Clear on its way.
 """
 
 import errno
+import itertools
 import os
+import random
 import selectors
 import signal
 import socket
@@ -34,12 +36,26 @@ READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 CHUNK = 65536
 HIGH_WATER = 262144
 LOW_WATER = 65536
-#: Linux's <linux/in.h>; Python's socket module has it from 3.12 on.
-IP_BIND_ADDRESS_NO_PORT = 24
+#: Ports of the router's own connections, one after another: where the kernel chooses, it searches
+#: for milliseconds while thousands of closed connections keep theirs, or uses one again at once.
+PORTS = range(32768, 61000)
+_ports = itertools.cycle(random.sample(PORTS, len(PORTS)))
 #: Connections beyond these are closed at once; calls have their own limit.
 SPARE_CONNECTIONS = 256
 #: Seconds that an orderly stop waits for Clear Confirmations and the other side's FIN.
 STOP_TIME = 1.0
+
+
+def _bind(sock: socket.socket, source: str) -> None:
+    """Give the socket the next port that is free. Raises OSError."""
+    for port in itertools.islice(_ports, 1000):
+        try:
+            sock.bind((source, port))
+            return
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+    sock.bind((source, 0))
 
 
 class TcpWire:
@@ -278,10 +294,7 @@ class PendingConnection:
             self._socket = sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             sock.setblocking(False)
             if server.settings.source:
-                # The port is chosen when it connects: a search for one that nobody uses at all
-                # takes milliseconds while thousands of closed connections keep theirs.
-                sock.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
-                sock.bind((server.settings.source, 0))
+                _bind(sock, server.settings.source)
             self.open(sock, (host, port))
             self._local = sock.getsockname()
             server.own_ends.add(self._local)

@@ -711,7 +711,7 @@ class Bench:
                         expectation.stop = min(ends)
 
     def _repeated(self, side: Side) -> tuple[Packet, ...]:
-        """What may come again for want of an answer: the T12 and T13 of the router run meanwhile."""
+        """What may come again for want of an answer, for the router runs T12 and T13."""
         kinds = [unit.packet[2:3] for unit in side.connection.received]
         again: list[Packet] = []
         if kinds.count(b"\x13") > 1:

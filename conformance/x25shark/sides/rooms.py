@@ -114,11 +114,14 @@ class Rooms:
                 side.close()
 
     def refused(self) -> Side | None:
-        """The side whose Call the router has refused for want of room, as it may."""
-        for side in self._opened:
-            if _turned_down(side, dte=self._bench.declared("R-DTE")) and self._may_refuse(side):
-                return side
-        return None
+        """The side that called last, if the router has refused that Call for want of room.
+
+        Others may have been turned down for what the case did with them.
+        """
+        calling = [side for side in self._opened if side.unanswered_call is not None]
+        if not calling or not _turned_down(calling[-1], dte=self._bench.declared("R-DTE")):
+            return None
+        return calling[-1] if self._may_refuse(calling[-1]) else None
 
     def refuse(self, side: Side) -> None:
         """End the case, or the attempt, because of such a refusal. Raises; see excuse()."""

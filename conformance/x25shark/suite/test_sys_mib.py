@@ -112,6 +112,8 @@ def reset_by_a(call: Call, cause: int) -> None:
     call.b.expect(ResetIndication())
     call.b.send(ResetConfirmation())
     call.a.expect(ResetConfirmation())
+    # Only a router that has the confirmation of B has to tell B of the next Reset.
+    call.fence()
 
 
 @purpose("SYS-MIB-05")

@@ -391,6 +391,14 @@ class Profile(_Table):
         return self.xot
 
     @property
+    def xot_ports(self) -> frozenset[int]:
+        """All TCP ports that XOT is on, besides 1998."""
+        ends = [self.pvc.listen]
+        if self.xot is not None:
+            ends += [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
+        return frozenset(end[1] for end in ends if end is not None) - {XOT_PORT}
+
+    @property
     def xot_a(self) -> tuple[str, int]:
         """Where side A is over XOT. Raises ProfileError."""
         if self.xot_end.a is None:

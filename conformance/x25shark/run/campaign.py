@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import gc
+import os
 import queue
 import secrets
 import sys
@@ -178,6 +179,12 @@ class Campaign:
 
     def _open_judge(self) -> None:
         judge: Judge
+        if self.profile.xot_ports:
+            # The dissector takes them from there, when its process starts.
+            also = os.environ.get("X25SHARK_XOT_PORTS", "")
+            os.environ["X25SHARK_XOT_PORTS"] = ",".join(
+                [*map(str, sorted(self.profile.xot_ports)), *([also] if also else [])]
+            )
         if self.options.judge == "libwireshark":
             judge = WiresharkJudge()
         elif self.options.judge == "tshark":

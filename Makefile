@@ -77,6 +77,7 @@ mutants: setup-test
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants
+	$(BIN)/python -m x25shark.selftest.judge_mutants --router reference-serial --select "HDLC*,LAPB*"
 
 pcaps: setup-test
 	$(BIN)/python -m x25shark.selftest.golden pcaps

@@ -4,8 +4,7 @@
 from typing import Any
 
 import pytest
-
-from .test_sockets import CALL, route, set_up
+from lab_calls import CALL, route, set_up
 
 
 def manners(listener: Any, text: str) -> str:

@@ -9,27 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_calls import CALL, route, set_up
 
 MODELS = ("local", "end-to-end", "splice")
-#: Called 2100001, calling 3100001, packet size 128, window 2.
-CALL = "10010b772100001310000106420707430202"
 CLEAR = "1001130000"
-
-
-def route(listener: Any, model: str, extra: str = "") -> str:
-    return f'model = "{model}"\n[[route]]\nprefix = "21"\nto = "{listener.address}"\n{extra}'
-
-
-def set_up(router: Any, listener: Any, accept: str = "10010f") -> tuple[Any, Any]:
-    """A call from A to B."""
-    a = router.connect()
-    a.send(CALL)
-    b = listener.accept()
-    call = b.receive()
-    assert call[4:] == CALL[4:]
-    b.send(accept)
-    assert a.receive()[4:6] == "0f"
-    return a, b
 
 
 @pytest.mark.parametrize("model", MODELS)

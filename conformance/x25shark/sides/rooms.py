@@ -85,13 +85,15 @@ class Rooms:
     def in_the_end(self, attempt: Callable[[], Got]) -> Got:
         """What the attempt gives, as soon as the router is done with calls that have ended.
 
-        After that a refusal is none that it may give.
+        It has as long for that as a reaction may take. After that a refusal is none that it may
+        give.
         """
+        last = time.monotonic() + self._bench.patience
         while True:
             try:
                 return attempt()
             except NoChannel as full:
-                if not full.passing:
+                if not full.passing or time.monotonic() > last:
                     raise
                 self._bench.loop.wait(lambda: False, PAUSE_SECONDS)
 
@@ -153,7 +155,7 @@ class Rooms:
     def note_ended(self) -> None:
         """Note which calls have ended since it was asked last."""
         for side in (*self._opened, *self._accepted):
-            if side not in self._over and side.connection.sent and not _busy(side):
+            if side not in self._over and _was_connected(side) and not _busy(side):
                 self._over.add(side)
                 self._ended.append((time.monotonic(), side in self._opened))
 
@@ -173,6 +175,12 @@ def _ended(side: Side) -> bool:
 
 def _busy(side: Side) -> bool:
     return side.phase != "cleared" and not _ended(side)
+
+
+def _was_connected(side: Side) -> bool:
+    """Whether a call came about on this connection; one that was refused took no room."""
+    units = (*side.connection.received, *side.connection.sent)
+    return any(unit.packet[2:3] == b"\x0f" for unit in units)
 
 
 def _turned_down(side: Side, *, dte: bool) -> bool:

@@ -85,7 +85,7 @@ def _wanted(value: Any) -> st.SearchStrategy[Any]:
     if isinstance(value, int):
         other += [
             st.just((value + 1) % 8),
-            st.just(between(value, value + 1)),
+            st.just(between(max(value - 1, 0), value)),
             st.just(not_in(value)),
             st.just(one_of(value, None)),
         ]

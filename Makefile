@@ -47,8 +47,8 @@ lint: setup-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict conformance/x25shark scapy_layers/scapy_x25
-	MYPYPATH=$(BESIDE) $(BIN)/mypy --strict --exclude conformance/tests/reference \
-		conformance/tests scapy_layers/tests
+	MYPYPATH=$(BESIDE) $(BIN)/mypy --strict --exclude conformance/tests/reference conformance/tests
+	MYPYPATH=$(BESIDE) $(BIN)/mypy --strict scapy_layers/tests
 	MYPYPATH=$(BESIDE):conformance/tests/reference $(BIN)/mypy --strict conformance/tests/reference
 	MYPYPATH=$(BESIDE):dissectors/tests $(BIN)/mypy --strict dissectors
 	$(BIN)/mypy --strict ci/linux-router

@@ -84,7 +84,7 @@ class Capture:
         self._thread = threading.Thread(target=self._read, name="capture", daemon=True)
         self._thread.start()
         threading.Thread(target=self._errors, name="dumpcap messages", daemon=True).start()
-        if not self._probed(seconds):
+        if not self.fence(seconds):
             self._end()
             raise CaptureError(f"dumpcap on {self._interface}: {self._why()}")
 
@@ -131,8 +131,22 @@ class Capture:
     def _send(self, kind: int, number: int) -> None:
         self._marker_socket.sendto(marker(self._run, kind, number), ("127.0.0.1", MARKER_PORT))
 
-    def _probed(self, seconds: float) -> bool:
-        """Send probes until one has come through."""
+    def begin(self, number: int) -> None:
+        """Mark the begin of a case. Nobody waits for it."""
+        self._send(BEGIN, number)
+
+    def end(self, number: int) -> None:
+        self._send(END, number)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def fence(self, seconds: float = 20.0) -> bool:
+        """Wait until everything sent before is in the slices; False: it did not come in time.
+
+        Sends probes until one has come through.
+        """
         assert self._process is not None and self._thread is not None
         first = self._probe + 1
         deadline = time.monotonic() + seconds
@@ -145,20 +159,9 @@ class Capture:
                     return True
         return False
 
-    def begin(self, number: int) -> None:
-        """Mark the begin of a case. Nobody waits for it."""
-        self._send(BEGIN, number)
-
-    def end(self, number: int) -> None:
-        self._send(END, number)
-
-    @property
-    def alive(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
-
-    def stop(self, seconds: float = 20.0) -> None:
+    def stop(self) -> None:
         """Wait until everything sent before is in the slices, and stop. Raises CaptureError."""
-        complete = self._probed(seconds)
+        complete = self.fence()
         self._end()
         self._slicer.finish()
         if not complete:

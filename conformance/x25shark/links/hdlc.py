@@ -10,7 +10,6 @@ abort left, or what is no whole octets.
 from __future__ import annotations
 
 import contextlib
-import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable
@@ -19,10 +18,9 @@ from dataclasses import dataclass, field
 from scapy_x25 import hdlc
 
 from .loop import Loop
+from .stream import MOST_OCTETS, READ, Stream
 
-_READ = 65536
-# What a router may send on one line within a case before the tester stops reading.
-MOST_OCTETS = 8 << 20
+# As stream.MOST_OCTETS.
 MOST_FRAMES = 40_000
 FRAMINGS = ("octet", "bit")
 
@@ -118,17 +116,14 @@ class Line:
         self.framing = framing
         self._input = Deframer(framing)
         self._outgoing = Deframer(framing)
-        self._output = bytearray()
         self._framer = hdlc.BitFramer()
-        self._reading = True
-        self._watched = 0
+        self._stream = Stream(loop, sock, self._receive)
         self.log = FrameLog()
         self.flooded = False
         # Why the router's end is not there; "": it is.
         self.down = ""
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
-        self._watch()
 
     # who is who, in the key of judges
 
@@ -140,20 +135,8 @@ class Line:
         return (f"{self.name} tester", plane)
 
     @property
-    def received(self) -> list[FrameUnit]:
-        return self.log.received
-
-    @property
-    def sent(self) -> list[FrameUnit]:
-        return self.log.sent
-
-    @property
     def received_octets(self) -> int:
         return self._input.octets
-
-    @property
-    def sent_octets(self) -> int:
-        return self._outgoing.octets
 
     def begin_case(self) -> None:
         """Count from 0 again. A frame that has begun belongs to the case in which it ends."""
@@ -161,8 +144,7 @@ class Line:
         self._input.octets = self._outgoing.octets = 0
         self.on_received = self.on_sent = None
         self.flooded = False
-        self._reading = True
-        self._watch()
+        self._stream.read(True)
 
     def end_case(self) -> None:
         """Nobody looks at frames until the next case."""
@@ -172,9 +154,9 @@ class Line:
         """Read what is here; after a flood throw it away, so that the tap can go on."""
         if self.flooded:
             with contextlib.suppress(OSError):
-                while self._sock.recv(_READ):
+                while self._sock.recv(READ):
                     pass
-        while self._reading and self._receive():
+        while self._stream.reading and self._receive():
             pass
 
     def line_ended(self) -> None:
@@ -182,29 +164,22 @@ class Line:
         self.drain()
         self._input.restart()
         self._outgoing.restart()
-        self._output.clear()
+        self._stream.forget()
         self._framer = hdlc.BitFramer()
 
     # receiving
 
-    def _ready(self, events: int) -> None:
-        if events & selectors.EVENT_WRITE:
-            self._flush()
-        if events & selectors.EVENT_READ:
-            self._receive()
-
     def _receive(self) -> bool:
         """Whether there was something."""
         try:
-            octets = self._sock.recv(_READ)
+            octets = self._sock.recv(READ)
         except BlockingIOError:
             return False
         except OSError:
             octets = b""
         if not octets:
             # The tap is gone; the campaign notices by itself.
-            self._reading = False
-            self._watch()
+            self._stream.read(False)
             return False
         self._loop.received += len(octets)
         for unit in self._input.take(octets):
@@ -216,8 +191,7 @@ class Line:
             or len(self.log.received) > MOST_FRAMES * self._loop.allowance
         ):
             self.flooded = True
-            self._reading = False
-            self._watch()
+            self._stream.read(False)
         return True
 
     # sending
@@ -225,8 +199,7 @@ class Line:
     def send_octets(self, octets: bytes) -> None:
         """Octets of the line as they are: flags, halves of frames, anything."""
         units = self._outgoing.take(octets)
-        self._output += octets
-        self._flush()
+        self._stream.send(octets)
         self.log.sent += units
         if self.on_sent is not None:
             for unit in units:
@@ -277,36 +250,6 @@ class Line:
         self._framer.flag()
         self.send_octets(self._framer.take())
 
-    def _flush(self) -> None:
-        try:
-            while self._output:
-                del self._output[: self._sock.send(self._output)]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._output.clear()
-        self._watch()
-
-    def _watch(self) -> None:
-        events = selectors.EVENT_READ if self._reading else 0
-        if self._output:
-            events |= selectors.EVENT_WRITE
-        if events == self._watched:
-            return
-        if self._watched:
-            with contextlib.suppress(KeyError):
-                self._loop.remove(self._sock)
-        if events:
-            self._loop.add(self._sock, self._ready, events)
-        self._watched = events
-
-    def drained(self) -> bool:
-        """Whether all that was sent is on its way."""
-        return not self._output
-
     def close(self) -> None:
         """Forget the line; the socket belongs to the tap."""
-        if self._watched:
-            with contextlib.suppress(KeyError):
-                self._loop.remove(self._sock)
-            self._watched = 0
+        self._stream.close()

@@ -36,9 +36,6 @@ class Loop:
         """Call callback(events) whenever the socket is ready for one of the events."""
         self._selector.register(sock, events, callback)
 
-    def change(self, sock: socket, callback: Callable[[int], None], events: int) -> None:
-        self._selector.modify(sock, events, callback)
-
     def remove(self, sock: socket) -> None:
         self._selector.unregister(sock)
 

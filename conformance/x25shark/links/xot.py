@@ -22,14 +22,12 @@ from dataclasses import dataclass
 
 from . import deaf
 from .loop import Loop
+from .stream import MOST_OCTETS, READ, Stream
 
 HEADER_OCTETS = 4
-_READ = 65536
-# What a router may send on one connection, and on all of a case, before the tester stops reading:
-# memory stays bounded. No case asks for nearly as much, but slow ones do (Loop.allowance).
-MOST_OCTETS = 8 << 20
+# As stream.MOST_OCTETS; octets on all connections of a case.
 MOST_UNITS = 12_000
-MOST_OCTETS_OF_A_CASE = 64 << 20
+MOST_OCTETS_OF_A_CASE = 12 << 20
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600
 # Linux's TCP_SAVE_SYN and TCP_SAVED_SYN, which Python does not name: the headers of a SYN.
@@ -110,14 +108,16 @@ class Connection:
         # Octets that came with the SYN of the router; None if it is not known.
         self.syn_octets: int | None = None
         self.end: str | None = None
-        self.closed = False
         self.flooded = False
         self.on_unit: Callable[[Unit], None] | None = None
-        self._reading = True
         self._input = Cutter()
         self._outgoing = Cutter()
-        self._output = bytearray()
-        loop.add(sock, self._ready, selectors.EVENT_READ)
+        self._stream = Stream(loop, sock, self._receive)
+
+    @property
+    def closed(self) -> bool:
+        """The tester has closed it."""
+        return self._stream.closed
 
     @property
     def received_octets(self) -> int:
@@ -126,24 +126,14 @@ class Connection:
     @property
     def amid_a_unit(self) -> bool:
         """A unit has come in part, and the rest may follow."""
-        open_yet = self._reading and self.end is None and not self.closed
+        open_yet = self._stream.reading and self.end is None and not self.closed
         return open_yet and self._input.incomplete
-
-    @property
-    def sent_octets(self) -> int:
-        return self._outgoing.octets
 
     # receiving
 
-    def _ready(self, events: int) -> None:
-        if events & selectors.EVENT_WRITE:
-            self._flush()
-        if events & selectors.EVENT_READ and not self.closed:
-            self._receive()
-
     def _receive(self) -> None:
         try:
-            octets = self._sock.recv(_READ)
+            octets = self._sock.recv(READ)
         except BlockingIOError:
             return
         except OSError:
@@ -171,8 +161,7 @@ class Connection:
     def _ended(self, how: str | None) -> None:
         if self.end is None:
             self.end = how
-        self._reading = False
-        self._watch()
+        self._stream.read(False)
 
     # sending
 
@@ -185,44 +174,20 @@ class Connection:
         self.sent += self._outgoing.take(octets)
         if self.closed or self.end == "RST":
             return
-        self._output += octets
-        self._flush()
-
-    def _flush(self) -> None:
-        try:
-            while self._output:
-                del self._output[: self._sock.send(self._output)]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._output.clear()
-        self._watch()
-
-    def _watch(self) -> None:
-        if self.closed:
-            return
-        events = selectors.EVENT_READ if self._reading else 0
-        if self._output:
-            events |= selectors.EVENT_WRITE
-        with contextlib.suppress(KeyError):
-            self._loop.remove(self._sock)
-        if events:
-            self._loop.add(self._sock, self._ready, events)
+        self._stream.send(octets)
 
     @property
     def unsent(self) -> int:
         """Octets that TCP has not taken yet."""
-        return len(self._output)
+        return self._stream.unsent
 
     def stop_reading(self) -> None:
         """Leave what comes in the socket buffers, so that TCP holds the router."""
-        self._reading = False
-        self._watch()
+        self._stream.read(False)
 
     def go_on_reading(self) -> None:
         if self.end is None and not self.flooded:
-            self._reading = True
-            self._watch()
+            self._stream.read(True)
 
     def play_dead(self) -> None:
         """Answer nothing any more, not even at TCP level. Raises OSError outside Linux."""
@@ -232,34 +197,27 @@ class Connection:
 
     def finish_sending(self) -> None:
         """Half close: send FIN, go on reading."""
-        self._drain()
+        self._stream.drain()
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
         """Close in an orderly way (FIN)."""
-        self._drain()
+        self._stream.drain()
         if not self.closed:
-            self.closed = True
-            with contextlib.suppress(KeyError):
-                self._loop.remove(self._sock)
+            self._stream.close()
             self._sock.close()
 
     def reset(self) -> None:
         """End with a TCP RST."""
         if not self.closed:
-            self._drain()
-            with contextlib.suppress(OSError):
-                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self._stream.drain()
+            _reset_at_close(self._sock)
             self.close()
-
-    def _drain(self) -> None:
-        if self._output:
-            self._loop.wait(lambda: not self._output, 1.0)
 
     def urgent(self, octets: bytes) -> None:
         """Send octets, the last of them as TCP urgent data."""
-        self._drain()
+        self._stream.drain()
         self.sent += self._outgoing.take(octets)
         with contextlib.suppress(OSError):
             self._sock.send(octets, socket.MSG_OOB)
@@ -310,6 +268,12 @@ def _bind(sock: socket.socket, source: str) -> None:
         sock.bind((source, 0))
     except OSError as error:
         raise LinkError(f"cannot call from {source}: {error.strerror}") from None
+
+
+def _reset_at_close(sock: socket.socket) -> None:
+    """Have close() send a RST instead of a FIN."""
+    with contextlib.suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def _octets_with_syn(sock: socket.socket) -> int | None:
@@ -394,7 +358,7 @@ class Listener:
         with contextlib.suppress(OSError):
             for _ in range(2 * MOST_CONNECTIONS):
                 sock, remote = self._sock.accept()
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                _reset_at_close(sock)
                 sock.close()
                 remotes.append(remote)
         return remotes

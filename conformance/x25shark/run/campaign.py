@@ -43,7 +43,7 @@ from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
 from .lines import Lines
 from .observations import called, fault_of_ours, flood, refused
-from .pipeline import Pipeline
+from .pipeline import Backlog, Pipeline
 from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
@@ -114,7 +114,7 @@ class Campaign:
         self._number = 0
         self._turns: Counter[str] = Counter()
         self._records: dict[int, CaseRecord] = {}
-        self._slices: queue.Queue[Slice | None] = queue.Queue()
+        self._slices = Backlog()
         self._done: queue.Queue[CaseResult] = queue.Queue()
         self._stack = ExitStack()
         self._slicer = Slicer(self._run, self._slices.put, network=options.profile.xot is not None)
@@ -251,13 +251,20 @@ class Campaign:
         self.watcher.on_start(purpose)
         ending = self._perform(record, body)
         if record.flood:
-            gc.collect()
+            self._calm_down()
         if ending is not None and self._giving_up is not None and self.gone is None:
             self.gone = self._giving_up.after(purpose.id, ending)
         self.drain()
         failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
         if failed or record.flood:
             self._stop_on_fail(purpose.id)
+
+    def _calm_down(self) -> None:
+        """After a flood: one more at once would be too much for dumpcap and for the memory."""
+        if self._capture is not None:
+            self._capture.fence()
+        self._slices.wait()
+        gc.collect()
 
     def _turn_away(self) -> None:
         """Reset the connections that the router opens between the cases, and remember them."""
@@ -373,7 +380,7 @@ class Campaign:
         self._probes.add(record.number)
         self._perform(record, patient_sanity_call)
         if record.flood:
-            gc.collect()
+            self._calm_down()
             return f"the sanity call failed: {record.flood}"
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 

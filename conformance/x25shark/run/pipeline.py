@@ -2,7 +2,8 @@
 """Judging behind the cases: while judge two reads one case, the one before is decided.
 
 Two threads, for the first mostly waits for the process on libwireshark, and the second computes.
-Verdicts come in the order of the slices.
+Verdicts come in the order of the slices. Cases that leave more than the judges keep up with wait
+for them (Backlog.wait), or a router that floods would fill the memory of the tester.
 """
 
 from __future__ import annotations
@@ -16,8 +17,39 @@ from .judging import CaseRecord, Judgement, Taken
 
 # So many readings may wait to be decided: they are large.
 _AHEAD = 3
+# Octets of evidence that may wait for the judges before the next case waits, and how long at most.
+_MOST_WAITING = 16 << 20
+_PATIENCE = 60.0
 
 Settle = Callable[[CaseRecord, Slice | None, Callable[[], Taken]], None]
+
+
+class Backlog:
+    """The slices that wait for their verdict; None behind the last."""
+
+    def __init__(self) -> None:
+        self._slices: queue.Queue[Slice | None] = queue.Queue()
+        self._octets = 0
+        self._changed = threading.Condition()
+
+    def put(self, found: Slice | None) -> None:
+        with self._changed:
+            self._octets += found.octets if found is not None else 0
+        self._slices.put(found)
+
+    def get(self) -> Slice | None:
+        return self._slices.get()
+
+    def judged(self, found: Slice) -> None:
+        """A slice that was taken with get has its verdict."""
+        with self._changed:
+            self._octets -= found.octets
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait while too much waits; not for ever, for the judges may be stuck."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._octets <= _MOST_WAITING, _PATIENCE)
 
 
 class Pipeline:
@@ -25,7 +57,7 @@ class Pipeline:
 
     def __init__(
         self,
-        slices: queue.Queue[Slice | None],
+        slices: Backlog,
         judgement: Judgement,
         record_of: Callable[[int], CaseRecord | None],
         settle: Settle,
@@ -53,6 +85,8 @@ class Pipeline:
             record = self._record_of(found.number)
             if record is not None:
                 self._read.put((record, found, self._reading(record, found)))
+            else:
+                self._slices.judged(found)
         self._read.put(None)
 
     def _reading(self, record: CaseRecord, found: Slice) -> Callable[[], Taken]:
@@ -70,3 +104,6 @@ class Pipeline:
     def _decide(self) -> None:
         while (item := self._read.get()) is not None:
             self._settle(*item)
+            self._slices.judged(item[1])
+            # Not to be held while nothing comes.
+            del item

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import selectors
 import socket
 from collections.abc import Callable
@@ -27,6 +28,8 @@ class Stream:
         self._watched = 0
         self.reading = False
         self.closed = False
+        # A RST was told to send(); the socket tells it only once, and would now seem at its end.
+        self.reset = False
         self.read(True)
 
     @property
@@ -71,7 +74,8 @@ class Stream:
                 del self._output[: self._sock.send(self._output)]
         except BlockingIOError:
             pass
-        except OSError:
+        except OSError as error:
+            self.reset = self.reset or error.errno == errno.ECONNRESET
             self._output.clear()
         self._watch()
 

@@ -141,7 +141,7 @@ class Connection:
             self._ended("RST")
             return
         if not octets:
-            self._ended("FIN")
+            self._ended("RST" if self._stream.reset else "FIN")
             return
         self._loop.received += len(octets)
         for unit in self._input.take(octets):

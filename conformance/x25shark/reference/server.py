@@ -253,7 +253,11 @@ class TcpWire:
 
 
 def set_options(sock: socket.socket, settings: Settings) -> None:
-    """No delay of small packets, urgent data in the stream, keepalive if it is wanted."""
+    """No delay of small packets, urgent data in the stream, keepalive if it is wanted.
+
+    No TCP_USER_TIMEOUT: a peer that keeps its window closed and answers probes is not dead
+    (RFC 1122 4.2.2.17).
+    """
     sock.setblocking(False)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
@@ -264,7 +268,6 @@ def set_options(sock: socket.socket, settings: Settings) -> None:
             ("TCP_KEEPIDLE", idle),
             ("TCP_KEEPINTVL", max(1, idle // 4)),
             ("TCP_KEEPCNT", 4),
-            ("TCP_USER_TIMEOUT", max(1, round(settings.keepalive * 1000))),
         ):
             if hasattr(socket, option):
                 sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)

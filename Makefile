@@ -17,6 +17,7 @@
 
 BIN := .venv/bin
 REPORT ?= x25shark-report
+export PATH := $(shell ci/rust-path)
 CARGO := CARGO_TARGET_DIR=$(CURDIR)/.venv/target cargo
 
 # An own network namespace keeps the addresses and port 1998 of this machine out of it. Where it is

@@ -12,17 +12,15 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from scapy.packet import Packet
 from scapy_x25 import (
     CallAccepted,
     CallRequest,
-    ClearConfirmation,
-    ClearRequest,
     FastSelectReverseCharging,
     PacketSize,
-    ResetRequest,
     TestRecord,
     WindowSize,
 )
@@ -33,18 +31,18 @@ from ..judges.expectation import (
     Expectation,
     Next,
     NoConnection,
-    Quiet,
     Seen,
 )
 from ..judges.template import decode
 from ..judges.tester import Received, TesterJudge
-from ..judges.values import Matcher, OneOf, one_of
 from ..links import xot
 from ..links.circuits import Circuit
 from ..links.hdlc import Line
 from ..links.loop import Loop
 from ..links.xot import Connection, LinkError, Listener
 from ..profile import Profile
+from . import ending
+from .answers import Answers
 from .call import Call
 from .line import ChannelSide, LineSide
 from .race import Race
@@ -54,12 +52,10 @@ from .side import AbsentSide, ExpectationFailed, NotApplicable, Side
 __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "NotApplicable"]
 
 SIZE_CODES = {16 << i: 4 + i for i in range(9)}
-# Rule 8: on XOT no end is the DTE or the DCE, so these name the same state.
-_STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
 CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
 
 
-class Bench:
+class Bench(Answers):
     """The tester's side of one case. See the module's text, and call() for how calls are made."""
 
     def __init__(
@@ -74,8 +70,7 @@ class Bench:
         lines: Mapping[str, Line] | None = None,
         ended: Ended | None = None,
     ) -> None:
-        self.profile = profile
-        self.purpose = purpose
+        super().__init__(profile, purpose)
         self.loop = loop
         self.run = run
         self.number = number
@@ -122,77 +117,6 @@ class Bench:
     def two_sided(self) -> bool:
         """Whether the tester plays both ends of a call."""
         return self.profile.two_sided
-
-    @property
-    def patience(self) -> float:
-        """How long a reaction may take before it is no reaction: twice TR (rule 7)."""
-        return 2 * self.profile.times.reaction
-
-    def declared(self, item: str) -> bool:
-        """Whether a PICS item holds."""
-        return item in self.profile.declared
-
-    def clause(self, clause: str | None) -> str:
-        return clause or self.purpose.clause
-
-    def diagnostic(self, *codes: int) -> Matcher:
-        """The diagnostics that stand for these ones at the profile's level (rules 4, 5, 8)."""
-        allowed: list[int] = []
-        for code in codes:
-            allowed.append(code)
-            if code in _STATE_PAIRS and (self.declared("R-DTE") or not self.declared("R-DCE")):
-                allowed.append(_STATE_PAIRS[code])
-        if self.profile.diagnostics == "any":
-            return OneOf((*range(256), None))
-        if self.profile.diagnostics == "group":
-            allowed += [code // 16 * 16 for code in codes] + [0]
-            if any(code < 16 for code in codes):
-                allowed.append(0)
-        return one_of(*allowed)
-
-    def cause(self, network: int, *others: int) -> Matcher:
-        """The clearing causes for an error that the router found itself.
-
-        A DTE sends 0x00, or 0x80 to 0xFF, instead; 0x01 of one is a remark (see _note_causes).
-        """
-        if self.declared("R-DTE"):
-            return one_of(network, *others, 0, 1, range(0x80, 0x100))
-        return one_of(network, *others)
-
-    def _reset_cause(self, network: int) -> Matcher:
-        if self.declared("R-DTE"):
-            return one_of(network, 0, range(0x80, 0x100))
-        return one_of(network)
-
-    @property
-    def local_clear(self) -> Matcher:
-        """Clearing cause towards the side that made the error."""
-        return self.cause(0x13)
-
-    @property
-    def remote_clear(self) -> Matcher:
-        """Clearing cause towards the other side."""
-        return self.cause(0x11)
-
-    @property
-    def local_reset(self) -> Matcher:
-        """Resetting cause towards the side that made the error."""
-        return self._reset_cause(0x05)
-
-    @property
-    def remote_reset(self) -> Matcher:
-        """Resetting cause towards the other side."""
-        return self._reset_cause(0x03)
-
-    @property
-    def network_clear(self) -> Matcher:
-        """Any clearing cause of the network (bit 8 clear, not 0x00); a DTE's may be 0x00."""
-        return self.cause(*range(1, 0x80))
-
-    def need(self, condition: object, what: str) -> None:
-        """Demand something of the profile that PICS items do not name. Raises NotApplicable."""
-        if not condition:
-            raise NotApplicable(what)
 
     # connections
 
@@ -335,15 +259,7 @@ class Bench:
             refused = self.rooms.refused()
             if refused is not None:
                 self.rooms.refuse(refused)
-            missing = Next(
-                at.upper(),
-                self.clause(clause),
-                None,
-                alternatives=(CallRequest(),),
-                preamble=self.in_preamble,
-            )
-            self.state(missing)
-            raise ExpectationFailed(missing, missing.evaluate(self._judge, set()))
+            raise self._no_connection_for(CallRequest(), at, clause)
         self.rooms.accepted(side)
         return side
 
@@ -375,10 +291,6 @@ class Bench:
                 return side
         return None
 
-    def _latest_sides(self) -> list[Side]:
-        """For each connection the side of its latest call."""
-        return list({id(side.connection): side for side in self.sides}.values())
-
     def went_on(self, calling: Side, *, at: str = "b", seconds: float | None = None) -> bool:
         """Wait until the router connects to that address or answers the calling side.
 
@@ -400,13 +312,13 @@ class Bench:
         if at in self._waiting:
             self._watch_listener(at, self.clause(clause))
 
-    def _listening_at(self) -> dict[str, tuple[str, int]]:
+    def listening_at(self) -> dict[str, tuple[str, int]]:
         """Where the router may open connections to, or (on a line) use channels."""
         found = {name: listener.address for name, listener in self._listeners.items()}
         return found | {at: line.line.tester(0) for at, line in self.lines.items() if line.used}
 
     def _watch_listener(self, at: str, clause: str) -> None:
-        address = self._listening_at().get(at)
+        address = self.listening_at().get(at)
         if address is None:
             return
         self.expectations.append(
@@ -522,11 +434,8 @@ class Bench:
 
         on: the connection of side A to use (a new one). Raises ExpectationFailed.
         """
-        if on is None:
-            return self.rooms.in_the_end(
-                lambda: self._place_call(request, None, modulus, lcn, answer, note, options)
-            )
-        return self._place_call(request, on, modulus, lcn, answer, note, options)
+        place = partial(self._place_call, request, on, modulus, lcn, answer, note, options)
+        return place() if on is not None else self.rooms.in_the_end(place)
 
     def _place_call(
         self,
@@ -562,15 +471,23 @@ class Bench:
             self.rooms.excuse()
             if self.in_preamble:
                 raise
-            missing = Next(
-                "A",
-                self.purpose.clause,
-                None,
-                alternatives=(CallAccepted(),),
-                note=note or "the router takes no connection",
-            )
-            self.state(missing)
-            raise ExpectationFailed(missing, missing.evaluate(self._judge, set())) from None
+            note = note or "the router takes no connection"
+            raise self._no_connection_for(CallAccepted(), "a", note=note) from None
+
+    def _no_connection_for(
+        self, template: Packet, at: str, clause: str | None = None, note: str = ""
+    ) -> ExpectationFailed:
+        """The failure of an expectation for which there is not even a connection."""
+        missing = Next(
+            at.upper(),
+            self.clause(clause),
+            None,
+            alternatives=(template,),
+            preamble=self.in_preamble,
+            note=note,
+        )
+        self.state(missing)
+        return ExpectationFailed(missing, self.judge(missing))
 
     def _take_numbers(self, side: Side) -> None:
         """Modulus and values of an Incoming Call become those of the called side."""
@@ -632,7 +549,7 @@ class Bench:
     def wait_noting_lateness(
         self, condition: Callable[[], bool], seconds: float, expectation: Expectation
     ) -> None:
-        """Wait; a reaction between TR and twice TR is a remark (rule 7)."""
+        """Wait; a reaction between TR and twice TR is a remark."""
         started = time.monotonic()
         lag = self.loop.lag
         self.loop.wait(condition, seconds)
@@ -667,29 +584,12 @@ class Bench:
         """End what is open, in an orderly way; watched: demand that nothing else came."""
         for race in self.races:
             self.remark(race.text)
-        self._end_circuits()
-        for side in self._latest_sides():
-            if watched:
-                relaxed = side.connection.received_octets
-                allowed = [
-                    p for s in self.sides if s.connection is side.connection for p in s.allowed
-                ]
-                self.expectations.append(
-                    Quiet(
-                        side.name,
-                        self.purpose.clause,
-                        side.direction,
-                        start=side.origin,
-                        stop=side.stop,
-                        passing=side.passing + tuple(allowed) + self._repeated(side),
-                        relaxed_from=relaxed,
-                        relaxed=side.relaxed,
-                    )
-                )
+        ending.stop_at_further_calls(self)
         if watched:
-            self._settle_listeners()
-            self._note_causes()
-        self._clear()
+            ending.demand_quiet(self)
+            ending.demand_no_connections(self)
+            ending.note_causes(self)
+        ending.clear_calls(self)
         for side in self.sides:
             side.close()
         for waiting in self._waiting.values():
@@ -699,71 +599,6 @@ class Bench:
         for line in self.lines.values():
             line.finish()
         self.rooms.note_ended()
-
-    def _end_circuits(self) -> None:
-        """Where a channel carried a further call, what was expected of the one before ends."""
-        for side in self.sides:
-            if side.stop is not None:
-                for expectation in self.expectations:
-                    mine = expectation.direction == side.direction
-                    if mine and side.origin <= expectation.start < side.stop:
-                        ends = [e for e in (expectation.stop, side.stop) if e is not None]
-                        expectation.stop = min(ends)
-
-    def _repeated(self, side: Side) -> tuple[Packet, ...]:
-        """What may come again for want of an answer, for the router runs T12 and T13."""
-        kinds = [unit.packet[2:3] for unit in side.connection.received]
-        again: list[Packet] = []
-        if kinds.count(b"\x13") > 1:
-            again.append(ClearRequest(diagnostic=self.diagnostic(50)))
-        if kinds.count(b"\x1b") > 1:
-            again.append(ResetRequest(diagnostic=self.diagnostic(51)))
-        return tuple(again)
-
-    def _note_causes(self) -> None:
-        """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208)."""
-        if not self.declared("R-DTE"):
-            return
-        for side in self.sides:
-            if isinstance(side, LineSide):
-                continue
-            for unit in side.connection.received:
-                packet = decode(unit.packet) if unit.packet else None
-                if isinstance(packet, (ClearRequest, ResetRequest)):
-                    cause = packet.fields.get("cause")
-                    if isinstance(cause, int) and 0 < cause < 0x80:
-                        self.remark(f"a DTE sends cause 0x00 or 0x80 to 0xFF; came 0x{cause:02x}")
-
-    def _settle_listeners(self) -> None:
-        known = frozenset(side.direction for side in self.sides)
-        watched = [e for e in self.expectations if isinstance(e, NoConnection)]
-        for expectation in watched:
-            expectation.known = known
-        for name, address in self._listening_at().items():
-            if not any(e.listener == address for e in watched):
-                self.expectations.append(
-                    NoConnection(name.upper(), self.purpose.clause, listener=address, known=known)
-                )
-
-    def _clear(self) -> None:
-        """Clear the calls that are still up; answers are waited for, but not demanded."""
-        calling = [s for s in self.sides if s.name == "A" and _open(s)]
-        for side in calling:
-            if side.phase in ("calling", "connected"):
-                side.send(ClearRequest(cause=0, diagnostic=0))
-
-        def settled() -> bool:
-            for side in self.sides:
-                if side.phase == "being cleared" and _open(side):
-                    # A splice confirms to A what B confirms, so B must not wait for A's turn.
-                    side.send(ClearConfirmation())
-            return all(s.phase in ("cleared", "idle") or not _open(s) for s in self.sides)
-
-        self.loop.wait(settled, self.profile.times.reaction)
-
-
-def _open(side: Side) -> bool:
-    return not side.connection.closed and side.connection.end is None
 
 
 def _values(

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the profile lets a router answer: how soon, and with which causes and diagnostics.
+
+The rules are those of README.md, "What counts as right".
+"""
+
+from __future__ import annotations
+
+from ..catalogue import Purpose
+from ..judges.values import Matcher, OneOf, one_of
+from ..profile import Profile
+from .side import NotApplicable
+
+# On XOT no end is the DTE or the DCE, so these name the same state.
+_STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
+
+
+class Answers:
+    """The part of a bench that is the profile's and the purpose's alone."""
+
+    def __init__(self, profile: Profile, purpose: Purpose) -> None:
+        self.profile = profile
+        self.purpose = purpose
+
+    @property
+    def patience(self) -> float:
+        """How long a reaction may take before it is no reaction: twice TR."""
+        return 2 * self.profile.times.reaction
+
+    def declared(self, item: str) -> bool:
+        """Whether a PICS item holds."""
+        return item in self.profile.declared
+
+    def clause(self, clause: str | None) -> str:
+        return clause or self.purpose.clause
+
+    def diagnostic(self, *codes: int) -> Matcher:
+        """The diagnostics that stand for these ones at the profile's level."""
+        allowed: list[int] = []
+        for code in codes:
+            allowed.append(code)
+            if code in _STATE_PAIRS and (self.declared("R-DTE") or not self.declared("R-DCE")):
+                allowed.append(_STATE_PAIRS[code])
+        if self.profile.diagnostics == "any":
+            return OneOf((*range(256), None))
+        if self.profile.diagnostics == "group":
+            allowed += [code // 16 * 16 for code in codes] + [0]
+            if any(code < 16 for code in codes):
+                allowed.append(0)
+        return one_of(*allowed)
+
+    def cause(self, network: int, *others: int) -> Matcher:
+        """The clearing causes for an error that the router found itself.
+
+        A DTE sends 0x00, or 0x80 to 0xFF, instead; 0x01 of one is a remark (ending.py).
+        """
+        if self.declared("R-DTE"):
+            return one_of(network, *others, 0, 1, range(0x80, 0x100))
+        return one_of(network, *others)
+
+    def _reset_cause(self, network: int) -> Matcher:
+        if self.declared("R-DTE"):
+            return one_of(network, 0, range(0x80, 0x100))
+        return one_of(network)
+
+    @property
+    def local_clear(self) -> Matcher:
+        """Clearing cause towards the side that made the error."""
+        return self.cause(0x13)
+
+    @property
+    def remote_clear(self) -> Matcher:
+        """Clearing cause towards the other side."""
+        return self.cause(0x11)
+
+    @property
+    def local_reset(self) -> Matcher:
+        """Resetting cause towards the side that made the error."""
+        return self._reset_cause(0x05)
+
+    @property
+    def remote_reset(self) -> Matcher:
+        """Resetting cause towards the other side."""
+        return self._reset_cause(0x03)
+
+    @property
+    def network_clear(self) -> Matcher:
+        """Any clearing cause of the network (bit 8 clear, not 0x00); a DTE's may be 0x00."""
+        return self.cause(*range(1, 0x80))
+
+    def need(self, condition: object, what: str) -> None:
+        """Demand something of the profile that PICS items do not name. Raises NotApplicable."""
+        if not condition:
+            raise NotApplicable(what)

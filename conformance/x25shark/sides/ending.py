@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a case ends: what every case demands of a router besides its own, and clearing what is up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scapy.packet import Packet
+from scapy_x25 import ClearConfirmation, ClearRequest, ResetRequest
+
+from ..judges.expectation import NoConnection, Quiet
+from ..judges.template import decode
+from .line import LineSide
+from .side import Side
+
+if TYPE_CHECKING:
+    from .bench import Bench
+
+
+def stop_at_further_calls(bench: Bench) -> None:
+    """Where a channel carried a further call, what was expected of the one before ends."""
+    for side in bench.sides:
+        if side.stop is not None:
+            for expectation in bench.expectations:
+                mine = expectation.direction == side.direction
+                if mine and side.origin <= expectation.start < side.stop:
+                    ends = [e for e in (expectation.stop, side.stop) if e is not None]
+                    expectation.stop = min(ends)
+
+
+def demand_quiet(bench: Bench) -> None:
+    """Nothing may have come on any connection but what was expected or may pass."""
+    latest = {id(side.connection): side for side in bench.sides}
+    for side in latest.values():
+        of_it = [s for s in bench.sides if s.connection is side.connection]
+        allowed = tuple(packet for s in of_it for packet in s.allowed)
+        bench.expectations.append(
+            Quiet(
+                side.name,
+                bench.purpose.clause,
+                side.direction,
+                start=side.origin,
+                stop=side.stop,
+                passing=side.passing + allowed + _repeated(bench, side),
+                relaxed_from=side.connection.received_octets,
+                relaxed=side.relaxed,
+            )
+        )
+
+
+def _repeated(bench: Bench, side: Side) -> tuple[Packet, ...]:
+    """What may come again for want of an answer, for the router runs T12 and T13."""
+    kinds = [unit.packet[2:3] for unit in side.connection.received]
+    again: list[Packet] = []
+    if kinds.count(b"\x13") > 1:
+        again.append(ClearRequest(diagnostic=bench.diagnostic(50)))
+    if kinds.count(b"\x1b") > 1:
+        again.append(ResetRequest(diagnostic=bench.diagnostic(51)))
+    return tuple(again)
+
+
+def demand_no_connections(bench: Bench) -> None:
+    """The router may have opened no connection that the case did not ask for."""
+    known = frozenset(side.direction for side in bench.sides)
+    watched = [e for e in bench.expectations if isinstance(e, NoConnection)]
+    for expectation in watched:
+        expectation.known = known
+    for name, address in bench.listening_at().items():
+        if not any(e.listener == address for e in watched):
+            bench.expectations.append(
+                NoConnection(name.upper(), bench.purpose.clause, listener=address, known=known)
+            )
+
+
+def note_causes(bench: Bench) -> None:
+    """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208); others are a remark."""
+    if not bench.declared("R-DTE"):
+        return
+    for side in bench.sides:
+        if isinstance(side, LineSide):
+            continue
+        for unit in side.connection.received:
+            packet = decode(unit.packet) if unit.packet else None
+            if isinstance(packet, (ClearRequest, ResetRequest)):
+                cause = packet.fields.get("cause")
+                if isinstance(cause, int) and 0 < cause < 0x80:
+                    bench.remark(f"a DTE sends cause 0x00 or 0x80 to 0xFF; came 0x{cause:02x}")
+
+
+def clear_calls(bench: Bench) -> None:
+    """Clear the calls that are still up; answers are waited for, but not demanded."""
+    for side in bench.sides:
+        if side.name == "A" and _open(side) and side.phase in ("calling", "connected"):
+            side.send(ClearRequest(cause=0, diagnostic=0))
+
+    def settled() -> bool:
+        for side in bench.sides:
+            if side.phase == "being cleared" and _open(side):
+                # A splice confirms to A what B confirms, so B must not wait for A's turn.
+                side.send(ClearConfirmation())
+        return all(s.phase in ("cleared", "idle") or not _open(s) for s in bench.sides)
+
+    bench.loop.wait(settled, bench.profile.times.reaction)
+
+
+def _open(side: Side) -> bool:
+    return not side.connection.closed and side.connection.end is None

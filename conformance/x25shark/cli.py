@@ -393,7 +393,7 @@ def show(case: str, output: Path) -> None:
     """Show one case of the last run: expectations, what came, the last packets."""
     from .report.terminal import failure_text
 
-    click.echo(failure_text(_case(case, output), last=40))
+    click.echo(failure_text(_case(case, _results(output), output), last=40))
 
 
 @main.command("open")
@@ -403,9 +403,10 @@ def open_case(case: str, output: Path) -> None:
     """Open the evidence of a case, or any capture, in Wireshark with the strict dissector."""
     from .wireshark import command_for
 
-    found, capture = None, Path(case)
+    found, ports, capture = None, list[int](), Path(case)
     if capture.suffix not in CAPTURE_SUFFIXES:
-        found = _case(case, output)
+        results = _results(output)
+        found, ports = _case(case, results, output), results.run.xot_ports
         if found.evidence is None:
             fail(3, f"{case} has no evidence: {found.verdict}: {found.reason}")
         capture = output / found.evidence
@@ -414,12 +415,11 @@ def open_case(case: str, output: Path) -> None:
     program = shutil.which("wireshark")
     if program is None:
         fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
-    with command_for(program, capture, found) as (command, environment):
+    with command_for(program, capture, found, ports) as (command, environment):
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
 
-def _case(identifier: str, directory: Path) -> CaseResult:
-    results = _results(directory)
+def _case(identifier: str, results: Results, directory: Path) -> CaseResult:
     for case in results.cases:
         if case.id.lower() == identifier.lower():
             return case

@@ -131,6 +131,7 @@ class RunInfo:
     selection: str
     command: str
     profile_text: str = ""
+    xot_ports: list[int] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

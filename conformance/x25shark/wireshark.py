@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .judges.sandbox import dissectors_folder
+from .judges.sandbox import dissectors_folder, xot_ports_variable
 from .results import CaseResult
 
 PROFILE = "x25shark"
@@ -20,12 +20,13 @@ _WINDOW = "gui.geometry_main_width: 1400\ngui.geometry_main_height: 900\n"
 
 @contextmanager
 def command_for(
-    program: str, capture: Path, case: CaseResult | None = None
+    program: str, capture: Path, case: CaseResult | None = None, xot_ports: Iterable[int] = ()
 ) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The command that opens a capture, and its environment.
 
     Wireshark gets a configuration folder of its own with the x25shark profile, so that the user's
     stays as it is. It opens at the packet that decided the case; without a case, at the first.
+    xot_ports: TCP ports that XOT is on, besides 1998.
     """
     with tempfile.TemporaryDirectory(prefix="x25shark-wireshark-") as folder:
         configuration = Path(folder) / "wireshark"
@@ -38,4 +39,5 @@ def command_for(
         deciding = [e.frame or e.stimulus_frame for e in expectations if not e.met]
         if deciding and deciding[0] is not None:
             command += ["-g", str(deciding[0])]
-        yield command, {**os.environ, "WIRESHARK_CONFIG_DIR": str(configuration)}
+        own = {"WIRESHARK_CONFIG_DIR": str(configuration), **xot_ports_variable(xot_ports)}
+        yield command, {**os.environ, **own}

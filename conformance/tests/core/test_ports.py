@@ -8,6 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from x25shark.results import read_results
+from x25shark.wireshark import command_for
 
 from .conftest import x25shark
 
@@ -28,3 +30,9 @@ def test_side_b_on_a_port_of_its_own(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "report" / "results.json").read_text())["cases"]
     assert [case["verdict"] for case in found] == ["PASS"] * 3
+    with command_for("wireshark", tmp_path / "capture", None, read_ports(tmp_path)) as opened:
+        assert opened[1]["X25SHARK_XOT_PORTS"] == "2998"
+
+
+def read_ports(directory: Path) -> list[int]:
+    return read_results(directory / "report" / "results.json").run.xot_ports

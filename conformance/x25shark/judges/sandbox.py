@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from .reading import JudgeError
 
 DATA_FOLDERS = ("/usr/share/wireshark", "/usr/local/share/wireshark")
 TABLES_LEFT_EMPTY = frozenset({"enterprises.tsv", "manuf", "services", "wka"})
+_XOT_PORTS = "X25SHARK_XOT_PORTS"
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 
 
@@ -34,6 +36,13 @@ def dissectors_folder() -> Path:
         if (folder / "lua" / "x25shark.lua").is_file():
             return folder
     raise JudgeError("start", f"the Lua dissector is not in {' or '.join(map(str, candidates))}")
+
+
+def xot_ports_variable(ports: Iterable[int]) -> dict[str, str]:
+    """The variable that tells the dissector these TCP ports of XOT, besides 1998 and the user's."""
+    named = [os.environ.get(_XOT_PORTS, ""), *map(str, sorted(ports))]
+    together = ",".join(filter(None, named))
+    return {_XOT_PORTS: together} if together else {}
 
 
 def _lay_out_data(target: Path) -> bool:
@@ -54,9 +63,10 @@ def _lay_out_data(target: Path) -> bool:
 
 
 class Sandbox:
-    """A temporary folder with all of it; close() removes it."""
+    """A temporary folder with all of it; close() removes it. xot_ports: besides 1998."""
 
-    def __init__(self) -> None:
+    def __init__(self, xot_ports: Iterable[int] = ()) -> None:
+        self._ports = xot_ports_variable(xot_ports)
         self.folder = Path(tempfile.mkdtemp(prefix="x25shark-judge-"))
         try:
             self._fill()
@@ -100,9 +110,7 @@ class Sandbox:
         }
         if self.has_data:
             variables["WIRESHARK_DATA_DIR"] = str(self.folder / "data")
-        if ports := os.environ.get("X25SHARK_XOT_PORTS"):
-            variables["X25SHARK_XOT_PORTS"] = ports
-        return variables
+        return variables | self._ports
 
     def close(self) -> None:
         """Remove the folder."""

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -87,14 +87,14 @@ def _as_nobody() -> tuple[list[str], dict[str, object]]:
 class TsharkJudge:
     """The same interface as WiresharkJudge. Raises JudgeError("start") if there is no tshark."""
 
-    def __init__(self) -> None:
+    def __init__(self, xot_ports: Iterable[int] = ()) -> None:
         found = os.environ.get("X25SHARK_TSHARK") or shutil.which("tshark")
         if found is None:
             raise JudgeError("start", "tshark is not installed (Debian: tshark)")
         self._tshark = found
         self._lock = threading.Lock()
         self._prefix, self._identity = _as_nobody()
-        self._sandbox = Sandbox()
+        self._sandbox = Sandbox(xot_ports)
         self._types: dict[str, str] = {}
         # tshark takes -G only as its first option, so the dissector must load as a plugin.
         plugins = self._sandbox.folder / "config" / "plugins"

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -224,11 +224,11 @@ class WiresharkJudge:
     Raises JudgeError("start") at once if the program cannot be found, built or started.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, xot_ports: Iterable[int] = ()) -> None:
         self._lock = threading.Lock()
         self._loads = 0
         self._path = path or program.find()
-        self._sandbox = Sandbox()
+        self._sandbox = Sandbox(xot_ports)
         self._process: _Process | None = None
         try:
             self._process = _Process(self._path, self._sandbox)
@@ -314,16 +314,18 @@ class WiresharkJudge:
         self.close()
 
 
-def open_judge() -> Judge:
+def open_judge(xot_ports: Iterable[int] = ()) -> Judge:
     """The C judge, or the one that starts tshark where the C judge cannot be had.
+
+    xot_ports: TCP ports that XOT is on, besides 1998.
 
     Raises JudgeError("start") with both reasons if there is neither.
     """
     try:
-        return WiresharkJudge()
+        return WiresharkJudge(xot_ports=xot_ports)
     except JudgeError as no_program:
         try:
-            judge = TsharkJudge()
+            judge = TsharkJudge(xot_ports)
         except JudgeError as no_tshark:
             raise JudgeError("start", f"{no_program}; {no_tshark}") from no_tshark
         _log.warning("judging with tshark, which is slower: %s", no_program)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import gc
-import os
 import queue
 import secrets
 import sys
@@ -179,18 +178,13 @@ class Campaign:
 
     def _open_judge(self) -> None:
         judge: Judge
-        if self.profile.xot_ports:
-            # The dissector takes them from there, when its process starts.
-            also = os.environ.get("X25SHARK_XOT_PORTS", "")
-            os.environ["X25SHARK_XOT_PORTS"] = ",".join(
-                [*map(str, sorted(self.profile.xot_ports)), *([also] if also else [])]
-            )
+        ports = self.profile.xot_ports
         if self.options.judge == "libwireshark":
-            judge = WiresharkJudge()
+            judge = WiresharkJudge(xot_ports=ports)
         elif self.options.judge == "tshark":
-            judge = TsharkJudge()
+            judge = TsharkJudge(ports)
         else:
-            judge = open_judge()
+            judge = open_judge(ports)
         self._stack.enter_context(judge)
         self.judge = judge
         self._judge_name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
@@ -583,6 +577,7 @@ class Campaign:
             selection=self.options.selection,
             command=self.options.command,
             profile_text=self.profile.text,
+            xot_ports=sorted(self.profile.xot_ports),
             strays=strays,
             notes=self.notes,
         )

@@ -3,7 +3,35 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Browse = Callable[..., str]
+
+
+@pytest.fixture
+def browse(tmp_path: Path) -> Browse:
+    """browse(url, *options): the document after its scripts have run in headless Chromium."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("no Chromium: install package chromium")
+    command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
+    command += ["--no-first-run", "--disable-background-networking"]
+    command += ["--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom"]
+
+    def document(url: str, *options: str) -> str:
+        done = subprocess.run(
+            [*command, *options, url], capture_output=True, timeout=120, check=True
+        )
+        return done.stdout.decode("utf-8", "replace")
+
+    return document
 
 
 def pytest_configure() -> None:

@@ -7,8 +7,6 @@ Needs Chromium (Debian package chromium); the rest of the page is tested without
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,46 +15,34 @@ from x25shark.report import html
 from x25shark.results import CaseResult, Results
 from x25shark.verdicts import Verdict
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: install package chromium")
-
 Cases = Callable[..., CaseResult]
 Runs = Callable[[list[CaseResult]], Results]
 Poison = Callable[[str], Results]
+Opened = Callable[[Results, str], str]
 
 
-def opened(results: Results, directory: Path, fragment: str) -> str:
-    """The document after the script has run on report.html#fragment."""
-    html.render(results, directory)
-    command = [
-        str(BROWSER),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={directory / 'browser'}",
-        "--dump-dom",
-        (directory / "report.html").as_uri() + fragment,
-    ]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=True)
-    text = done.stdout.decode("utf-8", "replace")
-    # Without the JSON behind the cases, which is no part of what is shown.
-    return re.sub(r'<script type="application/json">.*?</script>', "", text, flags=re.S)
+@pytest.fixture
+def opened(tmp_path: Path, browse: Callable[..., str]) -> Opened:
+    """opened(results, fragment): the document after the script has run on report.html#fragment."""
+
+    def document(results: Results, fragment: str) -> str:
+        html.render(results, tmp_path)
+        text = browse((tmp_path / "report.html").as_uri() + fragment)
+        # Without the JSON behind the cases, which is no part of what is shown.
+        return re.sub(r'<script type="application/json">.*?</script>', "", text, flags=re.S)
+
+    return document
 
 
 def test_an_opened_case_shows_expectations_and_ladder(
-    case: Cases, run_of: Runs, tmp_path: Path
+    case: Cases, run_of: Runs, opened: Opened
 ) -> None:
     item = case(2, Verdict.FAIL)
     missing = case(3, Verdict.FAIL).expectations[1]
     missing.frame, missing.text = None, "Reset Confirmation at B2"
     item.expectations.append(missing)
     item.packets[-1].connection = 2
-    text = opened(run_of([case(1, Verdict.PASS), item]), tmp_path, "#case-PLP-RST-02")
+    text = opened(run_of([case(1, Verdict.PASS), item]), "#case-PLP-RST-02")
     assert re.search(r'<details class="case v-fail" id="case-PLP-RST-02"[^>]* open', text)
     assert text.count('class="yes">met') == 2
     assert text.count('class="no">not met') == 4
@@ -79,10 +65,10 @@ def test_an_opened_case_shows_expectations_and_ladder(
     ]
 
 
-def test_what_a_router_sent_is_not_executed(poisoned: Poison, hostile: str, tmp_path: Path) -> None:
+def test_what_a_router_sent_is_not_executed(poisoned: Poison, hostile: str, opened: Opened) -> None:
     results = poisoned("document.title = 'taken'; " + hostile)
     fragment = "#" + html._anchors(results)[4]
-    text = opened(results, tmp_path, fragment)
+    text = opened(results, fragment)
     assert '<details class="pkt' in text
     assert "<title>taken" not in text
     assert "<img" not in text

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ..catalogue import catalogue
 from ..counters.names import RIGHT
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine, Results, write_whole
 from ..verdicts import EXIT_STATUSES, OUTCOMES, Verdict
@@ -272,6 +273,7 @@ def view(results: Results) -> dict[str, Any]:
     order = sorted(range(len(results.cases)), key=lambda i: ORDER.index(results.cases[i].verdict))
     made = {i: _case(results.cases[i], anchors[i], details) for i in order}
     cases = [made[i] for i in range(len(results.cases))]
+    titles = catalogue().groups
     groups: dict[str, list[dict[str, Any]]] = {}
     for case in cases:
         groups.setdefault(case["group"], []).append(case)
@@ -302,6 +304,7 @@ def view(results: Results) -> dict[str, Any]:
         "groups": [
             {
                 "id": name,
+                "title": titles.get(name, ""),
                 "cases": members,
                 "segments": _segments(Counter(c["verdict"] for c in members)),
                 "trouble": sum(c["attention"] for c in members),

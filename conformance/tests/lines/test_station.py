@@ -91,6 +91,24 @@ def test_set_up_is_tried_n2_times(bench: Bench) -> None:
     assert bench.lost == ["2 attempts without an answer (N2)"]
 
 
+def test_repeated_commands_are_counted_and_told(bench: Bench) -> None:
+    told: list[str] = []
+    bench.station.on_repeat = lambda: told.append(bench.station.phase)
+    bench.station.set_up()
+    expire(bench)
+    assert (bench.station.commands, told) == (2, ["set-up"])
+    bench.tell("0173")
+    bench.station.disconnect()
+    assert bench.station.commands == 1
+    expire(bench)
+    assert (bench.station.commands, told) == (2, ["set-up", "disconnecting"])
+    bench.tell("0173")
+    bench.up()
+    bench.station.send(b"\x10\x00\xff")
+    expire(bench)  # a poll
+    assert told == ["set-up", "disconnecting", "transfer"]
+
+
 def test_i_frames_are_acknowledged_and_repeats_are_not_taken_twice(bench: Bench) -> None:
     bench.up()
     assert bench.tell("03001000ff") == ["0321"]

@@ -53,6 +53,10 @@ class Station:
         # How often the link has come up, or was reset.
         self.links = 0
         self.on_link_lost: Callable[[str], None] = lambda _why: None
+        # SABM, DISC or a poll is sent for want of an answer: there may be two answers in the end.
+        self.on_repeat: Callable[[], None] = lambda: None
+        # How many SABM or DISC the last set_up() or disconnect() has sent.
+        self.commands = 0
         self._deadline: float | None = None
         self._forget()
 
@@ -79,12 +83,14 @@ class Station:
         self.refusing = False
         self._forget()
         self.phase = "set-up"
+        self.commands = 0
         self._attempts = 1
         self._command(SABM)
 
     def disconnect(self) -> None:
         """Send DISC P=1."""
         self.phase = "disconnecting"
+        self.commands = 0
         self._attempts = 1
         self._command(DISC)
 
@@ -106,6 +112,7 @@ class Station:
         self._line.send_frames([hdlc.with_fcs(bytes([address, control]) + information)])
 
     def _command(self, kind: int) -> None:
+        self.commands += 1
         self.emit(self.other, kind | _P_F)
         self._start()
 
@@ -264,6 +271,7 @@ class Station:
             self._lost(f"{self.parameters.n2} attempts without an answer (N2)")
             return
         self._attempts += 1
+        self.on_repeat()
         if self.phase == "set-up":
             self._command(SABM)
         elif self.phase == "disconnecting":

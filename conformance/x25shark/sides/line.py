@@ -30,7 +30,7 @@ from ..judges.expectation import TcpEnd
 from ..judges.frames import decode_frame
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
-from ..links.lapb import Parameters, Station
+from ..links.lapb import DISC, DM, UA, Parameters, Station
 from ..links.xot import Connection
 from ..profile import Line as LineProfile
 from .side import NotApplicable, Side
@@ -56,7 +56,7 @@ _LINK_ENDING: tuple[Packet, ...] = (
     LapbFRMR(),
 )
 _NETWORK_OPERATIONAL = 0x07
-_DISC, _P_F = 0x43, 0x10
+_P_F = 0x10
 
 
 class NotOnALine(NotApplicable):
@@ -150,6 +150,7 @@ class LineSide(Side):
         )
         self.channels = Channels(line, self.station.send, highest_first=profile.role == "dce")
         self.station.on_link_lost = self.channels.link_lost
+        self.station.on_repeat = self._repeats
         self.station.by_hand = True
         # It may ask whether the tester is there, too, if the tester was held up for its T1.
         self._asked = (LapbRR(address=self.station.own, p_f=1),)
@@ -163,10 +164,15 @@ class LineSide(Side):
         super().__init__(bench, name, cast(Connection, FramePlane(line)))
 
     def _received(self, unit: FrameUnit) -> None:
-        if unit.valid and unit.octets[1] & ~_P_F == _DISC:
+        if unit.valid and unit.octets[1] & ~_P_F == DISC:
             self.channels.ended("DISC")
         self.channels.took(unit, sent=False)
         self.station.take(unit)
+
+    def _repeats(self) -> None:
+        """On a slow machine the first command is answered as well, if late."""
+        answers = LapbUA(p_f=1), LapbDM(p_f=1), LapbRR(address=self.command_address, p_f=1)
+        self.passing += tuple(answer for answer in answers if answer not in self.passing)
 
     def _sent(self, unit: FrameUnit) -> None:
         self.channels.took(unit, sent=True)
@@ -323,11 +329,29 @@ class LineSide(Side):
             if not self.profile.initiates and not self.station.up:
                 self.station.set_up()
                 self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
+            begin = self.connection.received_octets
             self.station.disconnect()
             self.expect(LapbUA(p_f=1), LapbDM(p_f=1), passing=self._set_up_tries())
+            self._answered(begin)
         self.station.refusing = True
         if self.profile.initiates:
             self.allow(LapbSABM())
+
+    def _answered(self, begin: int) -> None:
+        """Where the station had to repeat its command: the router has answered each of them.
+
+        A second SABM resets the link once more, and what came before belongs to an earlier one.
+        """
+        if self.station.commands < 2:
+            return
+        answers = UA | _P_F, DM | _P_F
+
+        def all_answered() -> bool:
+            came = [u for u in self.line.log.received if u.offset >= begin and u.valid]
+            return sum(unit.octets[1] in answers for unit in came) >= self.station.commands
+
+        self.wait_until(all_answered)
+        self.cursor = self.connection.received_octets
 
     def _set_up_tries(self) -> tuple[Packet, ...]:
         """What may come in between: polls of an earlier link, and set-up by the router itself."""
@@ -345,8 +369,10 @@ class LineSide(Side):
         self._begin_sending()
         with nullcontext() if judged else self.bench.preamble():
             if not self.station.up:
+                begin = self.connection.received_octets
                 self.station.set_up()
                 self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
+                self._answered(begin)
                 # What came before belongs to an earlier link.
                 layer = self.bench.channel_zero(self, self.cursor)
                 layer.cursor = max(layer.cursor, self.cursor)

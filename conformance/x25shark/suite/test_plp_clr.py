@@ -184,15 +184,16 @@ def test_confirmation_in_data_transfer(call: Call) -> None:
 
 @purpose("PLP-CLR-14", window=7)
 def test_data_in_front_of_a_clear(call: Call) -> None:
-    """Seven Data and the Clear in one segment: all of them, or the first ones, then the Clear."""
+    """A window of Data and the Clear in one segment: all or the first ones come, then the Clear."""
     bench = call.bench
-    parts = [b"part %d" % number for number in range(7)]
+    parts = [b"part %d" % number for number in range(call.a.window)]
     clear = ClearIndication(cause=0, diagnostic=241)
     call.a.send(*(Data(user_data=p, p_s=n) for n, p in enumerate(parts)), _cleared_by_a())
     for number, part in enumerate(parts):
         may_end = [clear] if bench.model != "splice" else []
         if isinstance(call.b.expect(Data(user_data=part), *may_end), ClearIndication):
-            bench.remark(f"{7 - number} of 7 Data in front of a Clear were discarded")
+            lost = len(parts) - number
+            bench.remark(f"{lost} of {len(parts)} Data in front of a Clear were discarded")
             break
     else:
         call.b.expect(clear)
@@ -284,9 +285,9 @@ def clear_under_traffic(bench: Bench, race: Race) -> None:
         call.a.send(Data(user_data=b"%d" % number))
         behind += number >= clears_at
         number += 1
-        if call.a.numbering.outstanding >= 7:
+        if call.a.numbering.outstanding >= call.a.window:
             opened = bench.loop.wait(
-                lambda: call.a.numbering.outstanding < 7 or call.a.phase != "connected",
+                lambda: call.a.numbering.outstanding < call.a.window or call.a.phase != "connected",
                 bench.patience,
             )
             if not opened:

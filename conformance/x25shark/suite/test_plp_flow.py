@@ -19,7 +19,13 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
-from .transfer import acknowledgement, fence_past_window, nothing_more_at_b, send_as_allowed
+from .transfer import (
+    acknowledgement,
+    fence_past_window,
+    nothing_more_at_b,
+    send_as_allowed,
+    window_of,
+)
 
 # X.25 leaves it to the network how much it stores; more than this is no flow control at all.
 MOST_STORED = 2048
@@ -132,12 +138,14 @@ def test_p_r_that_runs_back(call: Call) -> None:
     a = call.a
     a.withholding = True
     source = call.b if call.b.present else a
-    for number in range(4):
+    count = min(4, window_of(call))
+    for number in range(count):
         source.send_data(bytes([number]))
         a.expect(Data(p_s=number, user_data=bytes([number])))
     a.withholding = False
-    a.send(RR(p_r=4), RR(p_r=2))
-    expect_refusal(call, RR(p_r=2), 2, before=[RR(p_r=4)])
+    right, back = RR(p_r=count), RR(p_r=count // 2)
+    a.send(right, back)
+    expect_refusal(call, back, 2, before=[right])
 
 
 @purpose("PLP-FLOW-10")

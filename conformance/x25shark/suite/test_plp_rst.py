@@ -21,7 +21,7 @@ from .language import (
     unit,
 )
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .transfer import call_of_sizes, fence_past_window
+from .transfer import call_of_sizes, fence_past_window, window_of
 
 
 def reset_by(
@@ -176,13 +176,14 @@ def test_nothing_from_before_the_reset(bench: Bench) -> None:
     call = call_of_sizes(bench, 128, 256) if own_sizes else bench.call(window=7)
     a, b = call.a, call.b
     b.withholding = True
-    old = [f"old {number}".encode() for number in range(7)]
+    old = [f"old {number}".encode() for number in range(window_of(call))]
     a.send(*(a.data(octets) for octets in old))
     for octets in old:
         b.expect(Data(user_data=octets))
     fence_past_window(call)
-    waiting = [a.data(b"old, behind B's window")] * (6 - a.numbering.outstanding)
-    if waiting:
+    left = a.window - a.numbering.outstanding
+    if left > 1:
+        waiting = [a.data(b"old, behind B's window")] * (left - 1)
         a.send(*waiting, a.data(b"old and open".ljust(128), m=1))
     a.send(ResetRequest(cause=0, diagnostic=0))
     b.expect(ResetIndication(cause=0, diagnostic=0))
@@ -372,7 +373,7 @@ def test_resets_under_full_traffic(call: Call) -> None:
         arrived = {side: len(side.units) for side in (a, b)}
         for side in (a, b):
             old = f"old {number} from {side.name}".encode()
-            side.send(*(side.data(old) for _ in range(7 - side.numbering.outstanding)))
+            side.send(*(side.data(old) for _ in range(side.window - side.numbering.outstanding)))
         race.pause()
         sender, receiver = (a, b) if number % 3 == 0 else (b, a)
         race.reached(len(sender.units) > arrived[sender])

@@ -246,10 +246,11 @@ def test_write_to_a_connection_that_was_reset(bench: Bench) -> None:
         sender, gone = (a, b) if number % 2 == 0 else (b, a)
         gone.allow(ANYTHING)
         gone.connection.stop_reading()
-        for _ in range(3):
+        behind = (min(6, sender.window) + 1) // 2
+        for _ in range(min(6, sender.window) - behind):
             sender.send(sender.data(bytes(128)))
         gone.reset_tcp()
-        for _ in range(3):
+        for _ in range(behind):
             sender.send(sender.data(bytes(128)))
         came = sender.expect(ClearIndication(cause=bench.network_clear), CLOSED)
         if came is not None:

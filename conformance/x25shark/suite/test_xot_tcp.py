@@ -143,7 +143,7 @@ def test_several_packets_in_one_segment(call: Call) -> None:
     """The Interrupt may overtake the Data."""
     bench, a, b = call.bench, call.a, call.b
     assert isinstance(b, Side)
-    messages = [bench.record(60) for _ in range(5)]
+    messages = [bench.record(60) for _ in range(min(5, a.window))]
     before = b.cursor
     interrupt = Interrupt(user_data=b"\x25")
     units = [a.unit_of(a.data(octets)) for octets in messages]
@@ -158,7 +158,7 @@ def test_several_packets_in_one_segment(call: Call) -> None:
 
 @purpose("XOT-TCP-08", window=7)
 def test_one_and_a_half_packets_per_segment(call: Call) -> None:
-    messages = [call.bench.record(60) for _ in range(6)]
+    messages = [call.bench.record(60) for _ in range(min(6, call.a.window))]
     stream = b"".join(call.a.unit_of(call.a.data(octets)) for octets in messages)
     one = len(stream) // len(messages)
     # No RR of the tester between the pieces, where the Data comes back as an echo.

@@ -37,20 +37,28 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     called = bench.profile.addresses.own_sizes or bench.called_address
     with bench.preamble():
         a = bench.connect()
-        a.send(bench.call_request(called=called, size=size_a, window=window))
+        request = bench.call_request(called=called, size=size_a, window=window)
+        a.send(request)
         b = bench.incoming()
         bench.need(size_b <= b.packet_size, f"a path that offers packet size {size_b} to B")
         code = SIZE_CODES[size_b]
-        values = [PacketSize(called=code, calling=code), WindowSize(called=window, calling=window)]
+        # The router may have lowered the window (X.25 6.12).
+        most = min(window, b.window)
+        values = [PacketSize(called=code, calling=code), WindowSize(called=most, calling=most)]
         b.send(CallAccepted(facilities=values))
         connected = a.expect(CallAccepted())
     assert connected is not None
     told = [f for f in connected.facilities if isinstance(f, PacketSize)]
     own = all(f.called == f.calling == SIZE_CODES[size_a] for f in told)
     bench.need(own, f"packet size {size_a} at A with {size_b} at B: a path where sizes differ")
-    a.packet_size, b.packet_size = size_a, size_b
-    a.window = b.window = window
+    bench.settle(a, b, request, connected)
+    b.packet_size, b.window = size_b, most
     return Call(bench, a, b)
+
+
+def window_of(call: Call) -> int:
+    """How many Data may be on their way from A to B without an acknowledgement of B."""
+    return min(call.a.window, call.b.window)
 
 
 def send_as_allowed(side: Side, messages: list[bytes]) -> int:

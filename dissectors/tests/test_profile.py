@@ -80,7 +80,7 @@ def test_tshark_takes_the_profile_without_complaint() -> None:
         sandbox.close()
     complaints = [line for line in lines.stderr.splitlines() if "Running as user" not in line]
     assert complaints == []
-    assert "X.25 Call Request LCN 1 to 12345 from 98765" in lines.stdout
+    assert "127.0.25.1   Call Request LCN 1 to 12345 from 98765" in lines.stdout
     assert colours.stdout.splitlines()[3:6] == [
         "X.25 call set-up",
         "X.25 call set-up",

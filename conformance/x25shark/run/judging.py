@@ -314,14 +314,14 @@ class Judgement:
             if expectation.frame is not None:
                 says = "met" if expectation.met else "NOT MET"
                 comments.setdefault(expectation.frame, []).append(
-                    f"{record.purpose.id}: packet {expectation.k}: side {expectation.side} "
-                    f"expected {expectation.text} ({expectation.clause}): {says}"
+                    f"{says}: {record.purpose.id}: packet {expectation.k}: side "
+                    f"{expectation.side} expected {expectation.text} ({expectation.clause})"
                 )
             elif not expectation.met and expectation.stimulus_frame is not None:
                 saw = expectation.judge_two.saw if expectation.judge_two else "nothing"
                 comments.setdefault(expectation.stimulus_frame, []).append(
-                    f"{record.purpose.id}: after this packet side {expectation.side} "
-                    f"expected {expectation.text} ({expectation.clause}): NOT MET, came: {saw}"
+                    f"NOT MET: {record.purpose.id}: after this packet side {expectation.side} "
+                    f"expected {expectation.text} ({expectation.clause}), came: {saw}"
                 )
         summary = (
             f"x25shark {record.purpose.id}: {result.verdict}\n{record.purpose.purpose}\n"

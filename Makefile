@@ -64,8 +64,9 @@ lint: setup-test
 			--all-features -- -D warnings; \
 	else echo "clippy is not installed: left out"; fi
 
+# The same examples each time; plain pytest draws new ones.
 unit: setup-test
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q --hypothesis-profile=ci
 
 suite: setup-test
 	$(BIN)/pytest -q --x25shark-output $(REPORT) $(OWN) --pyargs x25shark.suite

@@ -112,3 +112,12 @@ def test_match_and_filter_agree(data: st.DataObject, wireshark: WiresharkJudge) 
     for template, text, hits in zip(made, filters, reading.hits, strict=True):
         mine = [place for place, o in zip(places, octets, strict=True) if matches(template, o)]
         assert [tuple(hit) for hit in hits] == mine, text
+
+
+def test_a_single_octet_is_no_name_of_a_protocol(wireshark: WiresharkJudge) -> None:
+    """dc, fc and ff are protocols to Wireshark."""
+    packet = x.Interrupt(lcn=1, user_data=b"\xdc")
+    wanted = [x.Interrupt(user_data=bytes([octet])) for octet in range(256)]
+    filters = [to_filter(template) for template in wanted]
+    hits = wireshark.read(Exchange([[bytes(packet)]]).capture(), filters).hits
+    assert [octet for octet in range(256) if hits[octet]] == [0xDC]

@@ -18,7 +18,8 @@ Value = int | str | bytes
 def literal(value: Value) -> str:
     """A value as a display filter writes it."""
     if isinstance(value, bytes):
-        return ":".join(f"{octet:02x}" for octet in value)
+        # The colon in front: a single octet may be the name of a protocol (dc, fc, ff).
+        return (":" if len(value) == 1 else "") + ":".join(f"{octet:02x}" for octet in value)
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'

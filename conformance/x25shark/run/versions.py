@@ -35,9 +35,11 @@ def wireshark_version() -> str:
     program = shutil.which("tshark")
     if program is None:
         raise JudgeError("start", "tshark is not installed: sudo apt-get install tshark")
-    done = subprocess.run(
-        [program, "--version"], capture_output=True, text=True, check=False, timeout=30
-    )
+    command = [program, "--version"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise JudgeError("start", f"{program} --version: {error}") from None
     version = re.search(r"\d+\.\d+\.\d+", done.stdout)
     if version is None:
         raise JudgeError("start", f"{program} --version does not tell a version")

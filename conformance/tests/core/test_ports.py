@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import resources
 from pathlib import Path
 
@@ -28,11 +27,7 @@ def test_side_b_on_a_port_of_its_own(tmp_path: Path) -> None:
     cases = "XOT-TCP-02,PLP-DATA-01,PLP-CLR-01"
     done = x25shark("run", "--own-namespace", "--select", cases, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "report" / "results.json").read_text())["cases"]
-    assert [case["verdict"] for case in found] == ["PASS"] * 3
-    with command_for("wireshark", tmp_path / "capture", None, read_ports(tmp_path)) as opened:
+    results = read_results(tmp_path / "report" / "results.json")
+    assert [case.verdict for case in results.cases] == ["PASS"] * 3
+    with command_for("wireshark", tmp_path / "capture", None, results.run.xot_ports) as opened:
         assert opened[1]["X25SHARK_XOT_PORTS"] == "2998"
-
-
-def read_ports(directory: Path) -> list[int]:
-    return read_results(directory / "report" / "results.json").run.xot_ports

@@ -6,7 +6,7 @@ the calls on its logical channels, which are sides like any other.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
@@ -327,21 +327,20 @@ class LineSide(Side):
         self.take_part()
         with self.bench.preamble():
             if not self.profile.initiates and not self.station.up:
-                self.station.set_up()
-                self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
-            begin = self.connection.received_octets
-            self.station.disconnect()
-            self.expect(LapbUA(p_f=1), LapbDM(p_f=1), passing=self._set_up_tries())
-            self._answered(begin)
+                self._have_answered(self.station.set_up, LapbUA(p_f=1))
+            self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
         self.station.refusing = True
         if self.profile.initiates:
             self.allow(LapbSABM())
 
-    def _answered(self, begin: int) -> None:
-        """Where the station had to repeat its command: the router has answered each of them.
+    def _have_answered(self, command: Callable[[], None], *expected: Packet) -> None:
+        """Have the station send SABM or DISC, and expect the answer: to each, if it repeats it.
 
         A second SABM resets the link once more, and what came before belongs to an earlier one.
         """
+        begin = self.connection.received_octets
+        command()
+        self.expect(*expected, passing=self._set_up_tries())
         if self.station.commands < 2:
             return
         answers = UA | _P_F, DM | _P_F
@@ -369,10 +368,7 @@ class LineSide(Side):
         self._begin_sending()
         with nullcontext() if judged else self.bench.preamble():
             if not self.station.up:
-                begin = self.connection.received_octets
-                self.station.set_up()
-                self.expect(LapbUA(p_f=1), passing=self._set_up_tries())
-                self._answered(begin)
+                self._have_answered(self.station.set_up, LapbUA(p_f=1))
                 # What came before belongs to an earlier link.
                 layer = self.bench.channel_zero(self, self.cursor)
                 layer.cursor = max(layer.cursor, self.cursor)

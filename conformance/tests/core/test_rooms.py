@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from x25shark.links.loop import Loop
+from x25shark.sides.bench import Bench
+from x25shark.sides.rooms import LEAST_ATTEMPTS, NoChannel, Rooms
 
 from .conftest import x25shark
 
@@ -37,6 +41,32 @@ def run(directory: Path, takes: int, says: int | None, *more: str) -> dict[str, 
     assert done.returncode in (0, 1, 3), done.stdout + done.stderr
     document = json.loads((report / "results.json").read_text())
     return {case["id"]: case for case in document["cases"]}
+
+
+class Starved:
+    """A bench whose every attempt takes longer than the router has."""
+
+    patience = 0.0
+    loop = Loop()
+
+
+def refused_first(times: int) -> Callable[[], str]:
+    """An attempt that is refused so often."""
+    left = [NoChannel("refused", passing=True)] * times
+
+    def attempt() -> str:
+        if left:
+            raise left.pop()
+        return "connected"
+
+    return attempt
+
+
+def test_a_call_is_tried_again_however_long_the_machine_took() -> None:
+    rooms = Rooms(cast(Bench, Starved()))
+    assert rooms.in_the_end(refused_first(LEAST_ATTEMPTS - 1)) == "connected"
+    with pytest.raises(NoChannel):
+        rooms.in_the_end(refused_first(LEAST_ATTEMPTS))
 
 
 def test_what_the_profile_says_bounds_the_cases(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def _caught(
     found = Caught(name, problem=problem, ran=len(keys))
     mine = {results[k].id: results[k] for k in keys if k in results}
     found.failed = [i for i, r in mine.items() if r.verdict is Verdict.FAIL]
-    found.errors = [i for i, r in mine.items() if r.verdict is Verdict.ERROR]
+    found.errors = [f"{i}: {r.reason}" for i, r in mine.items() if r.verdict is Verdict.ERROR]
     for witness in witnesses[:1]:
         result = mine.get(witness)
         if result is not None:
@@ -247,6 +247,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     missed = [r for r in uncaught if not _excused(r)]
     for row in uncaught:
         print(f"{'not judged' if _excused(row) else 'MISSED'} {row.fault}: {_excused(row)}")
+    for row in rows:
+        for error in row.errors:
+            print(f"ERROR with {row.fault}: {error}")
     never = _never_failing(rows) if not arguments.faults else []
     if never:
         print(f"cases that no fault makes fail: {', '.join(never)}")

@@ -14,12 +14,12 @@ import secrets
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..catalogue import Purpose
+from ..catalogue import Purpose, catalogue
 from ..counters.places import survey
 from ..counters.reader import ReadError, Reading
 from ..evidence.capture import Capture, CaptureError
@@ -38,6 +38,7 @@ from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.rooms import MOST_ENDED, Ended
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
+from .declared import why_it_runs
 from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
 from .lines import Lines
@@ -499,6 +500,9 @@ class Campaign:
                 self._final(final)
 
     def _final(self, result: CaseResult) -> None:
+        if result.verdict is Verdict.FAIL and (purpose := catalogue().purposes.get(result.id)):
+            why = why_it_runs(purpose, self.profile)
+            result.remarks += [why] if why else []
         self.results.append(result)
         self.watcher.on_result(result)
 
@@ -530,7 +534,7 @@ class Campaign:
         if lost:
             self._distrust(lost)
         self._close()
-        order = {purpose: n for n, purpose in enumerate(_catalogue_order())}
+        order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
         verdicts = [r.verdict for r in self.results]
         return Results(self._info(), self.results, exit_status(verdicts, interrupted=interrupted))
@@ -581,9 +585,3 @@ class Campaign:
             strays=strays,
             notes=self.notes,
         )
-
-
-def _catalogue_order() -> Sequence[str]:
-    from ..catalogue import catalogue
-
-    return list(catalogue().purposes)

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from . import pdml
+from .patience import ends_within
 from .reading import Hit, JudgeError, Reading
 from .sandbox import Sandbox
 
@@ -109,26 +110,28 @@ class TsharkJudge:
         command = [*self._prefix, self._tshark, *arguments]
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             try:
-                done = subprocess.run(
+                process = subprocess.Popen(
                     command,
                     stdin=stdin,
                     stdout=output,
                     stderr=errors,
                     env=self._sandbox.environment(),
                     cwd=self._sandbox.folder,
-                    timeout=max(seconds, 0.001),
-                    check=False,
                     **self._identity,  # type: ignore[call-overload]
                 )
-            except subprocess.TimeoutExpired as error:
-                raise JudgeError("timeout", "tshark gave no answer in its time") from error
             except OSError as error:
                 raise JudgeError("start", f"tshark cannot be started: {error}") from error
+            with process:
+                try:
+                    if not ends_within(process, seconds):
+                        raise JudgeError("timeout", "tshark gave no answer in its time")
+                finally:
+                    process.kill()
             if output.tell() > MOST_OUTPUT:
                 raise JudgeError("limit", "tshark's output is longer than 1 GiB")
             output.seek(0)
             errors.seek(0)
-            return done.returncode, output.read(), errors.read().decode(errors="replace").strip()
+            return process.returncode, output.read(), errors.read().decode(errors="replace").strip()
 
     def _load_types(self) -> None:
         status, output, errors = self._run(["-G", "fields"], subprocess.DEVNULL, 60.0)
@@ -149,7 +152,7 @@ class TsharkJudge:
         *,
         timeout: float = 10.0,
     ) -> Reading:
-        """As WiresharkJudge.read(). Raises JudgeError."""
+        """As WiresharkJudge.read(); timeout is for each start of tshark. Raises JudgeError."""
         with self._lock:
             for place, name in enumerate(fields):
                 if name not in self._types:
@@ -167,15 +170,15 @@ class TsharkJudge:
                     raise JudgeError("file", "the capture is not a regular file")
                 if status.st_size == 0:
                     raise JudgeError("file", "the capture is empty: not even a file header")
-                return self._read(descriptor, filters, fields, time.monotonic() + timeout)
+                return self._read(descriptor, filters, fields, timeout)
 
     def _read(
-        self, capture: int, filters: Sequence[str], fields: Sequence[str], deadline: float
+        self, capture: int, filters: Sequence[str], fields: Sequence[str], timeout: float
     ) -> Reading:
         started = time.monotonic()
         numbered = any("{k}" in text for text in filters)
         layers = range(1, FIRST_LAYERS + 1)
-        output, lines, problem = self._dissect(capture, _Taps(filters, layers, True), deadline)
+        output, lines, problem = self._dissect(capture, _Taps(filters, layers, True), timeout)
         tree = pdml.read(output, {name: self._types[name] for name in fields})
         if problem is not None and tree.frames == 0:
             raise JudgeError("file", problem)
@@ -188,7 +191,7 @@ class TsharkJudge:
                     "judge can tell them apart",
                 )
             layers = range(FIRST_LAYERS + 1, tree.most_packets + 1)
-            _, lines, _ = self._dissect(capture, _Taps(filters, layers, False), deadline)
+            _, lines, _ = self._dissect(capture, _Taps(filters, layers, False), timeout)
             for first, further in zip(hits, _hits(lines, filters), strict=True):
                 first.extend(further)
         return Reading(
@@ -204,7 +207,7 @@ class TsharkJudge:
         )
 
     def _dissect(
-        self, capture: int, taps: _Taps, deadline: float
+        self, capture: int, taps: _Taps, timeout: float
     ) -> tuple[bytes, list[str], str | None]:
         """One run: its PDML, the lines of the taps, and why the file could not be read whole."""
         number, hits = tempfile.mkstemp(dir=self._sandbox.folder, prefix="hits-")
@@ -220,7 +223,7 @@ class TsharkJudge:
             arguments += ["-T", "pdml", "-J", PROTOCOLS]
             with contextlib.suppress(OSError):
                 os.lseek(capture, 0, os.SEEK_SET)
-            status, text, errors = self._run(arguments, capture, deadline - time.monotonic())
+            status, text, errors = self._run(arguments, capture, timeout)
             with os.fdopen(number, encoding="utf-8", errors="replace") as file:
                 lines = file.read().splitlines()
         finally:

@@ -18,13 +18,13 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from . import program
+from .patience import Patience
 from .reading import (
     Difference,
     ExpertInfo,
@@ -139,7 +139,7 @@ class _Process:
         finally:
             theirs.close()
         try:
-            self.version = str(self.receive(time.monotonic() + START_SECONDS)["ready"])
+            self.version = str(self.receive(Patience(self.process.pid, START_SECONDS))["ready"])
         except JudgeError as error:
             self.close()
             raise JudgeError("start", f"the judge {path} does not start: {error}") from error
@@ -162,28 +162,33 @@ class _Process:
             words += f": {complaint}"
         return JudgeError("crash", words)
 
-    def send(self, request: Mapping[str, Any], capture: int, deadline: float) -> None:
+    def send(self, request: Mapping[str, Any], capture: int, patience: Patience) -> None:
         line = json.dumps(request).encode() + b"\n"
         if len(line) > 16 * 1024 * 1024:
             raise JudgeError("limit", "the request is longer than 16 MiB")
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [capture]))]
-        self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
-        try:
-            sent = self.socket.sendmsg([line], rights)
-            while sent < len(line):
-                sent += self.socket.send(line[sent:])
-        except TimeoutError as error:
-            raise JudgeError("timeout", "the judge does not take its request") from error
-        except OSError as error:
-            raise self._gone() from error
+        unsent = memoryview(line)
+        while unsent:
+            left = patience.left()
+            self.socket.settimeout(max(left, 0.001))
+            try:
+                unsent = unsent[self.socket.sendmsg([unsent], rights) :]
+                rights = []
+            except TimeoutError as error:
+                if left <= 0:
+                    raise JudgeError("timeout", "the judge does not take its request") from error
+            except OSError as error:
+                raise self._gone() from error
 
-    def receive(self, deadline: float) -> dict[str, Any]:
+    def receive(self, patience: Patience) -> dict[str, Any]:
         parts = []
         size = 0
         while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.socket], [], [], left)[0]:
-                raise JudgeError("timeout", "the judge gave no answer in its time")
+            left = patience.left()
+            if not select.select([self.socket], [], [], max(left, 0.0))[0]:
+                if left <= 0:
+                    raise JudgeError("timeout", "the judge gave no answer in its time")
+                continue
             try:
                 got = self.socket.recv(1 << 20)
             except OSError as error:
@@ -253,8 +258,9 @@ class WiresharkJudge:
         """Read a capture: its octets, or a descriptor of a regular file (its position moves).
 
         A filter with {k} is evaluated for each X.25 packet, any other once for each frame. fields
-        are strict fields whose values are wanted with each packet. timeout: seconds. Raises
-        JudgeError; after "crash" and "timeout" the next reading has a new process.
+        are strict fields whose values are wanted with each packet. timeout: seconds, without those
+        in which a busy machine had no processor for the judge. Raises JudgeError; after "crash" and
+        "timeout" the next reading has a new process.
         """
         with self._lock:
             if isinstance(capture, int):
@@ -275,11 +281,11 @@ class WiresharkJudge:
         if self._process is None:
             self._process = _Process(self._path, self._sandbox)
         self._loads += 1
-        deadline = time.monotonic() + timeout
+        patience = Patience(self._process.process.pid, timeout)
         request = {"load": self._loads, "filters": list(filters), "fields": list(fields)}
         try:
-            self._process.send(request, capture, deadline)
-            answer = self._process.receive(deadline)
+            self._process.send(request, capture, patience)
+            answer = self._process.receive(patience)
             if answer.get("load") != self._loads:
                 raise JudgeError("crash", "the judge answered another request")
         except JudgeError:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long a process may take, by its own time rather than by the clock.
+
+A busy machine lets a process wait for a processor. That is no sign that it hangs, so the wait does
+not count. Linux tells it in /proc/PID/schedstat: nanoseconds on a processor, nanoseconds waiting
+for one, and how often it ran. Where that file is not, the clock decides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from pathlib import Path
+
+
+class Patience:
+    """So many seconds for a process, from now on."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self._statistics = Path(f"/proc/{pid}/schedstat")
+        self._end = time.monotonic() + seconds - self._waited()
+
+    def left(self) -> float:
+        """Seconds until the process has taken too long, if it need not wait; 0 or less: it has."""
+        return self._end + self._waited() - time.monotonic()
+
+    def _waited(self) -> float:
+        try:
+            return int(self._statistics.read_bytes().split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
+
+def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait until the process has ended (True), or has had so many seconds (False)."""
+    patience = Patience(process.pid, seconds)
+    while process.poll() is None:
+        left = patience.left()
+        if left <= 0:
+            return False
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(left)
+    return True

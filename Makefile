@@ -6,7 +6,8 @@
 #   make unit            the unit tests alone
 #   make suite           the suite under plain pytest
 #   make engine          the engine's own tests
-#   make mutants         the suite against the broken routers (FULL=1: every case with every fault)
+#   make mutants         the suite against the broken routers (FULL=1: every case with every fault,
+#                        for hours; GO_ON=1: where an interrupted FULL=1 ended)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
 #   make bench           the judges' and the engine's speed
@@ -75,7 +76,8 @@ engine: setup-test
 	cd conformance/engine && $(CARGO) test --quiet --locked
 
 mutants: setup-test
-	$(BIN)/python -m x25shark.selftest.mutants $(if $(FULL),--full)
+	$(BIN)/python -m x25shark.selftest.mutants $(if $(FULL),--full --json $(REPORT)-mutants.json) \
+		$(if $(GO_ON),--go-on)
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants

@@ -15,9 +15,9 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Sequence
 
+from ..patience import Patience
 from . import pcapng
 from .slicer import BEGIN, END, MARKER_PORT, PROBE, Slicer, marker
 
@@ -149,8 +149,8 @@ class Capture:
         """
         assert self._process is not None and self._thread is not None
         first = self._probe + 1
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and self._thread.is_alive():
+        patience = Patience(self._process.pid, seconds)
+        while patience.left() > 0 and self._thread.is_alive():
             self._probe += 1
             self._send(PROBE, self._probe)
             with self._seen:

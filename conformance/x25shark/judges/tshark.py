@@ -20,8 +20,8 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
+from ..patience import ends_within
 from . import pdml
-from .patience import ends_within
 from .reading import Hit, JudgeError, Reading
 from .sandbox import Sandbox
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from ..patience import Patience
 from . import program
-from .patience import Patience
 from .reading import (
     Difference,
     ExpertInfo,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import gc
+import os
 import queue
 import secrets
 import sys
@@ -32,6 +33,7 @@ from ..judges.wireshark import WiresharkJudge, open_judge
 from ..links import xot
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
+from ..patience import waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NotApplicable
@@ -43,7 +45,7 @@ from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
 from .lines import Lines
 from .observations import called, fault_of_ours, flood, refused
-from .pipeline import Backlog, Pipeline
+from .pipeline import MOST_WAITING, Backlog, Pipeline
 from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
@@ -53,6 +55,9 @@ from .versions import versions, wireshark_version
 
 MOST_TURNED_AWAY = 20_000
 _SWITCH_INTERVAL = 0.0005
+# From when on the tester is held up: seconds without a processor, and as a share of the time.
+_HELD_UP_SECONDS = 0.5
+_HELD_UP_SHARE = 0.4
 JUDGES = ("auto", "libwireshark", "tshark")
 
 
@@ -133,6 +138,8 @@ class Campaign:
         self._giving_up: GivingUp | None = None
         self._turned_away: set[Direction] = set()
         self._calls_ended: Ended = deque(maxlen=MOST_ENDED)
+        # Seconds without a processor so far, and when that was.
+        self._waited = (waited(os.getpid()), time.monotonic())
 
     # begin
 
@@ -244,9 +251,12 @@ class Campaign:
             return
         self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         self.watcher.on_start(purpose)
+        if self._held_up():
+            self._calm_down(0)
         ending = self._perform(record, body)
         if record.flood:
-            self._calm_down()
+            # One more at once would be too much for dumpcap and for the memory.
+            self._calm_down(MOST_WAITING)
         if ending is not None and self._giving_up is not None and self.gone is None:
             self.gone = self._giving_up.after(purpose.id, ending)
         self.drain()
@@ -254,12 +264,24 @@ class Campaign:
         if failed or record.flood:
             self._stop_on_fail(purpose.id)
 
-    def _calm_down(self) -> None:
-        """After a flood: one more at once would be too much for dumpcap and for the memory."""
+    def _calm_down(self, most: int) -> None:
+        """Before the next case, wait until no more octets of evidence than these are unjudged."""
         if self._capture is not None:
             self._capture.fence()
-        self._slices.wait()
+        self._slices.wait(most)
         gc.collect()
+        # What is left belongs to results: no collection in a case need look at it again.
+        gc.freeze()
+
+    def _held_up(self) -> bool:
+        """Whether this machine has kept the tester waiting for a processor since it was asked last.
+
+        Then the judges must not compute beside a case: what little there is has to do for the
+        tester, or the router's timers run out.
+        """
+        before, self._waited = self._waited, (waited(os.getpid()), time.monotonic())
+        held_up, passed = self._waited[0] - before[0], self._waited[1] - before[1]
+        return held_up > max(_HELD_UP_SECONDS, _HELD_UP_SHARE * passed)
 
     def _turn_away(self) -> None:
         """Reset the connections that the router opens between the cases, and remember them."""
@@ -375,7 +397,8 @@ class Campaign:
         self._probes.add(record.number)
         self._perform(record, patient_sanity_call)
         if record.flood:
-            self._calm_down()
+            # One more at once would be too much for dumpcap and for the memory.
+            self._calm_down(MOST_WAITING)
             return f"the sanity call failed: {record.flood}"
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 

@@ -18,8 +18,8 @@ from .judging import CaseRecord, Judgement, Taken
 # So many readings may wait to be decided: they are large.
 _AHEAD = 3
 # Octets of evidence that may wait for the judges before the next case waits, and how long at most.
-_MOST_WAITING = 16 << 20
-_PATIENCE = 60.0
+MOST_WAITING = 16 << 20
+_PATIENCE = 600.0
 
 Settle = Callable[[CaseRecord, Slice | None, Callable[[], Taken]], None]
 
@@ -46,10 +46,10 @@ class Backlog:
             self._octets -= found.octets
             self._changed.notify_all()
 
-    def wait(self) -> None:
-        """Wait while too much waits; not for ever, for the judges may be stuck."""
+    def wait(self, most: int = MOST_WAITING) -> None:
+        """Wait while more octets wait; not for ever, for the judges may be stuck."""
         with self._changed:
-            self._changed.wait_for(lambda: self._octets <= _MOST_WAITING, _PATIENCE)
+            self._changed.wait_for(lambda: self._octets <= most, _PATIENCE)
 
 
 class Pipeline:

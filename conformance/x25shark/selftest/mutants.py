@@ -17,9 +17,11 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -40,6 +42,8 @@ NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 REACTION_SECONDS = 0.3
 # Every case that applies to one of these has to fail for some fault or null router.
 PROVEN = ("reference", "reference-basic", "reference-serial")
+# With --full, what an interrupted run loses is at most so many faults for each job.
+PORTION = 6
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
@@ -207,7 +211,7 @@ def _caught(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status 0: every fault caught, no case that never fails; 1 otherwise."""
+    """Exit status 0: every fault caught, no case that never fails, no ERROR; 1 otherwise."""
     parser = argparse.ArgumentParser(prog="python -m x25shark.selftest.mutants")
     parser.add_argument("faults", nargs="*", help="only these faults")
     parser.add_argument("--full", action="store_true", help="all cases with every fault")
@@ -217,39 +221,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="look for a fault for every case that none is known for (for faults.toml, also_fails)",
     )
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
-    parser.add_argument("--json", type=Path, help="write the table as JSON")
+    parser.add_argument(
+        "--json", type=Path, help="write the table as JSON, with --full after every few faults"
+    )
+    parser.add_argument(
+        "--go-on", action="store_true", help="leave out the faults that the JSON file has already"
+    )
     arguments = parser.parse_args(argv)
     known = implemented()
     unknown = [name for name in arguments.faults if name not in known]
     if unknown:
         print(f"mutants: the reference router has no fault {', '.join(unknown)}", file=sys.stderr)
         return 2
+    if arguments.go_on and not arguments.json:
+        parser.error("--go-on needs --json FILE: what there is so far")
     started = time.monotonic()
     chosen = arguments.faults or known
-    rows = _hunt_all(
-        chosen,
-        arguments.jobs,
-        arguments.full,
-        nulls=not arguments.faults,
-        search=arguments.search,
-    )
-    again = _worth_another_try(rows, nulls=not arguments.faults)
-    if again:
-        # Some faults show only now and then: what they did not do once they may do twice.
-        print(f"once more: {', '.join(again)}", file=sys.stderr)
-        second = _hunt_all(again, arguments.jobs, False, nulls=False, search=False)
-        rows = _better(rows, second)
+    try:
+        rows = _so_far(arguments.json, chosen) if arguments.go_on else []
+    except ValueError as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        return 2
+    try:
+        _run(arguments, chosen, rows)
+    except KeyboardInterrupt:
+        kept = f"; go on with --go-on --json {arguments.json}" if arguments.json else ""
+        print(f"mutants: interrupted after {len(rows)} of {len(chosen)} faults{kept}")
+        return 130
     _print(rows, arguments.full)
-    if arguments.json:
-        write_whole(arguments.json, json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     broken = [r for r in rows if not r.fault.startswith("null ")]
     uncaught = [r for r in broken if not _is_caught(r)]
     missed = [r for r in uncaught if not _excused(r)]
     for row in uncaught:
         print(f"{'not judged' if _excused(row) else 'MISSED'} {row.fault}: {_excused(row)}")
-    for row in rows:
-        for error in row.errors:
-            print(f"ERROR with {row.fault}: {error}")
+    errors = [f"ERROR with {row.fault}: {why}" for row in rows for why in row.errors]
+    print("".join(f"{line}\n" for line in errors), end="")
     never = _never_failing(rows) if not arguments.faults else []
     if never:
         print(f"cases that no fault makes fail: {', '.join(never)}")
@@ -258,8 +264,53 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{time.monotonic() - started:.0f} s; {len(broken)} faults, {caught} caught, "
         f"{len(uncaught) - len(missed)} not judged; cases that never fail: {len(never)}"
     )
-    print(f"{caught} passed, {len(missed) + len(never)} failed")
-    return 1 if missed or never else 0
+    # An ERROR is the tester's own doing, whatever the router did.
+    failed = len(missed) + len(never) + len(errors)
+    print(f"{caught} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def _so_far(path: Path, chosen: Sequence[str]) -> list[Caught]:
+    """The rows of an earlier run that concern these faults. Raises ValueError."""
+    if not path.exists():
+        return []
+    try:
+        rows = [Caught(**row) for row in json.loads(path.read_bytes())]
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"{path} is no table of an earlier run: {error}") from None
+    return [row for row in rows if row.fault in chosen]
+
+
+def _save(path: Path | None, rows: Sequence[Caught]) -> None:
+    if path is None:
+        return
+    try:
+        write_whole(path, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    except OSError as error:
+        sys.exit(f"mutants: {path} cannot be written: {error.strerror or error}")
+
+
+def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught]) -> None:
+    """Add to the rows what they lack, and save them."""
+    jobs, everything = arguments.jobs, not arguments.faults
+    done = {row.fault for row in rows}
+    left = [name for name in chosen if name not in done]
+    portion = PORTION * jobs if arguments.full else max(1, len(left))
+    for start in range(0, len(left), portion):
+        rows += _hunt_all(left[start : start + portion], jobs, arguments.full)
+        _save(arguments.json, rows)
+    if arguments.search:
+        _search(rows, jobs)
+    if everything:
+        _nulls(rows, jobs)
+    again = _worth_another_try(rows, nulls=everything)
+    if again:
+        # Some faults show only now and then: what they did not do once they may do twice.
+        print(f"once more: {', '.join(again)}", file=sys.stderr)
+        _take_better(rows, _hunt_all(again, jobs, False))
+    order = {name: number for number, name in enumerate(faults())}
+    rows.sort(key=lambda row: order.get(row.fault, len(order)))
+    _save(arguments.json, rows)
 
 
 def _worth_another_try(rows: Sequence[Caught], *, nulls: bool) -> list[str]:
@@ -274,24 +325,38 @@ def _worth_another_try(rows: Sequence[Caught], *, nulls: bool) -> list[str]:
     return chosen
 
 
-def _better(rows: Sequence[Caught], second: Sequence[Caught]) -> list[Caught]:
-    """The rows, with those of a second try where it caught what the first did not."""
+def _take_better(rows: list[Caught], second: Sequence[Caught]) -> None:
+    """In place of a row, that of a second try where it caught what the first did not."""
     tries = {row.fault: row for row in second}
-    merged = []
-    for row in rows:
+    for place, row in enumerate(rows):
         other = tries.get(row.fault)
         if other is None:
-            merged.append(row)
             continue
         kept = row if _is_caught(row) or not _is_caught(other) else other
         kept.failed = sorted({*row.failed, *other.failed})
-        merged.append(kept)
-    return merged
+        kept.ran = max(row.ran, other.ran)
+        rows[place] = kept
 
 
-def _hunt_all(
-    names: Sequence[str], jobs: int, full: bool, *, nulls: bool, search: bool
+def _each_apart(
+    jobs: int, work: Callable[..., list[Caught]], tasks: Sequence[tuple[Any, ...]]
 ) -> list[Caught]:
+    """Each task enters a namespace of its own, so each needs a fresh process with one thread."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(jobs, maxtasksperchild=1) as pool:
+        found = pool.starmap(partial(_until_interrupted, work), tasks, chunksize=1)
+        return [row for rows in found for row in rows]
+
+
+def _until_interrupted(work: Callable[..., list[Caught]], *task: Any) -> list[Caught]:
+    try:
+        return work(*task)
+    except KeyboardInterrupt:
+        # The process that started this one has been told as well, and says so.
+        sys.exit(130)
+
+
+def _hunt_all(names: Sequence[str], jobs: int, full: bool) -> list[Caught]:
     """Spread the faults over processes, by profile."""
     by_profile: dict[str, list[str]] = {}
     for name in names:
@@ -300,24 +365,32 @@ def _hunt_all(
     for profile, mine in by_profile.items():
         parts = max(1, min(jobs, len(mine)))
         tasks += [(profile, mine[i::parts], full) for i in range(parts)]
-    # Each task enters a namespace of its own, so each needs a fresh process with one thread.
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs, maxtasksperchild=1) as pool:
-        found = [row for rows in pool.starmap(hunt, tasks, chunksize=1) for row in rows]
-        if search:
-            left = _never_failing(found)
-            portions = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
-            proofs = [("reference", part, implemented()) for part in portions]
-            for rows in pool.starmap(prove, proofs, chunksize=1):
-                _merge(found, rows)
-        for kind in NULL_ROUTERS if nulls else ():
-            # What no fault made fail has to fail for a router that does nothing right.
-            left = _never_failing(found)
-            portions = [left[i::jobs] for i in range(jobs) if left[i::jobs]]
-            more = [("reference", [f"null {kind}"], False, part) for part in portions]
-            found += [row for rows in pool.starmap(hunt, more, chunksize=1) for row in rows]
-    order = {name: number for number, name in enumerate(faults())}
-    return sorted(found, key=lambda row: order.get(row.fault, len(order)))
+    return _each_apart(jobs, hunt, tasks)
+
+
+def _left(found: Sequence[Caught], jobs: int) -> list[list[str]]:
+    """The cases that nothing has made fail yet, in as many portions as there are jobs."""
+    left = _never_failing(found)
+    return [left[i::jobs] for i in range(jobs) if left[i::jobs]]
+
+
+def _search(found: list[Caught], jobs: int) -> None:
+    """Try every fault on the cases that none has made fail."""
+    _merge(
+        found,
+        _each_apart(
+            jobs, prove, [("reference", part, implemented()) for part in _left(found, jobs)]
+        ),
+    )
+
+
+def _nulls(found: list[Caught], jobs: int) -> None:
+    """What no fault made fail has to fail for a router that does nothing right."""
+    for kind in NULL_ROUTERS:
+        parts = _left(found, jobs)
+        found += _each_apart(
+            jobs, hunt, [("reference", [f"null {kind}"], False, part) for part in parts]
+        )
 
 
 def _merge(found: list[Caught], rows: Sequence[Caught]) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from x25shark.judges import patience
+from x25shark import patience
 
 HOUR_NS = 3_600_000_000_000
 
@@ -20,6 +20,11 @@ def statistics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text("5 7 1\n")
     monkeypatch.setattr(patience, "Path", lambda _: path)
     return path
+
+
+def test_what_a_process_waited(statistics: Path) -> None:
+    statistics.write_text("5 2500000000 1\n")
+    assert patience.waited(1) == 2.5
 
 
 def test_waiting_for_a_processor_does_not_count(statistics: Path) -> None:

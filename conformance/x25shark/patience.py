@@ -14,22 +14,24 @@ import time
 from pathlib import Path
 
 
+def waited(pid: int) -> float:
+    """Seconds that the first thread of a process has waited for a processor; 0 if nobody knows."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 class Patience:
     """So many seconds for a process, from now on."""
 
     def __init__(self, pid: int, seconds: float) -> None:
-        self._statistics = Path(f"/proc/{pid}/schedstat")
-        self._end = time.monotonic() + seconds - self._waited()
+        self._pid = pid
+        self._end = time.monotonic() + seconds - waited(pid)
 
     def left(self) -> float:
         """Seconds until the process has taken too long, if it need not wait; 0 or less: it has."""
-        return self._end + self._waited() - time.monotonic()
-
-    def _waited(self) -> float:
-        try:
-            return int(self._statistics.read_bytes().split()[1]) / 1e9
-        except (OSError, ValueError, IndexError):
-            return 0.0
+        return self._end + waited(self._pid) - time.monotonic()
 
 
 def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:

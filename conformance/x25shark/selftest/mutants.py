@@ -225,7 +225,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--json", type=Path, help="write the table as JSON, with --full after every few faults"
     )
     parser.add_argument(
-        "--go-on", action="store_true", help="leave out the faults that the JSON file has already"
+        "--go-on",
+        action="store_true",
+        help="leave out the faults that the JSON file has already, without an ERROR",
     )
     arguments = parser.parse_args(argv)
     known = implemented()
@@ -271,14 +273,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _so_far(path: Path, chosen: Sequence[str]) -> list[Caught]:
-    """The rows of an earlier run that concern these faults. Raises ValueError."""
+    """The rows of an earlier run for these faults, but those with an ERROR. Raises ValueError."""
     if not path.exists():
         return []
     try:
-        rows = [Caught(**row) for row in json.loads(path.read_bytes())]
+        table = json.loads(path.read_bytes())
+        if not isinstance(table, list):
+            raise ValueError("it is no list")
+        rows = [Caught(**row) for row in table]
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"{path} is no table of an earlier run: {error}") from None
-    return [row for row in rows if row.fault in chosen]
+    return [row for row in rows if row.fault in chosen and not row.errors]
 
 
 def _save(path: Path | None, rows: Sequence[Caught]) -> None:

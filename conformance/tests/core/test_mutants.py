@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of the broken routers: kept, gone on with, and made better by a second try."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from x25shark.selftest import mutants
+from x25shark.selftest.mutants import Caught
+
+ONE, TWO = "BUG-XOT-01", "BUG-XOT-02"
+
+
+def caught(fault: str, *failed: str, verdict: str = "FAIL", ran: int = 3) -> Caught:
+    return Caught(fault, failed[0] if failed else "", verdict, failed=list(failed), ran=ran)
+
+
+@pytest.fixture()
+def hunted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The faults that were run, in place of running them."""
+    names: list[str] = []
+
+    def hunt_all(chosen: Sequence[str], jobs: int, full: bool) -> list[Caught]:
+        names.extend(chosen)
+        return [caught(name, "XOT-HDR-03") for name in chosen]
+
+    monkeypatch.setattr(mutants, "_hunt_all", hunt_all)
+    return names
+
+
+def test_it_goes_on_where_it_ended(
+    tmp_path: Path, hunted: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "table.json"
+    table.write_text(json.dumps([asdict(caught(ONE, "XOT-HDR-03", "XOT-HDR-04"))]))
+    assert mutants.main([ONE, TWO, "--full", "--go-on", "--json", str(table)]) == 0
+    assert hunted == [TWO]
+    assert [row["fault"] for row in json.loads(table.read_text())] == [ONE, TWO]
+    assert "2 faults, 2 caught, 0 not judged" in capsys.readouterr().out
+
+
+def test_an_error_of_the_tester_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = caught(ONE, "XOT-HDR-03")
+    row.errors = ["PLP-MOD-02: judge two gave no reading"]
+    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [row])
+    table = tmp_path / "table.json"
+    for _ in range(2):
+        assert mutants.main([ONE, "--go-on", "--json", str(table)]) == 1
+        out = capsys.readouterr().out
+        assert f"ERROR with {ONE}: PLP-MOD-02: judge two gave no reading" in out
+        assert out.endswith("1 passed, 1 failed\n")
+    assert len(json.loads(table.read_text())) == 1
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '[{"fault": 1, "colour": 2}]'])
+def test_what_is_no_table(
+    content: str, tmp_path: Path, hunted: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "table.json"
+    table.write_text(content)
+    assert mutants.main([ONE, "--go-on", "--json", str(table)]) == 2
+    assert f"{table} is no table of an earlier run" in capsys.readouterr().err
+    assert table.read_text() == content
+
+
+def test_going_on_needs_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        mutants.main([ONE, "--go-on"])
+    assert ended.value.code == 2
+    assert "--go-on needs --json FILE" in capsys.readouterr().err
+
+
+def test_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> list[Caught]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mutants, "_hunt_all", interrupted)
+    table = tmp_path / "table.json"
+    assert mutants.main([ONE, "--full", "--json", str(table)]) == 130
+    assert f"interrupted after 0 of 1 faults; go on with --go-on --json {table}" in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_second_try_counts_where_it_caught_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tries = [caught(ONE, "XOT-HDR-04", verdict="PASS", ran=439), caught(ONE, "XOT-HDR-03", ran=1)]
+    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [tries.pop(0)])
+    assert mutants.main([ONE]) == 0
+    out = capsys.readouterr()
+    assert "2 of 439" in out.out and f"once more: {ONE}" in out.err

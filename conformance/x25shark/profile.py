@@ -251,6 +251,12 @@ class Times(_Table):
     tempty: float = Field(default=0.0, ge=0)
     pvc_retry: float = Field(default=60.0, gt=0)
 
+    @property
+    def soonest(self) -> float:
+        """The first timer of the router to run out if the tester does nothing."""
+        timers = (self.t11, self.t12, self.t13, self.t21, self.stall, self.idle)
+        return min(*timers, self.tempty or self.idle)
+
 
 class Limits(_Table):
     """[limits]: sizes and numbers."""

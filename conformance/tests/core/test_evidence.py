@@ -31,6 +31,7 @@ from .conftest import FROM_ROUTER, Exchange
 RUN = bytes(range(16))
 PURPOSE = Purpose("PLP-CALL-01", "a call", "X.25 5.2", ("T1",), ())
 ACCEPTED = bytes.fromhex("10010f")
+CLEARED = bytes.fromhex("1001130105")
 
 
 def marking(kind: int, number: int, run: bytes = RUN) -> bytes:
@@ -226,3 +227,21 @@ def test_a_judge_that_dies_costs_the_case_and_no_more(tmp_path: Path) -> None:
     assert result.verdict is Verdict.ERROR
     assert "crash" in result.reason
     assert "signal 9" in result.reason
+
+
+def test_a_tester_that_was_held_up_fails_nobody(opinion: ThirdOpinion, tmp_path: Path) -> None:
+    exchange = Exchange([[CLEARED]])
+    made = record(exchange)
+    made.held_up = "this machine had no processor"
+    result = Judgement(opinion, tmp_path).judge(made, slice_of(exchange))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.reason.startswith("this machine had no processor; side A expected Call Connected")
+    assert not result.expectations[0].met
+
+
+def test_nor_does_it_pass_less(opinion: ThirdOpinion, tmp_path: Path) -> None:
+    exchange = Exchange([[ACCEPTED]])
+    made = record(exchange)
+    made.held_up = "this machine had no processor"
+    result = Judgement(opinion, tmp_path).judge(made, slice_of(exchange))
+    assert result.verdict is Verdict.PASS

@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator
 
 import pytest
+from x25shark.links import loop as loop_module
 from x25shark.links import stream, xot
 from x25shark.links.loop import Loop
 
@@ -72,3 +73,37 @@ def test_flood(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
     assert loop.wait(flooded, 60.0)
     assert connection.end is None
     assert stream.MOST_OCTETS < connection.received_octets <= stream.MOST_OCTETS + stream.READ
+
+
+class Clock:
+    """In place of the module time: seconds by the clock, and computed."""
+
+    def __init__(self) -> None:
+        self.now = self.computed = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def thread_time(self) -> float:
+        return self.computed
+
+
+def test_how_long_the_tester_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(loop_module, "time", clock)
+    loop = Loop()
+    clock.now = 50.0
+    loop.begin_case()
+    clock.now, clock.computed = 55.0, 5.0
+    loop.poll()
+    assert loop.away == 0.0
+    clock.now = 62.0
+    loop.poll()
+    assert loop.away == 7.0
+    clock.now = 100.0
+    loop.here()
+    loop.poll()
+    assert loop.away == 7.0
+    loop.begin_case()
+    assert loop.away == 0.0
+    loop.close()

@@ -17,15 +17,24 @@ _SLICE = 0.05
 _STRETCH = 4.0
 
 
+def _now() -> tuple[float, float]:
+    """Seconds by the clock, and those that this thread has computed."""
+    return time.monotonic(), time.thread_time()
+
+
 class Loop:
     """Runs the callbacks of readable and writable sockets while somebody waits.
 
     lag: seconds that this process was held up. received: octets of all connections of a case.
+    away: the longest time in a case, in seconds, in which the tester neither waited of its own will
+    nor computed: this machine had no processor for it.
     """
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self.lag = 0.0
+        self.away = 0.0
+        self._here = _now()
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
         self.received = 0
@@ -42,9 +51,23 @@ class Loop:
     def close(self) -> None:
         self._selector.close()
 
+    def begin_case(self) -> None:
+        """Nothing has been received in it yet, and the tester was never away."""
+        self.received, self.away = 0, 0.0
+        self.here()
+
+    def here(self) -> None:
+        """What took time up to now was meant to: a router was started, for instance."""
+        self._here = _now()
+
     def poll(self, timeout: float = 0.0) -> None:
         """Serve what is ready now, waiting at most timeout seconds for the first event."""
-        for key, events in self._selector.select(timeout):
+        began = time.monotonic()
+        ready = self._selector.select(timeout)
+        before, self._here = self._here, _now()
+        passed, computed = (now - then for now, then in zip(self._here, before, strict=True))
+        self.away = max(self.away, passed - computed - min(timeout, self._here[0] - began))
+        for key, events in ready:
             key.data(events)
         for turn in self.on_turn:
             turn()

@@ -319,7 +319,7 @@ class Campaign:
 
     def _perform(self, record: CaseRecord, body: Callable[[Bench], None]) -> Ending | None:
         """Run a case within its markers. None if it turned out not to be applicable."""
-        self.loop.received = 0
+        self.loop.begin_case()
         if self._capture is not None:
             self._capture.begin(record.number)
         self._lines.begin(record.number)
@@ -351,6 +351,11 @@ class Campaign:
         record.expectations = bench.expectations
         record.judge_one = bench.judge_one
         record.remarks = bench.remarks
+        if self.loop.away >= self.profile.times.soonest:
+            record.held_up = (
+                f"this machine had no processor for the tester for {self.loop.away:.1f} s, which "
+                "is longer than a timer of the router; run it again"
+            )
         record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
         record.sides += [(line.name, line.direction) for line in bench.unseen_lines()]
@@ -414,6 +419,7 @@ class Campaign:
         assert self.router is not None
         self.router.restart()
         self._lines.connect(self.router.serial)
+        self.loop.here()
 
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""

@@ -54,6 +54,8 @@ class CaseRecord:
 
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
+    held_up: in words, how long this machine had no processor for the tester, if that was so long
+    that timers of the router may have run out.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
     """
@@ -67,6 +69,7 @@ class CaseRecord:
     failure: tuple[Verdict, str] | None = None
     sent: list[bytes] = field(default_factory=list)
     duration_s: float = 0.0
+    held_up: str = ""
     rerun: str = ""
     watched: list[Watched] = field(default_factory=list)
     flood: str = ""
@@ -280,6 +283,9 @@ class Judgement:
         if result.verdict is Verdict.ERROR:
             return
         self._verdict(result, record, one)
+        if result.verdict is Verdict.FAIL and record.held_up:
+            result.verdict = Verdict.INCONCLUSIVE
+            result.reason = f"{record.held_up}; {result.reason}"
 
     @staticmethod
     def _verdict(result: CaseResult, record: CaseRecord, seen: Sequence[Seen]) -> None:

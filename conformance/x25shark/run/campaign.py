@@ -252,11 +252,12 @@ class Campaign:
         self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         self.watcher.on_start(purpose)
         if self._held_up():
-            self._calm_down(0)
+            self._calm_down(most=0)
+            # What is left belongs to results: no collection in a case need look at it again.
+            gc.freeze()
         ending = self._perform(record, body)
         if record.flood:
-            # One more at once would be too much for dumpcap and for the memory.
-            self._calm_down(MOST_WAITING)
+            self._calm_down()
         if ending is not None and self._giving_up is not None and self.gone is None:
             self.gone = self._giving_up.after(purpose.id, ending)
         self.drain()
@@ -264,14 +265,15 @@ class Campaign:
         if failed or record.flood:
             self._stop_on_fail(purpose.id)
 
-    def _calm_down(self, most: int) -> None:
-        """Before the next case, wait until no more octets of evidence than these are unjudged."""
+    def _calm_down(self, most: int = MOST_WAITING) -> None:
+        """Wait until no more octets of evidence than these are unjudged.
+
+        After a flood: one more at once would be too much for dumpcap and for the memory.
+        """
         if self._capture is not None:
             self._capture.fence()
         self._slices.wait(most)
         gc.collect()
-        # What is left belongs to results: no collection in a case need look at it again.
-        gc.freeze()
 
     def _held_up(self) -> bool:
         """Whether this machine has kept the tester waiting for a processor since it was asked last.
@@ -402,8 +404,7 @@ class Campaign:
         self._probes.add(record.number)
         self._perform(record, patient_sanity_call)
         if record.flood:
-            # One more at once would be too much for dumpcap and for the memory.
-            self._calm_down(MOST_WAITING)
+            self._calm_down()
             return f"the sanity call failed: {record.flood}"
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 

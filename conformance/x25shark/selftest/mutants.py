@@ -257,7 +257,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for row in uncaught:
         print(f"{'not judged' if _excused(row) else 'MISSED'} {row.fault}: {_excused(row)}")
     errors = [f"ERROR with {row.fault}: {why}" for row in rows for why in row.errors]
-    print("".join(f"{line}\n" for line in errors), end="")
+    for line in errors:
+        print(line)
     never = _never_failing(rows) if not arguments.faults else []
     if never:
         print(f"cases that no fault makes fail: {', '.join(never)}")

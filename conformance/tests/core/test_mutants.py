@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,9 +24,9 @@ def hunted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The faults that were run, in place of running them."""
     names: list[str] = []
 
-    def hunt_all(chosen: Sequence[str], jobs: int, full: bool) -> list[Caught]:
+    def hunt_all(chosen: Sequence[str], jobs: int, full: bool) -> Iterator[list[Caught]]:
         names.extend(chosen)
-        return [caught(name, "XOT-HDR-03") for name in chosen]
+        yield from ([caught(name, "XOT-HDR-03")] for name in chosen)
 
     monkeypatch.setattr(mutants, "_hunt_all", hunt_all)
     return names
@@ -48,7 +48,7 @@ def test_an_error_of_the_tester_is_a_failure(
 ) -> None:
     row = caught(ONE, "XOT-HDR-03")
     row.errors = ["PLP-MOD-02: judge two gave no reading"]
-    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [row])
+    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [[row]])
     table = tmp_path / "table.json"
     for _ in range(2):
         assert mutants.main([ONE, "--go-on", "--json", str(table)]) == 1
@@ -79,22 +79,24 @@ def test_going_on_needs_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 def test_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: object) -> list[Caught]:
+    def interrupted(*_: object) -> Iterator[list[Caught]]:
+        yield [caught(TWO, "XOT-HDR-03")]
         raise KeyboardInterrupt
 
     monkeypatch.setattr(mutants, "_hunt_all", interrupted)
     table = tmp_path / "table.json"
-    assert mutants.main([ONE, "--full", "--json", str(table)]) == 130
-    assert f"interrupted after 0 of 1 faults; go on with --go-on --json {table}" in (
+    assert mutants.main([ONE, TWO, "--full", "--json", str(table)]) == 130
+    assert f"interrupted after 1 of 2 faults; go on with --go-on --json {table}" in (
         capsys.readouterr().out
     )
+    assert [row["fault"] for row in json.loads(table.read_text())] == [TWO]
 
 
 def test_a_second_try_counts_where_it_caught_more(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tries = [caught(ONE, "XOT-HDR-04", verdict="PASS", ran=439), caught(ONE, "XOT-HDR-03", ran=1)]
-    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [tries.pop(0)])
+    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [[tries.pop(0)]])
     assert mutants.main([ONE]) == 0
     out = capsys.readouterr()
     assert "2 of 439" in out.out and f"once more: {ONE}" in out.err

@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -42,8 +42,8 @@ NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 REACTION_SECONDS = 0.3
 # Every case that applies to one of these has to fail for some fault or null router.
 PROVEN = ("reference", "reference-basic", "reference-serial")
-# With --full, what an interrupted run loses is at most so many faults for each job.
-PORTION = 6
+# With --full, so many faults go through one campaign: what an interruption loses of each job.
+PORTION = 4
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
@@ -301,9 +301,8 @@ def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught
     jobs, everything = arguments.jobs, not arguments.faults
     done = {row.fault for row in rows}
     left = [name for name in chosen if name not in done]
-    portion = PORTION * jobs if arguments.full else max(1, len(left))
-    for start in range(0, len(left), portion):
-        rows += _hunt_all(left[start : start + portion], jobs, arguments.full)
+    for found in _hunt_all(left, jobs, arguments.full):
+        rows += found
         _save(arguments.json, rows)
     if arguments.search:
         _search(rows, jobs)
@@ -313,7 +312,7 @@ def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught
     if again:
         # Some faults show only now and then: what they did not do once they may do twice.
         print(f"once more: {', '.join(again)}", file=sys.stderr)
-        _take_better(rows, _hunt_all(again, jobs, False))
+        _take_better(rows, [row for found in _hunt_all(again, jobs, False) for row in found])
     order = {name: number for number, name in enumerate(faults())}
     rows.sort(key=lambda row: order.get(row.fault, len(order)))
     _save(arguments.json, rows)
@@ -346,15 +345,17 @@ def _take_better(rows: list[Caught], second: Sequence[Caught]) -> None:
 
 def _each_apart(
     jobs: int, work: Callable[..., list[Caught]], tasks: Sequence[tuple[Any, ...]]
-) -> list[Caught]:
-    """Each task enters a namespace of its own, so each needs a fresh process with one thread."""
+) -> Iterator[list[Caught]]:
+    """What the tasks found, each as soon as it ends.
+
+    Each enters a namespace of its own, so each needs a fresh process with one thread.
+    """
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, maxtasksperchild=1) as pool:
-        found = pool.starmap(partial(_until_interrupted, work), tasks, chunksize=1)
-        return [row for rows in found for row in rows]
+        yield from pool.imap_unordered(partial(_until_interrupted, work), tasks)
 
 
-def _until_interrupted(work: Callable[..., list[Caught]], *task: Any) -> list[Caught]:
+def _until_interrupted(work: Callable[..., list[Caught]], task: tuple[Any, ...]) -> list[Caught]:
     try:
         return work(*task)
     except KeyboardInterrupt:
@@ -362,14 +363,14 @@ def _until_interrupted(work: Callable[..., list[Caught]], *task: Any) -> list[Ca
         sys.exit(130)
 
 
-def _hunt_all(names: Sequence[str], jobs: int, full: bool) -> list[Caught]:
+def _hunt_all(names: Sequence[str], jobs: int, full: bool) -> Iterator[list[Caught]]:
     """Spread the faults over processes, by profile."""
     by_profile: dict[str, list[str]] = {}
     for name in names:
         by_profile.setdefault(faults()[name].profile, []).append(name)
     tasks: list[tuple[str, list[str], bool]] = []
     for profile, mine in by_profile.items():
-        parts = max(1, min(jobs, len(mine)))
+        parts = -(-len(mine) // PORTION) if full else min(jobs, len(mine))
         tasks += [(profile, mine[i::parts], full) for i in range(parts)]
     return _each_apart(jobs, hunt, tasks)
 
@@ -382,21 +383,17 @@ def _left(found: Sequence[Caught], jobs: int) -> list[list[str]]:
 
 def _search(found: list[Caught], jobs: int) -> None:
     """Try every fault on the cases that none has made fail."""
-    _merge(
-        found,
-        _each_apart(
-            jobs, prove, [("reference", part, implemented()) for part in _left(found, jobs)]
-        ),
-    )
+    tasks = [("reference", part, implemented()) for part in _left(found, jobs)]
+    for rows in _each_apart(jobs, prove, tasks):
+        _merge(found, rows)
 
 
 def _nulls(found: list[Caught], jobs: int) -> None:
     """What no fault made fail has to fail for a router that does nothing right."""
     for kind in NULL_ROUTERS:
-        parts = _left(found, jobs)
-        found += _each_apart(
-            jobs, hunt, [("reference", [f"null {kind}"], False, part) for part in parts]
-        )
+        tasks = [("reference", [f"null {kind}"], False, part) for part in _left(found, jobs)]
+        for rows in _each_apart(jobs, hunt, tasks):
+            found += rows
 
 
 def _merge(found: list[Caught], rows: Sequence[Caught]) -> None:

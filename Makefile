@@ -14,7 +14,7 @@
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make clean           remove what these commands made
 .PHONY: demo test lint unit suite engine mutants judge-mutants pcaps bench linux-router clean \
-	setup-demo setup-test
+	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
 REPORT ?= x25shark-report
@@ -41,6 +41,9 @@ test: setup-test
 
 setup-demo:
 	@ci/setup demo
+
+setup-linux:
+	@ci/setup linux
 
 setup-test:
 	@ci/setup test
@@ -90,7 +93,7 @@ bench: setup-test
 	$(BIN)/python -m x25shark.judges.bench
 	CARGO_TARGET_DIR=$(CURDIR)/.venv/target conformance/engine/bench.sh
 
-linux-router: setup-demo
+linux-router: setup-linux
 	ci/linux-router/start
 	@status=0; $(BIN)/x25shark run --router linux --output $(REPORT)-linux || status=$$?; \
 	ci/linux-router/stop; exit $$status

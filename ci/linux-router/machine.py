@@ -124,20 +124,25 @@ def qemu_command(network: str, accel: str, words: str) -> list[str]:
     return command
 
 
+def found_qemu() -> str:
+    """Where QEMU is. Raises MachineError."""
+    found = shutil.which(QEMU)
+    if found is None:
+        raise MachineError(f"{QEMU} not found: install qemu-system-x86, or run make linux-router")
+    return found
+
+
 def launch(directory: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start QEMU in a session of its own and record which process it is."""
     with (directory / "qemu.log").open("wb") as log:
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=directory,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        except FileNotFoundError as error:
-            raise MachineError(f"{QEMU} not found: install qemu-system-x86") from error
+        process = subprocess.Popen(
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
     started = start_time(process.pid) or "0"
     (directory / "pid").write_text(f"{process.pid} {started}\n")
     return process
@@ -216,7 +221,7 @@ def locked(path: Path) -> Iterator[None]:
 def snapshot_path(accel: str, words: str) -> Path:
     """The snapshot that fits this QEMU, image, accelerator and kernel command line."""
     image = cache_directory() / "image"
-    version = subprocess.run([QEMU, "--version"], capture_output=True, check=False).stdout
+    version = subprocess.run([found_qemu(), "--version"], capture_output=True, check=False).stdout
     parts = [version, (image / "sources.sha256").read_bytes()]
     parts += [(image / "kernel.version").read_bytes(), f"{accel} {words} {MEMORY}".encode()]
     parts.append("\0".join(qemu_command("", accel, words)).encode())
@@ -402,6 +407,8 @@ def start(options: argparse.Namespace) -> int:
                 )
             print(f"{options.name} runs already: XOT at {address}:{XOT_PORT}, pid {pid}")
             return 0
+        # Better said now than after the minute that building takes.
+        found_qemu()
         if subprocess.run([str(HERE / "build")], check=False).returncode:
             return 1
         if options.net == "user":

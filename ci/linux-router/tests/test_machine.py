@@ -54,6 +54,15 @@ def test_a_pid_of_another_process_is_not_ours() -> None:
         other.communicate()
 
 
+def test_without_qemu_nothing_is_built(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(machine, "QEMU", "qemu-of-nobody")
+    assert machine.main(["start", "--accel", "tcg"]) == 1
+    out, err = capfd.readouterr()
+    assert err.startswith("start: qemu-of-nobody not found: install qemu-system-x86") and not out
+
+
 def test_stop_ends_the_recorded_process(capsys: pytest.CaptureFixture[str]) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     directory = pid_file("own", f"{process.pid} {machine.start_time(process.pid)}\n")
@@ -109,7 +118,9 @@ def test_a_console_cannot_control_the_terminal(tmp_path: Path) -> None:
     assert machine.text_of(tmp_path / "missing") == ""
 
 
-def test_a_snapshot_fits_one_image_and_one_set_of_words() -> None:
+def test_a_snapshot_fits_one_image_and_one_set_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No test needs QEMU; its version is whatever this one says.
+    monkeypatch.setattr(machine, "QEMU", "true")
     image = machine.cache_directory() / "image"
     image.mkdir(parents=True)
     (image / "sources.sha256").write_text("1")

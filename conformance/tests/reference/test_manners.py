@@ -53,3 +53,14 @@ def test_diagnostic_0(start_router: Any, listener: Any) -> None:
     a.send("10010e68")
     assert a.receive() == "10011b0500"
     assert b.receive()[4:] == "1b0300"
+
+
+def test_an_echo_outlives_a_reset(start_router: Any, listener: Any) -> None:
+    echo = route(listener, "local", '[[route]]\nprefix = "11"\nto = "echo"\n')
+    a = start_router(f"{echo}[manners]\nlate_echo = true\n").connect()
+    a.send(CALL.replace("77210", "77110"))
+    assert a.receive()[4:6] == "0f"
+    a.send("100105", "10010068", "10010e69")
+    assert a.receive()[4:] == "1b0501"
+    a.send("10011f", "1001006a")
+    assert [a.receive(), a.receive()] == ["10010068", "1001226a"]

@@ -251,7 +251,8 @@ class Next(Expectation):
 class NextMessage(Next):
     """The next complete packet sequence: these octets, all packets with this Q bit.
 
-    However many packets it is cut into; sizes are another expectation's business.
+    However many packets it is cut into; sizes are another expectation's business. Data that may
+    pass is left aside ahead of the sequence.
     """
 
     octets: bytes = b""
@@ -273,9 +274,11 @@ class NextMessage(Next):
                 if self.any_match(judge, self.passing, view):
                     continue
                 return Seen(False, view)
+            wrong = self._wrong(view, collected + view.user_data)
+            if wrong and not collected and self.any_match(judge, self.passing, view):
+                continue
             collected += view.user_data
             consumed.add((self.direction, view.offset))
-            wrong = self._wrong(view, collected)
             if wrong or not view.m:
                 return Seen(not wrong, view, wrong or f"{len(collected)} octets, as sent")
         seen = self._at_end(judge)

@@ -13,6 +13,7 @@ from .framing import frame
 from .manners import Manners
 from .server import TcpWire
 from .tables import P
+from .terminal import Echo
 
 GATHER_SECONDS = 0.02
 HALVES_SECONDS = 0.002
@@ -34,6 +35,8 @@ def put_on(manners: Manners) -> Patch:
         hang_up(patch)
     if not manners.diagnostics:
         no_diagnostics(patch)
+    if manners.late_echo:
+        late_echo(patch)
     return patch
 
 
@@ -136,3 +139,16 @@ def no_diagnostics(patch: Patch) -> None:
     @patch.wrap(Channel, "emit_clear")
     def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
         original(channel, clear if clear.by_peer else replace(clear, diagnostic=0))
+
+
+def late_echo(patch: Patch) -> None:
+    """Complete sequences that were read and not sent back yet outlive a reset."""
+
+    @patch.wrap(Echo, "drop")
+    def drop(original: Original, echo: Echo) -> None:
+        read = list(echo.direction.queue)
+        while read and read[-1].m:
+            del read[-1]
+        original(echo)
+        echo.direction.queue.extend(read)
+        echo.direction.made = len(read)

@@ -9,6 +9,8 @@
     pause = 0             behind every so many Data an RNR, and an RR behind it (X.25 4.4.1.6)
     hang_up = false       a call that is not connected is refused by a close of TCP (RFC 1613 6.1)
     diagnostics = true    false: diagnostic 0 in the Clears and Resets of its own (X.25 Annex E)
+    late_echo = false     what the DTE of "echo" read before a reset it sends back after it: a reset
+                          discards what is in the network, not what a DTE has read (X.25 4.4.3)
 
 None of them is wrong by X.25 or RFC 1613. habits.py puts them on.
 """
@@ -31,6 +33,7 @@ class Manners:
     pause: int = 0
     hang_up: bool = False
     diagnostics: bool = True
+    late_echo: bool = False
 
 
 def read_manners(table: Table) -> Manners:
@@ -42,6 +45,7 @@ def read_manners(table: Table) -> Manners:
         pause=table.integer("pause", 0, 0, 1000),
         hang_up=table.flag("hang_up", False),
         diagnostics=table.flag("diagnostics", True),
+        late_echo=table.flag("late_echo", False),
     )
     table.finish()
     return found

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from ..judges.expectation import (
 )
 from ..judges.template import decode
 from ..links.xot import Connection, Unit
-from .numbering import Numbering
+from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -93,6 +94,10 @@ class Side:
         # no case has looked at an answer.
         self.unanswered_call: int | None = None
         self.allowed: list[Packet] = []
+        # T2: user data that the DTE beyond the router has not sent back yet, and what of it may
+        # still come after a reset.
+        self._not_echoed: list[bytes] = []
+        self.late: tuple[Packet, ...] = ()
         connection.on_unit = self._arrived
         for unit in self.units:
             self._arrived(unit)
@@ -137,7 +142,10 @@ class Side:
         self.send_octets(b"".join(map(unit, packets)))
 
     def _note(self, packet: Packet, octets: bytes) -> None:
+        expected = self.numbering.next_p_s
         self.numbering.sent(octets)
+        if not self.bench.two_sided:
+            self._note_echo(octets, in_sequence=self.numbering.next_p_s != expected)
         if isinstance(packet, CallRequest):
             self.phase = "calling"
         elif isinstance(packet, CallAccepted):
@@ -146,6 +154,26 @@ class Side:
             self.phase = "clearing"
         elif isinstance(packet, ClearConfirmation):
             self.phase = "cleared"
+
+    def _note_echo(self, octets: bytes, *, in_sequence: bool) -> None:
+        """Keep account of what the DTE beyond the router is to send back (T2).
+
+        What it read before a reset it may send back after it: a reset discards what is on its way
+        in the network (X.25 4.4.3.3), and not what a DTE has read already.
+        """
+        kind = kind_of(octets, self.modulus)
+        if kind == DATA and in_sequence:
+            self._not_echoed.append(octets[self._data_header :])
+        elif kind in (RESET, RESET_CONFIRMATION):
+            late = tuple(self.data(octets) for octets in dict.fromkeys(self._not_echoed))
+            self.late += late
+            self.allow(*late)
+            self._not_echoed.clear()
+
+    @property
+    def _data_header(self) -> int:
+        """Octets of a Data packet before its user data."""
+        return 4 if self.modulus == 128 else 3
 
     def send_octets(self, octets: bytes) -> None:
         """Send octets on the connection as they are: headers, halves of packets, anything."""
@@ -225,6 +253,9 @@ class Side:
             self.phase = "cleared" if collision else phase
         if self.numbering.received(packet) and not self.withholding:
             self.acknowledge()
+        if self._not_echoed and kind_of(packet, self.modulus) == DATA:
+            with contextlib.suppress(ValueError):
+                self._not_echoed.remove(packet[self._data_header :])
 
     def expect(
         self,
@@ -247,7 +278,7 @@ class Side:
             self.direction,
             start=self.cursor,
             alternatives=alternatives,
-            passing=tuple(passing) if flow else self.passing + tuple(passing),
+            passing=(() if flow else self.passing) + tuple(passing) + self.late,
             preamble=self.bench.in_preamble,
             note=note,
         )
@@ -286,7 +317,7 @@ class Side:
                 self.direction,
                 start=self.cursor,
                 alternatives=(kind(**fields),),
-                passing=FLOW_CONTROL + tuple(passing),
+                passing=FLOW_CONTROL + tuple(passing) + self.late,
                 octets=octets,
                 q=q,
                 longest=longest,

@@ -115,6 +115,7 @@ class Running:
     def mark(self, mark: Callable[[int], None], number: int) -> None:
         mark(number)
         self.wait(self.tap.settled)
+        self.tap.go_on()
 
 
 @contextmanager
@@ -179,6 +180,25 @@ def test_a_frame_behind_the_marker_is_of_the_next_case() -> None:
     now.slicer.finish()
     assert {n: len(s.frames) for n, s in now.done.items()} == {1: 1, 2: 2, 3: 3, 4: 0}
     assert now.slicer.stray_count == 0
+
+
+def test_behind_the_marker_the_router_waits() -> None:
+    """What the tester has when it is told of the marker is what stands before it, to the octet."""
+    frame = hdlc.frame_octets([hdlc.with_fcs(b"\x01\x3f")])
+    with running() as now:
+        router = now.connect()
+        now.tap.begin(1)
+        now.wait(now.tap.settled)
+        router.sendall(frame)
+        # When this is through, the tap has had the frame before it as well.
+        now.tap.sock.sendall(b"\x7e")
+        assert router.recv(1) == b"\x7e"
+        assert _peek(now.tap.sock) == 0
+        now.tap.go_on()
+        now.wait(lambda: _peek(now.tap.sock) == len(frame))
+        now.mark(now.tap.end, 1)
+    now.slicer.finish()
+    assert len(now.done[1].frames) == 1
 
 
 def test_between_the_cases_only_packets_and_damage_are_strays() -> None:

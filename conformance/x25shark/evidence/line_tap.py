@@ -138,6 +138,10 @@ class LineTap:
         self._wanted = marker(self._run, kind, number)
         self._order(marker=self._wanted.hex())
 
+    def go_on(self) -> None:
+        """The tester has taken what came before the last marker; what follows may come."""
+        self._order(go_on=self._wanted.hex())
+
     def settled(self) -> bool:
         """Whether the last marker is in the stream; a tap that is dead has nothing to settle."""
         return self._marked == self._wanted or not self.alive

@@ -12,11 +12,12 @@ outbound (2) tester to router, inbound (1) router to tester, symbol error: abort
 is kept; unaligned frame error: no whole octets. Markers are packets of link type USER1.
 
 NAME is the interface's name, FRAMING is octet or bit, OCTETS and CONTROL are descriptors. CONTROL
-takes JSON messages: {"connect": ["tcp", HOST, PORT], "line": N}, or ["pty", PATH] there, and
-{"marker": HEX}. It answers {"connected": true, "line": N}, {"failed": WHY, "line": N} and
-{"marked": HEX}, and says {"ended": WHY, "line": N} when the router ends the line. When {"marked"}
-comes, all that was recorded before the marker has reached the tester, and nothing that was recorded
-after it.
+takes JSON messages: {"connect": ["tcp", HOST, PORT], "line": N}, or ["pty", PATH] there,
+{"marker": HEX} and {"go_on": HEX}. It answers {"connected": true, "line": N}, {"failed": WHY,
+"line": N} and {"marked": HEX}, and says {"ended": WHY, "line": N} when the router ends the line.
+When {"marked"} comes, all that was recorded before the marker has reached the tester, and until
+{"go_on"} nothing is read of the router: what the tester has then is exactly what stands before the
+marker.
 """
 
 from __future__ import annotations
@@ -212,7 +213,7 @@ class Tap:
         self._recorder = Recorder(sys.stdout.fileno(), name)
         self._there = Way(framing, OUTBOUND)
         self._back = Way(framing, INBOUND)
-        self._marker = b""
+        self._marker = self._held = self._released = b""
         self._line = 0
         self._running = True
         for sock in (self._tester, self._control):
@@ -238,7 +239,8 @@ class Tap:
         if events:
             selector.register(self._tester, events, self._tester_ready)
         if self._router is not None:
-            events = 0 if self._back.full or self._marker else selectors.EVENT_READ
+            silent = self._back.full or self._marker or self._held
+            events = 0 if silent else selectors.EVENT_READ
             events |= selectors.EVENT_WRITE if self._there.waiting else 0
             if events:
                 selector.register(self._router, events, self._router_ready)
@@ -340,12 +342,16 @@ class Tap:
                 pass
             if self._router is not None and not self._back.full:
                 self._read_router()
+        elif "go_on" in order:
+            self._released, self._held = bytes.fromhex(order["go_on"]), b""
 
     def _mark(self) -> None:
         """Write the marker once the tester has got all that came before it."""
         if self._marker and not self._back.waiting:
             self._recorder.packet(1, self._marker, 0)
             self._say(marked=self._marker.hex())
+            # A tester that did not wait for the answer has let it go on already.
+            self._held = self._marker if self._marker != self._released else b""
             self._marker = b""
 
     def _say(self, **words: object) -> None:

@@ -140,14 +140,14 @@ class Line:
 
     def begin_case(self) -> None:
         """Count from 0 again. A frame that has begun belongs to the case in which it ends."""
-        self.log = FrameLog()
+        self.end_case()
         self._input.octets = self._outgoing.octets = 0
-        self.on_received = self.on_sent = None
         self.flooded = False
         self._stream.read(True)
 
     def end_case(self) -> None:
-        """Nobody looks at frames until the next case."""
+        """What comes until the next case belongs to none."""
+        self.log = FrameLog()
         self.on_received = self.on_sent = None
 
     def drain(self) -> None:

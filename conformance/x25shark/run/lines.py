@@ -82,7 +82,7 @@ class Lines:
         end.down = "" if tap.connected else f"{':'.join(map(str, place[1:]))}: {why}"
 
     def begin(self, number: int) -> None:
-        """The marker at the begin of a case; what came before has been read then.
+        """The marker at the begin of a case; what came before has been read then, and no more.
 
         A line that the router has ended is opened again first.
         """
@@ -97,15 +97,18 @@ class Lines:
         for tap in self._taps.values():
             tap.end(number)
         self._settle()
-        for end in self.ends.values():
-            end.end_case()
 
     def _settle(self) -> None:
-        if self._taps:
-            self._loop.wait(self._all_settled, _SETTLE_SECONDS)
-            # What the tap had passed on before its marker waits in the sockets.
-            for end in self.ends.values():
-                end.drain()
+        """What comes from here on is of the next case, or of none, for tester and tap alike."""
+        if not self._taps:
+            return
+        self._loop.wait(self._all_settled, _SETTLE_SECONDS)
+        # What the tap had passed on before its marker waits in the sockets.
+        for end in self.ends.values():
+            end.drain()
+            end.end_case()
+        for tap in self._taps.values():
+            tap.go_on()
 
     def _all_settled(self) -> bool:
         for end in self.ends.values():

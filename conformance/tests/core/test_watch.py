@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from scapy_x25 import (
@@ -142,3 +142,23 @@ def test_facilities_that_nobody_defined() -> None:
     splice = demands(campaign.test_facility_length_matches_the_facilities, "splice")
     assert first_unmet(splice, judge(unit(call(2))), [call(2)]) is None
     assert first_unmet(splice, judge(unit(call(2))), [call()]) is not None
+
+
+def test_the_capture_says_what_was_first_of_two_that_crossed() -> None:
+    """The tester read the first Reset after it had sent its own; on the wire it was before it."""
+    came, sent = (Cutter().take(unit(RESET) * count) for count in (3, 1))
+    back = Direction(DIRECTION.destination, DIRECTION.source)
+
+    def seen(*times: float) -> tester.TesterJudge:
+        units = [replace(u, time=t) for u, t in zip((*came, *sent), times, strict=False)]
+        link = Link(units[: len(times) - 1], [replace(sent[0], time=times[-1])])
+        return tester.TesterJudge({DIRECTION: tester.Received(link)}, {})
+
+    def order(looks: tester.TesterJudge) -> list[tuple[bool, int]]:
+        return [(sent, view.offset) for sent, _, view in looks.conversation(DIRECTION, back)]
+
+    one = seen(2.0, 3.0, 4.0, 1.0)
+    assert order(one) == [(True, 0), (False, 0), (False, 9), (False, 18)]
+    one.settle_by(seen(1.0, 4.0, 3.0), ())
+    # The capture lacks the last: it stays where it was, behind the one before it.
+    assert order(one) == [(False, 0), (True, 0), (False, 9), (False, 18)]

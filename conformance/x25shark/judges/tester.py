@@ -125,7 +125,10 @@ def frame_view_of(unit: UnitLike) -> PacketView:
 
 
 def _in_order(received: Received) -> Conversation:
-    """Both directions by the tester's own clock: when it sent, and when it had received."""
+    """Both directions by the tester's own clock: when it sent, and when it had received.
+
+    While a case runs there is no other.
+    """
     received.update()
     units = [unit for unit in received.source.received if unit.packet]
     both = [(unit.time, False, view) for unit, view in zip(units, received.views, strict=True)] + [
@@ -133,6 +136,19 @@ def _in_order(received: Received) -> Conversation:
     ]
     both.sort(key=lambda item: item[0])
     return [(sent, view.octets, view) for _, sent, view in both]
+
+
+def _in_order_of(captured: Conversation, own: Conversation) -> Conversation:
+    """The tester's own packets as the capture has them; one that it lacks stays behind the last."""
+    places = {(sent, view.offset): place for place, (sent, _, view) in enumerate(captured)}
+    keyed = []
+    last = [-1, -1]
+    for item in own:
+        sent, _, view = item
+        last[sent] = max(last[sent], places.get((sent, view.offset), -1))
+        keyed.append((last[sent], item))
+    keyed.sort(key=lambda pair: pair[0])
+    return [item for _, item in keyed]
 
 
 def _with_others(
@@ -154,6 +170,7 @@ class TesterJudge(Judge):
         self._received = received
         self._accepted = accepted
         self._conversations: dict[Direction, tuple[tuple[int, int], Conversation]] = {}
+        self._captured: Judge | None = None
 
     def changed(
         self,
@@ -216,12 +233,15 @@ class TesterJudge(Judge):
     def connections_to(self, listener: Address) -> Sequence[Direction]:
         return self._accepted.get(listener, ())
 
-    def attribute_connections(self, captured: Judge, turned_away: Collection[Direction]) -> None:
-        """Settle which connections of the router are of this case: those that the capture says.
+    def settle_by(self, captured: Judge, turned_away: Collection[Direction]) -> None:
+        """Take from the capture what the tester itself cannot tell.
 
-        A connection belongs to the case in whose window its SYN was captured, and near a border
-        the tester itself cannot tell. turned_away: connections that it took in no case.
+        Which connections of the router are of this case: those whose SYN was captured in its
+        window. turned_away: connections that the tester took in no case. And which of two packets
+        that crossed was first: the tester knows only when it had read the one that came.
         """
+        self._captured = captured
+        self._conversations.clear()
         for listener, own in self._accepted.items():
             seen = captured.connections_to(listener)
             self._accepted[listener] = [
@@ -236,7 +256,10 @@ class TesterJudge(Judge):
         extent = len(received.source.received), len(received.source.sent)
         known = self._conversations.get(there)
         if known is None or known[0] != extent:
-            known = self._conversations[there] = extent, _in_order(received)
+            order = _in_order(received)
+            if self._captured is not None:
+                order = _in_order_of(self._captured.conversation(there, back), order)
+            known = self._conversations[there] = extent, order
         return known[1]
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:

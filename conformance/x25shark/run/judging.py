@@ -256,7 +256,7 @@ class Judgement:
         self, result: CaseResult, record: CaseRecord, reading: Reading, judge_two: EvidenceJudge
     ) -> None:
         assert record.judge_one is not None
-        record.judge_one.attribute_connections(judge_two, record.turned_away)
+        record.judge_one.settle_by(judge_two, record.turned_away)
         one = evaluate_all(record.expectations, record.judge_one)
         two = evaluate_all(record.expectations, judge_two)
         frames = judge_two.frames()

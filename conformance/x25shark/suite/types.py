@@ -61,7 +61,8 @@ def on_a_free_channel(bench: Bench) -> None:
         a = reach(bench)
         sides.append(a)
         a.allow(ClearIndication(cause=bench.local_clear), ClearConfirmation())
-        if octet_3 == _PVC_SETUP and bench.declared("X-PVC"):
+        if octet_3 == _PVC_SETUP:
+            # Whether it should is what XOT-PVC-16 asks.
             a.allow(PvcSetup())
         put(a, header(a, octet_3))
         if octet_3 % 64 == 63 or len(sides) == room:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +106,13 @@ class Runner:
         self.items.setdefault(identifier, []).append(item)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         self.campaign.run_case(purpose, body_of(item.function, options))  # type: ignore[attr-defined]
+
+    def leave_out_the_rest(self, items: Iterable[pytest.Item], why: str) -> None:
+        """No further case runs: they are NOT RUN for this reason."""
+        self.campaign.stop(why)
+        for item in dict.fromkeys(items):
+            if purpose_of(item) is not None and id(item) not in self.ran:
+                self.run(item)
 
     def watch(self, item: pytest.Item) -> None:
         """Take the demands of a case that looks at the whole run; its verdict comes at the end."""
@@ -265,6 +272,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return (yield)  # pytest itself says what could not be imported
     from .report import files
     from .run.campaign import CampaignError
+    from .run.observations import fault_of_ours
 
     campaign = make_campaign(session.config)
     runner = Runner(session.config, campaign)
@@ -286,10 +294,14 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return (yield)
     except KeyboardInterrupt:
         interrupted = True
-        campaign.stop("interrupted")
-        for item in dict.fromkeys(session.items):
-            if purpose_of(item) is not None and id(item) not in runner.ran:
-                runner.run(item)
+        runner.leave_out_the_rest(session.items, "interrupted")
+        raise
+    except Exception as error:
+        # Between two cases; what goes wrong within one is its own ERROR.
+        why = f"{fault_of_ours(error)}; the run ended there"
+        if isinstance(runner.ui, UserInterface):
+            runner.ui.problem = (4, why)
+        runner.leave_out_the_rest(session.items, why)
         raise
     finally:
         results = campaign.finish(interrupted=interrupted)

@@ -95,7 +95,7 @@ def test_markers_of_another_run_and_probes_open_nothing() -> None:
     frames = [marking(BEGIN, 1, run=bytes(16)), marking(PROBE, 9), *conversation(4001, b"x")]
     done, slicer = sliced(frames)
     assert done == {}
-    assert slicer.probes == {9}
+    assert slicer.last_probe == 9
     assert slicer.stray_count == 7
 
 

@@ -105,9 +105,9 @@ class Capture:
         assert self._process is not None and self._process.stdout is not None
         try:
             for block in pcapng.read_blocks(self._process.stdout):
-                before = len(self._slicer.probes)
+                before = self._slicer.last_probe
                 self._slicer.take(block)
-                if len(self._slicer.probes) != before:
+                if self._slicer.last_probe != before:
                     with self._seen:
                         self._seen.notify_all()
         except pcapng.CaptureFormatError as error:
@@ -155,7 +155,7 @@ class Capture:
             self._send(PROBE, self._probe)
             with self._seen:
                 self._seen.wait(0.05)
-                if any(number >= first for number in self._slicer.probes):
+                if self._slicer.last_probe >= first:
                     return True
         return False
 

@@ -115,7 +115,8 @@ class Slicer:
         self._current: Slice | None = None
         # Each stream is read by a thread of its own.
         self._lock = threading.RLock()
-        self.probes: set[int] = set()
+        # One number, and no collection: whoever waits for it reads it from another thread.
+        self.last_probe = 0
         self.strays: list[str] = []
         self.stray_count = 0
         self.lost = 0
@@ -156,7 +157,7 @@ class Slicer:
     def _marker(self, payload: bytes) -> None:
         kind, number = read_marker(payload, self.run)
         if kind == PROBE:
-            self.probes.add(number)
+            self.last_probe = max(self.last_probe, number)
         elif kind == BEGIN:
             self._current = self.begin(number, _NETWORK)
         elif kind == END and number in self._slices:

@@ -236,14 +236,16 @@ class Bench(Answers):
 
         return accept
 
-    def incoming(self, *templates: Packet, at: str = "b", clause: str | None = None) -> Side:
+    def incoming(
+        self, *templates: Packet, at: str = "b", clause: str | None = None, note: str = ""
+    ) -> Side:
         """The next connection from the router and the Call on it, as one of the templates says.
 
         A connection whose call is cleared may serve for the next one (RFC 1613 5). at: "b", "b2" or
         "a" (a call in the other direction). Raises ExpectationFailed.
         """
         side = self.accept(at=at, clause=clause)
-        side.expect(*(templates or (CallRequest(),)), clause=clause)
+        side.expect(*(templates or (CallRequest(),)), clause=clause, note=note)
         self._take_numbers(side)
         return side
 

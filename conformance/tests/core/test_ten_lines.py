@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A profile of ten lines, which declares nothing, makes no right router fail."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from .conftest import x25shark
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+PROFILE = """name = "ten lines"
+relay_model = "local"
+embedded = "mine.router"
+[xot]
+router = "127.0.25.1"
+a = "127.0.25.2"
+b = "127.0.25.3"
+[addresses]
+a = "3100001"
+b = "2100001"
+no_route = "9990001"
+"""
+# What depends on what a router has: options, facilities, permanent circuits.
+SELECT = "PLP-MOD,PLP-DBIT,PLP-FAC,PLP-FS,PLP-CALL,PLP-MALF,XOT-PVC,XOT-FORB,XOT-HDR"
+
+
+def test_what_it_does_not_declare_is_asked_for(tmp_path: Path) -> None:
+    router = (resources.files("x25shark") / "profiles" / "reference.router").read_text("utf-8")
+    (tmp_path / "mine.router").write_text(router, "utf-8")
+    (tmp_path / "mine.toml").write_text(PROFILE, "utf-8")
+    report = tmp_path / "report"
+    done = x25shark(
+        "run", "--own-namespace", "--router", str(tmp_path / "mine.toml"), "--output", str(report),
+        "--select", SELECT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = json.loads((report / "results.json").read_text())["cases"]
+    unsure = {c["id"]: c["reason"] for c in cases if c["verdict"] == "INCONCLUSIVE"}
+    assert unsure == {
+        "XOT-PVC-16": "the router answers a PVC setup: its profile should declare X-PVC",
+        "PLP-MOD-07": "the router takes modulo 128: its profile should declare P-MOD128",
+    }
+    assert not {"FAIL", "ERROR"} & {c["verdict"] for c in cases}

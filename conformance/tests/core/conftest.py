@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from x25shark.judges.evidence import FIELDS, EvidenceJudge, filters_of
@@ -95,6 +98,24 @@ def x25shark(
         timeout=180,
         stdin=subprocess.DEVNULL,
     )
+
+
+def cases_against_reference(
+    directory: Path, profile: str, *options: str, manners: str = ""
+) -> dict[str, dict[str, Any]]:
+    """The cases of a run that ends with status 0, by their names.
+
+    profile: its text; embedded is "mine.router", the reference router of profile reference with
+    these manners.
+    """
+    router = (resources.files("x25shark") / "profiles" / "reference.router").read_text("utf-8")
+    (directory / "mine.router").write_text(f"{router}\n[manners]\n{manners}\n", "utf-8")
+    (directory / "mine.toml").write_text(profile, "utf-8")
+    report = directory / "report"
+    where = ["--router", str(directory / "mine.toml"), "--output", str(report)]
+    done = x25shark("run", "--own-namespace", *where, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {c["id"]: c for c in json.loads((report / "results.json").read_text())["cases"]}
 
 
 @pytest.fixture(scope="session")

@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from .conftest import x25shark
+from .conftest import cases_against_reference
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
-PROFILES = resources.files("x25shark") / "profiles"
 PROFILE = """name = "a DTE that sends back late"
-embedded = "late.router"
+embedded = "mine.router"
 pics = ["P-MOD128", "P-DBIT", "P-MIXMOD"]
 diagnostics = "exact"
 
@@ -31,16 +28,8 @@ no_route = "9990001"
 
 
 def test_it_is_no_fault_of_the_router(tmp_path: Path) -> None:
-    router = (PROFILES / "reference.router").read_text("utf-8")
-    (tmp_path / "late.router").write_text(f"{router}\n[manners]\nlate_echo = true\n", "utf-8")
-    (tmp_path / "late.toml").write_text(PROFILE, "utf-8")
-    report = tmp_path / "report"
-    done = x25shark(
-        "run", "--own-namespace", "--router", str(tmp_path / "late.toml"), "--output", str(report)
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    cases = json.loads((report / "results.json").read_text())["cases"]
-    verdicts = {case["id"]: case["verdict"] for case in cases}
+    cases = cases_against_reference(tmp_path, PROFILE, manners="late_echo = true")
+    verdicts = {name: case["verdict"] for name, case in cases.items()}
     # Here the tester is not ready, so that the echo has to wait.
     assert verdicts["STATE-FC-g2-p_s_not_next"] == "PASS"
     assert verdicts["STATE-FC-g2-p_s_not_next_modulo_128"] == "PASS"

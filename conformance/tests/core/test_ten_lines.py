@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from .conftest import x25shark
+from .conftest import cases_against_reference
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
@@ -30,19 +28,10 @@ SELECT = "PLP-MOD,PLP-DBIT,PLP-FAC,PLP-FS,PLP-CALL,PLP-MALF,XOT-PVC,XOT-FORB,XOT
 
 
 def test_what_it_does_not_declare_is_asked_for(tmp_path: Path) -> None:
-    router = (resources.files("x25shark") / "profiles" / "reference.router").read_text("utf-8")
-    (tmp_path / "mine.router").write_text(router, "utf-8")
-    (tmp_path / "mine.toml").write_text(PROFILE, "utf-8")
-    report = tmp_path / "report"
-    done = x25shark(
-        "run", "--own-namespace", "--router", str(tmp_path / "mine.toml"), "--output", str(report),
-        "--select", SELECT,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    cases = json.loads((report / "results.json").read_text())["cases"]
-    unsure = {c["id"]: c["reason"] for c in cases if c["verdict"] == "INCONCLUSIVE"}
+    cases = cases_against_reference(tmp_path, PROFILE, "--select", SELECT)
+    unsure = {n: c["reason"] for n, c in cases.items() if c["verdict"] == "INCONCLUSIVE"}
     assert unsure == {
         "XOT-PVC-16": "the router answers a PVC setup: its profile should declare X-PVC",
         "PLP-MOD-07": "the router takes modulo 128: its profile should declare P-MOD128",
     }
-    assert not {"FAIL", "ERROR"} & {c["verdict"] for c in cases}
+    assert not {"FAIL", "ERROR"} & {c["verdict"] for c in cases.values()}

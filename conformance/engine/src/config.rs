@@ -172,17 +172,61 @@ pub struct Faults {
     /// Everything stands still once: from `stall_at_ms` after the start for `stall_ms`.
     pub stall_at_ms: u64,
     pub stall_ms: u64,
+    /// And again every so often (0: once).
+    pub stall_every_ms: u64,
     /// The connection with this number (from 1) is held up for `delay_call_ms` at its start.
     pub delay_call: u32,
     pub delay_call_ms: u64,
     /// Numbers of Data packets to drop, to send twice, and to swap with the next one of another
     /// circuit in the same direction.
     pub drop: Vec<u64>,
+    /// Every Data packet with a number that this divides is dropped (0: none).
+    pub drop_every: u64,
     pub duplicate: Vec<u64>,
     pub swap: Vec<u64>,
     /// Probability that an octet of Data packets' user data is changed.
     pub corrupt: f64,
     pub seed: u64,
+    /// Largest TCP segment on both sides (0: as the kernel says).
+    pub mss: u16,
+    /// Windows that a Call asks for are lowered to this (0: as asked).
+    pub window: u8,
+}
+
+/// What a relay does with a message for which its queue has no room.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Overflow {
+    /// Nothing more is read from that connection until there is room.
+    #[default]
+    Hold,
+    Drop,
+}
+
+/// What the relay carries. A message is a complete packet sequence.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Capacity {
+    /// Messages per second from the calling side, and from the called side (0: no limit).
+    pub rate: (f64, f64),
+    /// Call Requests per second (0: no limit).
+    pub calls: f64,
+    /// How many messages wait in each direction, how many calls.
+    pub queue: u32,
+    pub call_queue: u32,
+    pub overflow: Overflow,
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Capacity {
+            rate: (0.0, 0.0),
+            calls: 0.0,
+            queue: 100,
+            call_queue: 100,
+            overflow: Overflow::Hold,
+        }
+    }
 }
 
 /// The relay.
@@ -193,6 +237,8 @@ pub struct Relay {
     pub connect: SocketAddrV4,
     #[serde(default)]
     pub faults: Faults,
+    #[serde(default)]
+    pub capacity: Capacity,
 }
 
 fn range<T: PartialOrd + std::fmt::Display>(
@@ -301,8 +347,30 @@ impl Responder {
 
 impl Relay {
     pub fn check(&self) -> Result<(), String> {
-        range("delay_ms", self.faults.delay_ms, 0.0, 60_000.0)?;
-        range("corrupt", self.faults.corrupt, 0.0, 1.0)
+        let f = &self.faults;
+        range("delay_ms", f.delay_ms, 0.0, 60_000.0)?;
+        range("corrupt", f.corrupt, 0.0, 1.0)?;
+        range("stall_at_ms", f.stall_at_ms, 0, 86_400_000)?;
+        range("stall_ms", f.stall_ms, 0, 86_400_000)?;
+        range("stall_every_ms", f.stall_every_ms, 0, 86_400_000)?;
+        if f.stall_every_ms > 0 && f.stall_ms >= f.stall_every_ms {
+            return Err(format!(
+                "stall_ms is {}: it must be less than stall_every_ms, {}",
+                f.stall_ms, f.stall_every_ms
+            ));
+        }
+        range("window", f.window, 0, 127)?;
+        if f.mss > 0 {
+            range("mss", f.mss, 88, 32_767)?;
+        }
+        let c = &self.capacity;
+        for (name, rate) in
+            [("rate (A to B)", c.rate.0), ("rate (B to A)", c.rate.1), ("calls", c.calls)]
+        {
+            range(name, rate, 0.0, 1e7)?;
+        }
+        range("queue", c.queue, 0, 1_000_000)?;
+        range("call_queue", c.call_queue, 0, 1_000_000)
     }
 }
 

@@ -16,6 +16,7 @@ pub mod relay;
 pub mod responder;
 pub mod run;
 mod sending;
+pub mod service;
 pub mod session;
 pub mod stats;
 pub mod wire;

@@ -42,14 +42,22 @@ fn sockaddr(address: SocketAddrV4) -> libc::sockaddr_in {
 const ADDRESS_LENGTH: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
 
 fn set_option(fd: RawFd, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
-    let on: libc::c_int = 1;
+    set_value(fd, level, option, 1)
+}
+
+fn set_value(
+    fd: RawFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: the value is one int that lives through the call.
     checked(unsafe {
         libc::setsockopt(
             fd,
             level,
             option,
-            (&raw const on).cast(),
+            (&raw const value).cast(),
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     })?;
@@ -73,7 +81,25 @@ impl Socket {
 
     /// Starts a connection; it may already be usable when this returns.
     pub fn connect(to: SocketAddrV4, from: Option<SocketAddrV4>) -> io::Result<Self> {
+        Socket::new()?.connected(to, from)
+    }
+
+    /// The same with a largest segment (0: as the kernel says).
+    pub fn connect_with_mss(to: SocketAddrV4, mss: u16) -> io::Result<Self> {
         let socket = Socket::new()?;
+        if mss > 0 {
+            socket.set_mss(mss)?;
+        }
+        socket.connected(to, None)
+    }
+
+    /// Largest TCP segment that the SYN announces and that is sent. Accepted sockets inherit it.
+    pub fn set_mss(&self, mss: u16) -> io::Result<()> {
+        set_value(self.fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss.into())
+    }
+
+    fn connected(self, to: SocketAddrV4, from: Option<SocketAddrV4>) -> io::Result<Self> {
+        let socket = self;
         if let Some(from) = from {
             // The port is chosen at connect, so that every destination has all ports for itself.
             set_option(socket.fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT)?;

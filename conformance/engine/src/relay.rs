@@ -3,16 +3,19 @@
 //! a router, and with faults it is what the tester is tested against.
 //!
 //! Without faults on packets the octets are not even looked at. With them the stream is cut into
-//! XOT units, and Data packets are dropped, doubled, swapped or damaged in their user data.
+//! XOT units, and Data packets are dropped, doubled, swapped or damaged in their user data. With a
+//! capacity (see service.rs) messages and calls wait their turn.
 
 use crate::config::{Random, Relay as Config};
 use crate::poll::{self, Poller, Socket};
-use crate::wire::{self, Packet, Unit};
+use crate::service::Services;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
+
+mod packets;
 
 const LISTENER: u64 = u64::MAX;
 const MILLISECOND: u64 = 1_000_000;
@@ -36,6 +39,10 @@ pub struct Report {
     pub connections: u32,
     pub octets: u64,
     pub data_packets: u64,
+    /// Complete packet sequences, of both directions.
+    pub messages: u64,
+    /// Messages and calls dropped because a queue was full.
+    pub overflowed: u64,
     pub injected: Vec<Injected>,
     pub cpu_ns: u64,
 }
@@ -50,6 +57,10 @@ struct Pipe {
     waiting: VecDeque<u8>,
     /// Start of a unit (only when packets are looked at).
     partial: Vec<u8>,
+    /// A queue is full: nothing more is taken before this time (0: it is not).
+    held_until: u64,
+    /// When the last of what is delayed is due: nothing overtakes it.
+    last_due: u64,
     ended: bool,
     end_sent: bool,
 }
@@ -90,6 +101,7 @@ struct Worker {
     corrupt_in: u64,
     swap: Option<Swap>,
     parses: bool,
+    services: Services,
     delay: u64,
     timers: std::collections::BinaryHeap<std::cmp::Reverse<(u64, usize)>>,
 }
@@ -108,6 +120,9 @@ impl Relay {
         config.check()?;
         poll::raise_file_limit();
         let listener = Socket::listen_or_say(config.listen)?;
+        if config.faults.mss > 0 {
+            listener.set_mss(config.faults.mss).map_err(|e| format!("mss: {e}"))?;
+        }
         let shared = Arc::new((listener, AtomicBool::new(false)));
         let worker = Worker::new(config, shared.clone()).map_err(|e| format!("relay: {e}"))?;
         let thread = std::thread::Builder::new()
@@ -145,8 +160,14 @@ impl Worker {
         let poller = Poller::new()?;
         poller.add_listener(&shared.0, LISTENER)?;
         let f = &config.faults;
-        let parses =
-            !f.drop.is_empty() || !f.duplicate.is_empty() || !f.swap.is_empty() || f.corrupt > 0.0;
+        let services = Services::new(&config.capacity);
+        let parses = !f.drop.is_empty()
+            || !f.duplicate.is_empty()
+            || !f.swap.is_empty()
+            || f.corrupt > 0.0
+            || f.drop_every > 0
+            || f.window > 0
+            || !services.is_unlimited();
         let mut worker = Worker {
             random: Random(f.seed),
             delay: (f.delay_ms * 1e6) as u64,
@@ -161,20 +182,12 @@ impl Worker {
             corrupt_in: u64::MAX,
             swap: None,
             parses,
+            services,
             timers: std::collections::BinaryHeap::new(),
             config,
         };
         worker.plan_corruption();
         Ok(worker)
-    }
-
-    fn plan_corruption(&mut self) {
-        let p = self.config.faults.corrupt;
-        if p > 0.0 {
-            // Gaps between independent events of probability p are geometrically distributed.
-            let gap = (1.0 - self.random.unit()).ln() / (1.0 - p).ln();
-            self.corrupt_in = if gap.is_finite() { gap as u64 } else { 0 };
-        }
     }
 
     fn run(mut self) -> Report {
@@ -226,7 +239,8 @@ impl Worker {
                     return std::thread::sleep(std::time::Duration::from_millis(5));
                 }
             };
-            let Ok(called) = Socket::connect(self.config.connect, None) else { continue };
+            let mss = self.config.faults.mss;
+            let Ok(called) = Socket::connect_with_mss(self.config.connect, mss) else { continue };
             self.report.connections += 1;
             let number = self.report.connections;
             let index = self.free.pop().unwrap_or_else(|| {
@@ -269,8 +283,12 @@ impl Worker {
     fn read(&mut self, index: usize, side: usize) {
         loop {
             let Some(mut pair) = self.pairs[index].take() else { return };
+            let mut closed = false;
+            if pair.pipes[side].held_until > 0 && poll::now() >= pair.pipes[side].held_until {
+                self.on_units(index, &mut pair, side, &[]);
+            }
             let pipe = &mut pair.pipes[side];
-            if pipe.out.len() - pipe.sent + pipe.waiting.len() > HIGH_WATER {
+            if pipe.held_until > 0 || pipe.out.len() - pipe.sent + pipe.waiting.len() > HIGH_WATER {
                 pair.unread[side] = true;
                 self.pairs[index] = Some(pair);
                 return;
@@ -278,17 +296,16 @@ impl Worker {
             pair.unread[side] = false;
             let mut buffer = std::mem::take(&mut self.buffer);
             let received = pair.sockets[side].recv(&mut buffer);
-            let mut closed = false;
             let mut more = false;
             match received {
                 Ok(0) => pair.pipes[side].ended = true,
                 Ok(n) => {
-                    more = n == buffer.len();
+                    more = true;
                     self.report.octets += n as u64;
                     if self.parses {
                         self.on_units(index, &mut pair, side, &buffer[..n]);
                     } else {
-                        self.enqueue(index, &mut pair.pipes[side], &buffer[..n]);
+                        self.enqueue(index, &mut pair.pipes[side], &buffer[..n], poll::now());
                     }
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
@@ -306,116 +323,16 @@ impl Worker {
         }
     }
 
-    fn enqueue(&mut self, index: usize, pipe: &mut Pipe, octets: &[u8]) {
-        if self.delay == 0 {
-            pipe.out.extend_from_slice(octets);
-        } else {
-            let due = poll::now() + self.delay;
-            pipe.delayed.push_back((due, octets.len()));
-            pipe.waiting.extend(octets);
-            self.timers.push(std::cmp::Reverse((due, index)));
-        }
-    }
-
-    /// Cuts units and lets Data packets pass through the faults.
-    fn on_units(&mut self, index: usize, pair: &mut Pair, side: usize, octets: &[u8]) {
-        let mut stream = std::mem::take(&mut pair.pipes[side].partial);
-        stream.extend_from_slice(octets);
-        let mut rest: &[u8] = &stream;
-        loop {
-            match wire::next_unit(rest) {
-                Unit::Packet(packet, behind) => {
-                    let unit = &rest[..wire::XOT_HEADER + packet.len()];
-                    rest = behind;
-                    if let Some(swap) = &mut self.swap
-                        && (swap.pair, swap.direction) == (index, side)
-                    {
-                        swap.behind.extend_from_slice(unit);
-                        continue;
-                    }
-                    match wire::decode(packet) {
-                        Ok((_, Packet::Data { user_data, .. })) => {
-                            let header = unit.len() - user_data.len();
-                            self.on_data(index, pair, side, unit.to_vec(), header);
-                        }
-                        _ => self.enqueue(index, &mut pair.pipes[side], unit),
-                    }
-                }
-                Unit::Incomplete => break,
-                Unit::Broken(_) => {
-                    // Not for the relay to judge: pass it on as it is.
-                    self.enqueue(index, &mut pair.pipes[side], rest);
-                    rest = &[];
-                    break;
-                }
-            }
-        }
-        pair.pipes[side].partial = rest.to_vec();
-    }
-
-    fn on_data(
-        &mut self,
-        index: usize,
-        pair: &mut Pair,
-        side: usize,
-        mut unit: Vec<u8>,
-        header: usize,
-    ) {
-        self.report.data_packets += 1;
-        let packet = self.report.data_packets;
-        let forward = side == 0;
-        let octets = (unit.len() - header) as u64;
-        let mut at = header as u64;
-        let mut left = octets;
-        while self.corrupt_in < left {
-            at += self.corrupt_in;
-            left -= self.corrupt_in + 1;
-            unit[at as usize] ^= 1 + self.random.below(255) as u8;
-            at += 1;
-            self.note("corrupt", pair.number, forward, packet);
-            self.plan_corruption();
-        }
-        if self.corrupt_in != u64::MAX {
-            self.corrupt_in -= left;
-        }
-        if self.config.faults.drop.contains(&packet) {
-            return self.note("drop", pair.number, forward, packet);
-        }
-        if self.config.faults.duplicate.contains(&packet) {
-            self.note("duplicate", pair.number, forward, packet);
-            self.enqueue(index, &mut pair.pipes[side], &unit);
-        }
-        if let Some(mut swap) = self.swap.take() {
-            // The partner needs user data of the same length, on another circuit.
-            let fits =
-                swap.direction == side && swap.pair != index && swap.unit.len() == unit.len();
-            if !fits {
-                self.swap = Some(swap);
-            } else {
-                swap.unit[header..].swap_with_slice(&mut unit[header..]);
-                self.note("swap", swap.number, forward, swap.packet);
-                self.note("swap", pair.number, forward, packet);
-                if let Some(mut other) = self.pairs[swap.pair].take() {
-                    swap.unit.extend_from_slice(&swap.behind);
-                    self.enqueue(swap.pair, &mut other.pipes[side], &swap.unit);
-                    self.pairs[swap.pair] = Some(other);
-                    self.push(swap.pair, side);
-                }
-            }
-        } else if self.config.faults.swap.contains(&packet) {
-            let number = pair.number;
-            let behind = Vec::new();
-            self.swap = Some(Swap { pair: index, number, direction: side, unit, behind, packet });
-            return;
-        }
-        self.enqueue(index, &mut pair.pipes[side], &unit);
-    }
-
     /// Time until which everything stands still (0: it does not).
     fn stalled_until(&self, now: u64) -> u64 {
-        let from = self.start + self.config.faults.stall_at_ms * MILLISECOND;
-        let until = from + self.config.faults.stall_ms * MILLISECOND;
-        if (from..until).contains(&now) { until } else { 0 }
+        let f = &self.config.faults;
+        let from = self.start + f.stall_at_ms * MILLISECOND;
+        let Some(mut since) = now.checked_sub(from) else { return 0 };
+        if f.stall_every_ms > 0 {
+            since %= f.stall_every_ms * MILLISECOND;
+        }
+        let length = f.stall_ms * MILLISECOND;
+        if since < length { now + length - since } else { 0 }
     }
 
     /// Sends what is due in the pipe that side `from` fills.

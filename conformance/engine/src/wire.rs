@@ -20,7 +20,7 @@ const RNR: u8 = 0x05;
 const REJ: u8 = 0x09;
 
 const FACILITY_PACKET_SIZE: u8 = 0x42;
-const FACILITY_WINDOW_SIZE: u8 = 0x43;
+pub const FACILITY_WINDOW_SIZE: u8 = 0x43;
 
 /// Why octets are no packet; `diagnostic` is the code of X.25 Annex E that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -91,6 +91,18 @@ def echo(
     answer(listen, mode, threads, duration, more)
 
 
+def both_ways(text: str) -> tuple[float, float]:
+    """ "100" or "100,50": messages/s from A to B and from B to A. Raises OptionError."""
+    forward, comma, backward = text.partition(",")
+    try:
+        rates = float(forward), float(backward if comma else forward)
+    except ValueError:
+        raise OptionError(f"--rate {text!r}: a number, or two with a comma") from None
+    if not all(0 <= one <= 1e7 for one in rates):
+        raise OptionError(f"--rate {text!r}: from 0 to 10000000 messages/s")
+    return rates
+
+
 @click.command()
 @click.argument("listen")
 @click.argument("connect")
@@ -104,6 +116,51 @@ def echo(
 @click.option("--stall-at", type=click.FloatRange(0), default=0.0, help="Seconds from the start.")
 @click.option("--stall", type=click.FloatRange(0), default=0.0, help="Seconds of standstill.")
 @click.option(
+    "--stall-every",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="SECONDS",
+    help="It stands still again each time so much has passed.",
+)
+@click.option(
+    "--rate",
+    metavar="N[,N]",
+    default="0",
+    help="Messages/s that it carries in each direction, or from A to B and from B to A; "
+    "0: no limit.",
+)
+@click.option(
+    "--call-rate", type=click.FloatRange(0, 1e7), default=0.0, help="Calls/s; 0: no limit."
+)
+@click.option(
+    "--queue",
+    type=click.IntRange(0, 1_000_000),
+    default=100,
+    show_default=True,
+    help="Messages that wait in each direction.",
+)
+@click.option(
+    "--call-queue",
+    type=click.IntRange(0, 1_000_000),
+    default=100,
+    show_default=True,
+    help="Calls that wait.",
+)
+@click.option(
+    "--overflow",
+    type=click.Choice(["hold", "drop"]),
+    default="hold",
+    show_default=True,
+    help="What becomes of what finds the queue full: it is held back on its connection, or "
+    "dropped.",
+)
+@click.option(
+    "--mss", type=click.IntRange(88, 32_767), help="Largest TCP segment, octets, on both sides."
+)
+@click.option(
+    "--window", type=click.IntRange(1, 127), help="Windows that a Call asks for are lowered to it."
+)
+@click.option(
     "--corrupt",
     type=click.FloatRange(0, 1),
     default=0.0,
@@ -116,6 +173,13 @@ def echo(
     type=click.IntRange(1),
     metavar="PACKET",
     help="Number of a Data packet to drop, over all connections. Repeatable.",
+)
+@click.option(
+    "--drop-every",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Drop each Nth Data packet, over all connections.",
 )
 @click.option(
     "--duplicate",
@@ -142,8 +206,17 @@ def relay(
     delay_ms: float,
     stall_at: float,
     stall: float,
+    stall_every: float,
+    rate: str,
+    call_rate: float,
+    queue: int,
+    call_queue: int,
+    overflow: str,
+    mss: int | None,
+    window: int | None,
     corrupt: float,
     drop: tuple[int, ...],
+    drop_every: int,
     duplicate: tuple[int, ...],
     swap: tuple[int, ...],
     delay_call: int,
@@ -151,14 +224,22 @@ def relay(
     seed: int,
     duration: float | None,
 ) -> None:
-    """Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose."""
+    """Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose.
+
+    With --rate it is a router of known capacity: a message (complete packet sequence) takes
+    1/rate seconds, and what comes meanwhile waits in a queue.
+    """
     engine = find_engine()
     faults = {
         "delay_ms": delay_ms,
         "stall_at_ms": round(stall_at * 1000),
         "stall_ms": round(stall * 1000),
+        "stall_every_ms": round(stall_every * 1000),
+        "mss": mss or 0,
+        "window": window or 0,
         "corrupt": corrupt,
         "drop": drop,
+        "drop_every": drop_every,
         "duplicate": duplicate,
         "swap": swap,
         "delay_call": delay_call,
@@ -166,8 +247,20 @@ def relay(
         "seed": seed,
     }
     try:
+        capacity = {
+            "rate": both_ways(rate),
+            "calls": call_rate,
+            "queue": queue,
+            "call_queue": call_queue,
+            "overflow": overflow,
+        }
         side = engine.relay(
-            {"listen": endpoint(listen), "connect": endpoint(connect), "faults": faults}
+            {
+                "listen": endpoint(listen),
+                "connect": endpoint(connect),
+                "faults": faults,
+                "capacity": capacity,
+            }
         )
     except (OptionError, ValueError) as error:
         fail(error)
@@ -181,6 +274,8 @@ def relay(
         pass
     report = json.loads(side.result())
     click.echo(f"{plural(report['connections'], 'connection')}, {octets(report['octets'])} relayed")
+    if report["overflowed"]:
+        click.echo(f"  {count(report['overflowed'])} dropped because a queue was full")
     for fault in report["injected"][:100]:
         way = "A to B" if fault["forward"] else "B to A"
         click.echo(

@@ -11,11 +11,13 @@
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
+#define TCP_ACK 0x10
 
 /* What one direction of a connection has sent. */
 struct direction {
     uint32_t first; /* sequence number of its first octet */
     uint32_t sent;  /* octets up to the highest seen */
+    bool opening;   /* it sent a SYN, and has not acknowledged the answer yet */
 };
 
 struct visit {
@@ -220,7 +222,8 @@ static char *address_of(const epan_dissect_t *dissect, enum known_field v4, enum
     return finfo ? fields_text(finfo) : g_strdup("");
 }
 
-/* Follow the octets that each direction sent; report the frames that open or end a connection. */
+/* Follow the octets that each direction sent; report the frames that open or end a connection: those
+ * with SYN, FIN or RST, and the acknowledgement that completes the handshake. */
 static void read_tcp(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned frame,
                      JsonObject *head)
 {
@@ -235,11 +238,16 @@ static void read_tcp(struct tree_reading *reading, const epan_dissect_t *dissect
     if (direction == NULL) {
         direction = g_new0(struct direction, 1);
         direction->first = flags & TCP_SYN ? sequence + 1 : sequence;
+        direction->opening = (flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
         g_hash_table_insert(reading->directions, key, direction);
     } else {
         g_free(key);
     }
-    if (flags & (TCP_SYN | TCP_FIN | TCP_RST)) {
+    bool opened = direction->opening && (flags & (TCP_SYN | TCP_RST | TCP_ACK)) == TCP_ACK;
+
+    if (opened)
+        direction->opening = false;
+    if (opened || flags & (TCP_SYN | TCP_FIN | TCP_RST)) {
         JsonObject *end = json_object_new();
 
         json_object_set_int_member(end, "frame", frame);
@@ -247,7 +255,10 @@ static void read_tcp(struct tree_reading *reading, const epan_dissect_t *dissect
         json_object_set_int_member(end, "flags", flags);
         json_object_set_int_member(end, "seq", sequence);
         json_object_set_int_member(end, "len", length);
-        json_object_set_int_member(end, "offset", direction->sent);
+        /* What was sent before a FIN it says itself: octets that were lost are captured later. */
+        json_object_set_int_member(end, "offset",
+                                   flags & TCP_FIN ? sequence + (flags & TCP_SYN ? 1 : 0) - direction->first
+                                                   : direction->sent);
         json_array_add_object_element(reading->tcp, end);
     }
     uint32_t reached = sequence + (flags & TCP_SYN ? 1 : 0) - direction->first + length;

@@ -152,14 +152,33 @@ def test_tcp_ends_and_their_offsets(judge: WiresharkJudge) -> None:
     assert [(e.frame, e.syn, e.fin, e.rst, e.sport, e.offset) for e in reading.tcp_ends] == [
         (1, True, False, False, 40000, 0),
         (2, True, False, False, 1998, 0),
+        (3, False, False, False, 40000, 0),
         (6, False, False, True, 1998, 7),
     ]
     closed = judge.read(CAPTURES["call"]).tcp_ends
     assert [(e.fin, e.offset) for e in closed] == [
         (False, 0),
         (False, 0),
+        (False, 0),
         (True, len(CALL) + 9),
         (True, 7),
+    ]
+
+
+def test_a_fin_says_how_much_was_sent(judge: WiresharkJudge) -> None:
+    """Also where what stands in front of it is captured behind it."""
+    reading = judge.read(CAPTURES["fin ahead of its data"])
+    ends = {end.sport: end.offset + end.length for end in reading.tcp_ends if end.fin}
+    assert ends == {40000: len(CALL), 1998: 7 + 11}
+    assert [p.offset for p in reading.packets if p.sport == 1998] == [0, 7]
+
+
+def test_who_asks_for_a_connection_and_gives_up_completes_none(judge: WiresharkJudge) -> None:
+    ends = judge.read(CAPTURES["abandoned"]).tcp_ends
+    assert [(e.sport, e.syn, e.ack, e.rst) for e in ends] == [
+        (40000, True, False, False),
+        (1998, True, True, False),
+        (40000, False, False, True),
     ]
 
 

@@ -75,6 +75,23 @@ def _reset_in_the_middle() -> list[bytes]:
     return made.frames
 
 
+def _fin_ahead_of_its_data() -> list[bytes]:
+    """The segment in front of the FIN was lost, and is sent again."""
+    made = Connection().open()
+    made.send(A, CALL).send(B, ACCEPT).send(B, _data(0, 0, 0, b"late")).close()
+    lost = made.frames.pop(5)
+    return [*made.frames, lost]
+
+
+def _abandoned() -> list[bytes]:
+    """The end that asks for a connection gives up before the answer comes."""
+    made = Connection()
+    made.segment(A, SYN)
+    made.segment(B, SYN | ACK)
+    made.segment(A, RST)
+    return made.frames
+
+
 def _many_layers(count: int) -> bytes:
     return b"".join(unit(b"\x10\x01" + bytes([i % 8 << 5 | 1])) for i in range(count))
 
@@ -115,6 +132,8 @@ CAPTURES: dict[str, bytes] = {
     "records": pcapng(_records()),
     "reused ports": pcapng(_reused_ports()),
     "reset in the middle": pcapng(_reset_in_the_middle()),
+    "fin ahead of its data": pcapng(_fin_ahead_of_its_data()),
+    "abandoned": pcapng(_abandoned()),
     "xot inside user data": pcapng(
         connection([(A, CALL + unit("10010f")), (A, unit(b"\x10\x01\x00" + CALL))])
     ),

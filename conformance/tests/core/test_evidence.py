@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capture_builder import Connection, pcapng
+from capture_builder import ACK, RST, SYN, Connection, pcapng
 from scapy_x25 import CallAccepted
 from x25shark.catalogue import Purpose
 from x25shark.evidence import pcapng as blocks
 from x25shark.evidence.frames import segment
 from x25shark.evidence.pcapng import CaptureFormatError
 from x25shark.evidence.slicer import BEGIN, END, MARKER_PORT, PROBE, Frame, Slice, Slicer, marker
+from x25shark.judges.evidence import EvidenceJudge
 from x25shark.judges.expectation import Next
 from x25shark.judges.gaps import KnownGaps
 from x25shark.judges.reading import JudgeError
@@ -56,6 +57,23 @@ def sliced(frames: list[bytes]) -> tuple[dict[int, Slice], Slicer]:
         slicer.take(block)
     slicer.finish()
     return done, slicer
+
+
+def test_the_place_counts_and_not_the_clock() -> None:
+    """Somebody sets the clock by 2 s while two streams are recorded."""
+    found = Slice(1)
+    octets = conversation(4001, b"x")[0]
+    part = segment(1, octets)
+    assert part is not None
+    block = blocks.Block(blocks.ENHANCED_PACKET, b"", "<")
+    times = {"network": (10.0, 10.2, 8.3, 8.5, 11.0), "line.b": (10.1, 8.25, 8.4, 10.9)}
+    for stream, all_times in times.items():
+        found.frames += [Frame(block, time, part, stream) for time in all_times]
+    found.put_in_order()
+    for stream, all_times in times.items():
+        assert tuple(f.time for f in found.frames if f.stream == stream) == all_times
+    assert [f.stream for f in found.frames][:2] == ["network", "line.b"]
+    assert [f.time for f in found.frames][-2:] == [10.9, 11.0]
 
 
 def payloads(found: Slice) -> list[bytes]:
@@ -184,6 +202,18 @@ def slice_of(exchange: Exchange) -> Slice:
 def judged(opinion: ThirdOpinion, found: Slice | None, directory: Path) -> CaseResult:
     exchange = Exchange([[ACCEPTED]])
     return Judgement(opinion, directory).judge(record(exchange), found)
+
+
+@pytest.mark.parametrize(("third", "opened"), [(ACK, 1), (ACK | RST, 0), (RST, 0)])
+def test_a_connection_is_there_when_the_answer_to_its_syn_is_acknowledged(
+    third: int, opened: int, wireshark: WiresharkJudge
+) -> None:
+    """A router may give up before: then the tester has never seen a connection."""
+    made = Connection(addresses=("127.0.25.1", "127.0.25.3"))
+    for end, flags in ((0, SYN), (1, SYN | ACK), (0, third)):
+        made.segment(end, flags)
+    judge = EvidenceJudge(wireshark.read(pcapng(made.frames)), [])
+    assert len(judge.connections_to(("127.0.25.3", 1998))) == opened
 
 
 @pytest.fixture

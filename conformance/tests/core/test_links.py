@@ -57,6 +57,16 @@ def test_rst_that_sending_meets_first(
     assert connection.end == "RST"
 
 
+def test_urgent_octets_stay_in_the_stream(
+    pair: tuple[xot.Connection, socket.socket], loop: Loop
+) -> None:
+    connection, router = pair
+    for octets in (b"\x00\x00\x00\x03abc", b"\x00\x00\x00", b"\x03def", b"\x00\x00\x00\x03ghi"):
+        router.send(octets, socket.MSG_OOB)
+    assert loop.wait(lambda: connection.received_octets == 21, 20.0)
+    assert [unit.packet for unit in connection.received] == [b"abc", b"def", b"ghi"]
+
+
 def test_flood(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
     """Reading stops a little behind the bound; the connection has no end."""
     connection, router = pair

@@ -134,6 +134,11 @@ def relays(sock: socket.socket, _number: int) -> None:
     _relay(sock, lambda octets: octets, lambda octets: octets)
 
 
+def urges(sock: socket.socket, _number: int) -> None:
+    """The same, the last octet of each piece as TCP urgent data."""
+    _relay(sock, lambda octets: octets, lambda octets: octets, socket.MSG_OOB)
+
+
 def floods_a_call(sock: socket.socket, _number: int) -> None:
     """A call comes about, then legal RRs come to side A without end."""
 
@@ -184,7 +189,10 @@ def storms(sock: socket.socket, _number: int) -> None:
 
 
 def _relay(
-    sock: socket.socket, there: Callable[[bytes], bytes], back: Callable[[bytes], bytes]
+    sock: socket.socket,
+    there: Callable[[bytes], bytes],
+    back: Callable[[bytes], bytes],
+    flags: int = 0,
 ) -> None:
     far = SIDE_B if sock.getpeername()[0] == SIDE_A else SIDE_A
     try:
@@ -192,18 +200,20 @@ def _relay(
     except OSError:
         sock.close()
         return
-    sender = threading.Thread(target=_copy, args=(sock, other, there), daemon=True)
+    sender = threading.Thread(target=_copy, args=(sock, other, there, flags), daemon=True)
     sender.start()
-    _copy(other, sock, back)
+    _copy(other, sock, back, flags)
     sender.join()
     sock.close()
     other.close()
 
 
-def _copy(source: socket.socket, target: socket.socket, change: Callable[[bytes], bytes]) -> None:
+def _copy(
+    source: socket.socket, target: socket.socket, change: Callable[[bytes], bytes], flags: int
+) -> None:
     with contextlib.suppress(OSError):
         while octets := source.recv(65536):
-            target.sendall(change(octets))
+            target.sendall(change(octets), flags)
     with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)
 
@@ -229,6 +239,7 @@ KINDS: dict[str, tuple[Serve, str]] = {
     "dies": (relays, f"works; its process ends at connection {CONNECTIONS_OF_A_LIFE}"),
     "mortal": (relays, "as dies, and cannot be started again"),
     "returns": (relays, "as dies, and comes back by itself after a second"),
+    "urgent": (urges, "works, with TCP urgent data"),
     "relay": (relays, "works, for comparison"),
 }
 MORTAL = ("dies", "mortal", "returns")

@@ -82,6 +82,13 @@ def test_dies_twice(ended: Ended) -> None:
     assert "the router does not answer any more: " in ended.reasons
 
 
+@against(("urgent", "--keep-going"))
+def test_urgent_data(ended: Ended) -> None:
+    """TCP may call any octet urgent; it is one of the stream nevertheless, for both judges."""
+    assert ended.outcome.verdicts["ERROR"] == 0, ended.reasons
+    assert ended.outcome.verdicts["PASS"] > 30
+
+
 @against(("closes", "--keep-going"))
 def test_keep_going(ended: Ended) -> None:
     """Every case is run, whatever the router does."""

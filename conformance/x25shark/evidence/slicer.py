@@ -31,7 +31,7 @@ INBOUND = 1
 ERRORS = 0xFFFF0000
 # Address, control and FCS (X.25 2.2.9).
 SHORTEST_FRAME = 4
-_NETWORK = "network"
+NETWORK = "network"
 MOST_STRAYS = 1000
 # What one case may leave as evidence, and what may wait for connections that nobody closes.
 MOST_OCTETS = 64 << 20
@@ -56,11 +56,12 @@ def read_marker(payload: bytes, run: bytes) -> tuple[int, int]:
 
 @dataclass
 class Frame:
-    """One captured frame."""
+    """One captured frame. stream: which of the captures it stood in."""
 
     block: pcapng.Block
     time: float
     segment: Segment
+    stream: str = NETWORK
 
 
 @dataclass
@@ -89,6 +90,19 @@ class Slice:
         """Whether every connection has ended in both directions."""
         return all(len(ends) == 2 for ends in self.connections.values())
 
+    def put_in_order(self) -> None:
+        """The frames as they stood in the streams; those of different streams by their times.
+
+        Within a stream the place counts and not the time: somebody may set the clock.
+        """
+        latest: dict[str, float] = {}
+        keyed = []
+        for frame in self.frames:
+            latest[frame.stream] = max(frame.time, latest.get(frame.stream, frame.time))
+            keyed.append((latest[frame.stream], frame))
+        keyed.sort(key=lambda pair: pair[0])
+        self.frames = [frame for _, frame in keyed]
+
     def capture(self) -> bytes:
         """The slice as a pcapng, without comments."""
         return b"".join(b.octets for b in self.head) + b"".join(f.block.octets for f in self.frames)
@@ -108,7 +122,7 @@ class Slicer:
         self._on_complete = on_complete
         self._head: list[pcapng.Block] = []
         self._interfaces: list[pcapng.Interface] = []
-        self._streams = {_NETWORK} if network else set()
+        self._streams = {NETWORK} if network else set()
         self._lines: list[LineStream] = []
         self._slices: dict[int, Slice] = {}
         self._owner: dict[frozenset[tuple[str, int]], Slice] = {}
@@ -150,7 +164,7 @@ class Slicer:
         if found is None:
             return
         if found.flags >= 0:
-            self._tcp(Frame(block, stamp / where.per_second, found))
+            self._tcp(Frame(block, stamp / where.per_second, found, NETWORK))
         elif found.destination[1] == MARKER_PORT:
             self._marker(found.payload)
 
@@ -159,10 +173,10 @@ class Slicer:
         if kind == PROBE:
             self.last_probe = max(self.last_probe, number)
         elif kind == BEGIN:
-            self._current = self.begin(number, _NETWORK)
+            self._current = self.begin(number, NETWORK)
         elif kind == END and number in self._slices:
             self._current = None
-            self.end(number, _NETWORK)
+            self.end(number, NETWORK)
 
     def begin(self, number: int, stream: str) -> Slice:
         """The marker at the begin of a case was in that stream."""
@@ -313,4 +327,5 @@ class LineStream:
                 self._slicer.stray(place, f"a frame of {len(octets)} octets")
             return
         number = next(i for i, name in self._current.lines.items() if name == self.name)
-        self._slicer.keep(self._current, Frame(pcapng.on_interface(block, number), time, place))
+        moved = pcapng.on_interface(block, number)
+        self._slicer.keep(self._current, Frame(moved, time, place, self.name))

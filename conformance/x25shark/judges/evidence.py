@@ -79,20 +79,23 @@ class EvidenceJudge(Judge):
         self._bad_versions = {
             (e.frame, e.offset) for e in reading.experts if e.id == "xots.version.bad"
         }
+        answered: set[Direction] = set()
         for end in reading.tcp_ends:
             direction = Direction((end.src, end.sport), (end.dst, end.dport))
-            if end.syn and not end.flags & 0x10:
+            if end.syn and not end.ack:
                 self._with_syn[direction] = max(end.length, self._with_syn.get(direction, 0))
             if end.fin or end.rst:
                 self._ends.setdefault(direction, "FIN" if end.fin else "RST")
                 if end.fin:
                     self._octets.setdefault(direction, end.offset + end.length)
-            elif end.syn and end.flags & 0x10:
+            elif end.syn and end.ack:
                 # A SYN that the listening side refused opened nothing: its answer counts.
-                asked = Direction(direction.destination, direction.source)
-                opened = self._opened.setdefault(asked.destination, [])
-                if asked not in opened:
-                    opened.append(asked)
+                answered.add(Direction(direction.destination, direction.source))
+            if end.ack and not end.rst and direction in answered:
+                # Nor did one whose sender had changed its mind when the answer came.
+                opened = self._opened.setdefault(direction.destination, [])
+                if direction not in opened:
+                    opened.append(direction)
 
     def _take_frame(
         self, packet: PacketRead, lines: Mapping[int, str], passed_over: Collection[int]

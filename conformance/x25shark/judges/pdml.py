@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .reading import (
+    TCP_ACK,
     TCP_FIN,
     TCP_RST,
     TCP_SYN,
@@ -30,6 +31,8 @@ HALF_OF_SEQUENCE_SPACE = 1 << 31
 @dataclass
 class _Direction:
     first: int
+    # It sent a SYN, and has not acknowledged the answer yet.
+    opening: bool
     sent: int = 0
 
 
@@ -121,8 +124,12 @@ def _read_tcp(tree: Tree, frame: int, head: _Head, tcp: ET.Element) -> None:
     length = _number(_child(tcp, "tcp.len") or "0")
     syn = 1 if flags & TCP_SYN else 0
     key = (head.stream, head.src, head.sport)
-    direction = tree.directions.setdefault(key, _Direction(sequence + syn))
-    if flags & (TCP_SYN | TCP_FIN | TCP_RST):
+    asks = flags & (TCP_SYN | TCP_ACK) == TCP_SYN
+    direction = tree.directions.setdefault(key, _Direction(sequence + syn, asks))
+    before = (sequence + syn - direction.first) % (2 * HALF_OF_SEQUENCE_SPACE)
+    opened = direction.opening and flags & (TCP_SYN | TCP_RST | TCP_ACK) == TCP_ACK
+    direction.opening = direction.opening and not opened
+    if opened or flags & (TCP_SYN | TCP_FIN | TCP_RST):
         tree.tcp_ends.append(
             TcpEnd(
                 frame=frame,
@@ -134,10 +141,11 @@ def _read_tcp(tree: Tree, frame: int, head: _Head, tcp: ET.Element) -> None:
                 flags=flags,
                 seq=sequence,
                 length=length,
-                offset=direction.sent,
+                # What was sent before a FIN it says itself: octets that were lost come later.
+                offset=before if flags & TCP_FIN else direction.sent,
             )
         )
-    reached = (sequence + syn - direction.first + length) % (2 * HALF_OF_SEQUENCE_SPACE)
+    reached = (before + length) % (2 * HALF_OF_SEQUENCE_SPACE)
     ahead = (reached - direction.sent) % (2 * HALF_OF_SEQUENCE_SPACE)
     if length > 0 and ahead < HALF_OF_SEQUENCE_SPACE:
         direction.sent = reached

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, Self
 
 Value = int | str | bytes
 
-TCP_FIN, TCP_SYN, TCP_RST = 0x01, 0x02, 0x04
+TCP_FIN, TCP_SYN, TCP_RST, TCP_ACK = 0x01, 0x02, 0x04, 0x10
 
 
 class JudgeError(Exception):
@@ -60,7 +60,10 @@ class PacketRead:
 
 @dataclass(frozen=True)
 class TcpEnd:
-    """A TCP frame with SYN, FIN or RST. offset: payload octets its direction sent before it."""
+    """A TCP frame with SYN, FIN or RST, or the acknowledgement that completes a handshake.
+
+    offset: payload octets its direction sent before it; of a FIN, as many as it says.
+    """
 
     frame: int
     stream: int
@@ -84,6 +87,10 @@ class TcpEnd:
     @property
     def rst(self) -> bool:
         return bool(self.flags & TCP_RST)
+
+    @property
+    def ack(self) -> bool:
+        return bool(self.flags & TCP_ACK)
 
 
 @dataclass(frozen=True)

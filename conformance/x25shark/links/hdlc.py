@@ -77,7 +77,7 @@ class Deframer:
 
     def take(self, octets: bytes) -> list[FrameUnit]:
         """The frames that are complete now."""
-        now = time.time()
+        now = time.monotonic()
         units = []
         for event in self._deframer.feed(octets):
             if isinstance(event, hdlc.Idle) or not event.octets:

@@ -45,7 +45,10 @@ class LinkError(Exception):
 
 @dataclass(frozen=True)
 class Unit:
-    """One XOT unit: offset of its header in its direction, and the octets with the header."""
+    """One XOT unit: offset of its header in its direction, and the octets with the header.
+
+    time: on the monotonic clock, which nobody sets.
+    """
 
     offset: int
     octets: bytes
@@ -75,7 +78,7 @@ class Cutter:
 
     def take(self, octets: bytes) -> list[Unit]:
         """The units that are complete now."""
-        now = time.time()
+        now = time.monotonic()
         self.octets += len(octets)
         self._left += octets
         units = []
@@ -229,7 +232,7 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
     state: list[int | None] = [None]
     try:
         sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _prepare(sock)
         _bind(sock, source)
         code = sock.connect_ex(router)
         if code not in (0, errno.EINPROGRESS):
@@ -249,6 +252,12 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
     except BaseException:
         sock.close()
         raise
+
+
+def _prepare(sock: socket.socket) -> None:
+    """One write is one segment, and urgent octets stay where they are in the stream."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
 
 
 def _bind(sock: socket.socket, source: str) -> None:
@@ -311,6 +320,7 @@ class Listener:
     def _open(self, receive_buffer: int | None) -> socket.socket:
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _prepare(sock)
         if receive_buffer is not None:
             # The segments are small as well: the sender's buffer grows with their size.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -340,7 +350,7 @@ class Listener:
         with contextlib.suppress(OSError):
             sock, remote = self._sock.accept()
             sock.setblocking(False)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _prepare(sock)
             connection = Connection(self._loop, sock, self.address, remote)
             connection.syn_octets = _octets_with_syn(sock)
             self.accepted += 1

@@ -129,6 +129,7 @@ class Campaign:
         self._judgement: Judgement | None = None
         self._judge_name = ""
         self._started = time.time()
+        self._began = time.monotonic()
         self.gone: str | None = None
         # Sanity calls made on the way, by number, and what the last one came to.
         self._probes: set[int] = set()
@@ -600,7 +601,7 @@ class Campaign:
         return RunInfo(
             id=self._run.hex(),
             started=started.isoformat(timespec="seconds"),
-            duration_s=round(time.time() - self._started, 3),
+            duration_s=round(time.monotonic() - self._began, 3),
             router=self.profile.name,
             profile=self.profile.path,
             relay_model=self.profile.relay_model,

@@ -141,7 +141,7 @@ class Judgement:
             if result.verdict is not Verdict.ERROR and not no_line:
                 result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
             return Taken(result)
-        found.frames.sort(key=lambda frame: frame.time)
+        found.put_in_order()
         record.flood = record.flood or _unread_flood(record, found)
         if record.flood or found.cut:
             self._too_much(result, record, found)

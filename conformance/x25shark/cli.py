@@ -135,6 +135,12 @@ output_option = click.option(
 @click.option("--judge", type=click.Choice(["auto", "libwireshark", "tshark"]), default="auto")
 @click.option("--seed", type=int, default=0, help="Seed of every random choice.")
 @click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
+@click.option(
+    "--variant",
+    multiple=True,
+    metavar="ID",
+    help="Permission that the reference router makes use of; router --list-variants.",
+)
 @click.option("--null", metavar="KIND", help="A null router: silent, close, clear, relay or mute.")
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 @click.option(
@@ -159,6 +165,7 @@ def run(
     judge: str,
     seed: int,
     fault: tuple[str, ...],
+    variant: tuple[str, ...],
     null: str | None,
     own_namespace: bool,
     repeat: int,
@@ -183,6 +190,7 @@ def run(
     arguments += ["--case-seed", str(seed)]
     arguments += ["--select", select] if select else []
     arguments += ["--slow"] if slow else []
+    arguments += [word for name in variant for word in ("--variant", name)]
     arguments += [word for name in fault for word in ("--fault", name)]
     arguments += ["--null", null] if null else []
     arguments += ["--own-namespace"] if own_namespace else []

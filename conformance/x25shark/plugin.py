@@ -35,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--case-seed", type=int, default=0, help="seed of every random choice")
     group.addoption("--fault", action="append", default=[], help="fault of the reference router")
     group.addoption(
+        "--variant",
+        action="append",
+        default=[],
+        help="permission the router makes use of",
+    )
+    group.addoption(
         "--own-namespace", action="store_true", help="run in a network namespace of its own"
     )
     group.addoption(
@@ -203,11 +209,16 @@ def make_campaign(config: pytest.Config) -> Campaign:
         profile = load_profile(name)
     except ProfileError as error:
         raise pytest.UsageError(str(error)) from None
-    router_options = [word for fault in config.getoption("--fault") for word in ("--fault", fault)]
+    router_options = [
+        word
+        for option in ("--variant", "--fault")
+        for name in config.getoption(option)
+        for word in (option, name)
+    ]
     if config.getoption("--null"):
         router_options += ["--null", config.getoption("--null")]
     if router_options and profile.embedded is None:
-        raise pytest.UsageError("--fault and --null are for the embedded reference router")
+        raise pytest.UsageError("--variant, --fault, --null are for the embedded reference router")
     return Campaign(
         Options(
             router=name,

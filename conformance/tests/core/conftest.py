@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -101,15 +100,9 @@ def x25shark(
 
 
 def cases_against_reference(
-    directory: Path, profile: str, *options: str, manners: str = ""
+    directory: Path, profile: str, *options: str
 ) -> dict[str, dict[str, Any]]:
-    """The cases of a run that ends with status 0, by their names.
-
-    profile: its text; embedded is "mine.router", the reference router of profile reference with
-    these manners.
-    """
-    router = (resources.files("x25shark") / "profiles" / "reference.router").read_text("utf-8")
-    (directory / "mine.router").write_text(f"{router}\n[manners]\n{manners}\n", "utf-8")
+    """The cases of a run that ends with status 0, by their names. profile: its text."""
     (directory / "mine.toml").write_text(profile, "utf-8")
     report = directory / "report"
     where = ["--router", str(directory / "mine.toml"), "--output", str(report)]

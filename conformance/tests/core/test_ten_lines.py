@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("namespaces")
 
 PROFILE = """name = "ten lines"
 relay_model = "local"
-embedded = "mine.router"
+embedded = "reference.router"
 [xot]
 router = "127.0.25.1"
 a = "127.0.25.2"

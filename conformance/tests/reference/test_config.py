@@ -27,7 +27,6 @@ PVC = {"name": "S0", "lcn": 1, "remote_name": "S1", "remote_lcn": 2, "to": "echo
         ({"max_calls": True}, "max_calls: "),
         ({"packet_size_max": 100}, "packet_size_max: must be a power of two"),
         ({"packet_size_max": 64}, "packet_size_max: must be 128 or more"),
-        ({"manners": {"write": "bytes"}}, "manners.write: must be one of packet, halves, gather"),
         ({"timers": {"t11": -1}}, "timers.t11: must be a number of seconds"),
         ({"timers": {"t9": 1}}, "timers.t9: unknown key"),
         ({"timers": 3}, "timers: must be a table"),

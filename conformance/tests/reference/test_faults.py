@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from x25shark.reference.faults import FAULTS, UnknownFault, switch_on
+from x25shark.reference.faults import FAULTS
 from x25shark.reference.faults.common import Crash
+from x25shark.reference.switches import UnknownSwitch
 
 MODELS = ("local", "end-to-end", "splice")
 FULL = "41" * 128
@@ -692,7 +693,7 @@ def test_fault_is_seen_and_can_be_undone(
             if (name, model) not in sound:
                 sound[name, model] = run(make_lab, name, model)
                 assert not str(sound[name, model]).startswith(("crash", "script"))
-            patches = switch_on([identity])
+            patches = FAULTS.switch_on([identity])
             try:
                 faulty = run(make_lab, name, model)
             finally:
@@ -708,7 +709,7 @@ def test_fault_is_seen_and_can_be_undone(
 
 
 def test_unknown_fault_and_bad_number() -> None:
-    with pytest.raises(UnknownFault, match="BUG-NONE"):
-        switch_on(["BUG-NONE"])
-    with pytest.raises(UnknownFault, match="not a number"):
-        switch_on(["BUG-XOT-20=soon"])
+    with pytest.raises(UnknownSwitch, match="BUG-NONE"):
+        FAULTS.switch_on(["BUG-NONE"])
+    with pytest.raises(UnknownSwitch, match="not a number"):
+        FAULTS.switch_on(["BUG-XOT-20=soon"])

@@ -13,7 +13,7 @@ import pytest
 from lab_line import RESTART_CONFIRMATION, LabLine
 from scapy_x25 import hdlc
 from test_serial import TO_LINE, open_line
-from x25shark.reference.faults import FAULTS, switch_on
+from x25shark.reference.faults import FAULTS
 
 SERIAL = {"name": "s0", "listen": "127.0.0.1:0", "t3": 0, "n2": 3, "k": 3, "n1": 8 * 140}
 CONFIRM = "0120" + RESTART_CONFIRMATION
@@ -199,7 +199,7 @@ EVERYWHERE = {"BUG-HDLC-02", "BUG-LAPB-01", "BUG-SER-05"}
 
 
 def observe(make_lab: Any, script: Script, framing: str, *faults: str) -> Any:
-    patches = switch_on(faults)
+    patches = FAULTS.switch_on(faults)
     try:
         line = RawLine(make_lab(serial=[SERIAL | {"framing": framing}], timers={"t10": 0}))
         script(line)
@@ -238,7 +238,7 @@ def test_fault_does_not_show_where_nothing_unusual_happens(make_lab: Any, identi
 
 def carried(make_lab: Any, *faults: str) -> tuple[list[str], list[str]]:
     """A call from XOT on channel 5 and a restart of the line: packets to the line, and to XOT."""
-    patches = switch_on(faults)
+    patches = FAULTS.switch_on(faults)
     try:
         line = open_line(make_lab)
         a = line.lab.caller()

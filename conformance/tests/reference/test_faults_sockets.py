@@ -93,7 +93,7 @@ def test_fault_no_keepalive(listener: Any) -> None:
     program = (
         "import sys, socket\n"
         "from x25shark.reference import config, faults, server\n"
-        "faults.switch_on(sys.argv[1:])\n"
+        "faults.FAULTS.switch_on(sys.argv[1:])\n"
         "sock = socket.socket()\n"
         "server.set_options(sock, config.parse({'keepalive': 10}))\n"
         "print(sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))\n"
@@ -182,9 +182,9 @@ def test_fault_ends_on_a_write_to_a_reset_connection(start_router: Any, listener
 
 
 def test_fault_call_twice_after_a_slow_connect(make_lab: Any) -> None:
-    from x25shark.reference.faults import switch_on
+    from x25shark.reference.faults import FAULTS
 
-    patches = switch_on(["BUG-CALL-17"])
+    patches = FAULTS.switch_on(["BUG-CALL-17"])
     try:
         for pause, count in ((0.0, 1), (0.6, 2)):
             lab = make_lab()

@@ -19,7 +19,6 @@ from socket import socket
 
 from .config import Settings, load
 from .config_table import ConfigError
-from .manners import Manners
 from .null import KINDS
 from .server import Server
 
@@ -39,8 +38,16 @@ def parser() -> argparse.ArgumentParser:
         metavar="ID[=NUMBER]",
         help="switch a fault on; may be repeated",
     )
+    options.add_argument(
+        "--variant",
+        action="append",
+        default=[],
+        metavar="ID[=NUMBER]",
+        help="make use of a permission of the standards; may be repeated",
+    )
     options.add_argument("--null", choices=KINDS, default="", help="a router that does nothing")
     options.add_argument("--list-faults", action="store_true", help="print all faults and end")
+    options.add_argument("--list-variants", action="store_true", help="print all variants and end")
     return options
 
 
@@ -53,8 +60,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         for fault in FAULTS.values():
             print(f"{fault.id:14} {fault.text}")
         return 0
+    if arguments.list_variants:
+        from ..catalogue.permission import permissions
+
+        for permission in permissions().values():
+            print(f"{permission.id:14} {permission.text} ({permission.clause})")
+        return 0
     try:
-        switch_on_faults(arguments.fault)
+        switch_on(arguments.variant, arguments.fault)
         if arguments.config is None:
             raise ConfigError("--config is missing")
         if arguments.null and arguments.fault:
@@ -69,25 +82,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(f"cannot listen on {error.strerror}")
 
 
-def switch_on_faults(names: Sequence[str]) -> None:
-    """Switch faults on; without any of them their modules are not even imported."""
-    if not names:
+def switch_on(variants: Sequence[str], faults: Sequence[str]) -> None:
+    """Switch variants on, then faults; what is not asked for is not even imported."""
+    if not variants and not faults:
         return
-    from .faults import UnknownFault, switch_on
+    from .switches import UnknownSwitch
 
+    option = "--variant"
     try:
-        switch_on(names)
-    except UnknownFault as error:
-        raise ConfigError(f"--fault: {error}") from error
+        if variants:
+            from .variants import VARIANTS
+
+            VARIANTS.switch_on(variants)
+        option = "--fault"
+        if faults:
+            from .faults import FAULTS
+
+            FAULTS.switch_on(faults)
+    except UnknownSwitch as error:
+        raise ConfigError(f"{option}: {error}") from error
 
 
 def serve(settings: Settings, null: str = "") -> int:
     """Listen, say so, run."""
     limit_descriptors(settings.descriptors)
-    if settings.manners != Manners():
-        from .habits import put_on
-
-        put_on(settings.manners)
     server = Server(settings, null)
     server.listen()
     server.watch_signals()

@@ -22,7 +22,6 @@
         packet_size = 512, window = 7  values of the far side, whatever the near side has (local)
         independent = true             the near side keeps what it asked for (local)
         modulo8_only = true            the far side takes modulo 8 only (local)
-    [manners]                          legal habits, see manners.py
     [[pvc]]                            see pvc.py
     [[serial]]                         see serial_config.py; a route leads there with
                                        to = "serial:NAME", and its model is then always local
@@ -38,7 +37,6 @@ from pathlib import Path
 from typing import Any
 
 from .config_table import ConfigError, Table
-from .manners import Manners, read_manners
 from .routes import INTERNAL, Destination, Route
 from .serial_config import SerialSettings, read_serial
 
@@ -105,7 +103,6 @@ class Settings:
     routes: tuple[Route, ...] = ()
     pvcs: tuple[Pvc, ...] = field(default=())
     serials: tuple[SerialSettings, ...] = ()
-    manners: Manners = field(default_factory=Manners)
 
     @property
     def size_limit(self) -> int:
@@ -162,7 +159,6 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
         routes=tuple(read_route(table, model) for table in top.tables("route")),
         pvcs=tuple(read_pvc(table) for table in top.tables("pvc")),
         serials=tuple(read_serial(table) for table in top.tables("serial")),
-        manners=read_manners(top.table("manners")),
     )
     if settings.packet_size_max < 128:
         top.fail("packet_size_max", "must be 128 or more: every side has to take the default size")

@@ -12,43 +12,31 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..catalogue import faults
-from ..profile import Profile, load_profile
+from ..profile import load_profile
 from ..results import CaseResult, write_whole
-from ..run.campaign import Campaign, Options, Watcher
-from ..run.judging import Judgement, Watched
 from ..run.namespaces import enter_own
-from ..run.router import RouterError
-from ..suite.loader import Case, body_of, cases
+from ..suite.loader import cases
 from ..verdicts import Verdict
+from .worker import Worker, applicable, each_apart
 
 NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
-# The embedded router answers within a millisecond; a witness that waits in vain waits this long.
-REACTION_SECONDS = 0.3
 # Every case that applies to one of these has to fail for some fault or null router.
 PROVEN = ("reference", "reference-basic", "reference-serial")
 # With --full, so many faults go through one campaign: what an interruption loses of each job.
 PORTION = 4
-# What runs where a witness looks at the whole run.
-TRAFFIC = (
-    *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
-    *("PLP-CALL-03", "PLP-FAC-18", "XOT-PVC-01", "XOT-PVC-11"),
-)
 
 
 @dataclass
@@ -73,68 +61,6 @@ def implemented() -> list[str]:
     return [name for name in faults() if name in FAULTS]
 
 
-def _hasty(profile: Profile) -> Profile:
-    times = profile.times.model_copy(update={"reaction": REACTION_SECONDS})
-    return profile.model_copy(update={"times": times})
-
-
-def _applicable(profile: Profile, chosen: Iterable[str]) -> list[Case]:
-    """The cases of these purposes that can run under the profile."""
-    known = cases()
-    return [
-        case
-        for case in (known[i] for i in chosen if i in known)
-        if case.purpose.unmet(profile.configurations, profile.declared, profile.has) is None
-        and not case.purpose.slow
-    ]
-
-
-class Worker:
-    """One campaign in an own network namespace, through which many broken routers go."""
-
-    def __init__(self, profile_name: str, directory: Path) -> None:
-        self.profile = _hasty(load_profile(profile_name))
-        self.results: dict[str, CaseResult] = {}
-        self._watched: list[Watched] = []
-        self._reruns: dict[int, str] = {}
-        watcher = Watcher(on_result=lambda result: self.results.update({result.rerun: result}))
-        options = Options(profile_name, self.profile, directory, keep_going=True)
-        self.campaign = Campaign(options, watcher)
-        self.campaign.start()
-
-    def run(self, options: tuple[str, ...], chosen: Sequence[Case]) -> tuple[list[str], str]:
-        """Run cases with one broken router: the keys of their results, and what went wrong."""
-        campaign = self.campaign
-        try:
-            campaign.change_router(options)
-        except RouterError as error:
-            return [], str(error)
-        campaign.watched = []
-        for case in chosen:
-            if case.purpose.campaign:
-                campaign.watch(case.purpose, case.function)
-        keys = []
-        for case in chosen:
-            keys.append(campaign.rerun_command(case.purpose))
-            if not case.purpose.campaign:
-                campaign.run_case(case.purpose, body_of(case.function, case.options))
-        if campaign.watched:
-            for case in _applicable(self.profile, TRAFFIC):
-                campaign.run_case(case.purpose, body_of(case.function, case.options))
-            for watched in campaign.watched:
-                self._reruns[id(watched)] = campaign.rerun_command(watched.purpose)
-            self._watched += campaign.watched
-        return keys, ""
-
-    def finish(self) -> None:
-        """Wait for all verdicts."""
-        self.campaign.watched = []
-        self.campaign.finish()
-        for watched in self._watched:
-            key = self._reruns[id(watched)]
-            self.results[key] = Judgement.whole_run(watched, key)
-
-
 def _at_fence(result: CaseResult) -> bool:
     """Whether the first unmet expectation is a fence or the liveness call."""
     return "[fence]" in result.reason or "[liveness" in result.reason
@@ -150,17 +76,17 @@ def hunt(
     enter_own()
     with tempfile.TemporaryDirectory(prefix="x25shark-mutants-") as directory:
         worker = Worker(profile_name, Path(directory))
-        everything = _applicable(worker.profile, cases())
+        everything = applicable(worker.profile, cases())
         runs: list[tuple[str, list[str], str, list[str]]] = []
         for name in names:
             if name.startswith("null "):
-                chosen, witnesses = _applicable(worker.profile, only), []
+                chosen, witnesses = applicable(worker.profile, only), []
                 options: tuple[str, ...] = ("--null", name[5:])
             else:
                 fault = faults()[name]
-                witnesses = [c.purpose.id for c in _applicable(worker.profile, fault.witnesses)]
+                witnesses = [c.purpose.id for c in applicable(worker.profile, fault.witnesses)]
                 named = [*witnesses, *(i for i in fault.also_fails if i not in witnesses)]
-                chosen = everything if full else _applicable(worker.profile, named)
+                chosen = everything if full else applicable(worker.profile, named)
                 options = ("--fault", name)
             keys, problem = worker.run(options, chosen)
             runs.append((name, keys, problem, witnesses))
@@ -180,7 +106,7 @@ def prove(profile_name: str, left: Sequence[str], names: Sequence[str]) -> list[
         runs: list[tuple[str, list[str], str, list[str]]] = []
         open_cases = list(left)
         for name in names:
-            chosen = [c for c in _applicable(worker.profile, open_cases) if not c.purpose.campaign]
+            chosen = [c for c in applicable(worker.profile, open_cases) if not c.purpose.campaign]
             if not chosen:
                 break
             keys, problem = worker.run(("--fault", name), chosen)
@@ -343,26 +269,6 @@ def _take_better(rows: list[Caught], second: Sequence[Caught]) -> None:
         rows[place] = kept
 
 
-def _each_apart(
-    jobs: int, work: Callable[..., list[Caught]], tasks: Sequence[tuple[Any, ...]]
-) -> Iterator[list[Caught]]:
-    """What the tasks found, each as soon as it ends.
-
-    Each enters a namespace of its own, so each needs a fresh process with one thread.
-    """
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs, maxtasksperchild=1) as pool:
-        yield from pool.imap_unordered(partial(_until_interrupted, work), tasks)
-
-
-def _until_interrupted(work: Callable[..., list[Caught]], task: tuple[Any, ...]) -> list[Caught]:
-    try:
-        return work(*task)
-    except KeyboardInterrupt:
-        # The process that started this one has been told as well, and says so.
-        sys.exit(130)
-
-
 def _hunt_all(names: Sequence[str], jobs: int, full: bool) -> Iterator[list[Caught]]:
     """Spread the faults over processes, by profile."""
     by_profile: dict[str, list[str]] = {}
@@ -372,7 +278,7 @@ def _hunt_all(names: Sequence[str], jobs: int, full: bool) -> Iterator[list[Caug
     for profile, mine in by_profile.items():
         parts = -(-len(mine) // PORTION) if full else min(jobs, len(mine))
         tasks += [(profile, mine[i::parts], full) for i in range(parts)]
-    return _each_apart(jobs, hunt, tasks)
+    return each_apart(jobs, hunt, tasks)
 
 
 def _left(found: Sequence[Caught], jobs: int) -> list[list[str]]:
@@ -384,7 +290,7 @@ def _left(found: Sequence[Caught], jobs: int) -> list[list[str]]:
 def _search(found: list[Caught], jobs: int) -> None:
     """Try every fault on the cases that none has made fail."""
     tasks = [("reference", part, implemented()) for part in _left(found, jobs)]
-    for rows in _each_apart(jobs, prove, tasks):
+    for rows in each_apart(jobs, prove, tasks):
         _merge(found, rows)
 
 
@@ -392,7 +298,7 @@ def _nulls(found: list[Caught], jobs: int) -> None:
     """What no fault made fail has to fail for a router that does nothing right."""
     for kind in NULL_ROUTERS:
         tasks = [("reference", [f"null {kind}"], False, part) for part in _left(found, jobs)]
-        for rows in _each_apart(jobs, hunt, tasks):
+        for rows in each_apart(jobs, hunt, tasks):
             found += rows
 
 
@@ -425,7 +331,7 @@ def _is_caught(row: Caught) -> bool:
 
 def _never_failing(rows: Sequence[Caught]) -> list[str]:
     failing = {identifier for row in rows for identifier in row.failed}
-    known = [c.purpose.id for name in PROVEN for c in _applicable(load_profile(name), cases())]
+    known = [c.purpose.id for name in PROVEN for c in applicable(load_profile(name), cases())]
     return [identifier for identifier in dict.fromkeys(known) if identifier not in failing]
 
 

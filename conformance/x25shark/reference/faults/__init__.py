@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of the reference router, one small change each, kept apart from the router's own text.
 
-The ids are those of the fault catalogue. switch_on() applies faults by name.
+The ids are those of the fault catalogue. FAULTS.switch_on() applies faults by name.
 """
 
 from . import (
@@ -17,9 +17,9 @@ from . import (
     permanent,
     system,
 )
-from .registry import FAULTS, Fault, Patch, UnknownFault, switch_on
+from .registry import FAULTS, fault
 
-__all__ = ["FAULTS", "Fault", "Patch", "UnknownFault", "switch_on"]
+__all__ = ["FAULTS", "fault"]
 
 # Importing the modules has registered their faults.
 _MODULES = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The legal habits of the reference router, through real sockets."""
+"""Legal variants of the reference router, through real sockets."""
 
 from typing import Any
 
@@ -7,16 +7,13 @@ import pytest
 from lab_calls import CALL, route, set_up
 
 
-def manners(listener: Any, text: str) -> str:
-    return f"{route(listener, 'local')}\n[manners]\n{text}\n"
+def variants(*names: str) -> list[str]:
+    return [word for name in names for word in ("--variant", name)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['write = "halves"', 'write = "gather"', "delay = 0.02", 'write = "halves"\ndelay = 0.01'],
-)
-def test_packets_arrive_whole_and_in_order(start_router: Any, listener: Any, text: str) -> None:
-    a, b = set_up(start_router(manners(listener, text)), listener)
+@pytest.mark.parametrize("name", ["MAY-XOT-01", "MAY-XOT-02", "MAY-XOT-03=0.02"])
+def test_packets_arrive_whole_and_in_order(start_router: Any, listener: Any, name: str) -> None:
+    a, b = set_up(start_router(route(listener, "local"), *variants(name)), listener)
     a.send("1001006869", "1001026a6b")
     assert [b.receive()[4:], b.receive()[4:]] == ["006869", "026a6b"]
     a.send("1001130000")
@@ -25,31 +22,31 @@ def test_packets_arrive_whole_and_in_order(start_router: Any, listener: Any, tex
 
 
 def test_an_rr_for_every_data(start_router: Any, listener: Any) -> None:
-    a, _b = set_up(start_router(manners(listener, 'acknowledge = "each"')), listener)
+    a, _b = set_up(start_router(route(listener, "local"), *variants("MAY-FLOW-01")), listener)
     a.send("10010068", "10010269")
     assert [a.receive(), a.receive()] == ["100121", "100141"]
 
 
 def test_an_rr_when_half_the_window_is_used(start_router: Any, listener: Any) -> None:
-    a, _b = set_up(start_router(manners(listener, 'acknowledge = "half"')), listener)
+    a, _b = set_up(start_router(route(listener, "local"), *variants("MAY-FLOW-02")), listener)
     a.send("10010068")
     assert a.receive() == "100121"
 
 
 def test_rnr_and_rr_now_and_then(start_router: Any, listener: Any) -> None:
-    a, _b = set_up(start_router(manners(listener, "pause = 1")), listener)
+    a, _b = set_up(start_router(route(listener, "local"), *variants("MAY-FLOW-03")), listener)
     a.send("10010068")
     assert [a.receive(), a.receive()] == ["100125", "100121"]
 
 
 def test_a_call_is_refused_by_a_close(start_router: Any, listener: Any) -> None:
-    a = start_router(manners(listener, "hang_up = true")).connect()
+    a = start_router(route(listener, "local"), *variants("MAY-CLR-01")).connect()
     a.send(CALL.replace("77210", "77990"))
     assert a.receive() is None
 
 
 def test_diagnostic_0(start_router: Any, listener: Any) -> None:
-    a, b = set_up(start_router(manners(listener, "diagnostics = false")), listener)
+    a, b = set_up(start_router(route(listener, "local"), *variants("MAY-CLR-02")), listener)
     a.send("10010e68")
     assert a.receive() == "10011b0500"
     assert b.receive()[4:] == "1b0300"
@@ -57,7 +54,7 @@ def test_diagnostic_0(start_router: Any, listener: Any) -> None:
 
 def test_an_echo_outlives_a_reset(start_router: Any, listener: Any) -> None:
     echo = route(listener, "local", '[[route]]\nprefix = "11"\nto = "echo"\n')
-    a = start_router(f"{echo}[manners]\nlate_echo = true\n").connect()
+    a = start_router(echo, *variants("MAY-RST-01")).connect()
     a.send(CALL.replace("77210", "77110"))
     assert a.receive()[4:6] == "0f"
     a.send("100105", "10010068", "10010e69")

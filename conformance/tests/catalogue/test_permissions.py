@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The permissions: each has a variant of the reference router and witnesses that show it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from x25shark.catalogue import catalogue
+from x25shark.catalogue.permission import PROFILES, Permission, permissions
+from x25shark.profile import builtin_profiles
+from x25shark.reference.variants import VARIANTS
+from x25shark.selftest.sightings import MEASURES
+from x25shark.selftest.variants import TEN_LINES, covering, profile_in
+from x25shark.suite import loader
+
+
+def test_each_is_a_variant_of_the_reference_router() -> None:
+    assert set(permissions()) == set(VARIANTS)
+
+
+@pytest.mark.parametrize("permission", permissions().values(), ids=lambda p: p.id)
+def test_it_is_whole(permission: Permission) -> None:
+    assert re.fullmatch(r"MAY-[A-Z0-9]+-[0-9]{2}", permission.id)
+    assert permission.text.endswith(".") and permission.clause
+    assert permission.where and set(permission.where) <= set(PROFILES)
+    assert permission.witness_profile in builtin_profiles()
+    assert permission.witnesses and set(permission.witnesses) <= set(loader.cases())
+    shown = [text for text in (permission.more, permission.fewer, permission.measure) if text]
+    assert len(shown) == 1
+    assert not permission.measure or permission.measure.removeprefix("-") in MEASURES
+    assert permission.excludes <= set(permissions())
+
+
+@pytest.mark.parametrize("permission", permissions().values(), ids=lambda p: p.id)
+def test_a_witness_applies(permission: Permission) -> None:
+    profile = profile_in(permission.witness_profile, "full", [permission.id])
+    purposes = [catalogue().purposes[name] for name in permission.witnesses]
+    assert any(
+        p.unmet(profile.configurations, profile.declared, profile.has) is None and not p.slow
+        for p in purposes
+    )
+
+
+@pytest.mark.parametrize("name", sorted({n for names in PROFILES.values() for n in names}))
+def test_ten_lines_are_a_profile(name: str) -> None:
+    assert not profile_in(name, TEN_LINES, []).pics
+
+
+def test_every_pair_that_goes_together_is_covered() -> None:
+    chosen = [p for p in permissions().values() if "reference" in p.profiles][:12]
+    rows = [set(row) for row in covering(chosen)]
+    for a in chosen:
+        for b in chosen:
+            together = any({a.id, b.id} <= row for row in rows)
+            assert together == (a.goes_with(b)) or a is b
+            assert a is b or any(a.id in row and b.id not in row for row in rows)

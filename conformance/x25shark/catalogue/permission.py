@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the standards permit a router, as data: permissions/*.toml, the mirror image of faults.toml.
+
+id          MAY-GROUP-nn; the reference router has a variant of that name that makes use of it
+text        the permission in one sentence
+clause      the clauses that grant it
+where       local, end-to-end, splice: relay models, both sides over XOT; terminal: a router that
+            answers calls itself; lines: sides on serial lines
+witnesses   cases in which it shows on the wire
+profile     under which the witnesses run, where that is not the first of where
+more        display filter: it matches more packets of the witnesses with the variant
+fewer       display filter: it matches fewer
+measure     a measure of selftest/sightings.py that is greater with the variant, for what no
+            filter says ("-NAME": smaller)
+says        what a profile can say of such a router, by sections; unsaid, no case may FAIL
+excludes    permissions that a router cannot make use of at the same time
+undrawn     why it is not combined with others at all
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+#: The built-in profiles in which a permission of each kind can show.
+PROFILES: Mapping[str, tuple[str, ...]] = {
+    "local": ("reference",),
+    "end-to-end": ("reference-e2e",),
+    "splice": ("reference-splice",),
+    "terminal": ("reference-terminal",),
+    "lines": ("reference-serial", "reference-xot-serial"),
+}
+
+
+@dataclass(frozen=True)
+class Permission:
+    """One permission; the keys are told in the text of the module."""
+
+    id: str
+    text: str
+    clause: str
+    where: tuple[str, ...]
+    witnesses: tuple[str, ...]
+    profile: str = ""
+    more: str = ""
+    fewer: str = ""
+    measure: str = ""
+    says: Mapping[str, Any] = field(default_factory=dict)
+    excludes: frozenset[str] = frozenset()
+    undrawn: str = ""
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The built-in profiles under which it can show."""
+        return tuple(name for place in self.where for name in PROFILES[place])
+
+    @property
+    def witness_profile(self) -> str:
+        """The built-in profile under which its witnesses run."""
+        return self.profile or self.profiles[0]
+
+    def goes_with(self, other: Permission) -> bool:
+        """Whether a router can make use of both."""
+        return other.id not in self.excludes and self.id not in other.excludes
+
+
+@cache
+def permissions() -> dict[str, Permission]:
+    """The permissions by id, in the order of the files."""
+    found: dict[str, Permission] = {}
+    folder = resources.files(__package__) / "permissions"
+    for file in sorted(folder.iterdir(), key=lambda f: f.name):
+        if not file.name.endswith(".toml"):
+            continue
+        for item in tomllib.loads(file.read_text("utf-8"))["permission"]:
+            item["where"] = tuple(item["where"])
+            item["witnesses"] = tuple(item["witnesses"])
+            item["excludes"] = frozenset(item.get("excludes", ()))
+            if item["id"] in found:
+                raise ValueError(f"{file.name}: {item['id']} is there twice")
+            found[item["id"]] = Permission(**item)
+    return found

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run the suite against routers that are right in other ways: python -m x25shark.selftest.variants
+
+For every permission of the catalogue its witnesses run against the reference router that makes use
+of it: the permitted behaviour has to be seen on the wire, and no case may come to FAIL or ERROR.
+With --full all cases run with each, in every relay model and on lines, under the full profile and
+under one of ten lines; with --pairs so do combinations in which every pair of permissions that go
+together occurs. --drawn N runs them once with N permissions together, drawn by --seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import secrets
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..catalogue.permission import Permission, permissions
+from ..judges.wireshark import open_judge
+from ..profile import Addresses, Profile, load_profile
+from ..results import CaseResult, write_whole
+from ..run.namespaces import enter_own
+from ..suite.loader import cases
+from ..verdicts import Verdict
+from . import sightings
+from .worker import Worker, applicable, each_apart
+
+FULL, TEN_LINES = "full", "ten lines"
+# With --full, so many runs go through one campaign: what an interruption loses of each job.
+PORTION = 4
+
+
+@dataclass(frozen=True)
+class Run:
+    """Cases against the router with these variants; without names of cases: all that apply."""
+
+    variants: tuple[str, ...]
+    cases: tuple[str, ...] = ()
+
+
+@dataclass
+class Row:
+    """What came of a run. more: how much more of the behaviour was seen than without it."""
+
+    variants: list[str]
+    profile: str
+    form: str
+    whole: bool
+    ran: int = 0
+    more: float | None = None
+    failed: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    inconclusive: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (tuple(self.variants), self.profile, self.form, self.whole)
+
+    @property
+    def wrong(self) -> str:
+        """Why the row fails the command; empty if it does not."""
+        if self.problem:
+            return self.problem
+        found = [f"{i}: {why}" for i, why in (*self.failed.items(), *self.errors.items())]
+        if not found and not self.whole and len(self.variants) == 1 and self.form == FULL:
+            if not self.ran:
+                return "none of its witnesses applies"
+            if not self.more or self.more <= 0:
+                return "it was not seen on the wire"
+        return "; ".join(found)
+
+
+Task = tuple[str, str, list[Run]]
+
+
+def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
+    """A built-in profile that says what these variants need said; or no more than ten lines."""
+    profile = load_profile(name)
+    if form == TEN_LINES:
+        known = profile.addresses
+        kept = Addresses(a=known.a, b=known.b, echo=None if known.b else known.echo)
+        return Profile(
+            name=f"{name}, ten lines",
+            relay_model=profile.relay_model,
+            embedded=profile.embedded,
+            path=profile.path,
+            text=profile.text,
+            xot=profile.xot,
+            line=profile.line,
+            addresses=kept,
+        )
+    data = tomllib.loads(profile.text)
+    for variant in variants:
+        for key, value in permissions()[variant].says.items():
+            if isinstance(value, dict):
+                data[key] = {**data.get(key, {}), **value}
+            elif isinstance(value, list):
+                data[key] = sorted({*data.get(key, ()), *value})
+            else:
+                data[key] = value
+    return Profile(**{**data, "path": profile.path, "text": profile.text})
+
+
+def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
+    """Make these runs, of routers with one profile; in a process of its own: it enters a namespace.
+
+    The first run's variants decide what the profile says.
+    """
+    enter_own()
+    known = permissions()
+    profile = profile_in(profile_name, form, runs[0].variants)
+    with tempfile.TemporaryDirectory(prefix="x25shark-variants-") as directory:
+        worker = Worker(profile_name, Path(directory), profile, hasty=False)
+        looked_for = [r.variants[0] for r in runs if r.cases and len(r.variants) == 1]
+        witnesses = dict.fromkeys(w for name in looked_for for w in known[name].witnesses)
+        keys, _ = worker.run((), applicable(profile, witnesses))
+        plain = list(keys)
+        rows = []
+        for run in runs:
+            options = tuple(word for name in run.variants for word in ("--variant", name))
+            chosen = applicable(profile, run.cases or cases())
+            row = Row(list(run.variants), profile_name, form, not run.cases, len(chosen))
+            keys, row.problem = worker.run(options, chosen)
+            rows.append((row, keys))
+            print(f"  {' '.join(run.variants)}: {len(chosen)} cases", file=sys.stderr, flush=True)
+        worker.finish()
+        for row, keys in rows:
+            _take(row, [worker.results[k] for k in keys if k in worker.results])
+        _look(worker, plain, [(row, keys) for row, keys in rows if not row.whole])
+        return [row for row, _ in rows]
+
+
+def _take(row: Row, results: Iterable[CaseResult]) -> None:
+    kinds = {
+        Verdict.FAIL: row.failed,
+        Verdict.ERROR: row.errors,
+        Verdict.INCONCLUSIVE: row.inconclusive,
+    }
+    for result in results:
+        if result.verdict in kinds:
+            kinds[result.verdict][result.id] = result.reason
+
+
+def _look(worker: Worker, plain: Sequence[str], rows: Sequence[tuple[Row, Sequence[str]]]) -> None:
+    """Compare what the witnesses show with what they show of the plain router."""
+
+    def captures(keys: Sequence[str], names: Sequence[str]) -> list[bytes]:
+        found = [worker.results[k] for k in keys if k in worker.results]
+        return [
+            (worker.directory / r.evidence).read_bytes()
+            for r in found
+            if r.id in names and r.evidence
+        ]
+
+    with open_judge(worker.profile.xot_ports) as judge:
+        for row, keys in rows:
+            permission = permissions()[row.variants[0]]
+            with_it = captures(keys, permission.witnesses)
+            without = captures(plain, permission.witnesses)
+            row.more = round(
+                sightings.amount(judge, permission, with_it)
+                - sightings.amount(judge, permission, without),
+                6,
+            )
+
+
+# what to run
+
+
+def witness_tasks(chosen: Sequence[Permission], jobs: int) -> list[Task]:
+    """The witnesses of each, in as many portions as there are jobs.
+
+    Where a profile can say something of such a router, it is run said and unsaid.
+    """
+    by_profile: dict[str, list[Run]] = {}
+    tasks: list[Task] = []
+    for permission in chosen:
+        run = Run((permission.id,), permission.witnesses)
+        profile = permission.witness_profile
+        if permission.says:
+            tasks += [(profile, FULL, [run]), (profile, TEN_LINES, [run])]
+        else:
+            by_profile.setdefault(profile, []).append(run)
+    for profile, runs in by_profile.items():
+        parts = min(jobs, len(runs))
+        tasks += [(profile, FULL, runs[i::parts]) for i in range(parts)]
+    return tasks
+
+
+def full_tasks(chosen: Sequence[Permission]) -> list[Task]:
+    """All cases with each permission, wherever it can show, under both forms of the profile."""
+    tasks: list[Task] = []
+    for profile in _profiles(chosen):
+        runs = [Run((p.id,)) for p in chosen if profile in p.profiles]
+        silent = [r for r in runs if not permissions()[r.variants[0]].says]
+        tasks += [(profile, FULL, [r]) for r in runs if r not in silent]
+        for form, group in ((FULL, silent), (TEN_LINES, runs)):
+            portions = [group[i : i + PORTION] for i in range(0, len(group), PORTION)]
+            tasks += [(profile, form, portion) for portion in portions]
+    return tasks
+
+
+def pair_tasks(chosen: Sequence[Permission]) -> list[Task]:
+    """All cases with combinations that cover every pair that goes together."""
+    return [
+        (profile, form, [Run(names)])
+        for profile in _profiles(chosen)
+        for names in covering([p for p in chosen if profile in p.profiles and not p.undrawn])
+        for form in (FULL, TEN_LINES)
+    ]
+
+
+def covering(chosen: Sequence[Permission]) -> list[tuple[str, ...]]:
+    """Combinations in which each two permissions that go together are both on, off, and mixed."""
+    from allpairspy import AllPairs
+
+    if len(chosen) < 2:
+        return [(p.id,) for p in chosen]
+    places = {p.id: place for place, p in enumerate(chosen)}
+    apart = [
+        (places[a.id], places[b.id])
+        for a in chosen
+        for b in chosen
+        if a.id < b.id and not a.goes_with(b)
+    ]
+
+    def together(row: Sequence[bool]) -> bool:
+        return not any(b < len(row) and a < len(row) and row[a] and row[b] for a, b in apart)
+
+    rows = AllPairs([[True, False]] * len(chosen), filter_func=together)
+    found = [tuple(p.id for p, on in zip(chosen, row, strict=True) if on) for row in rows]
+    return [names for names in found if names]
+
+
+def drawn_task(chosen: Sequence[Permission], count: int, seed: int) -> Task:
+    """All cases of the profile reference with so many permissions at once, drawn by the seed."""
+    pool = [p for p in chosen if "reference" in p.profiles and not p.undrawn]
+    random.Random(seed).shuffle(pool)
+    taken: list[Permission] = []
+    for permission in pool:
+        if len(taken) < count and all(permission.goes_with(other) for other in taken):
+            taken.append(permission)
+    return ("reference", FULL, [Run(tuple(p.id for p in taken))])
+
+
+def _profiles(chosen: Sequence[Permission]) -> list[str]:
+    return list(dict.fromkeys(name for p in chosen for name in p.profiles))
+
+
+# the command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status 0: every behaviour seen, no FAIL and no ERROR; 1 otherwise, 2 bad usage."""
+    parser = argparse.ArgumentParser(prog="python -m x25shark.selftest.variants")
+    parser.add_argument("permissions", nargs="*", help="only these")
+    parser.add_argument("--full", action="store_true", help="all cases with each permission")
+    parser.add_argument("--pairs", action="store_true", help="all cases with covering combinations")
+    parser.add_argument("--drawn", type=int, metavar="N", help="all cases with N drawn together")
+    parser.add_argument("--seed", type=int, help="for --drawn; printed if not given")
+    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("--json", type=Path, help="write the table as JSON after every task")
+    parser.add_argument(
+        "--go-on", action="store_true", help="leave out what the JSON file has already"
+    )
+    arguments = parser.parse_args(argv)
+    known = permissions()
+    unknown = [name for name in arguments.permissions if name not in known]
+    if unknown:
+        print(f"variants: the catalogue has no permission {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    if arguments.go_on and not arguments.json:
+        parser.error("--go-on needs --json FILE: what there is so far")
+    chosen = [known[name] for name in arguments.permissions] or list(known.values())
+    started = time.monotonic()
+    try:
+        rows = _so_far(arguments.json) if arguments.go_on else []
+    except ValueError as error:
+        print(f"variants: {error}", file=sys.stderr)
+        return 2
+    try:
+        for found in _made(_tasks(arguments, chosen), rows, arguments.jobs):
+            rows += found
+            if arguments.json:
+                write_whole(arguments.json, json.dumps([asdict(r) for r in rows], indent=1) + "\n")
+    except KeyboardInterrupt:
+        kept = f"; go on with --go-on --json {arguments.json}" if arguments.json else ""
+        print(f"variants: interrupted after {len(rows)} rows{kept}")
+        return 130
+    _print(rows)
+    wrong = [row for row in rows if row.wrong]
+    print(f"{time.monotonic() - started:.0f} s; {len(chosen)} permissions, {len(rows)} runs")
+    print(f"{len(rows) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong or not rows else 0
+
+
+def _tasks(arguments: argparse.Namespace, chosen: Sequence[Permission]) -> list[Task]:
+    tasks: list[Task] = []
+    if arguments.full:
+        tasks += full_tasks(chosen)
+    if arguments.pairs:
+        tasks += pair_tasks(chosen)
+    if arguments.drawn:
+        seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
+        task = drawn_task(chosen, arguments.drawn, seed)
+        print(f"seed {seed}: {' '.join(task[2][0].variants)}", flush=True)
+        tasks.append(task)
+    return tasks or witness_tasks(chosen, arguments.jobs)
+
+
+def _made(tasks: Sequence[Task], there: Sequence[Row], jobs: int) -> Iterator[list[Row]]:
+    """The rows of each task as soon as it ends, without those that are there."""
+    done = {row.key for row in there}
+    left = []
+    for profile, form, runs in tasks:
+        mine = [r for r in runs if (r.variants, profile, form, not r.cases) not in done]
+        if mine:
+            left.append((profile, form, mine))
+    return each_apart(jobs, examine, left)
+
+
+def _so_far(path: Path) -> list[Row]:
+    """The rows of an earlier run but those that failed. Raises ValueError."""
+    if not path.exists():
+        return []
+    try:
+        rows = [Row(**row) for row in json.loads(path.read_bytes())]
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"{path} is not the table of an earlier run: {error}") from None
+    return [row for row in rows if not row.wrong]
+
+
+def _print(rows: Sequence[Row]) -> None:
+    console = Console(width=max(Console().width, 100))
+    table = Table(
+        "permissions", "profile", "cases", "seen", "FAIL", "INCONCLUSIVE", "what is wrong"
+    )
+    for row in sorted(rows, key=lambda row: (row.profile, row.form, row.variants)):
+        names = " ".join(row.variants)
+        form = "" if row.form == FULL else f", {row.form}"
+        table.add_row(
+            names if len(names) < 60 else f"{len(row.variants)} together",
+            row.profile + form,
+            str(row.ran),
+            "" if row.more is None else f"{row.more:g}",
+            str(len(row.failed)),
+            str(len(row.inconclusive)),
+            escape(row.wrong[:600]),
+        )
+    console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -156,6 +156,9 @@ output_option = click.option(
     help="Stop at the first FAIL or ERROR and leave the router as it is.",
 )
 @click.option("--keep-going", is_flag=True, help="Run on when the router does not answer any more.")
+@click.option(
+    "--inconclusive-ok", is_flag=True, help="Exit status 0 even if cases are INCONCLUSIVE."
+)
 def run(
     router: str,
     output: Path,
@@ -171,11 +174,12 @@ def run(
     repeat: int,
     stop_on_fail: bool,
     keep_going: bool,
+    inconclusive_ok: bool,
 ) -> None:
     """Run the suite against a router and write the report.
 
     Exit status: 0 as it should be, 1 a FAIL, 2 bad profile or usage, 3 nothing run or no
-    evidence, 4 the tester failed or the judges disagree, 130 interrupted.
+    evidence, 4 the tester failed or the judges disagree, 5 INCONCLUSIVE cases, 130 interrupted.
     """
     from .profile import ProfileError, load_profile
 
@@ -197,6 +201,7 @@ def run(
     arguments += ["--repeat", str(repeat)] if repeat > 1 else []
     arguments += ["--stop-on-fail"] if stop_on_fail else []
     arguments += ["--keep-going"] if keep_going else []
+    arguments += ["--inconclusive-ok"] if inconclusive_ok else []
     sys.exit(_run(arguments, output))
 
 

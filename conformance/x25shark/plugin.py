@@ -46,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--keep-going", action="store_true", help="run on when the router does not answer any more"
     )
+    group.addoption(
+        "--inconclusive-ok", action="store_true", help="INCONCLUSIVE does not fail the session"
+    )
     group.addoption("--repeat", type=int, default=1, help="run the whole selection that often")
     group.addoption(
         "--stop-on-fail", action="store_true", help="stop at the first FAIL, leave the router as is"
@@ -92,6 +95,7 @@ class Runner:
         self.campaign = campaign
         self.items: dict[str, list[pytest.Item]] = {}
         self.ran: set[int] = set()
+        self.results: Results | None = None
         campaign.watcher.on_result = self.report
         ui = config.pluginmanager.get_plugin(UI_PLUGIN)
         if isinstance(ui, UserInterface):
@@ -235,6 +239,7 @@ def make_campaign(config: pytest.Config) -> Campaign:
             repeat=config.getoption("--repeat"),
             stop_on_fail=config.getoption("--stop-on-fail"),
             keep_going=config.getoption("--keep-going") or bool(config.getoption("--null")),
+            inconclusive_ok=config.getoption("--inconclusive-ok"),
         )
     )
 
@@ -317,6 +322,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     finally:
         results = campaign.finish(interrupted=interrupted)
         interrupts.restore()
+        runner.results = results
         if isinstance(runner.ui, UserInterface):
             runner.ui.results = results
         try:
@@ -324,6 +330,32 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         except OSError as error:
             message = f"{error.filename or campaign.options.directory}: {error.strerror or error}"
             _report_not_written(runner.ui, f"the report cannot be written: {message}")
+
+
+def _inconclusive(config: pytest.Config) -> str:
+    """What could not be judged, where that spoils the session; "" otherwise."""
+    from .report.terminal import inconclusive
+
+    runner = config.pluginmanager.get_plugin("x25shark-runner")
+    if not isinstance(runner, Runner) or runner.results is None:
+        return ""
+    return inconclusive(runner.results.cases) if runner.results.exit_status == 5 else ""
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """INCONCLUSIVE is skipped to pytest, yet it is no success: exit status 5, as of `run`."""
+    if session.exitstatus == pytest.ExitCode.OK and _inconclusive(session.config):
+        session.exitstatus = 5
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how many could not be judged, and why."""
+    why = _inconclusive(config)
+    if why:
+        terminalreporter.section("x25shark")
+        terminalreporter.line(f"{why} (--inconclusive-ok)")
 
 
 class Interrupts:

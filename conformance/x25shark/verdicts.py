@@ -48,16 +48,19 @@ OUTCOMES: dict[Verdict, Outcome] = {
 }
 
 EXIT_STATUSES: dict[int, str] = {
-    0: "as it should be: at least one PASS; no FAIL, no ERROR",
+    0: "as it should be: at least one PASS; no FAIL, no ERROR, no INCONCLUSIVE",
     1: "at least one FAIL",
     2: "bad profile or bad usage",
     3: "nothing was run, nothing could be judged, or there is no evidence",
     4: "the tester failed, or the judges disagree (ERROR)",
+    5: "no FAIL, no ERROR, but INCONCLUSIVE cases; 0 with `--inconclusive-ok`",
     130: "interrupted; what was judged until then is in the report",
 }
 
 
-def exit_status(verdicts: Iterable[Verdict], *, interrupted: bool = False) -> int:
+def exit_status(
+    verdicts: Iterable[Verdict], *, interrupted: bool = False, inconclusive_ok: bool = False
+) -> int:
     """The exit status of a run with these verdicts (see EXIT_STATUSES)."""
     count = Counter(verdicts)
     if interrupted:
@@ -66,4 +69,6 @@ def exit_status(verdicts: Iterable[Verdict], *, interrupted: bool = False) -> in
         return 4
     if count[Verdict.FAIL]:
         return 1
-    return 0 if count[Verdict.PASS] else 3
+    if not count[Verdict.PASS]:
+        return 3
+    return 5 if count[Verdict.INCONCLUSIVE] and not inconclusive_ok else 0

@@ -49,18 +49,41 @@ def test_a_run_leaves_report_and_evidence(few: Path) -> None:
         assert evidence.exists() is (verdict == "PASS" and identifier != "PLP-CLR-17")
 
 
-def test_plain_pytest_gives_the_same_verdicts(few: Path, tmp_path: Path) -> None:
+def plain_pytest(report: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
-    command += ["--rootdir", "/", "--import-mode=importlib", OWN, "--select", FEW]
-    command += ["--x25shark-output", str(tmp_path / "report"), "--pyargs", "x25shark.suite"]
-    done = subprocess.run(
+    command += ["--rootdir", "/", "--import-mode=importlib", OWN, *options]
+    command += ["--x25shark-output", str(report), "--pyargs", "x25shark.suite"]
+    return subprocess.run(
         command, env=environment(), capture_output=True, text=True, check=False, timeout=180
     )
+
+
+def test_plain_pytest_gives_the_same_verdicts(few: Path, tmp_path: Path) -> None:
+    done = plain_pytest(tmp_path / "report", "--select", FEW)
     assert done.returncode == 0, done.stdout
     found = verdicts(few)
     assert verdicts(tmp_path / "report") == found
     passed = sum(v == "PASS" for v in found.values())
     assert f"{passed} passed" in done.stdout
+
+
+def test_what_could_not_be_judged_is_no_success(tmp_path: Path) -> None:
+    """A profile that does not say that the router has permanent circuits."""
+    profile = profile_of(tmp_path)
+    profile.write_text('embedded = "reference.router"\n' + profile.read_text())
+    report = tmp_path / "report"
+    options = ["--router", str(profile), "--select", "XOT-HDR-01,XOT-PVC-16"]
+    why = "the router answers a PVC setup: its profile should declare X-PVC"
+    done = x25shark("run", OWN, *options, "--output", str(report))
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert re.search(rf"INCONCLUSIVE: 1\n +1  {why}\n", done.stdout)
+    done = x25shark("run", OWN, "--inconclusive-ok", *options, "--output", str(report))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "INCONCLUSIVE: 1" in done.stdout
+    done = plain_pytest(report, *options)
+    assert done.returncode == 5, done.stdout
+    assert f"1 INCONCLUSIVE: 1 x {why}" in done.stdout
+    assert plain_pytest(report, "--inconclusive-ok", *options).returncode == 0
 
 
 def test_the_judge_by_tshark_gives_the_same_verdicts(few: Path, tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_a_failure_that_nobody_knows(verdict: Verdict, case: Cases, run_of: Runs
     assert words(outcome) == [("PLP-RST-01", f"NEW {verdict.value}")]
 
 
+def test_a_known_inconclusive_case_is_taken_and_told_of(
+    case: Cases, run_of: Runs, reviewed: Review
+) -> None:
+    run = run_of([case(1, Verdict.INCONCLUSIVE), case(2, Verdict.PASS)])
+    outcome = gate(reviewed(run), run)
+    assert outcome.exit_status == 0
+    reason = outcome.baseline.known["PLP-RST-01"].reason
+    assert f"known INCONCLUSIVE  PLP-RST-01: {reason}" in outcome.text()
+
+
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.NOT_RUN, Verdict.ERROR])
 def test_a_known_failure_that_is_gone(
     verdict: Verdict, case: Cases, run_of: Runs, reviewed: Review

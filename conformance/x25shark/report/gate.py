@@ -40,8 +40,12 @@ class GateResult:
 
     def text(self) -> str:
         """The outcome in plain words, safe to print."""
-        lines = described(self.differences)
-        lines.append(self._sentence())
+        lines = [*described(self.differences), self._sentence()]
+        lines += [
+            f"known INCONCLUSIVE  {one_line(i, 80)}: {one_line(self.baseline.known[i].reason)}"
+            for i in self.confirmed
+            if self.baseline.known[i].verdict is Verdict.INCONCLUSIVE
+        ]
         return "\n".join(lines) + "\n"
 
     def _sentence(self) -> str:

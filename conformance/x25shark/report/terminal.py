@@ -185,6 +185,17 @@ def _folded(console: Console, cases: Iterable[CaseResult], verdict: Verdict) -> 
         _say(console, f"{number:6}  for {len(hidden)} further reasons: see the report")
 
 
+def inconclusive(cases: Iterable[CaseResult]) -> str:
+    """How many cases could not be judged, and why, the commonest reason first; "" if none."""
+    found = [case for case in cases if case.verdict is Verdict.INCONCLUSIVE]
+    if not found:
+        return ""
+    reasons = Counter(one_sentence(case, 200) or "no reason given" for case in found)
+    shown = [f"{n} x {reason}" for reason, n in reasons.most_common(_REASONS_SHOWN)]
+    more = ["..."] if len(reasons) > _REASONS_SHOWN else []
+    return f"{len(found)} INCONCLUSIVE: " + "; ".join([*shown, *more])
+
+
 def _errors(console: Console, results: Results) -> None:
     """The table of errors: what was sent, and which counter moved."""
     rows = [
@@ -232,7 +243,7 @@ def print_summary(results: Results, directory: Path, console: Console) -> None:
     if len(trouble) > _FAILURES_SHOWN:
         _say(console, "")
         _say(console, f"and {len(trouble) - _FAILURES_SHOWN} more: see the report")
-    for verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
+    for verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
         _folded(console, (c for c in results.cases if c.verdict is verdict), verdict)
     _errors(console, results)
     for note in run.notes[:5]:

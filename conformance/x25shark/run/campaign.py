@@ -75,7 +75,8 @@ class Options:
 
     router_options go to the embedded reference router. repeat: how often each case will be run.
     stop_on_fail: after the first FAIL or ERROR run no further case, and leave the router as it
-    is. keep_going: run every case, even if the router does not answer any more.
+    is. keep_going: run every case, even if the router does not answer any more. inconclusive_ok:
+    INCONCLUSIVE cases do not spoil the exit status.
     """
 
     router: str
@@ -91,6 +92,7 @@ class Options:
     stop_on_fail: bool = False
     keep_going: bool = False
     own_namespace: bool = False
+    inconclusive_ok: bool = False
 
 
 @dataclass
@@ -568,7 +570,10 @@ class Campaign:
         order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
         verdicts = [r.verdict for r in self.results]
-        return Results(self._info(), self.results, exit_status(verdicts, interrupted=interrupted))
+        status = exit_status(
+            verdicts, interrupted=interrupted, inconclusive_ok=self.options.inconclusive_ok
+        )
+        return Results(self._info(), self.results, status)
 
     def _account_for_router(self) -> None:
         """A router that is gone is a failure of its own: the sanity call that showed it."""

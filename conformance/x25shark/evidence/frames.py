@@ -19,7 +19,7 @@ _TCP, _UDP = 6, 17
 
 
 class Segment(NamedTuple):
-    """A TCP segment or UDP datagram. flags is -1 for UDP."""
+    """A TCP segment or UDP datagram. flags is -1 for UDP. length: octets of its payload."""
 
     source: tuple[str, int]
     destination: tuple[str, int]
@@ -27,6 +27,7 @@ class Segment(NamedTuple):
     sequence: int
     payload_at: int
     payload: bytes
+    length: int = 0
 
 
 def segment(link_type: int, octets: bytes) -> Segment | None:
@@ -62,4 +63,19 @@ def segment(link_type: int, octets: bytes) -> Segment | None:
         sequence,
         at,
         octets[at:end],
+        len(octets[at:end]),
     )
+
+
+def trimmed(link_type: int, octets: bytes, count: int) -> bytes:
+    """A frame with a TCP segment as if the segment began that many octets later."""
+    start = _LINK[link_type][0]
+    tcp = start + (octets[start] & 15) * 4
+    at = tcp + (octets[tcp + 12] >> 4) * 4
+    whole = bytearray(octets[:at] + octets[at + count :])
+    total = struct.unpack_from("!H", whole, start + 2)[0]
+    sequence = struct.unpack_from("!I", whole, tcp + 4)[0]
+    # 0: the network interface cuts the segment, and fills the length in.
+    struct.pack_into("!H", whole, start + 2, max(0, total - count))
+    struct.pack_into("!I", whole, tcp + 4, (sequence + count) % (1 << 32))
+    return bytes(whole)

@@ -121,6 +121,16 @@ def on_interface(block: Block, number: int) -> Block:
     return Block(block.kind, octets, block.order)
 
 
+def with_packet(block: Block, octets: bytes) -> Block:
+    """An Enhanced Packet Block with other octets."""
+    captured = struct.unpack_from(block.order + "I", block.octets, 20)[0]
+    options = block.octets[28 + captured + -captured % 4 : -4]
+    sizes = struct.pack(block.order + "II", len(octets), len(octets))
+    body = block.octets[8:20] + sizes + octets + bytes(-len(octets) % 4) + options
+    length = struct.pack(block.order + "I", len(body) + 12)
+    return Block(block.kind, block.octets[:4] + length + body + length, block.order)
+
+
 def _options(block: Block, start: int) -> Iterator[tuple[int, bytes]]:
     at = start
     end = len(block.octets) - 4

@@ -265,6 +265,12 @@ class Slicer:
                 del self._owner[key]
         self._on_complete(done)
 
+    def complete_ended(self) -> None:
+        """Complete the cases that have ended, whatever connections of theirs are open yet."""
+        with self._lock:
+            for done in [s for s in self._slices.values() if s.ended]:
+                self._complete(done)
+
     def finish(self) -> None:
         """The streams have ended: whatever there is is all there will be."""
         with self._lock:
@@ -321,7 +327,7 @@ class LineStream:
         ends = [(f"{self.name} tester", 0), (f"{self.name} router", 0)]
         if pcapng.flags(block) & 3 == INBOUND:
             ends.reverse()
-        place = Segment(ends[0], ends[1], 0, 0, 0, b"")
+        place = Segment(ends[0], ends[1], 0, 0, 0, b"", 0)
         if self._current is None:
             if not _keeps_the_link(octets, pcapng.flags(block)):
                 self._slicer.stray(place, f"a frame of {len(octets)} octets")

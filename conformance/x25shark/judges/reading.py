@@ -9,7 +9,7 @@ line every frame has k = 1, also one without an X.25 packet or with a wrong FCS.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
@@ -130,6 +130,18 @@ class Reading:
     lua_errors: tuple[str, ...]
     file_error: str | None
     milliseconds: float = field(default=0.0, compare=False)
+
+    def renumbered(self, numbers: Sequence[int]) -> Reading:
+        """The same with other frame numbers: numbers has that of each frame, in their order."""
+        if isinstance(numbers, range) and numbers.start == 1:
+            return self
+        return replace(
+            self,
+            packets=tuple(replace(p, frame=numbers[p.frame - 1]) for p in self.packets),
+            tcp_ends=tuple(replace(e, frame=numbers[e.frame - 1]) for e in self.tcp_ends),
+            hits=tuple(tuple(Hit(numbers[h.frame - 1], h.k) for h in each) for each in self.hits),
+            experts=tuple(replace(e, frame=numbers[e.frame - 1]) for e in self.experts),
+        )
 
 
 class Judge(Protocol):

@@ -60,13 +60,17 @@ class Loop:
         """What took time up to now was meant to: a router was started, for instance."""
         self._here = _now()
 
+    def look(self, wanted: float = 0.0) -> None:
+        """Note how long the tester was away since it looked last; wanted: it waited by itself."""
+        before, self._here = self._here, _now()
+        passed, computed = (now - then for now, then in zip(self._here, before, strict=True))
+        self.away = max(self.away, passed - computed - wanted)
+
     def poll(self, timeout: float = 0.0) -> None:
         """Serve what is ready now, waiting at most timeout seconds for the first event."""
         began = time.monotonic()
         ready = self._selector.select(timeout)
-        before, self._here = self._here, _now()
-        passed, computed = (now - then for now, then in zip(self._here, before, strict=True))
-        self.away = max(self.away, passed - computed - min(timeout, self._here[0] - began))
+        self.look(wanted=min(timeout, time.monotonic() - began))
         for key, events in ready:
             key.data(events)
         for turn in self.on_turn:

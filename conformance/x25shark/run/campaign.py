@@ -40,6 +40,7 @@ from ..sides.bench import Bench, Inconclusive, NotApplicable
 from ..sides.rooms import MOST_ENDED, Ended
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
+from . import held_up
 from .declared import why_it_runs
 from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
@@ -58,6 +59,8 @@ _SWITCH_INTERVAL = 0.0005
 # From when on the tester is held up: seconds without a processor, and as a share of the time.
 _HELD_UP_SECONDS = 0.5
 _HELD_UP_SHARE = 0.4
+# For the evidence of the last cases to be judged, where one of them may have to be run again.
+_LAST_SECONDS = 60.0
 JUDGES = ("auto", "libwireshark", "tshark")
 
 
@@ -138,6 +141,8 @@ class Campaign:
         self._sanity: CaseResult | None = None
         self._stopped = False
         self._repeats = Repeats(options.repeat)
+        self._once_more = held_up.OnceMore()
+        self._longest_away = held_up.longest_away(options.profile)
         self._giving_up: GivingUp | None = None
         self._turned_away: set[Direction] = set()
         self._calls_ended: Ended = deque(maxlen=MOST_ENDED)
@@ -246,14 +251,31 @@ class Campaign:
 
     def run_case(self, purpose: Purpose, body: Callable[[Bench], None]) -> None:
         """Run one case; its result comes later (drain, finish)."""
+        self._run_once_more()
         record = self._new_record(purpose)
         reason = self._not_to_run(purpose)
         if reason is not None:
             record.failure = reason
             self._settle(record, None)
             return
-        self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         self.watcher.on_start(purpose)
+        record.body = body
+        self._run_once(record, body)
+
+    def _run_once_more(self) -> None:
+        """Run the cases again in which the tester was away, as far as they are judged."""
+        while (first := self._once_more.take()) is not None:
+            record = self._new_record(first.purpose, turn=first.turn)
+            record.second, record.body = first.held_up, first.body
+            record.failure = self._not_to_run(first.purpose)
+            if record.failure is not None or first.body is None:
+                self._settle(record, None)
+                continue
+            self._run_once(record, first.body)
+
+    def _run_once(self, record: CaseRecord, body: Callable[[Bench], None]) -> None:
+        purpose = record.purpose
+        self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         if self._held_up():
             self._calm_down(most=0)
             # What is left belongs to results: no collection in a case need look at it again.
@@ -261,11 +283,12 @@ class Campaign:
         ending = self._perform(record, body)
         if record.flood:
             self._calm_down()
-        if ending is not None and self._giving_up is not None and self.gone is None:
+        told = ending is not None and not record.held_up
+        if ending is not None and told and self._giving_up is not None and self.gone is None:
             self.gone = self._giving_up.after(purpose.id, ending)
         self.drain()
         failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
-        if failed or record.flood:
+        if (failed and told) or record.flood:
             self._stop_on_fail(purpose.id)
 
     def _calm_down(self, most: int = MOST_WAITING) -> None:
@@ -308,16 +331,17 @@ class Campaign:
             if self.router is not None:
                 self.notes.append(self.router.leave())
 
-    def _new_record(self, purpose: Purpose) -> CaseRecord:
+    def _new_record(self, purpose: Purpose, turn: int | None = None) -> CaseRecord:
+        """turn: which run of the case it is; None: the next."""
         self._number += 1
-        self._turns[purpose.id] += 1
+        self._turns[purpose.id] += turn is None
         record = CaseRecord(
             self._number,
             purpose,
             rerun=self.rerun_command(purpose),
             watched=self.watched,
             turned_away=self._turned_away,
-            turn=1 if purpose is SANITY else self._turns[purpose.id],
+            turn=1 if purpose is SANITY else turn or self._turns[purpose.id],
         )
         self._records[self._number] = record
         return record
@@ -356,11 +380,6 @@ class Campaign:
         record.expectations = bench.expectations
         record.judge_one = bench.judge_one
         record.remarks = bench.remarks
-        if self.loop.away >= self.profile.times.soonest:
-            record.held_up = (
-                f"this machine had no processor for the tester for {self.loop.away:.1f} s, which "
-                "is longer than a timer of the router; run it again"
-            )
         record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
         record.sides += [(line.name, line.direction) for line in bench.unseen_lines()]
@@ -374,6 +393,9 @@ class Campaign:
         if self._lines.dead and not interrupted:
             record.failure = (Verdict.ERROR, self._lines.dead)
         self._turn_away()
+        self.loop.look()
+        if self.loop.away >= self._longest_away:
+            record.held_up = held_up.in_words(self.loop.away)
         if interrupted:
             raise KeyboardInterrupt
         if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
@@ -517,7 +539,7 @@ class Campaign:
         self._records.pop(record.number, None)
         if record.number in self._probes:
             self._sanity = result
-        else:
+        elif not self._once_more.wants(record, result.verdict):
             self._done.put(result)
 
     def drain(self) -> None:
@@ -544,6 +566,8 @@ class Campaign:
     def finish(self, *, interrupted: bool = False) -> Results:
         """Wait for the last verdict, stop everything, and give the results."""
         lost = ""
+        if not interrupted:
+            self._run_the_last_once_more()
         self._lines.stop()
         try:
             if self._capture is not None:
@@ -574,6 +598,19 @@ class Campaign:
             verdicts, interrupted=interrupted, inconclusive_ok=self.options.inconclusive_ok
         )
         return Results(self._info(), self.results, status)
+
+    def _run_the_last_once_more(self) -> None:
+        """Have the last cases judged in which the tester was away, and run them again."""
+        deadline = time.monotonic() + _LAST_SECONDS
+        while any(record.held_up for record in list(self._records.values())):
+            if time.monotonic() > deadline:
+                break
+            if self._capture is not None:
+                self._capture.fence()
+            self._slicer.complete_ended()
+            self._slices.wait(0)
+            time.sleep(0.01)
+        self._run_once_more()
 
     def _account_for_router(self) -> None:
         """A router that is gone is a failure of its own: the sanity call that showed it."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from scapy_x25 import summary_line
 
 from ..catalogue import Purpose
 from ..evidence import pcapng
+from ..evidence.in_order import in_order
 from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
@@ -33,6 +34,7 @@ from ..judges.tester import TesterJudge
 from ..judges.watch import Follows, Watch
 from ..links.xot import Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
+from ..sides.bench import Bench
 from ..verdicts import Verdict
 from .third_opinion import ThirdOpinion
 
@@ -54,8 +56,8 @@ class CaseRecord:
 
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
-    held_up: in words, how long this machine had no processor for the tester, if that was so long
-    that timers of the router may have run out.
+    held_up: in words, how long this machine kept the tester away, if that was so long that timers
+    of the router may have run out. body: the case itself. second: why it is run again, in words.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
     """
@@ -70,6 +72,8 @@ class CaseRecord:
     sent: list[bytes] = field(default_factory=list)
     duration_s: float = 0.0
     held_up: str = ""
+    body: Callable[[Bench], None] | None = None
+    second: str = ""
     rerun: str = ""
     watched: list[Watched] = field(default_factory=list)
     flood: str = ""
@@ -130,6 +134,8 @@ class Judgement:
             duration_s=round(record.duration_s, 4),
             rerun=record.rerun,
         )
+        if record.second:
+            result.remarks.append(f"run a second time: {record.second}")
         if record.failure is not None:
             result.verdict, result.reason = record.failure
             if result.verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
@@ -149,7 +155,7 @@ class Judgement:
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
-            reading, opinion = self._judge.read(found.capture(), filters, FIELDS, JUDGE_SECONDS)
+            reading, opinion = self._judge.read(*in_order(found), filters, FIELDS, JUDGE_SECONDS)
         except JudgeError as error:
             result.verdict = Verdict.ERROR
             result.reason = f"judge two gave no reading ({error.kind}): {error}"
@@ -180,6 +186,8 @@ class Judgement:
 
     def _demands(self, record: CaseRecord) -> list[tuple[Watched, Expectation]]:
         """What the purposes about the whole run demand of the connections of this case."""
+        if record.held_up:
+            return []
         one = record.judge_one
         assert one is not None
         return [
@@ -279,11 +287,17 @@ class Judgement:
         disagreement = _disagreement(record.expectations, one, two)
         if disagreement:
             result.verdict, result.reason = Verdict.ERROR, disagreement
+            self._doubt(result, record)
             return
         if result.verdict is Verdict.ERROR:
             return
         self._verdict(result, record, one)
-        if result.verdict is Verdict.FAIL and record.held_up:
+        self._doubt(result, record)
+
+    @staticmethod
+    def _doubt(result: CaseResult, record: CaseRecord) -> None:
+        """Where the tester was away, neither the router nor a judge is to blame."""
+        if result.verdict in (Verdict.FAIL, Verdict.ERROR) and record.held_up:
             result.verdict = Verdict.INCONCLUSIVE
             result.reason = f"{record.held_up}; {result.reason}"
 

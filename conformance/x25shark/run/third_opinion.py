@@ -23,17 +23,26 @@ class ThirdOpinion:
         self._known = KnownGaps(version)
 
     def read(
-        self, capture: bytes, filters: Sequence[str], fields: Sequence[str], timeout: float
+        self,
+        capture: bytes,
+        numbers: Sequence[int],
+        filters: Sequence[str],
+        fields: Sequence[str],
+        timeout: float,
     ) -> tuple[Reading, list[str]]:
-        """The reading for these filters, and the remarks. Raises JudgeError."""
+        """The reading for these filters, and the remarks; numbers: of the capture's frames.
+
+        Raises JudgeError.
+        """
         reading, unexplained = self._known.read(
             self._judge, capture, filters, fields, timeout=timeout
         )
-        return reading, [_in_words(d) for d in unexplained[:MOST_REMARKS]]
+        remarks = [_in_words(d, numbers[d.frame - 1]) for d in unexplained[:MOST_REMARKS]]
+        return reading.renumbered(numbers), remarks
 
 
-def _in_words(difference: Difference) -> str:
+def _in_words(difference: Difference, frame: int) -> str:
     return (
-        f"Wireshark's built-in dissector differs, frame {difference.frame}, "
+        f"Wireshark's built-in dissector differs, frame {frame}, "
         f"packet {difference.k}: {difference.text}"
     )

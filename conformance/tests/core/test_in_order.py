@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""However a network cuts, loses, repeats and overtakes, judge two reads what was sent."""
+
+from __future__ import annotations
+
+import io
+import itertools
+
+from capture_builder import ACK, FIN, PSH, A, Connection, pcapng, unit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from x25shark.evidence import pcapng as blocks
+from x25shark.evidence.frames import segment
+from x25shark.evidence.in_order import in_order
+from x25shark.evidence.slicer import Frame, Slice
+from x25shark.judges.wireshark import WiresharkJudge
+
+UNITS = [unit(bytes((0x10, 1, n % 8 << 1)) + bytes([n]) * (7 * n % 60 + 1)) for n in range(12)]
+STREAM = b"".join(UNITS)
+# Where segments begin and end, and how many of them were lost at first.
+ENDS = st.lists(st.integers(1, len(STREAM) - 1), unique=True, max_size=20).map(sorted)
+Range = tuple[int, int]
+
+
+@st.composite
+def arrivals(draw: st.DrawFn) -> list[Range]:
+    """Segments in the order in which they are captured, all octets at least once."""
+    borders = [0, *draw(ENDS), len(STREAM)]
+    whole = list(itertools.pairwise(borders))
+    order = draw(st.permutations(whole)) if draw(st.booleans()) else whole
+    again = [draw(st.integers(0, len(STREAM) - 1)) for _ in range(draw(st.integers(0, 5)))]
+    for start in again:
+        end = draw(st.integers(start + 1, len(STREAM)))
+        order.insert(draw(st.integers(0, len(order))), (start, end))
+    return order
+
+
+def captured(order: list[Range], fin_at: int) -> Slice:
+    made = Connection().open()
+    base = made.sequence[A]
+    for number, (start, end) in enumerate([*order, (0, 0)]):
+        if number == min(fin_at, len(order)):
+            made.sequence[A] = base + len(STREAM)
+            made.segment(A, FIN | ACK)
+        if end:
+            made.sequence[A] = base + start
+            made.segment(A, PSH | ACK, STREAM[start:end])
+    found = Slice(1, begun=True, ended=True)
+    for block in blocks.read_blocks(io.BytesIO(pcapng(made.frames))):
+        if block.kind == blocks.ENHANCED_PACKET:
+            part = segment(1, blocks.packet(block)[2])
+            assert part is not None
+            found.frames.append(Frame(block, 0.0, part))
+        else:
+            found.head.append(block)
+    return found
+
+
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(order=arrivals(), fin_at=st.integers(0, 30))
+def test_all_that_was_sent_is_read(
+    order: list[Range], fin_at: int, wireshark: WiresharkJudge
+) -> None:
+    found = captured(order, fin_at)
+    capture, numbers = in_order(found)
+    assert sorted(numbers) == list(range(1, len(found.frames) + 1))
+    reading = wireshark.read(capture, fields=["x25s.octets"]).renumbered(numbers)
+    read = b"".join(unit(p.fields["x25s.octets"][0]) for p in reading.packets)  # type: ignore[arg-type]
+    assert read == STREAM
+    assert [e.offset + e.length for e in reading.tcp_ends if e.fin] == [len(STREAM)]
+    first = found.frames[0].segment.sequence + 1
+    for packet in reading.packets:
+        # The frame that is named holds the packet's last octet.
+        segment_of_it = found.frames[packet.frame - 1].segment
+        assert packet.offset is not None
+        end = packet.offset + 4 + len(packet.fields["x25s.octets"][0])  # type: ignore[arg-type]
+        assert (
+            segment_of_it.sequence - first
+            < end
+            <= (segment_of_it.sequence - first + segment_of_it.length)
+        )
+
+
+def test_a_capture_in_order_is_read_as_it_is() -> None:
+    found = captured([(0, 100), (100, len(STREAM))], 30)
+    assert in_order(found) == (found.capture(), range(1, len(found.frames) + 1))
+
+
+def test_a_gap_that_nobody_closes() -> None:
+    found = captured([(0, 10), (50, 60), (20, 30)], 30)
+    _, numbers = in_order(found)
+    assert list(numbers) == [1, 2, 3, 4, 6, 5, 7]

@@ -113,12 +113,12 @@ ILLEGAL: dict[str, tuple[Exchange, list[tuple[int, str]]]] = {
     ),
     "longer than the packet size": (
         [*UP, (A, data(0, octets=b"x" * 129))],
-        [(6, "x25s.length.invalid")],
+        [(6, "x25s.packet_size.exceeded")],
     ),
-    "other modulus": ([*UP, (A, unit("20010000aa"))], [(6, "x25s.gfi.invalid")]),
+    "other modulus": ([*UP, (A, unit("20010000aa"))], [(6, "x25s.modulo.differs")]),
     "called user data without fast select": (
         [(A, CALL), (B, unit("10010f0000aa"))],
-        [(5, "x25s.length.invalid")],
+        [(5, "x25s.user_data.invalid")],
     ),
     "answer to restricted fast select": (
         [(A, RESTRICTED), (B, ACCEPT)],

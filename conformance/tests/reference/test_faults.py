@@ -614,6 +614,15 @@ def permanent(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def clear_of_modulo_128(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    a.tell("20011300f1")
+    b.tell("200117")
+    return lab
+
+
+@scenario
 def setup_without_circuits(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     lab.caller().tell("1001f5810002000102000102020707" + b"S0S1".hex())

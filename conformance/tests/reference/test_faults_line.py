@@ -193,9 +193,14 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-27": router_sets_up("031f"),
     "BUG-LAPB-28": router_sets_up("0153"),
     "BUG-LAPB-29": on_link(CALL, "0153"),
+    "BUG-LAPB-30": plain,
+    "BUG-LAPB-31": on_link("0153", "0153"),
+    "BUG-LAPB-32": on_link(ASKS[0], seconds=4),
 }
 #: Faults that every frame, or every acknowledgement, shows.
-EVERYWHERE = {"BUG-HDLC-02", "BUG-LAPB-01", "BUG-SER-05"}
+EVERYWHERE = {
+    *("BUG-HDLC-02", "BUG-LAPB-01", "BUG-LAPB-30", "BUG-SER-05"),
+}
 
 
 def observe(make_lab: Any, script: Script, framing: str, *faults: str) -> Any:

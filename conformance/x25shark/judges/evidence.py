@@ -26,6 +26,20 @@ FIELDS = (
 )
 _HEADER_OCTETS = 4
 _DISC = 0x43
+# Expert infos of the strict dissector about the form of a packet, and of a frame.
+PACKET_FORM = frozenset(
+    f"x25s.{name}"
+    for name in (
+        *("malformed", "gfi.invalid", "type.undefined", "lcn.invalid", "length.invalid"),
+        *("address.invalid", "facilities.malformed", "facilities.duplicate"),
+    )
+)
+FRAME_FORM = frozenset(
+    (
+        *("lapbs.control.undefined", "lapbs.control.short", "lapbs.information.length"),
+        *("lapbs.information.reserved", "hdlcs.address.unknown"),
+    )
+)
 _PASSED_OVER = frozenset({"lapbs.repeated", "hdlcs.giant", "hdlcs.address.unknown"})
 
 
@@ -73,6 +87,10 @@ class EvidenceJudge(Judge):
         for read in self.reads:
             self._by_direction.setdefault(read.direction, []).append(read.view)
             self._by_connection.setdefault(frozenset(read.direction), []).append(read)
+        self._problems: dict[tuple[bool, int | None, int | None], str] = {}
+        for e in reading.experts:
+            if e.id in PACKET_FORM or e.id in FRAME_FORM:
+                self._problems.setdefault((e.id in FRAME_FORM, e.frame, e.k), e.message)
         self._ends: dict[Direction, str] = {}
         self._octets: dict[Direction, int] = {}
         self._with_syn: dict[Direction, int] = {}
@@ -176,6 +194,9 @@ class EvidenceJudge(Judge):
         if known is None or known[0] is not template:
             known = self._filters[id(template)] = (template, to_filter(template))
         return (view.frame, view.k) in self._hits[known[1]]
+
+    def malformed(self, view: PacketView) -> str:
+        return self._problems.get((view.framed, view.frame, view.k), "")
 
 
 def _first(packet: PacketRead, name: str) -> int | str | bytes | None:

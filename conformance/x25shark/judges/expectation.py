@@ -114,6 +114,10 @@ class Judge(ABC):
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         """Whether a packet is as the template says."""
 
+    @abstractmethod
+    def malformed(self, view: PacketView) -> str:
+        """What is wrong with the form of a packet or frame, in words; empty: nothing."""
+
 
 @dataclass(frozen=True)
 class Seen:

@@ -79,6 +79,12 @@ def decode(octets: bytes) -> Packet:
     return X25(octets)
 
 
+def type_of(packet: Packet) -> int | None:
+    """Octet 3 without sequence numbers; None if there is none."""
+    kind: int | None = type(packet).strict_conditions.get("x25s.type", packet.fields.get("type"))
+    return kind
+
+
 def packet_rest(packet: Packet) -> bytes:
     """The octets behind the last field that the packet's class knows."""
     return bytes(packet.payload)

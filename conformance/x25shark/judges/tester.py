@@ -10,8 +10,9 @@ from typing import Protocol
 from scapy.packet import Packet
 
 from .expectation import Address, Direction, Header, Judge, PacketView
+from .form import frame_problem, packet_problem
 from .frames import Damaged, decode_frame
-from .template import decode, matches
+from .template import decode, matches, type_of
 
 
 class UnitLike(Protocol):
@@ -94,11 +95,10 @@ class Received:
 def view_of(unit: UnitLike) -> PacketView:
     """A unit as an expectation looks at it."""
     packet = decode(unit.packet)
-    kind = type(packet).strict_conditions.get("x25s.type", packet.fields.get("type"))
     return PacketView(
         offset=unit.offset,
         end=unit.end,
-        type=kind,
+        type=type_of(packet),
         user_data=packet.fields.get("user_data") or b"",
         m=packet.fields.get("m") or 0,
         q=packet.fields.get("q") or 0,
@@ -264,3 +264,6 @@ class TesterJudge(Judge):
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return matches(template, view.octets)
+
+    def malformed(self, view: PacketView) -> str:
+        return frame_problem(view.octets) if view.framed else packet_problem(view.octets)

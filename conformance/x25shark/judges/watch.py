@@ -8,14 +8,25 @@ each case, and the purpose gets its verdict at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from scapy.packet import Packet
 
-from .expectation import Consumed, Direction, Expectation, Judge, Never, PacketView, Seen
-from .template import decode, matches
+from .expectation import (
+    FRAMES,
+    Consumed,
+    Direction,
+    Expectation,
+    Judge,
+    Never,
+    PacketView,
+    Seen,
+)
+from .form import packet_problem
+from .frames import decode_frame
+from .template import decode, matches, type_of
 from .tester import TesterJudge
 
 # What a connection carried, both ways, in order: (sent by the tester, packet).
@@ -131,30 +142,90 @@ class PlainSyn(Expectation):
         return Seen(not octets, None, f"{octets} octets" if octets else "none")
 
 
+@dataclass
+class WellFormed(Expectation):
+    """Every packet (or frame) of the direction has the form of its type.
+
+    excused: families of packet types that are left aside, for the tester sent malformed ones.
+    """
+
+    excused: frozenset[int | None] = frozenset()
+
+    @property
+    def text(self) -> str:
+        return f"only {'frames' if self._framed() else 'packets'} of the right form"
+
+    def _framed(self) -> bool:
+        return self.direction is not None and self.direction.source[1] == FRAMES
+
+    def templates(self) -> tuple[Packet, ...]:
+        return ()
+
+    def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
+        for view in self.window(judge):
+            if _family(view.type) in self.excused:
+                continue
+            problem = judge.malformed(view)
+            if problem:
+                return Seen(False, view, f"{view.text} ({problem})")
+        return Seen(True, None, "all of the right form")
+
+
+# What one packet of a call says, another one of it may repeat.
+_CALLS = frozenset({0x0B, 0x0F, 0x13, 0x17})
+
+
+def _family(kind: int | None) -> int | None:
+    """Packet types that are left aside together."""
+    return 0x0B if kind in _CALLS else kind
+
+
+def _malformed_families(sent: Sequence[bytes]) -> frozenset[int | None]:
+    """Families of what the tester itself sent in another than the usual form, in frames or not."""
+    found = set()
+    for octets in sent:
+        packet = octets
+        if decode_frame(octets) is not None:
+            if octets[1] & 1:
+                continue
+            packet = octets[2:-2]
+        kind = type_of(_decoded(packet)) if packet else None
+        with_a_bit = packet and packet[0] & 0x80 and _family(kind) == 0x0B
+        if not packet or with_a_bit or packet_problem(packet):
+            found.add(_family(kind))
+    return frozenset(found)
+
+
 Made = Callable[[str, Direction, TesterJudge, Sequence[bytes]], Expectation | None]
 
 
 class Watch:
-    """What a campaign purpose demands of every connection."""
+    """What a campaign purpose demands of every connection.
 
-    def __init__(self, clause: str, model: str) -> None:
+    roles: what the router is on the serial line of a side ("A" or "B"): "dce" or "dte".
+    """
+
+    def __init__(self, clause: str, model: str, roles: Mapping[str, str] | None = None) -> None:
         self.clause = clause
         self.model = model
+        self.roles = roles or {}
         self._demands: list[Made] = []
 
-    def never(self, *templates: Packet) -> None:
-        """The router never sends such a packet.
+    def never(self, *templates: Packet, side: str | None = None) -> None:
+        """The router never sends such a packet (on one side, or on any).
 
         A splice passes what the other end sent: a case in which the tester itself sent such a
         packet is left out there.
         """
 
         def make(
-            side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
+            its_side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
         ) -> Expectation | None:
+            if side not in (None, its_side):
+                return None
             if self.model == "splice" and any(matches(t, o) for t in templates for o in sent):
                 return None
-            return Never(side, self.clause, direction, forbidden=templates)
+            return Never(its_side, self.clause, direction, forbidden=templates)
 
         self._demands.append(make)
 
@@ -166,8 +237,9 @@ class Watch:
         about: tuple[type[Packet], ...] = (),
         given_sent: Callable[[Sequence[Packet]], Rule | None] | None = None,
         mild: bool = False,
+        side: str | None = None,
     ) -> None:
-        """A rule over the conversation holds on every connection.
+        """A rule over the conversation holds on every connection (of one side, or of any).
 
         given_sent: makes the rule from all that the tester sent in the case; None: it is left out.
         about, mild: as in Follows.
@@ -183,13 +255,13 @@ class Watch:
             return latest[0][1]
 
         def make(
-            side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
+            its_side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
         ) -> Expectation | None:
-            used = rule_for(sent)
+            used = rule_for(sent) if side in (None, its_side) else None
             if used is None:
                 return None
             return Follows(
-                side,
+                its_side,
                 self.clause,
                 direction,
                 rule=used,
@@ -214,6 +286,28 @@ class Watch:
                 return None
             closed = judge.ended(direction) == "FIN"
             return Framed(side, self.clause, direction, closed=closed)
+
+        self._demands.append(make)
+
+    def well_formed(self) -> None:
+        """Every packet, or frame, has the form of its type.
+
+        What the tester itself malformed in a case is left aside in it: parts of such a packet may
+        come back, and a splice passes all of it.
+        """
+        latest: list[tuple[Sequence[bytes], frozenset[int | None]]] = []
+
+        def make(
+            side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
+        ) -> Expectation | None:
+            if direction.source[1] == FRAMES:
+                return WellFormed(side, self.clause, direction)
+            if not latest or latest[0][0] is not sent:
+                latest[:] = [(sent, _malformed_families(sent))]
+            excused = latest[0][1]
+            if excused and self.model == "splice":
+                return None
+            return WellFormed(side, self.clause, direction, excused=excused)
 
         self._demands.append(make)
 

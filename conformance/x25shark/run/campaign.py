@@ -449,7 +449,8 @@ class Campaign:
 
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""
-        watch = Watch(purpose.clause, self.profile.relay_model)
+        roles = {side.upper(): line.role for side, line in self.profile.line.by_side().items()}
+        watch = Watch(purpose.clause, self.profile.relay_model, roles)
         body(watch)
         if self._not_to_run(purpose) is None:
             self.watched.append(Watched(purpose, watch))

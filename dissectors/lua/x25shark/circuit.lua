@@ -119,7 +119,7 @@ local function on_accept(c, p, from, found)
     blame(found, "state.invalid", "Call Accepted to a fast select call with restriction on response")
   end
   if c.call.fast_select < 2 and p.user_data_length then
-    blame(found, "length.invalid", "called user data without fast select")
+    blame(found, "user_data.invalid", "called user data without fast select")
   end
   sender.connected, other.connected = true, true
   negotiate(c, p, c.call.caller)
@@ -136,7 +136,7 @@ local function on_clear(c, p, from, found)
     c.call = { caller = from, fast_select = 0 }
   end
   if c.call and c.call.fast_select < 2 and p.user_data_length then
-    blame(found, "length.invalid", "clear user data without fast select")
+    blame(found, "user_data.invalid", "clear user data without fast select")
   end
   sender.connected = false
   if other.clearing then -- both sent a Clear: each takes the other's as confirmation
@@ -282,7 +282,7 @@ local function on_numbered(c, p, from, octets, found)
     return nil
   end
   if c.modulo and c.modulo ~= p.modulo then
-    blame(found, "gfi.invalid", "the modulus differs from that of the call")
+    blame(found, "modulo.differs", "the modulus differs from that of the call")
     return nil
   end
   local modulus = p.modulo == 2 and 128 or 8
@@ -293,7 +293,7 @@ local function on_numbered(c, p, from, octets, found)
   check_p_s(p, modulus, sender, other, found)
   if sender.packet_size and (p.user_data_length or 0) > 2 ^ sender.packet_size then
     blame(
-      found, "length.invalid", "%d octets of user data, the packet size is %d",
+      found, "packet_size.exceeded", "%d octets of user data, the packet size is %d",
       p.user_data_length, math.floor(2 ^ sender.packet_size)
     )
   end

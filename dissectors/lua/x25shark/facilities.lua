@@ -58,6 +58,9 @@ facilities.known = {
   [0xd3] = { dte = true, name = "protection", fields = {} },
 }
 
+-- The least and the largest value of both octets: 16 to 4096 octets, 1 to 127 packets (X.25 7.2.2).
+local RANGES = { [0x42] = { 4, 12 }, [0x43] = { 1, 127 } }
+
 -- A facility field of at most 109 octets holds at most 54 facilities; a hostile one can hold 255
 -- octets, and never more entries than octets.
 local function class_length(code)
@@ -154,6 +157,12 @@ function facilities.cut(octets)
           facility.values[#facility.values + 1] = { name, field[2] - 1, field[3], math.floor(value) }
         else
           facility.problem = string.format("facility 0x%02x holds a half-octet above 9", code)
+        end
+      end
+      local range = RANGES[code]
+      for _, value in ipairs(range and facility.values or {}) do
+        if value[4] < range[1] or value[4] > range[2] then
+          facility.problem = string.format("facility 0x%02x with the value %d", code, value[4])
         end
       end
       if meaning.semi_octets and facility.value ~= "" then

@@ -53,6 +53,9 @@ local function rejection(f, octets, extended)
     add(f, "v_r", 3, 1, bits(field:byte(2), 6, 8))
     add(f, "c_r", 3, 1, bits(field:byte(2), 5, 5))
     add(f, "v_s", 3, 1, bits(field:byte(2), 2, 4))
+    if bits(field:byte(2), 1, 1) + bits(reasons, 5, 8) > 0 then
+      blame(f, "information.reserved", "FRMR with a reserved bit that is not 0")
+    end
   end
   for place, name in ipairs({ "w", "x", "y", "z" }) do
     add(f, name, 1 + wanted, 1, bits(reasons, place, place))

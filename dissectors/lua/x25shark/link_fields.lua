@@ -62,6 +62,7 @@ function link_fields.register(made, experts)
     { "control.undefined", "Undefined control field" },
     { "control.short", "Control field ends early", malformed },
     { "information.length", "Information field of a length that is not permitted" },
+    { "information.reserved", "Reserved bit that is not 0" },
     { "repeated", "I frame sent again, or out of sequence", sequence, expert.severity.NOTE },
   })
 end

@@ -375,6 +375,13 @@ local function leave_rest(p)
   end
 end
 
+-- In the packets of calls bit 8 of octet 1 says how the addresses are written: it needs some.
+local function a_bit(p)
+  if p.q == 1 and (p.type == 0x0f or p.type == 0x13 or p.type == 0x17) and not p.called_address_length then
+    blame(p, "gfi.invalid", "bit 8 of octet 1 is set in a %s without addresses", p.name)
+  end
+end
+
 -- Decode the octets (a string) of one packet.
 function packet.decode(octets)
   local p = { length = #octets, items = {}, problems = {}, name = "Undefined" }
@@ -406,6 +413,7 @@ function packet.decode(octets)
   elseif good_gfi and entry then
     p.type = third
     unnumbered(p, octets, entry)
+    a_bit(p)
   else
     add(p, "type", 2, 1, third)
     if good_gfi then

@@ -277,3 +277,25 @@ def calls_stay(patch: Patch) -> None:
         interface.stop_timer()
 
     patch.replace(SerialInterface, "link_down", link_down)
+
+
+@fault("BUG-LAPB-30", "an octet of information in UA")
+def information_in_ua(patch: Patch) -> None:
+    @patch.wrap(Lapb, "respond")
+    def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
+        original(station, kind, f, b"\0" if kind == Control.UA else field)
+
+
+@fault("BUG-LAPB-31", "DM has the address of a command")
+def dm_as_command(patch: Patch) -> None:
+    @patch.wrap(lapb_frames, "unnumbered")
+    def unnumbered(original: Any, address: int, kind: int, p_f: bool, field: bytes = b"") -> bytes:
+        octets: bytes = original(address, kind, p_f, field)
+        return bytes((octets[0] ^ 2,)) + octets[1:] if kind == Control.DM else octets
+
+
+@fault("BUG-LAPB-32", "every RR has F=1")
+def final_in_rr(patch: Patch) -> None:
+    @patch.wrap(Lapb, "acknowledge_with")
+    def acknowledge_with(original: Any, station: Lapb, kind: int, f: bool) -> None:
+        original(station, kind, f or kind == Control.RR)

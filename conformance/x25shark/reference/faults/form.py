@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults in the form of the packets that the router makes itself."""
+
+from dataclasses import replace
+from typing import Any
+
+from .. import addresses, codec
+from ..channel import Channel
+from ..codec import Call, Clear
+from ..codes import Type
+from ..facilities import WINDOW_SIZE, Facilities, Facility, Pair
+from ..relay import Relay
+from .registry import Patch, fault
+
+D_BIT, BIT_8 = 0x40, 0x80
+
+
+@fault("BUG-FORM-01", "an octet behind the diagnostic of a Reset to the called side")
+def octet_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        longer = octets[2] == Type.RESET and not channel.accepted
+        original(channel, octets + b"\0" if longer else octets)
+
+
+@fault("BUG-FORM-02", "an octet behind RR")
+def octet_behind_rr(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_flow")
+    def encode_flow(original: Any, modulo: int, lcn: int, kind: int, p_r: int) -> bytes:
+        return bytes(original(modulo, lcn, kind, p_r)) + b"\0"
+
+
+@fault("BUG-FORM-03", "the D bit set in Clear")
+def d_bit_in_clear(patch: Patch) -> None:
+    _bits_in_clear(patch, D_BIT)
+
+
+@fault("BUG-FORM-04", "bit 8 of octet 1 set in Clear")
+def bit_8_in_clear(patch: Patch) -> None:
+    _bits_in_clear(patch, BIT_8)
+
+
+def _bits_in_clear(patch: Patch, bits: int) -> None:
+    @patch.wrap(codec, "encode_clear")
+    def encode_clear(original: Any, modulo: int, lcn: int, clear: Clear) -> bytes:
+        octets: bytes = original(modulo, lcn, clear)
+        return bytes((octets[0] | bits,)) + octets[1:]
+
+
+@fault("BUG-FORM-05", "the half-octet behind an odd number of digits is F")
+def filler_f(patch: Patch) -> None:
+    @patch.wrap(addresses, "encode")
+    def encode(original: Any, parties: addresses.Addresses) -> bytes:
+        octets: bytes = original(parties)
+        if len(parties.called + parties.calling) % 2:
+            octets = octets[:-1] + bytes((octets[-1] | 0x0F,))
+        return octets
+
+
+@fault("BUG-FORM-06", "Interrupt Confirmation with the octets of the Interrupt")
+def confirmation_with_data(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_interrupt")
+    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
+        vars(channel)["interrupt_octets"] = octets[3:]
+        original(channel, octets)
+
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        if octets[2] == Type.INTERRUPT_CONFIRMATION:
+            octets += vars(channel).get("interrupt_octets", b"")
+        original(channel, octets)
+
+
+@fault("BUG-FORM-07", "bit 1 of octet 4 set in RR of modulo 128")
+def bit_1_of_rr(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_flow")
+    def encode_flow(original: Any, modulo: int, lcn: int, kind: int, p_r: int) -> bytes:
+        octets: bytes = original(modulo, lcn, kind, p_r)
+        return octets[:3] + bytes(octet | 1 for octet in octets[3:])
+
+
+@fault("BUG-FORM-08", "Call Connected names the window size twice")
+def window_twice(patch: Patch) -> None:
+    @patch.wrap(Channel, "accept")
+    def accept(original: Any, channel: Channel, call: Call) -> None:
+        pair = call.facilities.pair(WINDOW_SIZE) or Pair(2, 2)
+        again = Facility(WINDOW_SIZE, bytes(pair), bytes((WINDOW_SIZE, *pair)))
+        items = [*call.facilities.items, again]
+        original(channel, replace(call, facilities=Facilities(items, call.facilities.marked)))
+
+
+@fault("BUG-FORM-09", "Call Connected gives back the user data of the Call")
+def user_data_back(patch: Patch) -> None:
+    @patch.wrap(Relay, "connected_packet")
+    def connected_packet(original: Any, relay: Relay, accept: Call) -> Call:
+        connected: Call = original(relay, accept)
+        return replace(connected, user_data=connected.user_data or relay.call.user_data)
+
+
+@fault("BUG-FORM-10", "the Clear of a call modulo 128 has the octet 1 of modulo 8")
+def clear_of_modulo_8(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_clear")
+    def encode_clear(original: Any, _modulo: int, lcn: int, clear: Clear) -> bytes:
+        return bytes(original(8, lcn, clear))
+
+
+@fault("BUG-FORM-11", "the called side is reset for an error of the caller with cause 0x02")
+def undefined_cause(patch: Patch) -> None:
+    @patch.wrap(Channel, "remote_reset_cause")
+    def remote_reset_cause(original: Any, channel: Channel, cause: int) -> int:
+        return 0x02 if channel.accepted else int(original(channel, cause))

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Purposes about the form of everything that the router sends, in a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from scapy_x25.lapb import ADDRESS_A, ADDRESS_B
+from scapy_x25.tables import causes
+
+from ..judges.expectation import PacketView
+from ..judges.form import fast_select_of
+from ..judges.frames import decode_frame
+from ..judges.watch import Rule
+from .language import (
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearRequest,
+    Conversation,
+    LapbDISC,
+    LapbDM,
+    LapbFRMR,
+    LapbI,
+    LapbSABM,
+    LapbUA,
+    Packet,
+    PvcSetup,
+    ResetRequest,
+    RestartRequest,
+    Watch,
+    not_in,
+    purpose,
+)
+
+_NAMES: dict[type[Packet], str] = {
+    ClearRequest: "clear",
+    ResetRequest: "reset",
+    RestartRequest: "restart",
+}
+# From here on a cause is that of a DTE (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1).
+_OF_A_DTE = 0x80
+
+
+@purpose("PLP-FORM-01")
+def test_form_of_every_packet(watch: Watch) -> None:
+    watch.well_formed()
+
+
+@purpose("PLP-FORM-02")
+def test_user_data_only_with_fast_select(watch: Watch) -> None:
+    watch.always(
+        "user data in Call Accepted and Clear only where the call asked for fast select",
+        given_sent=_user_data_rule,
+        about=(CallAccepted, ClearRequest),
+    )
+
+
+def _user_data_rule(sent: Sequence[Packet]) -> Rule | None:
+    """No rule where the tester itself gave user data beside a call without fast select."""
+    answers = [p for p in sent if isinstance(p, (CallAccepted, ClearRequest))]
+    given = any(p.fields.get("user_data") for p in answers)
+    plain = any(isinstance(p, CallRequest) and fast_select_of(p) < 2 for p in sent)
+    return None if given and plain else _unasked_user_data
+
+
+def _unasked_user_data(conversation: Conversation) -> PacketView | None:
+    asked = False
+    for sent, packet, view in conversation:
+        if isinstance(packet, CallRequest):
+            asked = fast_select_of(packet) >= 2
+        elif sent or asked or not isinstance(packet, (CallAccepted, ClearRequest)):
+            continue
+        elif packet.fields.get("user_data"):
+            return view
+    return None
+
+
+@purpose("PLP-FORM-03")
+def test_modulo_of_a_call(watch: Watch) -> None:
+    watch.always(
+        "packets of the modulo that the call was set up with",
+        given_sent=partial(_modulo_rule, splice=watch.model == "splice"),
+        about=(CallRequest, CallAccepted, PvcSetup),
+    )
+
+
+def _modulo_rule(sent: Sequence[Packet], *, splice: bool) -> Rule | None:
+    mixed = len({p.fields.get("modulo") for p in sent}) > 1
+    return None if splice and mixed else _other_modulo
+
+
+def _other_modulo(conversation: Conversation) -> PacketView | None:
+    """The first packet of another modulo in a call that is up; until then it may be refused.
+
+    Where the tester itself changes the modulo, nothing more is asked.
+    """
+    modulo: int | None = None
+    up = False
+    for sent, packet, view in conversation:
+        if isinstance(packet, (CallRequest, PvcSetup)) and not up:
+            modulo = packet.fields.get("modulo")
+        up = up or isinstance(packet, CallAccepted)
+        if up and modulo is not None and packet.fields.get("modulo") != modulo:
+            return None if sent else view
+        if isinstance(packet, (ClearRequest, ClearConfirmation)):
+            modulo, up = None, False
+    return None
+
+
+@purpose("PLP-FORM-04")
+def test_causes_are_defined(watch: Watch) -> None:
+    watch.always(
+        "causes that X.25 defines, or that the other end gave",
+        given_sent=_cause_rule,
+        about=tuple(_NAMES),
+    )
+
+
+def _cause_rule(sent: Sequence[Packet]) -> Rule:
+    given = {p.fields.get("cause") for p in sent if type(p) in _NAMES}
+
+    def rule(conversation: Conversation) -> PacketView | None:
+        for from_tester, packet, view in conversation:
+            name = _NAMES.get(type(packet))
+            if from_tester or name is None:
+                continue
+            cause = packet.fields.get("cause")
+            if cause is not None and cause < _OF_A_DTE and cause not in given | {*causes(name)}:
+                return view
+        return None
+
+    return rule
+
+
+@purpose("LAPB-FORM-01")
+def test_form_of_every_frame(watch: Watch) -> None:
+    watch.well_formed()
+
+
+@purpose("LAPB-FORM-02")
+def test_addresses_of_commands_and_responses(watch: Watch) -> None:
+    for side, role in watch.roles.items():
+        command, response = _addresses(role)
+        watch.never(
+            *(kind(address=not_in(command)) for kind in (LapbI, LapbSABM, LapbDISC)),
+            *(kind(address=not_in(response)) for kind in (LapbUA, LapbDM, LapbFRMR)),
+            side=side,
+        )
+
+
+def _addresses(role: str) -> tuple[int, int]:
+    """Address of the commands and of the responses that a router in this role sends (2.4.2)."""
+    return (ADDRESS_A, ADDRESS_B) if role == "dce" else (ADDRESS_B, ADDRESS_A)
+
+
+@purpose("LAPB-FORM-03")
+def test_final_bit_answers_a_poll(watch: Watch) -> None:
+    for side, role in watch.roles.items():
+        watch.always(
+            "responses with F=1 only to a command with P=1",
+            partial(_unasked_final, address=_addresses(role)[1]),
+            side=side,
+        )
+
+
+def _unasked_final(conversation: Conversation, *, address: int) -> PacketView | None:
+    """The first response with F=1 that no poll explains.
+
+    address: that of the router's responses and of the tester's commands. One poll may have come
+    before the case began. FRMR is left aside: it may be sent again for other reasons.
+    """
+    polls = 1
+    for sent, _, view in conversation:
+        frame = decode_frame(view.octets)
+        if frame is None or frame.fields["address"] != address or not frame.fields.get("p_f"):
+            continue
+        if sent:
+            polls += 1
+        elif not isinstance(frame, LapbFRMR):
+            if not polls:
+                return view
+            polls -= 1
+    return None

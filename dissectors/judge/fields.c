@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "answer.h"
+
 static const char *const names[KNOWN_FIELDS] = {
     [KNOWN_IP_SRC] = "ip.src",
     [KNOWN_IP_DST] = "ip.dst",
@@ -24,6 +26,7 @@ static const char *const names[KNOWN_FIELDS] = {
     [KNOWN_EXPERT_MESSAGE] = "_ws.expert.message",
     [KNOWN_EXPERT_SEVERITY] = "_ws.expert.severity",
     [KNOWN_LUA_ERROR] = "_ws.lua.error",
+    [KNOWN_TYPE] = "x25s.type",
 };
 
 static const char *const strict_protocols[] = {"x25s", "xots", "x25t", "hdlcs", "lapbs"};
@@ -121,22 +124,13 @@ char *fields_text(const field_info *finfo)
     return valid;
 }
 
-static char *hexadecimal(const uint8_t *octets, size_t count)
+bool fields_is_octets(const header_field_info *field)
 {
-    static const char digits[] = "0123456789abcdef";
-    char *text = g_malloc(2 * count + 1);
-
-    for (size_t i = 0; i < count; i++) {
-        text[2 * i] = digits[octets[i] >> 4];
-        text[2 * i + 1] = digits[octets[i] & 15];
-    }
-    text[2 * count] = '\0';
-    return text;
+    return field->type == FT_BYTES;
 }
 
-JsonNode *fields_json(const field_info *finfo)
+void fields_write(GString *answer, const field_info *finfo)
 {
-    JsonNode *node = json_node_alloc();
     char *text;
     size_t count;
 
@@ -147,29 +141,23 @@ JsonNode *fields_json(const field_info *finfo)
     case FT_UINT32:
     case FT_CHAR:
     case FT_FRAMENUM:
-        return json_node_init_int(node, compat_number(finfo));
+        answer_number(answer, compat_number(finfo));
+        break;
     case FT_UINT64:
     case FT_BOOLEAN:
-        return json_node_init_int(node, (gint64)compat_number64(finfo));
+        answer_number(answer, (int64_t)compat_number64(finfo));
+        break;
     case FT_BYTES: {
         const uint8_t *octets = compat_octets(finfo, &count);
 
-        JsonObject *object = json_object_new();
-
-        text = hexadecimal(octets, count);
-        json_object_set_string_member(object, "hex", text);
-        g_free(text);
-        json_node_init_object(node, object);
-        json_object_unref(object);
-        return node;
+        answer_octets(answer, octets, count);
+        break;
     }
     default:
         text = fields_text(finfo);
-        break;
+        answer_string(answer, text);
+        g_free(text);
     }
-    json_node_init_string(node, text);
-    g_free(text);
-    return node;
 }
 
 const field_info *fields_first(const epan_dissect_t *dissect, enum known_field field)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields of the dissection tree: which ones the judge needs, and their values as JSON. */
+/* Fields of the dissection tree: which ones the judge needs, and their values in the answer. */
 #ifndef X25SHARK_FIELDS_H
 #define X25SHARK_FIELDS_H
 
 #include <stdbool.h>
 
-#include <json-glib/json-glib.h>
+#include <glib.h>
 
 #include "compat.h"
 
@@ -29,6 +29,7 @@ enum known_field {
     KNOWN_EXPERT_MESSAGE,
     KNOWN_EXPERT_SEVERITY,
     KNOWN_LUA_ERROR,
+    KNOWN_TYPE,
     KNOWN_FIELDS
 };
 
@@ -46,8 +47,11 @@ const GArray *fields_wanted(void);
 /* True for the field that names an expert info of the strict protocols. */
 bool fields_is_expert(const header_field_info *field);
 
-/* A field's value: numbers and booleans as numbers, octets as {"hex": digits}, else text. */
-JsonNode *fields_json(const field_info *finfo);
+/* Whether the field's values are octets. */
+bool fields_is_octets(const header_field_info *field);
+
+/* Add a field's value: numbers and booleans as numbers, octets in hexadecimal, else text. */
+void fields_write(GString *answer, const field_info *finfo);
 
 /* A field's value as text, to be freed with g_free. */
 char *fields_text(const field_info *finfo);

@@ -4,15 +4,23 @@
 #define X25SHARK_FILTERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "compat.h"
+
+/* A set of packet types (x25s.type is one octet). */
+struct types {
+    uint64_t bits[4];
+};
 
 /* A filter of a request. {k} in its text stands for the number of a packet in its frame; a filter
  * without {k} is evaluated once for each frame. */
 struct filter {
     const char *text;
     bool per_packet;
-    GPtrArray *compiled; /* dfilter_t for k = 1, 2, ... or, without {k}, for the frame */
+    bool typed;          /* it can only hold for a packet of one of these types */
+    struct types types;
+    GPtrArray *compiled; /* dfilter_t for k = 1, 2, ... (or NULL) or, without {k}, for the frame */
 };
 
 /* The compiled filters live in a cache across requests. */
@@ -23,6 +31,12 @@ void filters_trim(void);
 
 /* False with a message (to be freed with g_free) if the text is no display filter. */
 bool filter_prepare(struct filter *filter, const char *text, char **message);
+
+/* Whether the filter can hold for a packet with these types at all. Says true where it is not sure:
+ * most filters begin with the packet type, and need not be evaluated for packets of another. */
+bool filter_may_hold(const struct filter *filter, const struct types *types);
+
+void types_add(struct types *types, uint32_t type);
 
 /* The filter for packet k of a frame (k from 1), or for the frame if it has no {k}. */
 dfilter_t *filter_for(struct filter *filter, unsigned k, char **message);

@@ -14,6 +14,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "answer.h"
 #include "channel.h"
 #include "compat.h"
 #include "fields.h"
@@ -92,28 +93,23 @@ static bool start_wireshark(const char *program, const char *lua)
     return true;
 }
 
-static bool send_node(struct channel *channel, JsonNode *node)
+static bool send_answer(struct channel *channel, GString *answer)
 {
-    size_t length = 0;
-    char *text = json_to_string(node, FALSE);
     bool sent;
 
-    length = strlen(text);
-    text[length] = '\n';
-    sent = channel_write(channel, text, length + 1);
-    g_free(text);
-    json_node_unref(node);
+    g_string_append_c(answer, '\n');
+    sent = channel_write(channel, answer->str, answer->len);
+    g_string_free(answer, TRUE);
     return sent;
 }
 
 static bool send_ready(struct channel *channel)
 {
-    JsonObject *ready = json_object_new();
-    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    GString *ready = g_string_new("{\"ready\":");
 
-    json_object_set_string_member(ready, "ready", epan_get_version());
-    json_node_take_object(node, ready);
-    return send_node(channel, node);
+    answer_string(ready, epan_get_version());
+    g_string_append_c(ready, '}');
+    return send_answer(channel, ready);
 }
 
 static void serve(struct channel *channel)
@@ -125,7 +121,7 @@ static void serve(struct channel *channel)
         GError *error = NULL;
         JsonNode *request = json_from_string(line, &error);
 
-        going = send_node(channel, reading_answer(request, channel->capture));
+        going = send_answer(channel, reading_answer(request, channel->capture));
         if (channel->capture >= 0) {
             close(channel->capture);
             channel->capture = -1;

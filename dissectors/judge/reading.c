@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "compat.h"
 #include "fields.h"
 #include "filters.h"
@@ -34,23 +35,24 @@ struct request {
     unsigned field_count;
 };
 
-static JsonNode *error_answer(const struct request *request, const char *kind, gint64 place,
-                              const char *message)
+static GString *error_answer(const struct request *request, const char *kind, gint64 place,
+                             const char *message)
 {
-    JsonObject *error = json_object_new();
-    JsonObject *answer = json_object_new();
-    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    GString *answer = g_string_new("{\"load\":");
     char *valid = g_utf8_make_valid(message, -1);
 
-    json_object_set_string_member(error, "kind", kind);
-    if (place >= 0)
-        json_object_set_int_member(error, "place", place);
-    json_object_set_string_member(error, "message", valid);
-    json_object_set_int_member(answer, "load", request->id);
-    json_object_set_object_member(answer, "error", error);
-    json_node_take_object(node, answer);
+    answer_number(answer, request->id);
+    g_string_append(answer, ",\"error\":{\"kind\":");
+    answer_string(answer, kind);
+    if (place >= 0) {
+        g_string_append(answer, ",\"place\":");
+        answer_number(answer, place);
+    }
+    g_string_append(answer, ",\"message\":");
+    answer_string(answer, valid);
+    g_string_append(answer, "}}");
     g_free(valid);
-    return node;
+    return answer;
 }
 
 /* An array of strings of the request; an absent one is empty. False if it is anything else. */
@@ -76,7 +78,7 @@ static bool strings_of(JsonObject *object, const char *name, unsigned most, Json
 }
 
 /* Fill the request; an answer instead if it is wrong. */
-static JsonNode *understand(JsonNode *node, struct request *request)
+static GString *understand(JsonNode *node, struct request *request)
 {
     JsonArray *filters, *fields;
     char *message;
@@ -100,7 +102,7 @@ static JsonNode *understand(JsonNode *node, struct request *request)
 
             request->filter_count = i + 1;
             if (!filter_prepare(&request->filters[i], text, &message)) {
-                JsonNode *answer = error_answer(request, "filter", i, message);
+                GString *answer = error_answer(request, "filter", i, message);
 
                 g_free(message);
                 return answer;
@@ -142,31 +144,37 @@ static void prime(epan_dissect_t *dissect, const struct request *request)
                                         g_ptr_array_index(request->filters[i].compiled, 0));
 }
 
-/* Evaluate all filters on the frame; false with a message if a filter cannot be compiled for a k. */
-static bool evaluate(epan_dissect_t *dissect, struct request *request, unsigned frame,
-                     unsigned packets, JsonArray **hits, unsigned *count, char **message)
+struct passage {
+    unsigned frames;
+    unsigned hit_count;
+    GString **hits;
+    struct tree_reading found;
+    char *file_error;
+    char *limit;
+};
+
+/* Evaluate a filter on the packets of a frame, or on the frame: frame and k of each hit. False with a
+ * message if it cannot be compiled for a k. */
+static bool evaluate(epan_dissect_t *dissect, struct filter *filter, const GArray *types,
+                     struct passage *passage, GString *hits)
 {
-    for (unsigned i = 0; i < request->filter_count; i++) {
-        struct filter *filter = &request->filters[i];
-        unsigned first = filter->per_packet ? 1 : 0;
-        unsigned last = filter->per_packet ? packets : 0;
+    unsigned first = filter->per_packet ? 1 : 0;
+    unsigned last = filter->per_packet ? types->len : 0;
 
-        for (unsigned k = first; k <= last; k++) {
-            dfilter_t *compiled = filter_for(filter, k, message);
+    for (unsigned k = first; k <= last; k++) {
+        if (k > 0 && !filter_may_hold(filter, &g_array_index(types, struct types, k - 1)))
+            continue;
+        dfilter_t *compiled = filter_for(filter, k, &passage->limit);
 
-            if (compiled == NULL)
-                return false;
-            if (!dfilter_apply_edt(compiled, dissect))
-                continue;
-            JsonArray *hit = json_array_sized_new(2);
-
-            json_array_add_int_element(hit, frame);
-            json_array_add_int_element(hit, k);
-            json_array_add_array_element(hits[i], hit);
-            if (++*count > READING_MOST_HITS) {
-                *message = g_strdup("too many hits");
-                return false;
-            }
+        if (compiled == NULL)
+            return false;
+        if (!dfilter_apply_edt(compiled, dissect))
+            continue;
+        answer_number(hits, passage->frames);
+        answer_number(hits, k);
+        if (++passage->hit_count > READING_MOST_HITS) {
+            passage->limit = g_strdup("too many hits");
+            return false;
         }
     }
     return true;
@@ -199,15 +207,6 @@ static wtap *open_capture(int descriptor, char **message)
     g_free(info);
     return file;
 }
-
-struct passage {
-    unsigned frames;
-    unsigned hit_count;
-    JsonArray **hits;
-    struct tree_reading found;
-    char *file_error;
-    char *limit;
-};
 
 static void dissect_all(wtap *file, struct request *request, struct passage *passage)
 {
@@ -242,14 +241,13 @@ static void dissect_all(wtap *file, struct request *request, struct passage *pas
             reference = &first;
         }
         compat_record_dissect(dissect, file, &record, &frame);
-        unsigned packets = tree_read(&passage->found, dissect, passage->frames, request->fields,
-                                     request->field_count);
-
+        tree_read(&passage->found, dissect, passage->frames, request->fields,
+                  request->field_count);
         if (passage->found.packet_count > READING_MOST_PACKETS)
             passage->limit = g_strdup("too many packets in the capture");
-        else
-            evaluate(dissect, request, passage->frames, packets, passage->hits,
-                     &passage->hit_count, &passage->limit);
+        for (unsigned i = 0; i < request->filter_count && passage->limit == NULL; i++)
+            evaluate(dissect, &request->filters[i], passage->found.types, passage,
+                     passage->hits[i]);
         frame_data_set_after_dissect(&frame, &octets);
         last = frame;
         last.pfd = NULL;
@@ -267,32 +265,50 @@ static void dissect_all(wtap *file, struct request *request, struct passage *pas
     g_array_free(provider.times, TRUE);
 }
 
-static JsonNode *whole_answer(const struct request *request, struct passage *passage, gint64 started)
+static void add_array(GString *answer, const char *name, const GString *elements)
 {
-    JsonObject *answer = json_object_new();
-    JsonArray *hits = json_array_sized_new(request->filter_count);
-    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
-
-    for (unsigned i = 0; i < request->filter_count; i++)
-        json_array_add_array_element(hits, json_array_ref(passage->hits[i]));
-    json_object_set_int_member(answer, "load", request->id);
-    json_object_set_int_member(answer, "frames", passage->frames);
-    json_object_set_array_member(answer, "packets", json_array_ref(passage->found.packets));
-    json_object_set_array_member(answer, "tcp", json_array_ref(passage->found.tcp));
-    json_object_set_array_member(answer, "hits", hits);
-    json_object_set_array_member(answer, "experts", json_array_ref(passage->found.experts));
-    json_object_set_array_member(answer, "differences", json_array_ref(passage->found.differences));
-    json_object_set_array_member(answer, "lua_errors", json_array_ref(passage->found.lua_errors));
-    if (passage->file_error != NULL)
-        json_object_set_string_member(answer, "malformed_file", passage->file_error);
-    else
-        json_object_set_null_member(answer, "malformed_file");
-    json_object_set_double_member(answer, "ms", (double)(g_get_monotonic_time() - started) / 1000);
-    json_node_take_object(node, answer);
-    return node;
+    g_string_append_printf(answer, ",\"%s\":[", name);
+    g_string_append_len(answer, elements->str, (gssize)elements->len);
+    g_string_append_c(answer, ']');
 }
 
-JsonNode *reading_answer(JsonNode *node, int descriptor)
+static GString *whole_answer(const struct request *request, struct passage *passage, gint64 started)
+{
+    const struct tree_reading *found = &passage->found;
+    GString *answer = g_string_sized_new(found->packets->len + 4096);
+
+    g_string_append_printf(answer, "{\"load\":%" G_GINT64_FORMAT ",\"frames\":%u,\"octets\":[",
+                           request->id, passage->frames);
+    for (unsigned i = 0; i < request->field_count; i++)
+        if (fields_is_octets(request->fields[i]))
+            answer_number(answer, i);
+    g_string_append_c(answer, ']');
+    add_array(answer, "ends", found->ends);
+    add_array(answer, "packets", found->packets);
+    add_array(answer, "tcp", found->tcp);
+    g_string_append(answer, ",\"hits\":[");
+    for (unsigned i = 0; i < request->filter_count; i++) {
+        answer_comma(answer);
+        g_string_append_printf(answer, "[%s]", passage->hits[i]->str);
+    }
+    g_string_append_c(answer, ']');
+    add_array(answer, "experts", found->experts);
+    add_array(answer, "differences", found->differences);
+    add_array(answer, "lua_errors", found->lua_errors);
+    g_string_append(answer, ",\"malformed_file\":");
+    if (passage->file_error != NULL) {
+        char *valid = g_utf8_make_valid(passage->file_error, -1);
+
+        answer_string(answer, valid);
+        g_free(valid);
+    } else {
+        g_string_append(answer, "null");
+    }
+    g_string_append_printf(answer, ",\"us\":%" G_GINT64_FORMAT "}", g_get_monotonic_time() - started);
+    return answer;
+}
+
+GString *reading_answer(JsonNode *node, int descriptor)
 {
     struct request request = {.id = -1};
     struct passage passage = {0};
@@ -300,7 +316,7 @@ JsonNode *reading_answer(JsonNode *node, int descriptor)
     char *message;
 
     filters_trim();
-    JsonNode *answer = understand(node, &request);
+    GString *answer = understand(node, &request);
 
     if (answer == NULL && descriptor < 0)
         answer = error_answer(&request, "request", -1, "no capture came with the request");
@@ -317,9 +333,9 @@ JsonNode *reading_answer(JsonNode *node, int descriptor)
         return answer;
     }
     tree_reading_init(&passage.found);
-    passage.hits = g_new0(JsonArray *, request.filter_count + 1);
+    passage.hits = g_new0(GString *, request.filter_count + 1);
     for (unsigned i = 0; i < request.filter_count; i++)
-        passage.hits[i] = json_array_new();
+        passage.hits[i] = g_string_new(NULL);
     dissect_all(file, &request, &passage);
     wtap_close(file);
     if (passage.limit != NULL)
@@ -327,7 +343,7 @@ JsonNode *reading_answer(JsonNode *node, int descriptor)
     else
         answer = whole_answer(&request, &passage, started);
     for (unsigned i = 0; i < request.filter_count; i++)
-        json_array_unref(passage.hits[i]);
+        g_string_free(passage.hits[i], TRUE);
     g_free(passage.hits);
     g_free(passage.limit);
     g_free(passage.file_error);

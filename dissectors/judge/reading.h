@@ -13,7 +13,18 @@
 #define READING_MOST_FIELDS 256u
 
 /* Answer a request {"load": id, "filters": [...], "fields": [...]} on the capture that is open as
- * `descriptor`. The answer has either "error" or the whole reading. */
-JsonNode *reading_answer(JsonNode *request, int descriptor);
+ * `descriptor`. The answer is JSON text, to be freed with g_string_free; it has "load" and either
+ * "error" {kind, place, message} or the whole reading:
+ *
+ *   frames          how many there are
+ *   octets          places (in the request) of the fields whose values are octets, in hexadecimal
+ *   ends            [stream, source, port, destination, port]; others refer to it by its place
+ *   packets         [frame, k, end, offset, field, value, field, value ...]; -1: unknown
+ *   tcp             [frame, end, flags, sequence, length, offset]
+ *   hits            for each filter: frame, k, frame, k ...
+ *   experts         [frame, k, offset, id, message, severity]
+ *   differences     [frame, k, text]
+ *   lua_errors, malformed_file, us (microseconds that it took) */
+GString *reading_answer(JsonNode *request, int descriptor);
 
 #endif

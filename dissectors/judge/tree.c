@@ -6,6 +6,7 @@
 
 #include <epan/expert.h>
 
+#include "answer.h"
 #include "fields.h"
 
 #define TCP_FIN 0x01
@@ -26,31 +27,44 @@ struct visit {
     unsigned k;           /* packets seen in the frame */
     unsigned inside;      /* k of the packet being visited, 0 outside */
     int64_t offset;       /* of the unit being visited, -1 if unknown */
-    JsonObject *packet;   /* being filled, or NULL */
-    const JsonObject *head;
+    int end;              /* who sent the frame to whom, as a place in ends; -1 if unknown */
+    GString *values;      /* of the packet being visited */
     const header_field_info **fields;
     unsigned field_count;
 };
 
 void tree_reading_init(struct tree_reading *reading)
 {
-    reading->packets = json_array_new();
-    reading->tcp = json_array_new();
-    reading->experts = json_array_new();
-    reading->differences = json_array_new();
-    reading->lua_errors = json_array_new();
+    reading->ends = g_string_new(NULL);
+    reading->packets = g_string_new(NULL);
+    reading->tcp = g_string_new(NULL);
+    reading->experts = g_string_new(NULL);
+    reading->differences = g_string_new(NULL);
+    reading->lua_errors = g_string_new(NULL);
     reading->packet_count = 0;
+    reading->end_numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    reading->types = g_array_new(FALSE, TRUE, sizeof(struct types));
     reading->directions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 }
 
 void tree_reading_release(struct tree_reading *reading)
 {
-    json_array_unref(reading->packets);
-    json_array_unref(reading->tcp);
-    json_array_unref(reading->experts);
-    json_array_unref(reading->differences);
-    json_array_unref(reading->lua_errors);
+    g_string_free(reading->ends, TRUE);
+    g_string_free(reading->packets, TRUE);
+    g_string_free(reading->tcp, TRUE);
+    g_string_free(reading->experts, TRUE);
+    g_string_free(reading->differences, TRUE);
+    g_string_free(reading->lua_errors, TRUE);
+    g_hash_table_destroy(reading->end_numbers);
+    g_array_free(reading->types, TRUE);
     g_hash_table_destroy(reading->directions);
+}
+
+/* Begin an element of an array of the answer: it is an array as well. */
+static GString *begin(GString *text)
+{
+    answer_comma(text);
+    return g_string_append_c(text, '[');
 }
 
 static const char *severity_name(uint32_t severity)
@@ -92,19 +106,18 @@ static void visit_expert(proto_node *node, struct visit *visit)
     if (lua) {
         char *text = g_strdup_printf("frame %u: %s", visit->frame, message ? message : "Lua error");
 
-        json_array_add_string_element(visit->reading->lua_errors, text);
+        answer_string(visit->reading->lua_errors, text);
         g_free(text);
     } else if (id != NULL) {
-        JsonObject *expert = json_object_new();
+        GString *expert = begin(visit->reading->experts);
 
-        json_object_set_int_member(expert, "frame", visit->frame);
-        json_object_set_int_member(expert, "k", visit->inside);
-        if (visit->offset >= 0)
-            json_object_set_int_member(expert, "offset", visit->offset);
-        json_object_set_string_member(expert, "id", id);
-        json_object_set_string_member(expert, "message", message ? message : "");
-        json_object_set_string_member(expert, "severity", severity);
-        json_array_add_object_element(visit->reading->experts, expert);
+        answer_number(expert, visit->frame);
+        answer_number(expert, visit->inside);
+        answer_number(expert, visit->offset);
+        answer_string(expert, id);
+        answer_string(expert, message ? message : "");
+        answer_string(expert, severity);
+        g_string_append_c(expert, ']');
     }
     g_free(message);
 }
@@ -116,42 +129,25 @@ static void visit_field(const field_info *finfo, struct visit *visit)
     if (id == fields_id(KNOWN_UNIT_OFFSET) || id == fields_id(KNOWN_PACKET_OFFSET) ||
         id == fields_id(KNOWN_FRAME_OFFSET)) {
         visit->offset = compat_number(finfo);
-        if (visit->packet != NULL)
-            json_object_set_int_member(visit->packet, "offset", visit->offset);
     } else if (id == fields_id(KNOWN_DIFFERENCE) && visit->inside > 0) {
-        JsonObject *difference = json_object_new();
+        GString *difference = begin(visit->reading->differences);
         char *text = fields_text(finfo);
 
-        json_object_set_int_member(difference, "frame", visit->frame);
-        json_object_set_int_member(difference, "k", visit->inside);
-        json_object_set_string_member(difference, "text", text);
-        json_array_add_object_element(visit->reading->differences, difference);
+        answer_number(difference, visit->frame);
+        answer_number(difference, visit->inside);
+        answer_string(difference, text);
+        g_string_append_c(difference, ']');
         g_free(text);
     }
-    if (visit->packet == NULL)
+    if (visit->inside == 0)
         return;
     for (unsigned i = 0; i < visit->field_count; i++) {
         if (visit->fields[i]->id != id)
             continue;
-        JsonObject *values = json_object_get_object_member(visit->packet, "fields");
-        const char *name = finfo->hfinfo->abbrev;
-        JsonArray *list;
-
-        if (json_object_has_member(values, name)) {
-            list = json_object_get_array_member(values, name);
-        } else {
-            list = json_array_new();
-            json_object_set_array_member(values, name, list);
-        }
-        json_array_add_element(list, fields_json(finfo));
+        answer_number(visit->values, i);
+        fields_write(visit->values, finfo);
         break;
     }
-}
-
-static void copy_member(JsonObject *object, const char *name, JsonNode *value, gpointer target)
-{
-    (void)object;
-    json_object_set_member(target, name, json_node_copy(value));
 }
 
 static void visit_node(proto_node *node, gpointer data);
@@ -160,20 +156,24 @@ static void visit_node(proto_node *node, gpointer data);
  * a packet, so that one visit in order knows them. */
 static void visit_packet(proto_node *node, struct visit *visit)
 {
-    JsonObject *packet = json_object_new();
+    GString *packet = visit->reading->packets;
 
     visit->k++;
     visit->reading->packet_count++;
     visit->inside = visit->k;
-    visit->packet = packet;
-    json_object_set_int_member(packet, "frame", visit->frame);
-    json_object_set_int_member(packet, "k", visit->k);
-    json_object_foreach_member((JsonObject *)(uintptr_t)visit->head, copy_member, packet);
-    json_object_set_object_member(packet, "fields", json_object_new());
+    g_string_truncate(visit->values, 0);
     proto_tree_children_foreach(node, visit_node, visit);
-    json_array_add_object_element(visit->reading->packets, packet);
+    begin(packet);
+    answer_number(packet, visit->frame);
+    answer_number(packet, visit->k);
+    answer_number(packet, visit->end);
+    answer_number(packet, visit->offset);
+    if (visit->values->len > 0) {
+        answer_comma(packet);
+        g_string_append_len(packet, visit->values->str, (gssize)visit->values->len);
+    }
+    g_string_append_c(packet, ']');
     visit->inside = 0;
-    visit->packet = NULL;
     visit->offset = -1;
 }
 
@@ -222,17 +222,41 @@ static char *address_of(const epan_dissect_t *dissect, enum known_field v4, enum
     return finfo ? fields_text(finfo) : g_strdup("");
 }
 
+/* The place in ends of this sender and this receiver. */
+static int end_number(struct tree_reading *reading, uint32_t stream, const char *from,
+                      uint32_t from_port, const char *to, uint32_t to_port)
+{
+    GString *end = g_string_new("[");
+    gpointer known;
+
+    answer_number(end, stream);
+    answer_string(end, from);
+    answer_number(end, from_port);
+    answer_string(end, to);
+    answer_number(end, to_port);
+    g_string_append_c(end, ']');
+    if (g_hash_table_lookup_extended(reading->end_numbers, end->str, NULL, &known)) {
+        g_string_free(end, TRUE);
+        return GPOINTER_TO_INT(known);
+    }
+    int number = (int)g_hash_table_size(reading->end_numbers);
+
+    answer_comma(reading->ends);
+    g_string_append_len(reading->ends, end->str, (gssize)end->len);
+    g_hash_table_insert(reading->end_numbers, g_string_free(end, FALSE), GINT_TO_POINTER(number));
+    return number;
+}
+
 /* Follow the octets that each direction sent; report the frames that open or end a connection: those
  * with SYN, FIN or RST, and the acknowledgement that completes the handshake. */
 static void read_tcp(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned frame,
-                     JsonObject *head)
+                     int number, const char *from)
 {
     uint32_t flags = number_of(dissect, KNOWN_TCP_FLAGS);
     uint32_t sequence = number_of(dissect, KNOWN_TCP_SEQ);
     uint32_t length = number_of(dissect, KNOWN_TCP_LEN);
     char *key = g_strdup_printf("%u %s %u", number_of(dissect, KNOWN_TCP_STREAM),
-                                json_object_get_string_member(head, "src"),
-                                number_of(dissect, KNOWN_TCP_SRCPORT));
+                                from, number_of(dissect, KNOWN_TCP_SRCPORT));
     struct direction *direction = g_hash_table_lookup(reading->directions, key);
 
     if (direction == NULL) {
@@ -248,23 +272,39 @@ static void read_tcp(struct tree_reading *reading, const epan_dissect_t *dissect
     if (opened)
         direction->opening = false;
     if (opened || flags & (TCP_SYN | TCP_FIN | TCP_RST)) {
-        JsonObject *end = json_object_new();
-
-        json_object_set_int_member(end, "frame", frame);
-        json_object_foreach_member(head, copy_member, end);
-        json_object_set_int_member(end, "flags", flags);
-        json_object_set_int_member(end, "seq", sequence);
-        json_object_set_int_member(end, "len", length);
+        GString *end = begin(reading->tcp);
         /* What was sent before a FIN it says itself: octets that were lost are captured later. */
-        json_object_set_int_member(end, "offset",
-                                   flags & TCP_FIN ? sequence + (flags & TCP_SYN ? 1 : 0) - direction->first
-                                                   : direction->sent);
-        json_array_add_object_element(reading->tcp, end);
+        uint32_t before = flags & TCP_FIN ? sequence + (flags & TCP_SYN ? 1 : 0) - direction->first
+                                          : direction->sent;
+
+        answer_number(end, frame);
+        answer_number(end, number);
+        answer_number(end, flags);
+        answer_number(end, sequence);
+        answer_number(end, length);
+        answer_number(end, before);
+        g_string_append_c(end, ']');
     }
     uint32_t reached = sequence + (flags & TCP_SYN ? 1 : 0) - direction->first + length;
 
     if (length > 0 && reached - direction->sent < 0x80000000u)
         direction->sent = reached;
+}
+
+/* Note the types of the packets of the frame, by the layer numbers that a filter looks at. */
+static void note_types(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned packets)
+{
+    const GPtrArray *all = proto_get_finfo_ptr_array(dissect->tree, fields_id(KNOWN_TYPE));
+
+    g_array_set_size(reading->types, 0);
+    g_array_set_size(reading->types, packets);
+    for (unsigned i = 0; all != NULL && i < all->len; i++) {
+        const field_info *finfo = g_ptr_array_index(all, i);
+        int k = finfo->proto_layer_num;
+
+        if (k >= 1 && (unsigned)k <= packets)
+            types_add(&g_array_index(reading->types, struct types, k - 1), compat_number(finfo));
+    }
 }
 
 unsigned tree_read(struct tree_reading *reading, epan_dissect_t *dissect, unsigned frame,
@@ -274,38 +314,34 @@ unsigned tree_read(struct tree_reading *reading, epan_dissect_t *dissect, unsign
         .reading = reading,
         .frame = frame,
         .offset = -1,
+        .end = -1,
+        .values = g_string_new(NULL),
         .fields = fields,
         .field_count = field_count,
     };
-    JsonObject *head = json_object_new();
 
     if (fields_first(dissect, KNOWN_TCP_SRCPORT) != NULL) {
         char *from = address_of(dissect, KNOWN_IP_SRC, KNOWN_IPV6_SRC);
         char *to = address_of(dissect, KNOWN_IP_DST, KNOWN_IPV6_DST);
 
-        json_object_set_int_member(head, "stream", number_of(dissect, KNOWN_TCP_STREAM));
-        json_object_set_string_member(head, "src", from);
-        json_object_set_int_member(head, "sport", number_of(dissect, KNOWN_TCP_SRCPORT));
-        json_object_set_string_member(head, "dst", to);
-        json_object_set_int_member(head, "dport", number_of(dissect, KNOWN_TCP_DSTPORT));
+        visit.end = end_number(reading, number_of(dissect, KNOWN_TCP_STREAM), from,
+                               number_of(dissect, KNOWN_TCP_SRCPORT), to,
+                               number_of(dissect, KNOWN_TCP_DSTPORT));
+        read_tcp(reading, dissect, frame, visit.end, from);
         g_free(from);
         g_free(to);
-        read_tcp(reading, dissect, frame, head);
     } else if (fields_first(dissect, KNOWN_FRAME_DIRECTION) != NULL) {
         bool from_router = number_of(dissect, KNOWN_FRAME_DIRECTION) != 0;
 
-        json_object_set_int_member(head, "stream", number_of(dissect, KNOWN_FRAME_LINK));
-        json_object_set_string_member(head, "src", from_router ? "R" : "A");
-        json_object_set_int_member(head, "sport", 0);
-        json_object_set_string_member(head, "dst", from_router ? "A" : "R");
-        json_object_set_int_member(head, "dport", 0);
+        visit.end = end_number(reading, number_of(dissect, KNOWN_FRAME_LINK),
+                               from_router ? "R" : "A", 0, from_router ? "A" : "R", 0);
     }
-    visit.head = head;
     /* An HDLC frame is one packet, whether or not it carries one of X.25. */
     if (fields_first(dissect, KNOWN_FRAME_OFFSET) != NULL)
         visit_packet(dissect->tree, &visit);
     else
         proto_tree_children_foreach(dissect->tree, visit_node, &visit);
-    json_object_unref(head);
+    g_string_free(visit.values, TRUE);
+    note_types(reading, dissect, visit.k);
     return visit.k;
 }

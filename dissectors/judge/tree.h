@@ -3,17 +3,22 @@
 #ifndef X25SHARK_TREE_H
 #define X25SHARK_TREE_H
 
-#include <json-glib/json-glib.h>
+#include <glib.h>
 
 #include "compat.h"
+#include "filters.h"
 
+/* The elements of the arrays of the answer, as JSON text (see reading.h). */
 struct tree_reading {
-    JsonArray *packets;
-    JsonArray *tcp;
-    JsonArray *experts;
-    JsonArray *differences;
-    JsonArray *lua_errors;
+    GString *ends;
+    GString *packets;
+    GString *tcp;
+    GString *experts;
+    GString *differences;
+    GString *lua_errors;
     unsigned packet_count;
+    GHashTable *end_numbers; /* place in ends, by its text */
+    GArray *types;           /* struct types of each packet of the latest frame */
     GHashTable *directions; /* octets sent so far, by stream and sender */
 };
 

@@ -74,6 +74,40 @@ def test_fields_of_two_packets_in_a_segment_are_not_mixed(judge: WiresharkJudge)
     assert reading.hits == ((Hit(4, 1),), (Hit(4, 2),), (), (Hit(4, 0),))
 
 
+@pytest.mark.parametrize(
+    ("text", "without_guard"),
+    [
+        ("x25s.type#{k} == 19", "(x25s.type#{k} == 19)"),
+        ("x25s.type#{k} in {19, 0x1b}", "(x25s.type#{k} in {19, 0x1b})"),
+        ("x25s.type#{k} in {19..27}", "(x25s.type#{k} in {19..27})"),
+        (
+            "x25s.type#{k} == 19 && x25s.cause#{k} == 3",
+            "(x25s.type#{k} == 19 && x25s.cause#{k} == 3)",
+        ),
+        (
+            "x25s.type#{k} == 1 || x25s.cause#{k} == 3",
+            "(x25s.type#{k} == 1 || x25s.cause#{k} == 3)",
+        ),
+        (
+            "x25s.type#{k} == 1 or x25s.cause#{k} == 3",
+            "(x25s.type#{k} == 1 or x25s.cause#{k} == 3)",
+        ),
+        (
+            "x25s.type#{k} == 1 && x25s.lcn#{k} == 9 || x25s.cause#{k} == 3",
+            "((x25s.type#{k} == 1 && x25s.lcn#{k} == 9) || x25s.cause#{k} == 3)",
+        ),
+        ("x25s.type#{k} != 19 && x25s.length#{k}", "(x25s.type#{k} != 19 && x25s.length#{k})"),
+    ],
+)
+def test_what_a_filter_begins_with_changes_no_hit(
+    text: str, without_guard: str, judge: WiresharkJudge
+) -> None:
+    """The judge passes over packets of other types; in parentheses it does not look at the type."""
+    for capture in CAPTURES.values():
+        guarded, plain = judge.read(capture, [text, without_guard]).hits
+        assert guarded == plain
+
+
 def test_packets_behind_a_four_octet_clear_are_not_lost(judge: WiresharkJudge) -> None:
     reading = judge.read(CAPTURES["four-octet clear first"], fields=["x25s.type"])
     assert [p.fields["x25s.type"] for p in reading.packets if p.frame == 5] == [

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scapy.packet import Packet
 
@@ -48,8 +48,7 @@ def filters_of(expectations: Iterable[Expectation]) -> list[str]:
     return list(dict.fromkeys(to_filter(t) for e in expectations for t in e.templates()))
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """One packet of the evidence with the direction it went; or one frame of a serial line."""
 
     direction: Direction

@@ -42,8 +42,7 @@ class Direction(NamedTuple):
         return name if blank and end in ("router", "tester") else None
 
 
-@dataclass(frozen=True)
-class PacketView:
+class PacketView(NamedTuple):
     """One X.25 packet of a direction, as one judge sees it.
 
     offset and end: octets of the direction before its XOT header, and up to its last octet.

@@ -38,8 +38,7 @@ class Hit(NamedTuple):
     k: int
 
 
-@dataclass(frozen=True)
-class PacketRead:
+class PacketRead(NamedTuple):
     """One strict X.25 packet, or one HDLC frame with all that it carries (k = 1).
 
     fields: the values asked for, by field name, in their order. Of a frame stream is the interface
@@ -58,8 +57,7 @@ class PacketRead:
     fields: Mapping[str, tuple[Value, ...]]
 
 
-@dataclass(frozen=True)
-class TcpEnd:
+class TcpEnd(NamedTuple):
     """A TCP frame with SYN, FIN or RST, or the acknowledgement that completes a handshake.
 
     offset: payload octets its direction sent before it; of a FIN, as many as it says.
@@ -93,8 +91,7 @@ class TcpEnd:
         return bool(self.flags & TCP_ACK)
 
 
-@dataclass(frozen=True)
-class ExpertInfo:
+class ExpertInfo(NamedTuple):
     """An expert info of a strict protocol; k is 0 if it belongs to the XOT unit, not the packet."""
 
     frame: int
@@ -105,8 +102,7 @@ class ExpertInfo:
     severity: str
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """Where Wireshark's own dissector reads a packet differently ("p_s: 10, built-in 20")."""
 
     frame: int

@@ -48,67 +48,43 @@ MOST_ANSWER = 1 << 30
 _log = logging.getLogger(__name__)
 
 
-def _value(item: Any) -> Value:
-    if isinstance(item, Mapping):
-        return bytes.fromhex(item["hex"])
-    if isinstance(item, int | str):
-        return item
-    raise JudgeError("crash", f"the judge answered a value of no known kind: {item!r}")
+End = tuple[int, str, int, str, int]
 
 
-def _packet(item: Mapping[str, Any]) -> PacketRead:
-    return PacketRead(
-        frame=item["frame"],
-        k=item["k"],
-        stream=item.get("stream", -1),
-        src=item.get("src", ""),
-        sport=item.get("sport", 0),
-        dst=item.get("dst", ""),
-        dport=item.get("dport", 0),
-        offset=item.get("offset"),
-        fields={name: tuple(map(_value, values)) for name, values in item["fields"].items()},
-    )
+def _packet(
+    item: Sequence[Any], ends: Sequence[End], fields: Sequence[str], octets: set[int]
+) -> PacketRead:
+    frame, k, end, offset, *values = item
+    found: dict[str, tuple[Value, ...]] = {}
+    for place, value in zip(values[::2], values[1::2], strict=True):
+        name = fields[place]
+        read = bytes.fromhex(value) if place in octets else value
+        found[name] = (*found[name], read) if name in found else (read,)
+    stream, src, sport, dst, dport = ends[end] if end >= 0 else _NOBODY
+    at = offset if offset >= 0 else None
+    return PacketRead(frame, k, stream, src, sport, dst, dport, at, found)
 
 
-def _tcp_end(item: Mapping[str, Any]) -> TcpEnd:
-    return TcpEnd(
-        frame=item["frame"],
-        stream=item["stream"],
-        src=item["src"],
-        sport=item["sport"],
-        dst=item["dst"],
-        dport=item["dport"],
-        flags=item["flags"],
-        seq=item["seq"],
-        length=item["len"],
-        offset=item["offset"],
-    )
+_NOBODY: End = (-1, "", 0, "", 0)
 
 
-def _expert(item: Mapping[str, Any]) -> ExpertInfo:
-    return ExpertInfo(
-        frame=item["frame"],
-        k=item["k"],
-        offset=item.get("offset"),
-        id=item["id"],
-        message=item["message"],
-        severity=item["severity"],
-    )
-
-
-def _reading(answer: Mapping[str, Any]) -> Reading:
+def _reading(answer: Mapping[str, Any], fields: Sequence[str]) -> Reading:
+    """The answer in words of our own; reading.h of the judge says what it looks like."""
+    ends: list[End] = [tuple(end) for end in answer["ends"]]
+    octets = set(answer["octets"])
     return Reading(
         frames=answer["frames"],
-        packets=tuple(map(_packet, answer["packets"])),
-        tcp_ends=tuple(map(_tcp_end, answer["tcp"])),
-        hits=tuple(tuple(Hit(frame, k) for frame, k in hits) for hits in answer["hits"]),
-        experts=tuple(map(_expert, answer["experts"])),
-        differences=tuple(
-            Difference(item["frame"], item["k"], item["text"]) for item in answer["differences"]
+        packets=tuple(_packet(item, ends, fields, octets) for item in answer["packets"]),
+        tcp_ends=tuple(TcpEnd(frame, *ends[end], *rest) for frame, end, *rest in answer["tcp"]),
+        hits=tuple(tuple(map(Hit, hits[::2], hits[1::2])) for hits in answer["hits"]),
+        experts=tuple(
+            ExpertInfo(frame, k, offset if offset >= 0 else None, *words)
+            for frame, k, offset, *words in answer["experts"]
         ),
+        differences=tuple(Difference(*item) for item in answer["differences"]),
         lua_errors=tuple(answer["lua_errors"]),
         file_error=answer["malformed_file"],
-        milliseconds=answer["ms"],
+        milliseconds=answer["us"] / 1000,
     )
 
 
@@ -293,7 +269,10 @@ class WiresharkJudge:
             raise
         if error := answer.get("error"):
             raise JudgeError(error["kind"], error["message"], error.get("place"))
-        return _reading(answer)
+        try:
+            return _reading(answer, fields)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise JudgeError("crash", f"the judge's answer cannot be read: {error!r}") from error
 
     def _drop(self) -> None:
         if self._process is not None:

@@ -64,7 +64,7 @@ class Station:
         self.v_s = self.v_r = self.v_a = 0
         self._open: list[bytes] = []
         self._waiting: deque[bytes] = deque()
-        self._peer_busy = self._rejecting = self._polling = False
+        self.peer_busy = self._rejecting = self._polling = False
         self._attempts = 0
 
     @property
@@ -221,7 +221,7 @@ class Station:
             self.emit(self.own, self.v_r << 5 | kind | _P_F * p_f)
 
     def _supervisory(self, kind: int, n_r: int, p_f: bool, command: bool) -> None:
-        self._peer_busy = kind == RNR
+        self.peer_busy = kind == RNR
         self._acknowledged(n_r)
         if command and p_f:
             self._answer(RR, True)
@@ -247,7 +247,7 @@ class Station:
     def _pump(self) -> None:
         if self.by_hand or self.phase != "transfer":
             return
-        while self._waiting and not self._peer_busy and not self._polling:
+        while self._waiting and not self.peer_busy and not self._polling:
             if len(self._open) >= self.parameters.k:
                 break
             packet = self._waiting.popleft()
@@ -255,7 +255,7 @@ class Station:
             control = self.v_r << 5 | self.v_s << 1
             self.v_s = (self.v_s + 1) % MODULUS
             self.emit(self.other, control, packet)
-        if (self._open or self._peer_busy) and self._deadline is None:
+        if (self._open or self.peer_busy) and self._deadline is None:
             self._start()
 
     # T1

@@ -2,8 +2,8 @@
 """Whether a permitted behaviour is seen on the wire, in the evidence of cases.
 
 A filter of a permission counts the packets that it matches; {k} is put behind each strict field,
-and "router" stands for: sent by the embedded router. What no filter says has a measure here: a
-function of a capture that gives a number.
+and "router" stands for: sent by the embedded router, over XOT or on a serial line. What no filter
+says has a measure here: a function of a capture that gives a number.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from ..evidence import pcapng
 from ..judges.reading import Judge, PacketRead, Reading
 
 ROUTER = "127.0.25.1"
+# Of a frame of a serial line: who sent it, as judges tell it, and as a filter.
+ON_A_LINE = "R"
+FROM_ROUTER = f"(ip.src == {ROUTER} || hdlcs.direction == 1)"
 FIELDS = ("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "lapbs.type", "hdlcs.octets")
 
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
@@ -35,7 +38,7 @@ class Seen:
     @property
     def from_router(self) -> list[PacketRead]:
         """The packets that the router sent, in the order of the capture."""
-        return [packet for packet in self.reading.packets if packet.src == ROUTER]
+        return [packet for packet in self.reading.packets if packet.src in (ROUTER, ON_A_LINE)]
 
     def time(self, packet: PacketRead) -> float:
         """When the frame was captured in which a packet ended."""
@@ -65,7 +68,7 @@ def seconds_until_the_answer(seen: Seen) -> float:
     longest = 0.0
     since: float | None = None
     for packet in seen.reading.packets:
-        if packet.src != ROUTER:
+        if packet.src not in (ROUTER, ON_A_LINE):
             since = seen.time(packet)
         elif since is not None:
             longest, since = max(longest, seen.time(packet) - since), None
@@ -88,7 +91,7 @@ def amount(judge: Judge, permission: Permission, captures: Sequence[bytes]) -> f
 
 def display_filter(text: str) -> str:
     """The filter of a permission as judge two takes it."""
-    return _FROM_ROUTER.sub(f"(ip.src == {ROUTER})", _STRICT.sub(r"\g<0>#{k}", text))
+    return _FROM_ROUTER.sub(FROM_ROUTER, _STRICT.sub(r"\g<0>#{k}", text))
 
 
 def _look(judge: Judge, capture: bytes) -> Seen:

@@ -28,6 +28,7 @@ from scapy_x25.lapb import (
 
 from ..judges.expectation import TcpEnd
 from ..judges.frames import decode_frame
+from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
 from ..links.lapb import DISC, DM, UA, Parameters, Station
@@ -41,8 +42,10 @@ if TYPE_CHECKING:
 _COMMANDS = (LapbSABM, LapbSABME, LapbDISC, LapbI)
 _RESPONSES = (LapbUA, LapbDM, LapbFRMR)
 # What a router may send at any time, as far as frames are concerned: packets are judged by their
-# channels, and acknowledgements belong to them.
-_LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0))
+# channels, and acknowledgements belong to them; it may be busy for a while (X.25 2.4.5.8).
+_LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0), LapbRNR(p_f=0))
+# Without a link: either station may ask for one, by SABM or by DM F=0 (X.25 2.4.4.1, 2.4.4.4.2).
+ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0))
 # While the tester ends the link.
 _LINK_ENDING: tuple[Packet, ...] = (
     LapbUA(),
@@ -132,6 +135,15 @@ class FramePlane:
         self.closed = True
 
 
+def _alike(passing: Packet, expected: Packet | TcpEnd) -> bool:
+    """Whether a frame could be as both say; what is a set of values could be any of them."""
+    if not isinstance(expected, type(passing)):
+        return False
+    both = passing.fields.keys() & expected.fields.keys()
+    pairs = [(passing.fields[name], expected.fields[name]) for name in both]
+    return all(a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in pairs)
+
+
 class LineSide(Side):
     """The tester's end of a serial line: frames are sent and expected as packets are elsewhere.
 
@@ -152,9 +164,9 @@ class LineSide(Side):
         self.station.on_link_lost = self.channels.link_lost
         self.station.on_repeat = self._repeats
         self.station.by_hand = True
-        # It may ask whether the tester is there, too, if the tester was held up for its T1.
-        self._asked = (LapbRR(address=self.station.own, p_f=1),)
-        self.passing = (*_LINK_FLOW, *self._asked)
+        # It may ask whether the tester is there, too, for want of an answer or out of the blue.
+        asked = (kind(address=self.station.own, p_f=1) for kind in (LapbRR, LapbRNR))
+        self.passing = (*_LINK_FLOW, *asked)
         # watched: the case is about frames; kept_down: it wants no link.
         self.watched = self.used = self.kept_down = False
         # The link on which the packet layer has been restarted; 0: none yet.
@@ -168,11 +180,16 @@ class LineSide(Side):
             self.channels.ended("DISC")
         self.channels.took(unit, sent=False)
         self.station.take(unit)
+        if self.station.peer_busy:
+            # What it dropped while it was busy it asks for (X.25 2.4.5.8).
+            self._let_pass(LapbREJ(p_f=0), LapbREJ(address=self.response_address, p_f=1))
+
+    def _let_pass(self, *frames: Packet) -> None:
+        self.passing += tuple(frame for frame in frames if frame not in self.passing)
 
     def _repeats(self) -> None:
         """On a slow machine the first command is answered as well, if late."""
-        answers = LapbUA(p_f=1), LapbDM(p_f=1), LapbRR(address=self.command_address, p_f=1)
-        self.passing += tuple(answer for answer in answers if answer not in self.passing)
+        self._let_pass(LapbUA(p_f=1), LapbDM(p_f=1), *self.answers())
 
     def _sent(self, unit: FrameUnit) -> None:
         self.channels.took(unit, sent=True)
@@ -230,12 +247,19 @@ class LineSide(Side):
 
     def send(self, *packets: Packet) -> None:
         """Frames with their right FCS, in one write; I frames with the next N(S) count on."""
+        if any(isinstance(packet, LapbI) for packet in packets):
+            self.wait_until_ready()
         frames = []
         for packet in packets:
             octets = self.octets_of(packet)
             frames.append(hdlc.with_fcs(octets))
             self.station.count_sent(octets)
         self.send_whole(frames)
+
+    def wait_until_ready(self) -> None:
+        """A router that is busy may drop I frames (X.25 2.4.5.8): wait for the end of it."""
+        if self.station.peer_busy:
+            self.wait_until(lambda: not self.station.peer_busy)
 
     def send_whole(self, frames: Iterable[bytes], *, shared_flags: bool = False) -> None:
         """What stands between the flags, FCS included, as it is; numbers do not count on."""
@@ -275,6 +299,29 @@ class LineSide(Side):
     def expect(self, *alternatives: Packet | TcpEnd, **options: Any) -> Packet | None:
         """As Side.expect(), for frames. What a link may bring at any time passes."""
         return super().expect(*map(self._addressed, alternatives), **options)
+
+    def _passing_beside(self, alternatives: Sequence[Packet | TcpEnd]) -> tuple[Packet, ...]:
+        """All that a link may bring but what might be taken for what is expected."""
+        return tuple(f for f in self.passing if not any(_alike(f, a) for a in alternatives))
+
+    def answers(self, **fields: Any) -> tuple[Packet, ...]:
+        """The answers to a command with P=1 while there is a link (X.25 2.4.3)."""
+        kinds = (LapbRR, LapbRNR, LapbREJ)
+        return tuple(kind(address=self.command_address, p_f=1, **fields) for kind in kinds)
+
+    def acknowledged(self, passing: Sequence[Packet] = (), **options: Any) -> Packet | None:
+        """Expect an acknowledgement of all that was sent: RR, RNR, or an I frame.
+
+        Older numbers may come before it.
+        """
+        taken = self.station.v_s
+        older = one_of(*((taken - behind) % 8 for behind in range(1, max(2, self.profile.k))))
+        kinds = (LapbRR, LapbRNR, LapbI)
+        return self.expect(
+            *(kind(n_r=taken) for kind in kinds),
+            passing=(*(kind(n_r=older) for kind in kinds), *passing),
+            **options,
+        )
 
     def decoded(self, octets: bytes) -> Packet:
         frame = decode_frame(octets)
@@ -330,8 +377,7 @@ class LineSide(Side):
                 self._have_answered(self.station.set_up, LapbUA(p_f=1))
             self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
         self.station.refusing = True
-        if self.profile.initiates:
-            self.allow(LapbSABM())
+        self.allow(*ASKING_FOR_A_LINK)
 
     def _have_answered(self, command: Callable[[], None], *expected: Packet) -> None:
         """Have the station send SABM or DISC, and expect the answer: to each, if it repeats it.
@@ -354,8 +400,7 @@ class LineSide(Side):
 
     def _set_up_tries(self) -> tuple[Packet, ...]:
         """What may come in between: polls of an earlier link, and set-up by the router itself."""
-        tries: tuple[Packet, ...] = (LapbSABM(),) if self.profile.initiates else ()
-        return (LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), *tries)
+        return (LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), *ASKING_FOR_A_LINK)
 
     def bring_up(self, *, judged: bool = False) -> None:
         """Preamble P-LINK: SABM and UA, and the restart of the packet layer.
@@ -400,18 +445,11 @@ class LineSide(Side):
 
         n_r: the N(R) of the answer (what the router has taken) if the link is up.
         """
-        passing = self._set_up_tries()
         if self.station.up:
-            expected = self.station.v_s if n_r is None else n_r
-            self.send(LapbRR(address=self.command_address, p_f=1))
-            self.expect(
-                LapbRR(address=self.command_address, p_f=1, n_r=expected),
-                passing=(*_LINK_FLOW, *self._asked),
-                note="fence",
-            )
+            self.poll(n_r=self.station.v_s if n_r is None else n_r, note="fence")
         else:
             self.send(LapbDISC(p_f=1))
-            self.expect(LapbDM(p_f=1), passing=passing, note="fence")
+            self.expect(LapbDM(p_f=1), passing=self._set_up_tries(), note="fence")
 
     def pause(self, seconds: float) -> None:
         """Let time pass for the router's timers: no longer than needed, unlike a patient wait."""
@@ -422,13 +460,10 @@ class LineSide(Side):
         """What has come so far has no expectation: preambles brought it."""
         self.cursor = self.origin = self.connection.received_octets
 
-    def poll(self, **fields: Any) -> Packet | None:
+    def poll(self, note: str = "", **fields: Any) -> Packet | None:
         """RR P=1 and the answer to it, which has F=1 and what fields say."""
         self.send(LapbRR(address=self.command_address, p_f=1))
-        return self.expect(
-            LapbRR(address=self.command_address, p_f=1, **fields),
-            passing=(*_LINK_FLOW, *self._asked),
-        )
+        return self.expect(*self.answers(**fields), note=note)
 
     def packet(self, packet: Packet, **fields: Any) -> Packet:
         """An I frame that carries a packet of this line's modulus."""

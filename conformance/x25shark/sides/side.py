@@ -271,14 +271,13 @@ class Side:
         Returns the packet (decoded), or None if the connection ended as allowed (CLOSED).
         Raises ExpectationFailed.
         """
-        flow = any(isinstance(a, type(f)) for a in alternatives for f in self.passing)
         expectation = Next(
             self.name,
             self.bench.clause(clause),
             self.direction,
             start=self.cursor,
             alternatives=alternatives,
-            passing=(() if flow else self.passing) + tuple(passing) + self.late,
+            passing=self._passing_beside(alternatives) + tuple(passing) + self.late,
             preamble=self.bench.in_preamble,
             note=note,
         )
@@ -287,6 +286,11 @@ class Side:
             return None
         received = self.bench.received[self.direction].packets[seen.view.offset]
         return self.decoded(received)
+
+    def _passing_beside(self, alternatives: Sequence[Packet | TcpEnd]) -> tuple[Packet, ...]:
+        """What passes while these are expected."""
+        flow = any(isinstance(a, type(f)) for a in alternatives for f in self.passing)
+        return () if flow else self.passing
 
     def decoded(self, octets: bytes) -> Packet:
         """What came, as a packet to look at."""

@@ -65,12 +65,13 @@ from ..judges.values import ABSENT, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
 from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
 from ..sides.call import Call
-from ..sides.line import LineSide
+from ..sides.line import ASKING_FOR_A_LINK, LineSide
 from ..sides.race import Race
 from ..sides.side import Side, unit
 
 __all__ = [
     "ABSENT",
+    "ASKING_FOR_A_LINK",
     "CLOSED",
     "REJ",
     "RNR",

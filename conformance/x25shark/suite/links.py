@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from scapy_x25 import hdlc
 
-from .language import Bench, LapbI, LapbREJ, LapbRNR, LapbRR, LineSide, Packet, RestartRequest
+from .language import (
+    Bench,
+    LapbI,
+    LapbREJ,
+    LapbRNR,
+    LapbRR,
+    LineSide,
+    Packet,
+    RestartConfirmation,
+    RestartRequest,
+    one_of,
+)
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
@@ -22,13 +33,30 @@ def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
     """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps."""
     line.by_hand = True
     n_r = line.station.v_r
-    # The router may poll for its acknowledgements.
-    line.allow(LapbRR(address=line.response_address, p_f=1))
     for _ in range(count):
         line.send(line.packet(restart, n_r=n_r))
-        taken = line.station.v_s
-        line.expect(LapbRR(n_r=taken), LapbI(n_r=taken), passing=(LapbI(), LapbRR()))
+        line.acknowledged()
     return n_r
+
+
+def opened(line: LineSide, first: int, begin: int) -> int:
+    """How many I frames the router has open from this N(S) on: k of them or fewer (2.4.8.6)."""
+    frames = [u.octets[1] for u in line.line.log.received if u.offset >= begin and u.valid]
+    numbers = {control >> 1 & 7 for control in frames if not control & 1}
+    return next(count for count in range(9) if (first + count) % 8 not in numbers)
+
+
+def beyond_the_window(line: LineSide, first: int) -> Packet:
+    """I frames that are too many while the one with this N(S) is not acknowledged."""
+    numbers = range(first + line.profile.k, first + 8)
+    return LapbI(n_s=one_of(*(number % 8 for number in numbers)))
+
+
+def all_again(line: LineSide, first: int, count: int) -> None:
+    """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1."""
+    for number in range(first, first + count):
+        line.expect(LapbI(n_s=number % 8))
+        line.send(LapbRR(n_r=(number + 1) % 8))
 
 
 def out_of_sequence(line: LineSide, packet: Packet, ahead: int, **fields: int) -> None:
@@ -44,10 +72,16 @@ def polls(line: LineSide) -> tuple[Packet, ...]:
     return (*commands, LapbI(p_f=1))
 
 
-def final(line: LineSide, **fields: int) -> tuple[Packet, ...]:
-    """Answers to a command with P=1."""
-    address = line.command_address
-    return tuple(kind(address=address, p_f=1, **fields) for kind in (LapbRR, LapbRNR, LapbREJ))
+def polled(line: LineSide, begin: int) -> bool:
+    """Whether the router has sent a command with P=1 from there on, and so waits for F=1."""
+    came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
+    return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
+
+
+def link_was_reset(line: LineSide) -> None:
+    """What the packet layer may make of it: it goes on, or restarts (X.25 4.6); what the tester
+    restarts is confirmed, or collides."""
+    line.layer.allow(RestartRequest(), RestartConfirmation())
 
 
 def send_control(line: LineSide, control: int, information: bytes = b"") -> None:
@@ -57,7 +91,7 @@ def send_control(line: LineSide, control: int, information: bytes = b"") -> None
 
 def begin_again(line: LineSide) -> None:
     """The link anew, whatever state it is in; each new link begins with a restart."""
-    line.layer.allow(RestartRequest())
+    link_was_reset(line)
     line.by_hand = False
     line.bring_down()
     line.bring_up()

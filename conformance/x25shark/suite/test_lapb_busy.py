@@ -15,9 +15,10 @@ from .language import (
     LineSide,
     Packet,
     RestartConfirmation,
+    not_in,
     purpose,
 )
-from .links import final, polls, ready, unacknowledged
+from .links import all_again, polls, ready, unacknowledged
 
 WAITING = 3
 
@@ -29,9 +30,7 @@ def busy(line: LineSide, restart: Packet) -> int:
     line.send(LapbRNR(n_r=n_r))
     for _ in range(WAITING):
         line.send(line.packet(restart, n_r=n_r))
-        taken = line.station.v_s
-        line.expect(LapbRR(n_r=taken), LapbI(n_r=taken), passing=(LapbI(), LapbRR()))
-    line.allow(LapbRR())
+        line.acknowledged()
     return n_r
 
 
@@ -42,11 +41,18 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
     begin = line.cursor
     n_r = busy(line, restart)
     line.send(LapbRNR(address=line.command_address, n_r=n_r, p_f=1))
-    line.expect(*final(line), passing=(LapbI(), LapbRR()))
-    line.expect_count(LapbI(), 0, 1, start=begin, note="while the tester is busy")
+    line.expect(*line.answers())
+    line.expect_count(
+        LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
+    )
+    all_after(line, n_r)
+
+
+def all_after(line: LineSide, n_r: int) -> None:
+    """RR ends busy: every packet that waited comes."""
     line.send(LapbRR(n_r=n_r))
+    all_again(line, n_r, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
-    line.send(LapbRR())
 
 
 @purpose("LAPB-BUSY-02")
@@ -65,21 +71,18 @@ def test_rnr_acknowledges(bench: Bench) -> None:
 def test_a_busy_peer_is_polled(bench: Bench) -> None:
     line, restart = ready(bench)
     n_r = busy(line, restart)
-    line.expect(*polls(line), within=line.profile.t1 + bench.patience, passing=(LapbRR(p_f=0),))
+    line.expect(
+        *polls(line), within=line.profile.t1 + bench.patience, passing=(LapbI(n_s=n_r, p_f=0),)
+    )
     line.send(LapbRR(n_r=n_r, p_f=1))
+    all_again(line, n_r, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
-    line.send(LapbRR())
 
 
 @purpose("LAPB-BUSY-04")
 def test_rr_ends_busy(bench: Bench) -> None:
     line, restart = ready(bench)
-    n_r = busy(line, restart)
-    line.send(LapbRR(n_r=n_r))
-    for number in range(WAITING):
-        line.expect(LapbI(n_s=(n_r + number) % 8), passing=(LapbRR(),))
-    line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
-    line.send(LapbRR())
+    all_after(line, busy(line, restart))
 
 
 @purpose("LAPB-BUSY-05")
@@ -89,9 +92,7 @@ def test_rej_ends_busy(bench: Bench) -> None:
     line.skip()
     line.send(LapbRNR(n_r=first))
     line.send(LapbREJ(n_r=first))
-    for number in range(WAITING):
-        line.expect(LapbI(n_s=(first + number) % 8), passing=(LapbRR(),))
-    line.send(LapbRR())
+    all_again(line, first, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
 
@@ -99,7 +100,7 @@ def test_rej_ends_busy(bench: Bench) -> None:
 def test_rnr_with_p(bench: Bench) -> None:
     line, _ = ready(bench)
     line.send(LapbRNR(address=line.command_address, p_f=1))
-    line.expect(*final(line), passing=(LapbI(), LapbRR(p_f=0)))
+    line.expect(*line.answers())
     line.send(LapbRR())
 
 
@@ -111,11 +112,9 @@ def test_answered_polls_keep_the_link(bench: Bench) -> None:
     line.never(LapbSABM(), LapbDISC(), LapbDM())
     demand = bench.expectations[-1]
     for _ in range(3 * line.profile.n2):
-        line.expect(*polls(line), within=line.profile.t1 + bench.patience, passing=(LapbRR(p_f=0),))
+        line.expect(
+            *polls(line), within=line.profile.t1 + bench.patience, passing=(LapbI(n_s=n_r, p_f=0),)
+        )
         line.send(LapbRNR(n_r=n_r, p_f=1))
-    line.send(LapbRR(n_r=n_r))
-    for number in range(WAITING):
-        line.expect(LapbI(n_s=(n_r + number) % 8), passing=(LapbRR(),))
+    all_after(line, n_r)
     demand.stop = line.cursor
-    line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
-    line.send(LapbRR())

@@ -21,7 +21,7 @@ from .language import (
     Side,
     purpose,
 )
-from .links import begin_again, ready, send_control
+from .links import begin_again, link_was_reset, ready, send_control
 from .test_hdlc import giant
 
 
@@ -33,7 +33,7 @@ def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
     line.send(LapbRR(address=line.command_address, n_r=wrong))
     with bench.preamble():
         line.expect(LapbFRMR(z=1))
-    line.layer.allow(RestartRequest())
+    link_was_reset(line)
     return line, restart, wrong << 5 | 1
 
 
@@ -65,9 +65,8 @@ def test_above_n1(bench: Bench) -> None:
     line.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
     line.expect(
-        LapbRR(address=line.command_address, p_f=1, n_r=before),
+        *line.answers(n_r=before),
         LapbFRMR(y=1),
-        passing=(LapbI(), LapbRR(p_f=0)),
     )
     line.allow(LapbFRMR(y=1))
 
@@ -85,7 +84,6 @@ def test_invalid_n_r(bench: Bench) -> None:
                 frame = line.packet(restart, n_r=wrong)
             line.send_whole([line.frame_of(frame)])
             line.expect(LapbFRMR(z=1))
-            line.layer.allow(RestartRequest())
             begin_again(line)
 
 
@@ -119,7 +117,7 @@ def test_information_field(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-06")
 def test_no_packets_in_frame_reject(bench: Bench) -> None:
-    """Data of a call in an I frame: not passed on; the end of the link then ends the call."""
+    """Data of a call in an I frame: not passed on; a restart at the latest ends the call."""
     bench.need(bench.two_sided, "a second side, where the data would arrive")
     call = bench.call()
     at = "a" if "a" in bench.lines else "b"
@@ -135,10 +133,12 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
     line.send_whole([line.frame_of(LapbI(p_f=1) / data)])
     line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))
     line.send(LapbSABM(p_f=1))
-    line.expect(LapbUA(p_f=1), passing=(LapbFRMR(), LapbI()))
+    line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
+    line.by_hand = False
+    line.restart()
     far.expect(ClearIndication(), note="no data before the call is cleared")
     line.allow(LapbFRMR())
-    line.layer.allow(RestartRequest())
+    link_was_reset(line)
 
 
 @purpose("LAPB-FRMR-07")
@@ -194,9 +194,8 @@ def test_information_in_sabm(bench: Bench) -> None:
     demand = bench.expectations[-1]
     line.send(LapbRR(address=line.command_address, p_f=1))
     line.expect(
-        LapbRR(address=line.command_address, p_f=1, n_r=line.station.v_s),
+        *line.answers(n_r=line.station.v_s),
         LapbFRMR(w=1, x=1),
-        passing=(LapbI(), LapbRR(p_f=0)),
     )
     line.allow(LapbFRMR())
     demand.stop = line.cursor

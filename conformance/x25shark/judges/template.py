@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from scapy.packet import Packet, Raw
-from scapy_x25 import X25, Facility, describe, strict_fields
+from scapy_x25 import X25, ClearRequest, Facility, ResetRequest, describe, strict_fields
 from scapy_x25.lapb import LAPB
 
 from .frames import (
@@ -69,7 +69,9 @@ def matches(template: Packet, octets: bytes) -> bool:
     if type(template) not in (X25, LAPB) and type(packet) is not type(template):
         return False
     return all(
-        _field_matches(name, wanted, packet) for name, wanted in template.fields.items()
+        _field_matches(name, wanted, packet)
+        or (packet.fields.get(name) is None and _may_be_left_out(template, name, wanted))
+        for name, wanted in template.fields.items()
     ) and (not isinstance(template.payload, Raw) or bytes(template.payload) == packet_rest(packet))
 
 
@@ -99,6 +101,13 @@ def _field_matches(name: str, wanted: Any, packet: Packet) -> bool:
     if isinstance(wanted, Matcher):
         return wanted.matches(value)
     return _empty(value) if _empty(wanted) else bool(value == wanted)
+
+
+def _may_be_left_out(template: Packet, name: str, wanted: Any) -> bool:
+    """Without the octet of the diagnostic it is 0, and no end of XOT is the DCE (X.25 5.2.4)."""
+    if name != "diagnostic" or not isinstance(template, (ClearRequest, ResetRequest)):
+        return False
+    return wanted.matches(0) if isinstance(wanted, Matcher) else bool(wanted == 0)
 
 
 def _empty(value: Any) -> bool:
@@ -152,6 +161,9 @@ def to_filter(template: Packet) -> str:
             parts += [part for item in wanted for part in _facility_filter(item)]
         elif name == "type" and {"x25s.type", "lapbs.type"} & conditions.keys():
             continue
+        elif _may_be_left_out(template, name, wanted):
+            absent = ABSENT.filter(f"{names[name]}#{{k}}")
+            parts.append(f"({_condition(names[name], wanted)} || {absent})")
         else:
             parts.append(_condition(names[name], wanted))
     if isinstance(template.payload, Raw):

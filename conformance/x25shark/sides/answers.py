@@ -11,6 +11,8 @@ from ..judges.values import Matcher, OneOf, one_of
 from ..profile import Profile
 from .side import NotApplicable
 
+# X.25 5.2.4: what the network says of a Clear.
+NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 # On XOT no end is the DTE or the DCE, so these name the same state.
 _STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
 
@@ -85,8 +87,8 @@ class Answers:
 
     @property
     def network_clear(self) -> Matcher:
-        """Any clearing cause of the network (bit 8 clear, not 0x00); a DTE's may be 0x00."""
-        return self.cause(*range(1, 0x80))
+        """Any clearing cause of the network that X.25 defines; a DTE's may be 0x00."""
+        return self.cause(*NETWORK_CAUSES)
 
     def need(self, condition: object, what: str) -> None:
         """Demand something of the profile that PICS items do not name. Raises NotApplicable."""

@@ -44,6 +44,7 @@ from ..profile import Profile
 from . import ending
 from .answers import Answers
 from .call import Call
+from .further import FurtherCalls
 from .line import ChannelSide, LineSide
 from .race import Race
 from .rooms import Ended, Inconclusive, NoChannel, Rooms
@@ -93,6 +94,7 @@ class Bench(Answers):
         self._listeners = listeners
         self._waiting: dict[str, list[Connection | Circuit]] = {name: [] for name in listeners}
         self.rooms = Rooms(self, ended)
+        self.further = FurtherCalls(self)
         self._calls = 0
         self._records = 0
         self._judge = TesterJudge(self.received, self.accepted)
@@ -253,20 +255,28 @@ class Bench(Answers):
         """The next TCP connection from the router to there, or a kept one with a new Call."""
         if at not in self._waiting:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
-        self.loop.wait(
-            lambda: self.is_called(at) or self.rooms.refused() is not None, self.patience
-        )
-        side = self._take_called(at)
-        if side is None:
-            refused = self.rooms.refused()
-            if refused is not None:
-                self.rooms.refuse(refused)
-            raise self._no_connection_for(CallRequest(), at, clause)
-        self.rooms.accepted(side)
-        return side
+        while True:
+            self.loop.wait(
+                lambda: self.is_called(at) or self.rooms.refused() is not None, self.patience
+            )
+            if not self.is_called(at):
+                break
+            side = self.take_called(at)
+            if side is not None:
+                return side
+        refused = self.rooms.refused()
+        if refused is not None:
+            self.rooms.refuse(refused)
+        raise self._no_connection_for(CallRequest(), at, clause)
 
-    def _take_called(self, at: str) -> Side | None:
-        """The side of the next call of the router; None: there is none."""
+    def take_called(self, at: str = "b") -> Side | None:
+        """The side of the next call of the router; None: there is none, or one to leave aside."""
+        side = self._next_called(at)
+        if side is not None:
+            self.rooms.accepted(side)
+        return None if side is None or self.further.take(side) else side
+
+    def _next_called(self, at: str) -> Side | None:
         name = "A" if at == "a" else "B"
         kept = self._kept(at)
         if kept is not None:
@@ -456,6 +466,10 @@ class Bench(Answers):
             raise NotApplicable("the logical channel of a line is not the case's to choose")
         request = self.call_request(**(options or {})) if request is None else request
         side_a.send(request)
+        return self._answered(side_a, request, answer, note)
+
+    def _answered(self, side_a: Side, request: Packet, answer: Packet | None, note: str) -> Call:
+        """The Call that A has sent arrives, and B answers it."""
         side_b: Side | AbsentSide = AbsentSide()
         if self.two_sided:
             side_b = self.incoming()
@@ -464,6 +478,21 @@ class Bench(Answers):
         assert connected is not None
         self.settle(side_a, side_b, request, connected)
         return Call(self, side_a, side_b)
+
+    def call_again(self, side: Side, note: str = "") -> Call:
+        """A further call of a side whose call is over; a router may close that connection instead.
+
+        RFC 1613 5: it may be maintained. The close may be on its way already when A calls again:
+        then A takes a new connection. Raises ExpectationFailed.
+        """
+        request = self.call_request()
+        side.numbering.reset()
+        side.send(request)
+        if not self.went_on(side) and side.connection.end is not None and side.at_end:
+            side.expect_closed()
+            self.remark("the connection is closed at the second call")
+            return self.place_call(note=note)
+        return self._answered(side, request, None, note)
 
     def _reach(self, modulus: int, note: str) -> Side:
         """A connection to the router; where it takes none, what should come on it never does."""
@@ -586,6 +615,7 @@ class Bench(Answers):
         """End what is open, in an orderly way; watched: demand that nothing else came."""
         for race in self.races:
             self.remark(race.text)
+        self.further.take_late_ones()
         ending.stop_at_further_calls(self)
         if watched:
             ending.demand_quiet(self)

@@ -392,6 +392,11 @@ class Side:
         """Serve the connections until the condition holds or the time is over."""
         return self.bench.loop.wait(condition, seconds or self.bench.patience)
 
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing has come behind what was expected last."""
+        return self._received_end() <= self.cursor
+
     def _received_end(self) -> int:
         received = self.connection.received
         return received[-1].end if received else self.start
@@ -411,7 +416,14 @@ class Side:
             return seen.met or seen.view is not None or self.connection.end is not None
 
         patience = bench.patience if within is None else within
+        come = self._data_received()
         bench.wait_noting_lateness(decided, patience, expectation)
+        while isinstance(expectation, NextMessage) and not decided():
+            # Patience counts from the last progress: no clause says how long a transfer may take.
+            before, come = come, self._data_received()
+            if come == before:
+                break
+            bench.loop.wait(decided, patience)
         seen = latest[0]
         if not seen.met and bench.rooms.refused() is self:
             bench.expectations[:] = [e for e in bench.expectations if e is not expectation]
@@ -424,6 +436,11 @@ class Side:
         if seen.view is not None:
             self.cursor = seen.view.end
         return seen
+
+    def _data_received(self) -> int:
+        """How many Data packets have come on the connection."""
+        packets = (unit.packet for unit in self.connection.received)
+        return sum(kind_of(packet, self.modulus) == DATA for packet in packets)
 
     # ending
 

@@ -21,6 +21,8 @@ from ..sides.side import AbsentSide, Side
 AnySide = Side | AbsentSide
 # Long enough for a router to read what has come, short enough to be repeated often.
 PAUSE = 0.002
+# How often a router may try one call.
+MOST_ATTEMPTS = 8
 
 
 def pause(bench: Bench, seconds: float = PAUSE) -> None:
@@ -49,12 +51,20 @@ def with_length(unit: bytes, length: int) -> bytes:
     return unit[:2] + length.to_bytes(2, "big") + unit[4:]
 
 
-def closes(side: Side, *before: Packet, note: str = "") -> None:
+def closes(side: Side, *before: Packet, within: float | None = None) -> None:
     """The router closes the connection; one of these packets may come before (a remark)."""
-    came = side.expect(CLOSED, *before, note=note)
+    came = side.expect(CLOSED, *before, within=within)
     if came is not None:
         side.bench.remark(f"a {type(came).__name__} came before the close")
         side.expect_closed()
+
+
+def framing_ends(side: Side, within: float | None = None) -> None:
+    """The router closes for an error in the XOT header (RFC 1613 4.1).
+
+    A Clear may come before: nothing says that the close has to be the only answer.
+    """
+    closes(side, ClearIndication(cause=side.bench.network_clear), within=within)
 
 
 def arrives(bench: Bench, *templates: Packet) -> AnySide:
@@ -64,10 +74,31 @@ def arrives(bench: Bench, *templates: Packet) -> AnySide:
 
 def refused(bench: Bench, side: Side, *templates: Packet) -> None:
     """The router itself ends the call attempt of this side: by one of these Clears, or a close."""
-    if side.expect(*templates, CLOSED) is None:
+    if attempt_ends(bench, side, *templates) is None:
         bench.remark("the call was refused by a close of TCP, without a Clear")
     else:
         side.send(ClearConfirmation())
+
+
+def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
+    """The call attempt of A ends: one of these Clears (returned), or a close.
+
+    Where the connection to B was lost before an answer, a network may try again: RFC 1613 6.1 and
+    X.25 4.1 forbid no further attempt. B loses each of them as it lost the first.
+    """
+    request = next(u.packet for u in a.connection.sent if u.packet[2:3] == b"\x0b")
+
+    def lost_as_well(b: Side) -> None:
+        bench.remark("the router tries the call once more")
+        b.allow(ClearIndication())
+        b.half_close()
+
+    bench.further.allow(CallRequest(user_data=decode(request).user_data), lost_as_well)
+    for _ in range(MOST_ATTEMPTS):
+        if not bench.went_on(a):
+            break
+        bench.take_called()
+    return a.expect(*templates, CLOSED)
 
 
 def far_side_ends(bench: Bench, side: AnySide) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
+from .connections import attempt_ends
 from .events import LENGTHS, STIMULI
 from .language import (
     CLOSED,
@@ -220,8 +221,12 @@ def _closed(scene: Scene, *, short: bool) -> None:
 
 def _far_cleared(scene: Scene) -> None:
     """The far side is cleared with a network cause, or its connection closed."""
-    if scene.other is not None:
-        network = ClearIndication(cause=scene.bench.network_clear)
+    network = ClearIndication(cause=scene.bench.network_clear)
+    if scene.state == "p3":
+        assert isinstance(scene.other, Side)
+        if attempt_ends(scene.bench, scene.other, network) is not None:
+            scene.other.send(ClearConfirmation())
+    elif scene.other is not None:
         _ends(scene.other, network, or_close=True)
     scene.bench.fence()
 

@@ -198,6 +198,14 @@ def answered(side: Side) -> bool:
     return bool(side.connection.received) or side.connection.end is not None
 
 
+def reset_all(bench: Bench) -> None:
+    """B resets every connection that has come."""
+    while bench.is_called():
+        b = bench.accept()
+        b.allow(ANYTHING)
+        b.reset_tcp()
+
+
 def accept_all(bench: Bench) -> None:
     """B accepts every Call that has come."""
     while bench.is_called():
@@ -209,7 +217,10 @@ def accept_all(bench: Bench) -> None:
 
 @purpose("SYS-ROB-08")
 def test_flapping_of_the_called_side(bench: Bench) -> None:
-    """60 calls. In turn and at random B takes no connection, resets it, or accepts the call."""
+    """60 calls. In turn and at random B takes no connection, resets it, or accepts the call.
+
+    The router may try a call again whose connection was lost; B does the same to each attempt.
+    """
     listener = bench.refuse("b")
     sides: list[Side] = []
     room = at_a_time(bench, 60, spare=1)
@@ -220,17 +231,16 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
         a = reach(bench)
         if what == "refuses":
             listener.stop()
+        deal = accept_all if what == "accepts" else reset_all
         try:
             a.send(bench.call_request())
-            a.wait_until(lambda a=a: bench.is_called() or answered(a))  # type: ignore[misc]
+            while not answered(a):
+                if not a.wait_until(lambda a=a: bench.is_called() or answered(a)):  # type: ignore[misc]
+                    break
+                deal(bench)
         finally:
             if what == "refuses":
                 listener.resume()
-        if bench.is_called() and what == "resets":
-            b = bench.accept()
-            b.allow(ANYTHING)
-            b.reset_tcp()
-        accept_all(bench)
         cleared = ClearIndication(cause=bench.network_clear)
         a.expect(*([CallAccepted()] if what == "accepts" else []), cleared, CLOSED)
         a.allow(ANYTHING)

@@ -7,12 +7,13 @@ length that no X.25 packet can have end the connection.
 
 from __future__ import annotations
 
-from .connections import closes, far_side_ends, with_length, with_version
+from .connections import closes, far_side_ends, framing_ends, with_length, with_version
 from .language import (
     CLOSED,
     Bench,
     Call,
     CallAccepted,
+    ClearConfirmation,
     ClearIndication,
     ClearRequest,
     Data,
@@ -48,7 +49,7 @@ def refuses_version(bench: Bench, version: int) -> None:
     """A Call in a unit of this version: the connection is closed, and no Call goes out."""
     a = bench.connect()
     a.send_octets(with_version(a.unit_of(bench.call_request()), version))
-    a.expect_closed()
+    framing_ends(a)
     bench.fence()
 
 
@@ -78,15 +79,15 @@ def test_bad_version_in_data_transfer(call: Call) -> None:
             return
     else:
         far_side_ends(call.bench, call.b)
-    closes(call.a, ClearIndication())
+    framing_ends(call.a)
     call.bench.fence()
 
 
 def refuses_octets(bench: Bench, octets: bytes) -> None:
-    """These octets on a new connection: it is closed, nothing comes before."""
+    """These octets on a new connection: it is closed."""
     a = bench.connect()
     a.send_octets(octets)
-    a.expect_closed()
+    framing_ends(a)
     bench.fence()
 
 
@@ -115,7 +116,7 @@ def test_length_that_no_packet_has(bench: Bench) -> None:
     """The router has the time for stalled input to notice (TSTALL)."""
     a = bench.connect()
     a.send_octets(bytes.fromhex("0000 ffff") + bytes.fromhex("10 01 0b") + bytes(97))
-    a.expect_closed(within=bench.profile.times.stall)
+    framing_ends(a, within=bench.profile.times.stall)
     bench.fence()
 
 
@@ -152,12 +153,11 @@ def test_length_above_the_largest_supported(bench: Bench) -> None:
     a = bench.connect()
     shortest = len(a.octets_of(bench.call_request(user_data=b"\xc0")))
     a.send(bench.call_request(user_data=b"\xc0" + bytes(length - shortest)))
+    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     if length > LONGEST_PACKET:
-        a.expect_closed()
-    else:
-        too_long = bench.diagnostic(39)
-        closes_or_refuses = (ClearIndication(diagnostic=too_long), CLOSED)
-        a.expect(*closes_or_refuses)
+        closes(a, too_long)
+    elif a.expect(too_long, CLOSED) is not None:
+        a.send(ClearConfirmation())
     bench.fence()
 
 
@@ -175,7 +175,7 @@ def test_borders_after_a_short_length(bench: Bench) -> None:
     else:
         a.expect(CallAccepted())
     a.send_octets(a.unit_of(ClearRequest(cause=0, diagnostic=241)))
-    a.expect_closed()
+    framing_ends(a)
     if bench.two_sided:
         far_side_ends(bench, b)
     bench.fence()
@@ -191,12 +191,11 @@ def test_borders_after_a_long_length(bench: Bench) -> None:
     if bench.two_sided and bench.went_on(a):
         b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02\x03\x00"))
         a.send_octets(data[1:])
-        a.expect_closed()
+        framing_ends(a)
         far_side_ends(bench, b)
-    else:
-        if a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear)) is not None:
-            a.send_octets(data[1:])
-        a.expect_closed()
+    elif a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+        a.send_octets(data[1:])
+        framing_ends(a)
     bench.fence()
 
 
@@ -216,6 +215,6 @@ def test_urgent_data(call: Call) -> None:
         call.fence()
     else:
         bench.remark("the urgent octet is lost, and the framing of this connection with it")
-        closes(call.a, ClearIndication())
+        framing_ends(call.a)
     other.fence()
     bench.fence()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..judges.expectation import TcpEnd
-from .connections import AnySide, arrives_there, call_at, crosses, same_call
+from .connections import AnySide, arrives, arrives_there, crosses, same_call
 from .language import (
     CLOSED,
     Bench,
@@ -55,18 +55,18 @@ def test_lcn_0(bench: Bench) -> None:
     strange.lcn = 0
     a.send(strange)
     a.allow(CallAccepted(), ClearIndication())
+
+    def is_taken(b: Side) -> None:
+        bench.remark("a Call with LCN 0 is taken")
+        b.allow(ClearIndication())
+        b.send(CallAccepted())
+
+    bench.further.allow(IncomingCall(user_data=strange.user_data), is_taken)
     a2 = bench.connect()
     request = bench.call_request()
     a2.send(request)
-    if bench.two_sided:
-        either = [IncomingCall(user_data=r.user_data) for r in (strange, request)]
-        b = bench.incoming(*either)
-        if call_at(b).user_data == strange.user_data:
-            bench.remark("a Call with LCN 0 is taken")
-            b.allow(ClearIndication())
-            b.send(CallAccepted())
-            b = bench.incoming(either[1])
-        b.send(CallAccepted())
+    b = arrives(bench, IncomingCall(user_data=request.user_data))
+    b.send(CallAccepted())
     a2.expect(CallAccepted())
     bench.fence()
 

@@ -133,10 +133,10 @@ class Reading:
             return self
         return replace(
             self,
-            packets=tuple(replace(p, frame=numbers[p.frame - 1]) for p in self.packets),
-            tcp_ends=tuple(replace(e, frame=numbers[e.frame - 1]) for e in self.tcp_ends),
+            packets=tuple(p._replace(frame=numbers[p.frame - 1]) for p in self.packets),
+            tcp_ends=tuple(e._replace(frame=numbers[e.frame - 1]) for e in self.tcp_ends),
             hits=tuple(tuple(Hit(numbers[h.frame - 1], h.k) for h in each) for each in self.hits),
-            experts=tuple(replace(e, frame=numbers[e.frame - 1]) for e in self.experts),
+            experts=tuple(e._replace(frame=numbers[e.frame - 1]) for e in self.experts),
         )
 
 

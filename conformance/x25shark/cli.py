@@ -33,6 +33,7 @@ _ELSEWHERE = {
     "completion": "x25shark.setup.command",
     "stress": "x25shark.load.cli",
     "sweep": "x25shark.load.cli",
+    "bench": "x25shark.load.cli",
     "echo": "x25shark.load.cli",
     "relay": "x25shark.load.cli",
 }

@@ -298,11 +298,15 @@ class Pvc(_Table):
 
 
 class Control(_Table):
-    """[control]: shell commands that start, stop and check the router, run as given."""
+    """[control]: shell commands that start, stop and check the router, run as given.
+
+    filters: sets as many filter conditions as stand in place of {count}, for x25shark bench.
+    """
 
     start: str | None = None
     stop: str | None = None
     restart: str | None = None
+    filters: str | None = Field(default=None, pattern=r"\{count\}")
 
 
 class Capture(_Table):

@@ -76,6 +76,8 @@ pub struct Slot {
     pub(crate) ack_now: bool,
     pub(crate) failed: bool,
     pub(crate) received: u32,
+    /// Counted as connected or failed, for a trial.
+    pub(crate) settled: bool,
 }
 
 impl Slot {
@@ -84,7 +86,7 @@ impl Slot {
         self.awaited.clear();
         self.flow = Flow::new(modulo);
         self.outgoing = None;
-        (self.sent, self.received, self.clear_sent) = (0, 0, 0);
+        (self.sent, self.received, self.clear_sent, self.settled) = (0, 0, 0, false);
         (self.interrupt_sent, self.last_interrupt) = (0, u32::MAX);
         (self.reset_sent, self.last_reset) = (0, 0);
         (self.ack_now, self.failed, self.busy_until) = (false, false, 0);
@@ -320,6 +322,8 @@ impl Worker {
         slot.phase = Phase::Data;
         slot.connected_at = now;
         slot.next_message = now;
+        self.settle_for_trial(index);
+        let slot = &mut self.slots[index];
         self.setups -= 1;
         let setup = now.saturating_sub(slot.due);
         let n = &mut self.stats.negotiated;
@@ -375,6 +379,9 @@ impl Worker {
             writer!(self).receive_not_ready(p_r);
         }
         if let Some(awaited) = awaited {
+            if let Some(clock) = &self.shared.trial {
+                self.stats.trial.arrive(clock, slot.call, awaited.sequence, now);
+            }
             let took = now.saturating_sub(awaited.since);
             self.stats.message.record(took);
             let call = slot.call;
@@ -536,7 +543,8 @@ impl Worker {
         self.release(index, now);
     }
 
-    fn release(&mut self, index: usize, now: u64) {
+    pub(crate) fn release(&mut self, index: usize, now: u64) {
+        self.settle_for_trial(index);
         let slot = &mut self.slots[index];
         self.stats.total.discarded_messages += slot.awaited.len() as u64;
         slot.awaited.clear();

@@ -9,6 +9,7 @@ use crate::call::{Phase, Slot};
 use crate::config::{Caller as Config, Random};
 use crate::poll::{self, Poller, Ready, Socket};
 use crate::stats::{Live, Stats};
+use crate::trial::Clock;
 use crate::wire::{Address, FlowParameters, Modulo};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,6 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 pub const NEVER: u64 = u64::MAX;
 const MILLISECOND: u64 = 1_000_000;
+/// RFC 2544 clause 24: two seconds for what is still under way after a trial.
+const TRIAL_CLEAR: u64 = 2_000 * MILLISECOND;
 
 /// What the workers of a run have in common.
 pub struct Shared {
@@ -27,6 +30,7 @@ pub struct Shared {
     pub stop: AtomicBool,
     /// Calls are numbered from 1, over all threads.
     next_call: AtomicU32,
+    pub trial: Option<Arc<Clock>>,
 }
 
 /// The configuration as the hot path wants it.
@@ -67,6 +71,10 @@ pub struct Worker {
     random: Random,
     calls_left: bool,
     source_turn: usize,
+    /// The trial's schedule has begun.
+    pub(crate) trial_begun: bool,
+    /// The first of the threads: it counts what is of all of them.
+    pub(crate) is_first: bool,
 }
 
 fn number(text: &str) -> u64 {
@@ -76,8 +84,10 @@ fn number(text: &str) -> u64 {
 impl Shared {
     pub fn new(config: Config) -> Result<Arc<Self>, String> {
         config.check()?;
+        let trial = config.trial.map(|t| Clock::new(t, config.circuits, config.run));
         Ok(Arc::new(Shared {
             config,
+            trial,
             start: poll::now(),
             stop: AtomicBool::new(false),
             next_call: AtomicU32::new(1),
@@ -128,6 +138,8 @@ impl Worker {
             random: Random(crate::record::mix(config.seed ^ u64::from(index) << 48)),
             calls_left: true,
             source_turn: index as usize,
+            trial_begun: false,
+            is_first: index == 0,
             plan,
             shared,
         };
@@ -144,14 +156,27 @@ impl Worker {
         let mut abort_at = NEVER;
         loop {
             let now = poll::now();
-            if !self.draining && (now >= end || self.shared.stop.load(Relaxed)) {
+            let over = self.watch_trial(now);
+            if !self.draining && (over || now >= end || self.shared.stop.load(Relaxed)) {
                 self.close_measurement(now.min(end));
                 self.draining = true;
                 abort_at = now + self.plan.timeout;
+                if self.shared.trial.is_some() {
+                    self.end_trial(now);
+                    abort_at = now + self.plan.timeout.min(TRIAL_CLEAR);
+                }
                 (0..self.slots.len()).for_each(|i| self.step(i, now));
             }
             if self.draining && now >= abort_at {
-                (0..self.slots.len()).for_each(|i| self.abort(i, "run ended", now));
+                let in_trial = self.shared.trial.is_some();
+                for index in 0..self.slots.len() {
+                    if in_trial {
+                        self.release(index, now); // a path that is full may not clear in time
+                    } else {
+                        self.abort(index, "run ended", now);
+                    }
+                    self.settle(index);
+                }
             }
             let more = !self.draining && self.start_calls(now);
             if self.open == 0 && (self.draining || !self.calls_left) {
@@ -165,7 +190,8 @@ impl Worker {
             } else {
                 self.next_arrival.unwrap_or(NEVER)
             };
-            let mut wait = next.min(end).min(now + 50 * MILLISECOND).saturating_sub(now);
+            let nap = if self.shared.trial.is_some() { MILLISECOND } else { 50 * MILLISECOND };
+            let mut wait = next.min(end).min(now + nap).saturating_sub(now);
             if more {
                 wait = 0;
             } else if arrival > now {
@@ -347,7 +373,7 @@ impl Worker {
     }
 
     /// After anything was done to a circuit: give it back if its call ended, else set its timer.
-    fn settle(&mut self, index: usize) {
+    pub(crate) fn settle(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         if slot.phase == Phase::Free {
             if slot.taken {

@@ -2,6 +2,7 @@
 //! What a run is told to do, as JSON. Unknown names and values out of range are refused with a
 //! sentence that names the field.
 
+use crate::trial::Trial;
 use crate::wire::{Address, FlowParameters, Modulo};
 use serde::Deserialize;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -78,6 +79,8 @@ pub struct Caller {
     pub lcn: u16,
     /// Call user data, hexadecimal.
     pub user_data: String,
+    /// In place of messages and rates: one trial over calls that stay up (echo or sink).
+    pub trial: Option<Trial>,
 }
 
 impl Default for Caller {
@@ -120,6 +123,7 @@ impl Default for Caller {
             late_ms: 500,
             lcn: 1,
             user_data: "c0".into(),
+            trial: None,
         }
     }
 }
@@ -279,6 +283,12 @@ impl Caller {
         for (name, rate) in [("rate", self.rate), ("message_rate", self.message_rate)] {
             if let Some(rate) = rate {
                 range(name, rate, 1e-6, 1e7)?;
+            }
+        }
+        if let Some(trial) = &self.trial {
+            trial.check()?;
+            if self.calls != Some(self.circuits) || self.mode == Mode::Source {
+                return Err("trial: needs as many calls as circuits, and mode echo or sink".into());
             }
         }
         if self.duration_ms.is_none() && self.calls.is_none() {

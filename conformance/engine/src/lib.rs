@@ -19,6 +19,8 @@ mod sending;
 pub mod service;
 pub mod session;
 pub mod stats;
+pub mod trial;
+mod trial_calls;
 pub mod wire;
 
 #[cfg(feature = "python")]

@@ -9,6 +9,7 @@ use crate::link::{self, Link, Received};
 use crate::poll::{self, Poller, Socket};
 use crate::session::{Session, State};
 use crate::stats::{Live, Stats, count};
+use crate::trial::Clock;
 use crate::wire::{self, Unit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -46,6 +47,8 @@ pub(crate) struct Context {
     /// Octets to send by the session in hand.
     pub scratch: Vec<u8>,
     pub pool: Vec<Vec<u8>>,
+    /// The schedule, where the run is a trial: known with the first call.
+    pub trial: Option<Arc<Clock>>,
 }
 
 pub struct Worker {
@@ -72,6 +75,7 @@ impl Worker {
                 stats,
                 scratch: Vec::with_capacity(1 << 20),
                 pool: Vec::new(),
+                trial: None,
             },
             live,
             poller,

@@ -65,6 +65,9 @@ impl Worker {
     }
 
     fn send_messages(&mut self, index: usize, now: u64) {
+        if self.shared.trial.is_some() {
+            return self.send_of_trial(index, now);
+        }
         loop {
             if self.slots[index].outgoing.is_some() && !self.send_packets(index) {
                 return;
@@ -132,7 +135,7 @@ impl Worker {
         }
     }
 
-    fn next_message(&mut self, index: usize, since: u64) {
+    pub(crate) fn next_message(&mut self, index: usize, since: u64) {
         let config = &self.shared.config;
         let slot = &mut self.slots[index];
         let (from, to) = config.message_length;
@@ -152,7 +155,7 @@ impl Worker {
     }
 
     /// Sends packets of the message under way while the window is open; true when it is all sent.
-    fn send_packets(&mut self, index: usize) -> bool {
+    pub(crate) fn send_packets(&mut self, index: usize) -> bool {
         let slot = &mut self.slots[index];
         let Some(outgoing) = &mut slot.outgoing else { return true };
         let size = usize::from(slot.flow.size_out);

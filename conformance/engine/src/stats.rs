@@ -2,6 +2,7 @@
 //! What a run counted: counters, latencies (HdrHistogram), errors by kind, findings, a time line.
 
 use crate::flow::FlowError;
+use crate::trial::TrialStats;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -245,6 +246,8 @@ pub struct Stats {
     /// Octets held by this side for its circuits at their highest count.
     pub circuit_octets: u64,
     pub circuits_peak: u64,
+    /// Of the side that verifies (echo: calling, sink: called), where the run is a trial.
+    pub trial: TrialStats,
     #[serde(skip)]
     last: Counters,
 }
@@ -354,6 +357,7 @@ impl Stats {
         self.last_completed = self.last_completed.max(other.last_completed);
         self.circuit_octets += other.circuit_octets;
         self.circuits_peak += other.circuits_peak;
+        self.trial.add(&other.trial);
     }
 }
 

@@ -94,8 +94,12 @@ impl Clock {
         match self.start.load(Relaxed) {
             0 if u64::from(self.settled.load(Relaxed)) >= self.circuits => {
                 // Whoever is first sets it; the others learn of it before it comes.
-                let soon = now + 60 * MILLISECOND;
-                Some(self.start.compare_exchange(0, soon, Relaxed, Relaxed).map_or_else(|s| s, |_| soon))
+                let soon = now + 5 * MILLISECOND;
+                Some(
+                    self.start
+                        .compare_exchange(0, soon, Relaxed, Relaxed)
+                        .map_or_else(|s| s, |_| soon),
+                )
             }
             0 => None,
             start => Some(start),
@@ -112,6 +116,10 @@ impl Clock {
 
     pub fn is_flood(&self) -> bool {
         self.total == u64::MAX
+    }
+
+    pub fn is_burst(&self) -> bool {
+        self.trial.burst > 0
     }
 
     /// When a message is due; None: it is not part of the trial. In a flood every message is due

@@ -99,6 +99,12 @@ impl Address {
         &self.digits[..self.length as usize]
     }
 
+    /// The number that the last digits are.
+    pub fn tail(&self, digits: usize) -> u64 {
+        let from = (self.length as usize).saturating_sub(digits);
+        self.digits()[from..].iter().fold(0, |n, d| n * 10 + u64::from(*d))
+    }
+
     /// Replaces the last digits by `value`, counted modulo ten to their number.
     pub fn set_tail(&mut self, digits: usize, mut value: u64) {
         let length = self.length as usize;

@@ -12,19 +12,31 @@ from .conftest import ROOT, environment
 
 MODULES = [
     "arguments",
+    "bench",
+    "bench_page",
+    "bench_plots",
+    "bench_run",
+    "bench_tables",
+    "ceiling",
     "cli",
     "ends",
     "engine",
+    "filters",
+    "idle",
+    "management",
     "measure",
+    "measure_cli",
     "options",
     "page",
     "plots",
     "processor",
     "results",
+    "search",
     "stress",
     "sweep",
     "target",
     "terminal",
+    "trial",
     "wording",
 ]
 
@@ -56,9 +68,45 @@ def test_load_imports_no_scapy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_the_library_of_another_licence_is_imported_by_the_search_alone() -> None:
+    """MLRsearch is Apache-2.0, which does not go with Scapy (GPL-2.0-only) in one process."""
+    named = [
+        path.relative_to(ROOT / "conformance" / "x25shark")
+        for path in (ROOT / "conformance" / "x25shark").rglob("*.py")
+        if 'import_module("MLRsearch")' in path.read_text("utf-8")
+    ]
+    assert [str(path) for path in named] == ["load/search.py"]
+    code = (
+        "import sys; from x25shark.load.search import library; library()\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('scapy', 'scapy_x25')])"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_without_the_search_bench_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['MLRsearch'] = None\n"
+        "import click; from x25shark.load.cli import commands\n"
+        "click.Group(commands={c.name: c for c in commands})"
+        "(['bench', '--quick', '--connect', '127.0.0.1:1'])"
+    )
+    done = python(code)
+    assert done.returncode == 2
+    assert "pip install MLRsearch" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
-    ["'stress', '-T', '1'", "'sweep', '--quick'", "'echo'", "'relay', '127.0.0.1', '127.0.0.1'"],
+    [
+        "'stress', '-T', '1'",
+        "'sweep', '--quick'",
+        "'bench', '--quick'",
+        "'echo'",
+        "'relay', '127.0.0.1', '127.0.0.1'",
+    ],
 )
 def test_without_the_engine_each_command_says_what_to_install(arguments: str) -> None:
     code = (

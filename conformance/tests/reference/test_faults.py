@@ -692,7 +692,11 @@ OF_LINES = {
 }
 
 
-@pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES))
+#: Faults that show under load only, tried in tests/load/test_planted.py.
+OF_LOADS = {one for one in FAULTS if one.startswith("BUG-LOAD")}
+
+
+@pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES - OF_LOADS))
 def test_fault_is_seen_and_can_be_undone(
     make_lab: Any, sound: dict[tuple[str, str], Any], identity: str
 ) -> None:

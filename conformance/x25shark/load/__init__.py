@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Load: stress and sweep, the echo responder and the relay, on top of the Rust engine.
+"""Load: stress, sweep and bench, the echo responder and the relay, on top of the Rust engine.
 
 engine    the engine as an optional part: found, or what to install
 options   what a load is: packet size, window, messages, rates; checked before anything starts
@@ -11,7 +11,13 @@ terminal  the original's report and tables
 wording   numbers as people read them
 page, plots     one offline HTML page with interactive plots
 stress, sweep   the two experiments
-arguments, cli  the commands stress and sweep, and the options they share
+trial     messages at a stated rate over circuits that are up, and what became of them
+search    the highest rate without loss, by MLRsearch (the only one that imports it)
+bench     Bradner's router tests: what is measured; bench_run: the command, judgement
+bench_tables, bench_page, bench_plots   its tables, page and plots
+management, idle, filters, ceiling      the counters page under load, a router left alone, filter
+          conditions, what a line can carry
+arguments, cli, measure_cli  the commands, and the options they share
 ends      the commands echo and relay
 
 Nothing here imports Scapy: speed, and licences. A test checks it.

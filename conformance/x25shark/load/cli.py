@@ -18,6 +18,7 @@ from .arguments import (
     target_options,
 )
 from .ends import answer, echo, relay
+from .measure_cli import bench
 from .options import PACKET_SIZES, PUBLISHED_SECONDS, OptionError, number_list
 from .stress import run_stress
 from .sweep import SweepPlan, run_sweep
@@ -222,4 +223,4 @@ def sweep(
     )
 
 
-commands: list[click.Command] = [stress, sweep, echo, relay]
+commands: list[click.Command] = [stress, sweep, bench, echo, relay]

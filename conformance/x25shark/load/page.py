@@ -99,13 +99,14 @@ def _limit(verdict: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _document(
+def document(
     title: str,
     result: Mapping[str, Any],
     tables: Sequence[Table],
     draw: Callable[[ModuleType], Sequence[Any]],
     paired: bool = False,
 ) -> str:
+    """A whole page; draw is called with the module plots where plotly is there."""
     module = find_plots()
     drawn = draw(module) if module else []
     library = _plotly_script() if drawn else Markup()
@@ -230,7 +231,7 @@ def write_stress_page(path: Path, result: Mapping[str, Any]) -> None:
         measured = result["measurements"]
         return [plots.percentiles(measured), *plots.over_time(measured)]
 
-    write_whole(path, _document("Stress test", result, _stress_tables(result), draw))
+    write_whole(path, document("Stress test", result, _stress_tables(result), draw))
 
 
 def write_sweep_page(path: Path, result: Mapping[str, Any]) -> None:
@@ -258,4 +259,4 @@ def write_sweep_page(path: Path, result: Mapping[str, Any]) -> None:
         drawn: Sequence[Any] = plots.sweep(result["cells"])
         return drawn
 
-    write_whole(path, _document("Sweep", result, [table], draw, paired=True))
+    write_whole(path, document("Sweep", result, [table], draw, paired=True))

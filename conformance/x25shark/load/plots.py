@@ -57,7 +57,8 @@ def looks() -> dict[str, Any]:
     }
 
 
-def _figure(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.Figure:
+def figure_of(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.Figure:
+    """A figure with the looks that all plots have."""
     figure = go.Figure(traces)
     figure.update_layout(
         template=None,  # the page brings its own, see looks()
@@ -75,7 +76,8 @@ def _figure(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.Fig
     return figure.update_layout(**more)
 
 
-def _label(text: str) -> str:
+def label(text: str) -> str:
+    """A text that is not ours, for plotly's own markup."""
     return escape(one_line(text, 60))
 
 
@@ -98,7 +100,7 @@ def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
                 continue
             traces.append(
                 go.Scatter(
-                    name=_label(f"{words} ({name})"),
+                    name=label(f"{words} ({name})"),
                     x=[round((i + 0.5) * step, 3) for i in range(len(timeline))],
                     y=rates,
                     mode="lines",
@@ -111,12 +113,12 @@ def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
         Plot(
             "Calls per second over the run",
             "Dotted: the control run, the tester without the router.",
-            _figure(calls, "seconds since the start", "calls/s", **seconds),
+            figure_of(calls, "seconds since the start", "calls/s", **seconds),
         ),
         Plot(
             "User data over the run",
             "User data that came back to the calling side.",
-            _figure(data, "seconds since the start", "MB/s", **seconds),
+            figure_of(data, "seconds since the start", "MB/s", **seconds),
         ),
     ]
 
@@ -148,7 +150,7 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
             x, y = percentile_curve(measurement["caller"][kind]["buckets"])
             traces.append(
                 go.Scatter(
-                    name=_label(f"{words} ({name})"),
+                    name=label(f"{words} ({name})"),
                     x=x,
                     y=y,
                     customdata=[100 * (1 - 1 / at) for at in x],
@@ -162,7 +164,7 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
     return Plot(
         "Latency by percentile",
         "Both axes are logarithmic: the slow ones stay visible.",
-        _figure(
+        figure_of(
             traces,
             "percentile",
             "ms",
@@ -205,7 +207,7 @@ def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
                 Plot(
                     f"Calls in 20 s by {axis.replace('_', ' ')}, {plural(circuits, 'circuit')}",
                     caption,
-                    _figure(
+                    figure_of(
                         traces,
                         words,
                         "calls in 20 s",

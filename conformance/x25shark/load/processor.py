@@ -22,6 +22,15 @@ def process_seconds(pid: int) -> float | None:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
+def process_memory(pid: int) -> float | None:
+    """Octets of memory that a process has resident; None if it is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return float(pages * os.sysconf("SC_PAGE_SIZE"))
+
+
 def machine_seconds() -> tuple[float, float]:
     """Busy and total CPU seconds of all processors since boot."""
     fields = [int(f) for f in Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]]
@@ -78,9 +87,10 @@ class CpuMeter:
         self._busy, self._total = machine_seconds()
 
     def stop(self) -> dict[str, float | None]:
-        """CPU seconds of the router (None: not on this machine), and how busy the machine was."""
+        """CPU seconds and memory of the router (None: not on this machine); the machine's load."""
         busy, total = machine_seconds()
         now = process_seconds(self.router_pid) if self.router_pid else None
         router = now - self._router if now is not None and self._router is not None else None
         share = (busy - self._busy) / (total - self._total) if total > self._total else 0.0
-        return {"router_seconds": router, "machine_busy": share}
+        memory = process_memory(self.router_pid) if self.router_pid else None
+        return {"router_seconds": router, "router_octets": memory, "machine_busy": share}

@@ -6,8 +6,8 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..profile import Profile, ProfileError, load_profile
@@ -32,6 +32,11 @@ class Target:
     called: tuple[str, str]
     sources: tuple[str, ...] = ()
     router_pid: int | None = None
+    profile: Profile | None = None
+    counters_url: str | None = None
+    """Where the router shows its counters, if it does."""
+    restart: Callable[[], None] | None = None
+    """Restarts the router, where the profile says how."""
 
 
 def endpoint(text: str, port: int = 1998) -> str:
@@ -78,10 +83,23 @@ def open_target(
             if faults and profile.embedded is None:
                 raise TargetError(f"--fault: {profile.name} is not the embedded reference router")
             switched = [word for fault in faults for word in ("--fault", fault)]
-            with Router(profile, log, switched):
-                yield _of_profile(profile, listen, called, echo_address)
+            with Router(profile, log, switched) as started:
+                found = _of_profile(profile, listen, called, echo_address)
+                yield replace(
+                    found,
+                    profile=profile,
+                    counters_url=_counters_url(profile, started),
+                    restart=started.restart if started.can_restart else None,
+                )
     except (ProfileError, RouterError) as error:
         raise TargetError(str(error)) from None
+
+
+def _counters_url(profile: Profile, router: Router) -> str | None:
+    """The page of the profile, or that of the embedded router."""
+    if profile.counters is None:
+        return None
+    return profile.counters.url or router.counters_url
 
 
 def _of_profile(

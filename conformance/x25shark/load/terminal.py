@@ -111,7 +111,7 @@ def report(console: Console, measurement: Measurement, figure: Mapping[str, Any]
 
 def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, Any] | None) -> None:
     """Every figure beside that of the control run, if there was one."""
-    table = _table("With the router and without" if control else "Rates")
+    table = narrow_table("With the router and without" if control else "Rates")
     for name in ("", "router", *(("control", "share") if control else ())):
         table.add_column(name, justify="right" if name else "left")
     rates = [
@@ -138,7 +138,7 @@ def compare(console: Console, figure: Mapping[str, Any], control: Mapping[str, A
     console.print(table)
 
 
-def _table(title: str) -> Table:
+def narrow_table(title: str) -> Table:
     """Narrow enough for eight columns of figures in a terminal of 80."""
     return Table(
         title=title,
@@ -153,7 +153,7 @@ def latencies(
     console: Console, figure: Mapping[str, Any], control: Mapping[str, Any] | None
 ) -> None:
     """Percentiles in milliseconds; the control run's median beside."""
-    table = _table("Latency in ms")
+    table = narrow_table("Latency in ms")
     columns = ("count", "min", "p50", "p90", "p99", "p99.9", "max")
     table.add_column("", no_wrap=True)
     for name in columns:

@@ -15,6 +15,7 @@ from . import (
     framing,
     lapb,
     line,
+    overload,
     permanent,
     system,
 )
@@ -34,6 +35,7 @@ _MODULES = (
     framing,
     lapb,
     line,
+    overload,
     permanent,
     system,
 )

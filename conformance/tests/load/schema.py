@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""load.json as it is documented in load/README.md: every field, and no other."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = float
+Milliseconds = dict[str, float]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
+class Verdict(Strict):
+    ok: bool
+    reasons: list[str]
+    remarks: list[str]
+    tester_was_limit: bool
+    share_of_control: float | None
+
+
+class Head(Strict):
+    format: Literal["x25shark-load"]
+    version: Literal[1]
+    started: str
+    engine: str
+    machine: dict[str, Any]
+    router: dict[str, Any]
+    options: dict[str, Any]
+    exit_status: int
+    verdict: Verdict
+
+
+class Lost(Strict):
+    late: int
+    missing: int
+    corrupt: int
+    duplicated: int
+    wrong_circuit: int
+
+
+class Trial(Strict):
+    rate: float | None
+    seconds: float
+    offered: int = Field(ge=0)
+    delivered: int = Field(ge=0)
+    carried: float
+    lost: Lost
+    held_back: int
+    behind: float
+    loss_ratio: float = Field(ge=0, le=1)
+    delay_ms: Milliseconds | None
+    connected: int
+    failures: dict[str, int]
+    findings: list[dict[str, Any]]
+    packets_sent: int
+    packets_received: int | None
+    router_cpu: Share | None
+    router_octets: float | None
+    tester_cpu: Share
+    other_work: Share
+
+
+class Throughput(Strict):
+    rate: float
+    said: bool
+    lower: float | None
+    upper: float | None
+    half_percent_lower: float | None
+    half_percent_upper: float | None
+    complete: bool
+    short: bool
+    seconds: float
+    clean_messages: int
+    loss: str
+
+
+class Delay(Strict):
+    load: Literal["light", "half", "full"]
+    rate: float
+    router: Milliseconds | None
+    control: Milliseconds | None
+    clean: bool
+
+
+class Burst(Strict):
+    messages: int
+    lost_at: int | None
+    most: int
+
+
+class Row(Strict):
+    size: int
+    packet_size: int
+    packets: int
+    theoretical: float | None
+    hammer: Trial
+    throughput: Throughput
+    trials: list[Trial]
+    maximum: Trial | None = None
+    control: Trial | None = None
+    share_of_control: float | None = None
+    tester_was_limit: bool = False
+    plus_25: Trial | None = None
+    flood: Trial | None = None
+    less: list[str] = []
+    delays: list[Delay] = []
+    burst: Burst | None = None
+    filters: dict[str, Any] | None = None
+
+
+class Idle(Strict):
+    seconds: float
+    per_minute: dict[str, float]
+    problem: str
+
+
+class Reading(Strict):
+    counter: str
+    name: Literal["data_in", "data_out"]
+    interface: Literal["a", "b"]
+    load: str
+    size: int
+    shown: int
+    moved: int
+    right: bool
+
+
+class Answers(Strict):
+    asked: int
+    answered: int
+    slowest_ms: float | None
+    state: Literal["", "ok", "slow", "dead"]
+
+
+class Bench(Head):
+    command: Literal["bench"]
+    rows: list[Row]
+    idle: dict[Literal["without", "with"], Idle]
+    counters: list[Reading]
+    phases: dict[str, Answers]

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trials, the search and its conclusions, on paths that are computed; no network, no clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from x25shark.load import idle
+from x25shark.load.bench import BenchPlan, by_short_trials, conclude, overloaded, standstill
+from x25shark.load.ceiling import frame_octets, messages_per_second
+from x25shark.load.measure_cli import bit_rate
+from x25shark.load.options import LoadOptions, OptionError
+from x25shark.load.search import Found, search
+from x25shark.load.trial import KINDS, Trial, growth, lost_by_kind
+
+NO_LOSS = dict.fromkeys(KINDS, 0)
+RATES = (50, 150, 500, 1500, 5000)
+
+
+def trial(rate: float, seconds: float, *, behind: float = 0.0, **lost: int) -> Trial:
+    """What the tester would have counted."""
+    offered = max(round(rate * seconds), 1)
+    kinds = NO_LOSS | lost
+    return Trial(
+        rate=rate, seconds=seconds, offered=offered,
+        delivered=max(offered - sum(kinds.values()), 0), carried=offered / seconds * (1 - behind),
+        lost=kinds, held_back=0, behind=behind, delay_ms=None, connected=1, failures={},
+        findings=[], interrupted=False,
+        cpu={"router_seconds": None, "router_octets": None, "machine_busy": 0.0}, tester_cpu=0.0,
+    )  # fmt: skip
+
+
+def find(path: Any, highest: float = 200_000.0) -> Found:
+    return search(path, highest, width=0.01, trial_seconds=1.0, bound_seconds=60)
+
+
+@pytest.mark.parametrize("capacity", RATES)
+def test_the_rate_of_a_path_that_holds_back_is_found(capacity: float) -> None:
+    def path(rate: float, seconds: float) -> Trial:
+        return trial(rate, seconds, behind=max(0.0, 1 - capacity / rate))
+
+    done = find(path)
+    found = conclude(done, 1.0)
+    assert found["said"] and found["complete"] and not found["loss"]
+    assert found["lower"] == pytest.approx(capacity, rel=0.02)
+    assert found["lower"] < found["upper"] <= found["lower"] * 1.02
+    assert len(done.trials) < 20
+
+
+@pytest.mark.parametrize("capacity", RATES)
+def test_the_rate_of_a_path_that_drops_is_found(capacity: float) -> None:
+    def path(rate: float, seconds: float) -> Trial:
+        return trial(rate, seconds, missing=max(round((rate - capacity) * seconds), 0))
+
+    found = conclude(find(path), 1.0)
+    assert found["said"]
+    assert found["lower"] == pytest.approx(capacity, rel=0.02)
+
+
+def test_a_path_that_carries_less_when_overloaded_is_found_from_below() -> None:
+    def path(rate: float, seconds: float) -> Trial:
+        return trial(rate, seconds, behind=1 - 33 / rate if rate > 994 else 0.0)
+
+    assert conclude(find(path), 1.0)["lower"] == pytest.approx(994, rel=0.02)
+
+
+def test_loss_that_does_not_depend_on_the_rate_is_no_throughput() -> None:
+    sent = 0
+
+    def path(rate: float, seconds: float) -> Trial:
+        nonlocal sent
+        before, sent = sent, sent + round(rate * seconds)
+        dropped = sent // 10_000 - before // 10_000
+        return trial(rate, seconds, behind=max(0.0, 1 - 5000 / rate), missing=dropped)
+
+    done = find(path)
+    done.trials.append(path(4500, 8.0))  # as bench does to confirm a rate
+    found = conclude(done, 1.0)
+    assert not found["said"]
+    assert "missing of" in found["loss"]
+    assert found["half_percent_lower"] == pytest.approx(5000, rel=0.02)
+
+
+def test_what_stops_the_measurement_comes_through_the_search() -> None:
+    def path(rate: float, seconds: float) -> Trial:
+        raise KeyError("gone")
+
+    with pytest.raises(KeyError, match="gone"):
+        find(path)
+
+
+def test_a_search_without_time_gives_what_short_trials_say() -> None:
+    done = search(
+        lambda rate, seconds: trial(rate, seconds, behind=max(0.0, 1 - 500 / rate)),
+        100_000.0, width=0.01, trial_seconds=1.0, bound_seconds=1e-9,
+    )  # fmt: skip
+    assert not done.complete
+    assert conclude(done, 1.0)["short"]
+    trials = [trial(100, 1), trial(400, 1, missing=1), trial(300, 1), trial(600, 1)]
+    assert (by_short_trials(trials).lower, by_short_trials(trials).upper) == (300, 400)
+
+
+def test_growth_is_the_slope_of_the_delay_and_stands_a_pause() -> None:
+    def parts(delays: list[float]) -> list[dict[str, int]]:
+        return [{"count": 5, "sum_ns": round(5e9 * delay)} for delay in delays]
+
+    assert growth(parts([0.01] * 20), 1.0) == 0
+    assert growth(parts([0.01 + 0.02 * i / 20 for i in range(20)]), 1.0) == pytest.approx(0.02)
+    pause = [0.01] * 16 + [0.2, 0.1, 0.05, 0.01]
+    assert growth(parts(pause), 1.0) == pytest.approx(0, abs=1e-9)
+    assert growth(parts([1.0, 0.5]), 1.0) == 0
+
+
+def counters(**more: int) -> dict[str, int]:
+    names = (
+        "messages_sent", "calls_connected", "corrupted_messages", "short_messages",
+        "mixed_up_messages", "duplicated_messages", "duplicated_packets", "resets_sent",
+        "resets_received", "lost_packets", "lost_messages",
+    )  # fmt: skip
+    return dict.fromkeys(names, 0) | more
+
+
+@pytest.mark.parametrize(
+    ("seen", "delivered", "late", "expected"),
+    [
+        ({}, 100, 0, {}),
+        ({}, 90, 4, {"late": 10}),  # 4 came late, 6 are under way: nothing shows that they are lost
+        ({"lost_packets": 1}, 90, 4, {"late": 4, "missing": 6}),
+        ({"corrupted_messages": 2, "short_messages": 1}, 97, 0, {"corrupt": 3}),
+        ({"mixed_up_messages": 5}, 95, 0, {"wrong_circuit": 5}),
+        ({"duplicated_messages": 2}, 100, 0, {"duplicated": 2}),
+    ],
+)
+def test_what_is_lost_is_counted_by_kind(
+    seen: dict[str, int], delivered: int, late: int, expected: dict[str, int]
+) -> None:
+    caller = {"total": counters(messages_sent=100, calls_connected=1), "failures": {}}
+    verifier = {"total": counters(**seen), "trial": {"delivered": delivered, "late": late}}
+    kinds, held_back = lost_by_kind(100, caller, verifier)
+    assert (kinds, held_back) == (NO_LOSS | expected, 0)
+
+
+def test_what_never_left_the_tester_is_late_and_held_back() -> None:
+    caller = {"total": counters(messages_sent=60, calls_connected=1), "failures": {"run ended": 1}}
+    verifier = {"total": counters(), "trial": {"delivered": 60, "late": 0}}
+    assert lost_by_kind(100, caller, verifier) == (NO_LOSS | {"late": 40}, 40)
+
+
+def test_messages_of_a_circuit_that_failed_are_missing() -> None:
+    failed = {"call set-up: connection reset": 1}
+    caller = {"total": counters(messages_sent=100, calls_connected=3), "failures": failed}
+    verifier = {"total": counters(), "trial": {"delivered": 75, "late": 0}}
+    assert lost_by_kind(100, caller, verifier)[0] == NO_LOSS | {"missing": 25}
+
+
+def test_a_duplicate_is_no_clean_trial() -> None:
+    doubled = trial(100, 1.0)
+    doubled.lost["duplicated"] = 1
+    try:
+        assert not doubled.clean and doubled.loss_ratio == 0.01
+    finally:
+        doubled.lost["duplicated"] = 0
+
+
+def test_carrying_less_is_named_and_a_little_less_is_not() -> None:
+    row = {"maximum": {"carried": 1000.0}, "plus_25": {"carried": 990.0}}
+    assert overloaded(row | {"flood": {"carried": 900.0}}) == []
+    (words,) = overloaded(row | {"flood": {"carried": 33.0}})
+    assert words == "carries 33 messages/s at flood, 1000 at its maximum"
+
+
+def test_a_path_that_stands_still_at_light_load_is_named() -> None:
+    def row(p95: float, load: str = "light", control: float = 0.2) -> dict[str, Any]:
+        router = {"p50": 0.5, "p95": p95, "max": 210.0}
+        return {"delays": [{"load": load, "router": router, "control": {"p95": control}}]}
+
+    assert "stands still at times" in standstill(row(150.0))
+    assert standstill(row(20.0)) == ""
+    assert standstill(row(150.0, load="full")) == ""
+    assert standstill(row(150.0, control=60.0)) == "", "the tester itself stood still"
+    assert standstill({}) == ""
+
+
+def test_the_ceiling_counts_every_octet() -> None:
+    # 1 octet of payload: 1 + 52 octets of TCP and IP in a frame of 14 + 4 + 8 + 12.
+    assert frame_octets(1) == 1 + 52 + 38
+    assert frame_octets(1448) == 1538
+    assert frame_octets(1449) == 1538 + 91
+    options = LoadOptions()
+    assert messages_per_second(8 * (128 + 7 + 52 + 38), 128, 128, options) == pytest.approx(1.0)
+    two = messages_per_second(8 * ((128 + 7 + 90) + (72 + 7 + 90)), 200, 128, options)
+    assert two == pytest.approx(1.0)
+
+
+def test_line_rates_are_read_and_refused() -> None:
+    assert [bit_rate(t) for t in ("56k", "100M", "1G", "9600")] == [56e3, 1e8, 1e9, 9600.0]
+    for wrong in ("", "fast", "0", "-1", "1T"):
+        with pytest.raises(OptionError, match="--line-rate"):
+            bit_rate(wrong)
+
+
+def test_a_message_gets_the_least_packet_size_that_it_fits_in() -> None:
+    plan = BenchPlan([32])
+    assert [plan.packet_size_for(s) for s in (24, 32, 33, 4096)] == [32, 32, 64, 4096]
+    assert BenchPlan([1518], packet_size=128).packet_size_for(1518) == 128
+
+
+def test_quick_is_a_minute_and_the_default_five() -> None:
+    quick = BenchPlan(
+        (128, 1024, 4096), trial=0.5, bound=4, confirm=1, delay=0.3, idle=2, burst_most=500
+    )
+    assert quick.seconds() <= 60
+    assert BenchPlan((32, 64, 128, 256, 512, 1024, 2048, 4096)).seconds() <= 300
+
+
+def test_idle_packets_are_told_apart() -> None:
+    rr, data = "00000003100121", "0000000510010041 42".replace(" ", "")
+    lines = f"1.0\t0\t\n1.1\t7\t{rr}\n1.2\t16\t{rr}{data}\n1.3\tx\t\n1.4\t3\tzz\n"
+    found = idle.count(lines, 30.0)
+    assert found.kinds == {"TCP without data": 1, "RR": 2, "Data": 1}
+    assert found.as_dict()["per_minute"]["RR"] == 4
+    assert idle.kinds_of(bytes.fromhex("000000051001130000")) == ["Clear"]

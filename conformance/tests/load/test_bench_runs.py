@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command bench against a path of known capacity and against planted faults.
+
+Figures are held with room: what the machine does beside the tests must not decide.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from x25shark.load.engine import Engine
+
+from .conftest import command, environment, free_port
+from .schema import Bench
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Result = Callable[[], dict[str, Any]]
+SHORT = ("bench", "-P", "128", "--trial", "0.3", "--bound", "3")
+
+
+@contextmanager
+def path(engine: Engine, **configuration: Any) -> Iterator[tuple[str, ...]]:
+    """A relay, as the options that lead through it."""
+    port = free_port("127.0.0.1")
+    relay = engine.relay({"listen": "127.0.0.1:0", "connect": f"127.0.0.1:{port}", **configuration})
+    try:
+        yield ("--connect", f"127.0.0.1:{relay.port}", "--listen", f"127.0.0.1:{port}")
+    finally:
+        relay.result()
+
+
+def test_a_known_rate_and_burst_are_found(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    capacity = {"rate": [300, 0], "queue": 50, "overflow": "drop"}
+    with path(engine, capacity=capacity, faults={"delay_ms": 20}) as way:
+        done = x25shark(*SHORT, *way, "--line-rate", "64k", "-o", str(tmp_path / "out"))
+    result = load_json()
+    Bench.model_validate(result)
+    (row,) = result["rows"]
+    assert row["throughput"]["lower"] == pytest.approx(300, rel=0.1), done.stdout
+    assert row["burst"]["messages"] == pytest.approx(51, abs=5)
+    assert row["theoretical"] == pytest.approx(64_000 / 8 / 225)
+    light = row["delays"][0]
+    assert light["router"]["p50"] >= 20
+    assert light["control"]["p50"] < light["router"]["p50"]
+    assert row["share_of_control"] < 0.8
+    for words in ("theoretical", "hammer", "+25 %", "control p50"):
+        assert words in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    page = (tmp_path / "out" / "load.html").read_text("utf-8")
+    for words in ("Router tests", "Every trial of the searches", "How sure they are"):
+        assert words in page
+
+
+def test_sequences_of_packets_are_one_message(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    with path(engine, capacity={"rate": [200, 0]}) as way:
+        done = x25shark("bench", "--original", "-P", "512", "--trial", "0.4", "--bound", "3",
+                        "--skip", "idle", "--skip", "burst", "--skip", "delay", *way,
+                        "-o", str(tmp_path / "out"))  # fmt: skip
+    (row,) = load_json()["rows"]
+    assert (row["packet_size"], row["packets"]) == (128, 4)
+    assert row["throughput"]["lower"] == pytest.approx(200, rel=0.1), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("BUG-LOAD-01", "at its maximum"),
+        ("BUG-LOAD-02", ".x25StatInDataPackets moved by"),
+        ("BUG-LOAD-03", "the counters page does not answer in:"),
+        ("BUG-LOAD-05", "stands still at times"),
+        ("BUG-LOAD-06", "wrong circuit of"),
+    ],
+)
+def test_each_planted_fault_is_found_and_named(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result, fault: str, words: str
+) -> None:
+    done = x25shark(*SHORT, "--fault", fault, "--skip", "idle", "--skip", "burst",
+                    "-o", str(tmp_path / "out"))  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    result = load_json()
+    Bench.model_validate(result)
+    found = result["verdict"]["reasons"]
+    assert any(words in reason for reason in found), found
+
+
+def test_none_of_them_is_found_without_a_fault(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    done = x25shark(*SHORT, "-o", str(tmp_path / "out"))
+    result = load_json()
+    Bench.model_validate(result)
+    for words in ("moved by", "does not answer", "wrong circuit", "stands still", "missing"):
+        assert not any(words in reason for reason in result["verdict"]["reasons"]), done.stdout
+    assert result["counters"] and all(r["right"] for r in result["counters"])
+    assert {a["state"] for a in result["phases"].values()} <= {"ok", "slow", ""}
+    assert "per_minute" in result["idle"]["with"]
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if words in line:
+            return
+    pytest.fail(f"it never said {words!r}")
+
+
+def test_interrupting_keeps_what_was_measured(
+    engine: Engine, tmp_path: Path, load_json: Result
+) -> None:
+    with path(engine) as way:
+        bench = start("bench", "-P", "128,256,512", "--trial", "0.2", "--bound", "2", "--skip",
+                      "idle", "--skip", "burst", *way, "-o", str(tmp_path / "out"))  # fmt: skip
+        read_until(bench, "256 octets (2/3)")
+        os.kill(bench.pid, signal.SIGINT)
+        said, errors = bench.communicate(timeout=120)
+    assert bench.returncode == 130, said + errors
+    result = load_json()
+    Bench.model_validate(result)
+    assert result["rows"][0]["size"] == 128
+    assert "Interrupted: the figures are those until then." in result["verdict"]["remarks"]
+    assert "Traceback" not in errors
+
+
+def test_a_router_that_dies_leaves_a_report(
+    engine: Engine, tmp_path: Path, load_json: Result
+) -> None:
+    port, b = free_port("127.0.0.1"), free_port("127.0.0.1")
+    relay = start("relay", f"127.0.0.1:{port}", f"127.0.0.1:{b}")
+    read_until(relay, "Relaying")
+    bench = start("bench", "-P", "128,256", "--trial", "0.2", "--bound", "2", "--skip", "idle",
+                  "--connect", f"127.0.0.1:{port}", "--listen", f"127.0.0.1:{b}",
+                  "-o", str(tmp_path / "out"))  # fmt: skip
+    read_until(bench, "256 octets (2/2)")
+    relay.kill()
+    relay.communicate()
+    began = time.monotonic()
+    said, errors = bench.communicate(timeout=120)
+    assert bench.returncode == 1, said + errors
+    result = load_json()
+    Bench.model_validate(result)
+    (remark,) = [r for r in result["verdict"]["remarks"] if "no calls any more" in r]
+    assert "connection refused" in remark
+    assert time.monotonic() - began < 100
+
+
+def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -> None:
+    done = x25shark(*SHORT, "--connect", "127.0.0.1:1", "--skip", "idle")
+    assert done.returncode == 3
+    assert "connection refused" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-P", "16"], "size of messages 16"),
+        (["-P", "5000"], "no one packet"),
+        (["--line-rate", "fast"], "--line-rate 'fast'"),
+        (["-W", "9"], "window is 9"),
+        (["--router", "nonesuch"], "no such profile"),
+    ],
+)
+def test_bad_usage_is_one_clear_line(
+    engine: Engine, x25shark: Run, arguments: list[str], words: str
+) -> None:
+    done = x25shark("bench", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

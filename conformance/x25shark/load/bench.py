@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bradner's router tests over XOT (the ancestor of RFC 1242 and RFC 2544): what is measured.
+
+For each size of message: all that the tester can do without the router (hammer), the highest rate
+without loss (throughput, searched), a quarter more, a flood, the delay at three loads, the longest
+burst without loss, and the same with filters. Then the router left alone, its counters, what it
+makes of bad frames, and its management plane in every phase.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from .ceiling import messages_per_second
+from .filters import FilterError, Filters
+from .management import Management
+from .results import NEAR
+from .search import GOALS, LEAST_MESSAGES, Bounds, Found, search
+from .trial import Track, Trial
+
+ORIGINAL_SIZES = (64, 128, 256, 512, 1024, 1518)
+SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+QUICK_SIZES = (128, 1024, 4096)
+LIGHT = 0.1
+"""Share of the found rate that is light load."""
+LOADS = (("light", LIGHT), ("half", 0.5), ("full", 1.0))
+LEAST_RATE = 50.0
+LIGHT_SECONDS = 2.5
+STANDSTILL_MS = 50.0
+"""A path stands still at times where 5 % of the messages at light load take longer than this, and
+ten times as long as half of them."""
+LESS = 0.8
+"""Carrying less than this share of the maximum when overloaded is named."""
+DISTURBED = 0.5
+"""A trial in which nothing was lost but the path fell behind by less than this is made again."""
+TRIES = 3
+WELL_BELOW = 0.98
+BELOW = 0.9
+CONFIRMED = 40_000
+"""Messages that a rate is confirmed with, if there is time."""
+DESCENT = 8
+
+
+class Gone(Exception):
+    """The router takes no calls any more; the message says what it did instead."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C: what was measured until then counts."""
+
+
+@dataclass(frozen=True)
+class BenchPlan:
+    """What is measured, and for how long. Times in seconds."""
+
+    sizes: Sequence[int]
+    packet_size: int | None = None
+    """None: each message is one packet of its own size, negotiated."""
+    trial: float = 1.0
+    bound: float = 12.0
+    confirm: float = 4.0
+    delay: float = 1.0
+    width: float = 0.01
+    line_rate: float | None = None
+    idle: float = 8.0
+    burst_most: int = 2000
+    skip: frozenset[str] = frozenset()
+
+    def packet_size_for(self, size: int) -> int:
+        """The packet size to ask for: the least that X.25 has and the message fits in."""
+        if self.packet_size is not None:
+            return self.packet_size
+        return next(p for p in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096) if p >= size)
+
+    def seconds(self) -> float:
+        """The longest that it should take."""
+        size = self.bound + max(self.confirm, self.trial) + 4 * self.trial + 2
+        if "delay" not in self.skip:
+            size += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
+        if "burst" not in self.skip:
+            size += 2 if self.burst_most <= 500 else 3
+        return size * len(self.sizes) + ("idle" not in self.skip) * (2 * self.idle + 2) + 5
+
+
+@dataclass
+class Bench:
+    """Measures; `rows` and `counters` hold what there is so far, whatever happens."""
+
+    track: Track
+    plan: BenchPlan
+    management: Management
+    filters: Filters | None
+    say: Callable[[str], None]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    counters: list[dict[str, Any]] = field(default_factory=list)
+
+    def run(self) -> None:
+        """All sizes. Raises Gone or Interrupted."""
+        for number, size in enumerate(self.plan.sizes, 1):
+            title = f"{size} octets ({number}/{len(self.plan.sizes)})"
+            self.rows.append({"size": size, "packet_size": self.plan.packet_size_for(size)})
+            self._size(self.rows[-1], title)
+
+    def _size(self, row: dict[str, Any], title: str) -> None:
+        track = self.track.of_size(row["size"], row["packet_size"])
+        row["packets"] = ceil(row["size"] / row["packet_size"])
+        row["theoretical"] = (
+            messages_per_second(self.plan.line_rate, row["size"], row["packet_size"], track.options)
+            if self.plan.line_rate
+            else None
+        )
+        with self._phase("hammer", title, asks=False):
+            row["hammer"] = self._checked(track.alone().flood(self.plan.trial / 2)).as_dict()
+        highest = row["hammer"]["carried"]
+        with self._phase("search", title):
+            found = self._search(track, highest, row)
+        rate = row["throughput"]["rate"]
+        with self._phase("maximum", title):
+            row["maximum"] = self._at(track, rate)
+        with self._phase("control", title, asks=False):
+            row["control"] = self._at(track.alone(), rate)
+        share = row["throughput"]["rate"] / highest if highest else None
+        row["share_of_control"] = share
+        row["tester_was_limit"] = share is not None and share >= NEAR
+        with self._phase("+25 %", title):
+            row["plus_25"] = self._more(row, lambda: self._at(track, rate * 1.25))
+        with self._phase("flood", title):
+            row["flood"] = self._more(row, lambda: self._flood(track))
+        row["less"] = overloaded(row)
+        if "delay" not in self.plan.skip:
+            row["delays"] = list(self._delays(track, rate, title))
+        if "burst" not in self.plan.skip:
+            with self._phase("burst", title):
+                row["burst"] = self._burst(track, rate)
+        if self.filters is not None and "filters" not in self.plan.skip:
+            row["filters"] = self._filters(track, found, title)
+
+    @contextmanager
+    def _phase(self, name: str, title: str, asks: bool = True) -> Iterator[None]:
+        self.say(f"{title}  {name}")
+        if not asks:
+            yield
+            return
+        with self.management.phase(name):
+            yield
+
+    def _checked(self, trial: Trial) -> Trial:
+        """Ends the bench where it cannot go on."""
+        if trial.interrupted:
+            raise Interrupted
+        if not trial.connected:
+            why = ", ".join(f"{n} x {reason}" for reason, n in trial.failures.items())
+            raise Gone(why or "no call was answered")
+        return trial
+
+    def _flood(self, track: Track) -> dict[str, Any]:
+        return self._checked(self._counted(track, lambda: track.flood(self.plan.trial))).as_dict()
+
+    def _more(self, row: dict[str, Any], measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What the path carries when it is offered more: the most of a few trials, if the first
+        is low. A router that really carries less does so each time."""
+        best = measure()
+        for _ in range(TRIES - 1):
+            if best["carried"] >= LESS * row["maximum"]["carried"]:
+                break
+            best = max(best, measure(), key=lambda trial: float(trial["carried"]))
+        return best
+
+    def _at(self, track: Track, rate: float) -> dict[str, Any]:
+        trial = self._checked(self._counted(track, lambda: track.at(rate, self.plan.trial)))
+        return trial.as_dict()
+
+    def _counted(self, track: Track, measure: Callable[[], Trial]) -> Trial:
+        """A trial with the router's counters of Data packets read before and after it."""
+        if track.target is None or "counters" in self.plan.skip or self.management.url is None:
+            return measure()
+        before = self.management.page()
+        trial = measure()
+        after = self.management.page()
+        if before is None or after is None:
+            return trial
+        load = "flood" if trial.rate is None else f"{trial.rate:.0f}/s"
+        for name, interface, sent in (
+            ("data_in", "a", trial.packets_sent),
+            ("data_out", "b", trial.packets_received),
+        ):
+            moved = self.management.moved(before, after, name, interface)
+            if sent is None or moved is None:
+                continue
+            self.counters.append(
+                {
+                    "counter": moved[0],
+                    "name": name,
+                    "interface": interface,
+                    "load": load,
+                    "size": track.options.longest,
+                    "shown": sent,
+                    "moved": moved[1],
+                    "right": sent == moved[1],
+                }
+            )
+        return trial
+
+    def _search(self, track: Track, highest: float, row: dict[str, Any]) -> Found:
+        started = time.monotonic()
+
+        def measure(rate: float, seconds: float) -> Trial:
+            trial = self._checked(track.at(rate, seconds))
+            for _ in range(TRIES - 1):
+                lossless = not trial.harmed and trial.delivered >= trial.offered
+                if trial.clean or not lossless or trial.behind > DISTURBED:
+                    break
+                # Whoever took the processor away for a moment is not the router.
+                again = self._checked(track.at(rate, seconds))
+                trial = min(trial, again, key=lambda t: t.loss_ratio)
+            self.say(f"{row['size']} octets  search, {rate:.0f} messages/s")
+            return trial
+
+        found = search(
+            measure,
+            highest,
+            width=self.plan.width,
+            trial_seconds=self.plan.trial,
+            bound_seconds=self.plan.bound,
+        )
+        self._descend(found, measure)
+        self._confirm(found, measure)
+        row["throughput"] = conclude(found, time.monotonic() - started)
+        row["trials"] = [trial.as_dict() for trial in found.trials]
+        return found
+
+    def _descend(self, found: Found, measure: Callable[[float, float], Trial]) -> None:
+        """Where the search found no rate that is carried: halve until one is."""
+        for _ in range(DESCENT):
+            if any(t.clean for t in found.trials):
+                return
+            lowest = min(t.rate or 0.0 for t in found.trials)
+            if lowest <= 1:
+                return
+            seconds = max(self.plan.trial, 2 * LEAST_MESSAGES / lowest)
+            found.trials.append(measure(lowest / 2, seconds))
+
+    def _confirm(self, found: Found, measure: Callable[[float, float], Trial]) -> None:
+        """Many messages a little below the rate found: rare loss has nothing to do with the rate,
+        and the trials of a search may be too small to show it."""
+        rate = conclude(found, 0.0)["rate"] * BELOW
+        seconds = min(CONFIRMED / rate, self.plan.confirm)
+        if seconds > self.plan.trial:
+            found.trials.append(measure(rate, seconds))
+
+    def _delays(self, track: Track, rate: float, title: str) -> Iterator[dict[str, Any]]:
+        """Delay at light load, at half and at the found rate, with and without the router."""
+        for name, share in LOADS:
+            wanted = max(rate * share, LEAST_RATE)
+            # At light load nothing but the path itself makes a message wait: long enough to see
+            # what comes once a second.
+            seconds = max(self.plan.delay, LIGHT_SECONDS) if name == "light" else self.plan.delay
+            with self._phase(f"delay at {name} load", title):
+                through = self._checked(track.at(wanted, seconds))
+            alone = self._checked(track.alone().at(wanted, self.plan.delay))
+            yield {
+                "load": name,
+                "rate": through.rate,
+                "router": through.delay_ms,
+                "control": alone.delay_ms,
+                "clean": through.clean,
+            }
+
+    def _burst(self, track: Track, rate: float) -> dict[str, Any]:
+        """The longest burst without loss: doubled until one loses, then halved in between."""
+        good, bad, tried = 0, None, 1
+        most = self.plan.burst_most
+        while tried <= most:
+            trial = self._checked(track.burst(tried, tried / rate))
+            if trial.harmed or trial.delivered < trial.offered:
+                bad = tried
+            else:
+                good = tried
+            if bad is None and good == most:
+                break
+            if bad is not None and bad - good <= max(1, good * 0.02):
+                break
+            tried = min(2 * good, most) if bad is None else (good + bad) // 2
+            if tried in (good, 0):
+                break
+        return {"messages": good, "lost_at": bad, "most": most}
+
+    def _filters(self, track: Track, found: Found, title: str) -> dict[str, Any]:
+        """The rate with 1 and with 10 filter conditions in the router's configuration."""
+        assert self.filters is not None
+        rates: dict[str, Any] = {}
+        upper = found.goals[0.0].upper or found.goals[0.0].lower or 1000.0
+        for number in (1, 10):
+            try:
+                with self.filters.set(number), self._phase(f"filter {number}", title):
+                    one = search(
+                        lambda rate, seconds: self._checked(track.at(rate, seconds)),
+                        upper * 1.1,
+                        width=self.plan.width,
+                        trial_seconds=self.plan.trial,
+                        bound_seconds=self.plan.bound / 2,
+                    )
+                    rates[str(number)] = one.goals[0.0].lower
+            except FilterError as error:
+                rates[str(number)] = None
+                rates["problem"] = str(error)
+        return rates
+
+
+def conclude(found: Found, seconds: float) -> dict[str, Any]:
+    """What a search says: a rate may be called throughput only if nothing was ever lost below it.
+
+    rate is what the further phases go by: the lower bound, or where there is none without loss the
+    one with half a percent.
+    """
+    without, half = (found.goals[goal] for goal in GOALS)
+    loss = loss_below(found, half)
+    short = without.lower is None and any(t.clean for t in found.trials)
+    if short:
+        without = by_short_trials(found.trials)
+    rate = (without.lower or half.lower) if not loss else (half.lower or without.lower)
+    carried = max((t.carried for t in found.trials), default=0.0)
+    tried = sum(t.offered for t in found.trials if t.clean)
+    return {
+        "rate": rate or max(carried, 1.0),
+        "said": without.lower is not None and not loss,
+        "lower": without.lower,
+        "upper": without.upper,
+        "half_percent_lower": half.lower,
+        "half_percent_upper": half.upper,
+        "complete": found.complete,
+        "short": short,
+        "seconds": seconds,
+        "clean_messages": tried,
+        "loss": loss,
+    }
+
+
+def by_short_trials(trials: Sequence[Trial]) -> Bounds:
+    """What trials of any length say, where time was over before any rate had its full trials."""
+    lossy = min((t.rate for t in trials if t.rate and not t.clean), default=None)
+    clean = [t.rate for t in trials if t.rate and t.clean and (lossy is None or t.rate < lossy)]
+    return Bounds(max(clean, default=None), lossy)
+
+
+def loss_below(found: Found, half: Bounds) -> str:
+    """In words what was lost at rates at which the path is not slow; empty: nothing.
+
+    Loss that does not depend on the rate is no matter of throughput: the search would only go down
+    until a trial was too small to show it.
+    """
+    if half.lower is None:
+        below = [t for t in found.trials if t.harmed and not t.lost["late"]]
+    else:
+        # A path that drops does so from its throughput on, which is a little below this.
+        below = [t for t in found.trials if (t.rate or 0) <= half.lower * WELL_BELOW]
+    harmed = sum(t.harmed for t in below)
+    if not harmed:
+        return ""
+    kinds = [
+        f"{sum(t.lost[kind] for t in below)} {kind.replace('_', ' ')}"
+        for kind in ("missing", "corrupt", "duplicated", "wrong_circuit")
+        if any(t.lost[kind] for t in below)
+    ]
+    return f"{', '.join(kinds)} of {sum(t.offered for t in below)} messages"
+
+
+def standstill(row: dict[str, Any]) -> str:
+    """In words where a path stands still at light load; empty: it does not."""
+    for one in row.get("delays", []):
+        router, control = one["router"], one["control"]
+        if one["load"] != "light" or not router or not control:
+            continue
+        slow = router["p95"]
+        if slow > STANDSTILL_MS and slow > max(10 * router["p50"], 4 * control["p95"]):
+            return (
+                f"stands still at times: at light load 5 % of the messages take longer than "
+                f"{slow:.0f} ms, the slowest {router['max']:.0f} ms, half of them "
+                f"{router['p50']:.1f} ms or less"
+            )
+    return ""
+
+
+def overloaded(row: dict[str, Any]) -> list[str]:
+    """In words where a router carries less when it is offered more."""
+    maximum = row["maximum"]["carried"]
+    return [
+        f"carries {row[name]['carried']:.0f} messages/s at {words}, {maximum:.0f} at its maximum"
+        for name, words in (("plus_25", "+25 %"), ("flood", "flood"))
+        if row[name]["carried"] < LESS * maximum
+    ]

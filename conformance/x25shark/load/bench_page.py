@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""load.html of a bench result: the original's table, the others, and the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..results import write_whole
+from .bench_tables import TABLES
+from .page import Table, document
+
+
+def write_bench_page(path: Path, result: Mapping[str, Any]) -> None:
+    """The page of a bench result (as in load.json)."""
+    tables = []
+    for title, make, texts in TABLES:
+        head, rows = make(result)
+        if rows:
+            tables.append(Table(title, head, rows, text=texts))
+
+    def draw(_plots: ModuleType) -> Sequence[Any]:
+        from .bench_plots import plots
+
+        return plots(result["rows"])
+
+    write_whole(path, document("Router tests", result, tables, draw))

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command bench from start to end: phases, judgement, what is printed and written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from ..report.text import one_line
+from . import idle, results, search, terminal
+from .bench import Bench, BenchPlan, Gone, Interrupted, standstill
+from .bench_page import write_bench_page
+from .bench_tables import print_tables
+from .engine import Engine
+from .filters import Filters
+from .management import Management
+from .options import LoadOptions, Mode
+from .target import Target
+from .trial import Track
+from .wording import plural
+
+LINES_SHOWN = 30
+
+
+@contextmanager
+def progress(console: Console, seconds: float) -> Iterator[Callable[[str], None]]:
+    """One line: what is running, how far, how long it may still take."""
+    began = time.monotonic()
+
+    def line(text: str) -> Text:
+        passed = time.monotonic() - began
+        left = max(seconds - passed, 0)
+        return Text(one_line(f"{passed:5.0f} s, at most {left:.0f} s left  {text}", 78))
+
+    if console.is_terminal:
+        with Live(line(""), console=console, transient=True, refresh_per_second=4) as shown:
+            yield lambda text: shown.update(line(text))
+        return
+    printed = [""]
+
+    def plain(text: str) -> None:
+        words = text.partition(",")[0]
+        if words != printed[0]:
+            printed[0] = words
+            console.print(line(text))
+
+    yield plain
+
+
+@dataclass
+class Outcome:
+    """Why it ended: status 0, 1, 3 or 130, and the reason in words."""
+
+    status: int = 0
+    reason: str = ""
+
+
+def run_bench(
+    engine: Engine,
+    options: LoadOptions,
+    plan: BenchPlan,
+    target: Target,
+    console: Console,
+    *,
+    grace: float = 1.0,
+    folder: Path | None = None,
+) -> int:
+    """Measure, print, write, return the exit status."""
+    search.library()  # before anything is measured
+    mode: Mode = "sink" if target.listen else "echo"
+    track = Track(engine, replace(options, mode=mode), target, grace)
+    head = results.head("bench", engine.version, target, track.options)
+    head["options"] |= {
+        "packet_size": plan.packet_size,
+        "sizes": list(plan.sizes),
+        "trial_seconds": plan.trial,
+        "bound_seconds": plan.bound,
+        "width": plan.width,
+        "grace_seconds": grace,
+        "line_rate": plan.line_rate,
+    }
+    profile = target.profile
+    management = Management(profile.counters if profile else None, target.counters_url)
+    hook = profile.control.filters if profile else None
+    console.print(f"This takes at most {plan.seconds() / 60:.1f} minutes; Ctrl-C ends it in order.")
+    outcome = Outcome()
+    with progress(console, plan.seconds()) as say:
+        bench = Bench(track, plan, management, Filters(hook) if hook else None, say)
+        quiet: dict[str, Any] = {}
+        try:
+            if "idle" not in plan.skip:
+                quiet |= _idle(bench, target, plan.idle)
+            bench.run()
+        except (KeyboardInterrupt, Interrupted):
+            outcome = Outcome(130, "Interrupted: the figures are those until then.")
+        except Gone as gone:
+            measured = any("throughput" in row for row in bench.rows)
+            words = f"The router takes no calls any more: {gone}."
+            outcome = Outcome(1 if measured else 3, words)
+    result = head | body(bench, quiet, outcome)
+    result["phases"] = {name: a.as_dict() for name, a in management.phases.items()}
+    result["verdict"]["reasons"] += management_reasons(result["phases"])
+    conclude_status(result, outcome)
+    report(console, result)
+    if folder is not None:
+        results.write(folder / "load.json", result)
+        write_bench_page(folder / "load.html", result)
+        terminal.written(console, folder)
+    return int(result["exit_status"])
+
+
+def _idle(bench: Bench, target: Target, seconds: float) -> dict[str, Any]:
+    """The router left alone, without circuits and with some that carry nothing."""
+    address, _, port = target.connect.rpartition(":")
+    interface = target.profile.capture.interface if target.profile else "auto"
+    device = "any" if interface == "auto" else interface
+    bench.say("idle, without circuits")
+    found = {"without": idle.watch(address, int(port), seconds, device).as_dict()}
+    bench.say("idle, with circuits up")
+    track = bench.track
+    # An open-loop trial whose only messages are due after the end: circuits that carry nothing.
+    with track.quiet_circuits(seconds + 25) as opened:
+        if opened:
+            found["with"] = idle.watch(address, int(port), seconds, device).as_dict()
+        else:
+            found["with"] = {"seconds": 0, "per_minute": {}, "problem": "no circuit came up"}
+    return found
+
+
+def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """What was measured, and what is to be said of it."""
+    rows = [row for row in bench.rows if "throughput" in row]
+    reasons: list[str] = []
+    remarks: list[str] = []
+    for row in rows:
+        size = f"{row['size']} octets: "
+        if row["throughput"]["loss"]:
+            reasons.append(
+                f"{size}no throughput can be said: {row['throughput']['loss']} were lost at rates "
+                "that the path keeps up with"
+            )
+        elif not row["throughput"]["said"]:
+            reasons.append(f"{size}no rate without loss was found")
+        reasons += [f"{size}{less}" for less in row.get("less", [])]
+        still = standstill(row)
+        reasons += [f"{size}{still}"] if still else []
+        remarks += [f"{size}{text}" for text in _remarks(row)]
+    for reading in bench.counters:
+        if not reading["right"]:
+            reasons.append(
+                f"counter {reading['counter']} moved by {reading['moved']} where "
+                f"{reading['shown']} Data packets passed ({reading['size']} octets, "
+                f"{reading['load']})"
+            )
+    if outcome.reason:
+        remarks.append(outcome.reason)
+    return {
+        "rows": rows,
+        "idle": dict(quiet),
+        "counters": bench.counters,
+        "verdict": {
+            "ok": False,
+            "reasons": reasons,
+            "remarks": remarks,
+            "tester_was_limit": any(row.get("tester_was_limit") for row in rows),
+            "share_of_control": max((row.get("share_of_control") or 0 for row in rows), default=0),
+        },
+    }
+
+
+def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
+    found = row["throughput"]
+    if not found["complete"]:
+        words = "the search ran out of time: the bounds are wider than asked"
+        yield words + (", and from short trials" if found["short"] else "")
+    if row.get("tester_was_limit"):
+        yield (
+            f"the tester was the limit ({row['share_of_control']:.0%} of what it does without the "
+            "router): the router can do at least this much"
+        )
+    flood, upper = row.get("flood"), found["upper"]
+    more = max((row[n]["carried"] for n in ("plus_25", "flood") if row.get(n)), default=0.0)
+    if upper and more > 1.02 * upper and not found["loss"]:
+        yield (
+            f"carries {more:.0f} messages/s when offered more, so the maximum of "
+            f"{found['rate']:.0f} is too low: something disturbed the search"
+        )
+    other = max((t["other_work"] for t in row["trials"]), default=0.0)
+    if other >= results.OTHER_WORK:
+        yield f"other work took up to {other:.0%} of this machine: rates may be too low"
+    if flood and flood["held_back"] + flood["lost"]["late"] > 0 and not flood["lost"]["missing"]:
+        yield "the path has flow control: what is too much is held back and late, not dropped"
+    if found["said"] and found["clean_messages"]:
+        # No loss in n messages: with 95 % confidence the loss is below 3/n.
+        yield (
+            f"none lost of {found['clean_messages']} messages: with 95 % confidence less than "
+            f"{3 / found['clean_messages']:.1g} are"
+        )
+
+
+def management_reasons(phases: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Where the management plane did not answer."""
+    found = []
+    for state, words in (("dead", "does not answer"), ("slow", "is slow or fails at times")):
+        names = [name for name, answers in phases.items() if answers["state"] == state]
+        if names:
+            found.append(f"the counters page {words} in: {', '.join(names)}")
+    return found
+
+
+def conclude_status(result: dict[str, Any], outcome: Outcome) -> None:
+    """0: all was measured and nothing found; 1: something was."""
+    status = outcome.status or (1 if result["verdict"]["reasons"] else 0)
+    result["exit_status"] = status
+    result["verdict"]["ok"] = status == 0
+
+
+def report(console: Console, result: Mapping[str, Any]) -> None:
+    """Tables, then what was found in sentences."""
+    print_tables(console, result)
+    verdict = result["verdict"]
+    rows = result["rows"]
+    if result["exit_status"] == 0:
+        console.print(f"Measured: {plural(len(rows), 'size')}, every octet verified.")
+    elif result["exit_status"] == 3:
+        console.print("No call was connected: nothing was measured.")
+    for word, texts in (("Found", verdict["reasons"]), ("Remark", verdict["remarks"])):
+        for text in texts[:LINES_SHOWN]:
+            console.print(Text(one_line(f"{word}: {text}", 300)))
+        if len(texts) > LINES_SHOWN:
+            console.print(f"... and {len(texts) - LINES_SHOWN} more in load.json")

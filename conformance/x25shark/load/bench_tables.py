@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of a bench result as rows of text: the terminal prints them, the page shows them.
+
+The first is the original's: size, theoretical, hammer, max, +25 %, flood, f1, f10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..report.text import one_line
+from .terminal import narrow_table
+from .wording import count, milliseconds, octets, percent, rate
+
+Row = Mapping[str, Any]
+
+
+def _carried(row: Row, name: str) -> str:
+    return rate(row[name]["carried"]) if row.get(name) else "-"
+
+
+def _maximum(row: Row) -> str:
+    found = row["throughput"]
+    if not found["said"]:
+        return "-"
+    return rate(found["lower"]) + ("*" if row.get("tester_was_limit") else "")
+
+
+def _filter(row: Row, number: str) -> str:
+    value = (row.get("filters") or {}).get(number)
+    return "-" if value is None else rate(value)
+
+
+RATES: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("size", lambda row: str(row["size"])),
+    ("theoretical", lambda row: count(row["theoretical"]) if row.get("theoretical") else "-"),
+    ("hammer", lambda row: _carried(row, "hammer")),
+    ("max", _maximum),
+    ("+25 %", lambda row: _carried(row, "plus_25")),
+    ("flood", lambda row: _carried(row, "flood")),
+    ("f1", lambda row: _filter(row, "1")),
+    ("f10", lambda row: _filter(row, "10")),
+)
+
+
+def rates(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """The original's table, messages/s."""
+    return [name for name, _ in RATES], [[form(row) for _, form in RATES] for row in result["rows"]]
+
+
+def bounds(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """How sure the maximum is, and how long a burst may be."""
+    head = ["size", "from", "to", "at 0.5 % loss", "control", "share", "trials", "burst"]
+    rows = []
+    for row in result["rows"]:
+        found = row["throughput"]
+        burst = row.get("burst")
+        longest = "-" if burst is None else count(burst["messages"])
+        if burst is not None and burst["lost_at"] is None:
+            longest = f">= {longest}"
+        share = row.get("share_of_control")
+        rows.append(
+            [
+                str(row["size"]),
+                *("-" if found[k] is None else rate(found[k]) for k in ("lower", "upper")),
+                "-" if found["half_percent_lower"] is None else rate(found["half_percent_lower"]),
+                _carried(row, "control"),
+                "-" if share is None else percent(share),
+                str(len(row["trials"])),
+                longest,
+            ]
+        )
+    return head, rows
+
+
+def delays(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Delay in milliseconds, and the tester's own beside it."""
+    head = ["size", "load", "rate", "p50", "p99", "p99.9", "max", "control p50"]
+    rows = []
+    for row in result["rows"]:
+        for one in row.get("delays", []):
+            router, control = one["router"], one["control"]
+            values = [
+                milliseconds(router[name] if router else None)
+                for name in ("p50", "p99", "p99.9", "max")
+            ]
+            alone = milliseconds(control["p50"] if control else None)
+            rows.append([str(row["size"]), one["load"], rate(one["rate"]), *values, alone])
+    return head, rows
+
+
+def processors(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """CPU, of one processor, and the router's memory, at the found rate and flooded."""
+    head = ["size", "load", "router's CPU", "router's memory", "tester's CPU"]
+    rows = []
+    for row in result["rows"]:
+        for name in ("maximum", "flood"):
+            trial = row.get(name)
+            if trial and trial["router_cpu"] is not None:
+                memory = trial["router_octets"]
+                rows.append(
+                    [
+                        str(row["size"]),
+                        name,
+                        percent(trial["router_cpu"]),
+                        "-" if memory is None else octets(memory),
+                        percent(trial["tester_cpu"]),
+                    ]
+                )
+    return head, rows
+
+
+def idle(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Packets per minute that the router sends by itself."""
+    rows = []
+    for name, words in (("without", "no circuits"), ("with", "circuits up")):
+        found = result["idle"].get(name)
+        if found is None:
+            continue
+        kinds = ", ".join(f"{kind} {rate(n)}" for kind, n in found["per_minute"].items())
+        rows.append([words, one_line(found["problem"] or kinds or "nothing", 200)])
+    return ["idle", "packets per minute"], rows
+
+
+def counters(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """What each counter moved by, and what it should have moved by; by load, all sizes."""
+    by_load: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for reading in result["counters"]:
+        load = "flood" if reading["load"] == "flood" else "by rate"
+        by_load.setdefault((reading["counter"], load), []).append(reading)
+    rows = [
+        [
+            one_line(counter, 60),
+            load,
+            str(len(found)),
+            count(sum(r["shown"] for r in found)),
+            count(sum(r["moved"] for r in found)),
+            "right" if all(r["right"] for r in found) else "WRONG",
+        ]
+        for (counter, load), found in by_load.items()
+    ]
+    return ["counter", "load", "trials", "passed", "moved", ""], rows
+
+
+def management(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Whether the counters page answered in each phase."""
+    rows = [
+        [
+            one_line(name, 40),
+            f"{a['answered']} of {a['asked']}",
+            milliseconds(a["slowest_ms"]),
+            a["state"] or "-",
+        ]
+        for name, a in result["phases"].items()
+    ]
+    return ["management plane in", "answers", "slowest, ms", ""], rows
+
+
+TABLES: tuple[
+    tuple[str, Callable[[Mapping[str, Any]], tuple[list[str], list[list[str]]]], Sequence[int]], ...
+] = (
+    ("Messages per second, from A to B", rates, ()),
+    ("How sure they are", bounds, ()),
+    ("Delay in ms, from when a message is due at A to its last octet at B", delays, (1,)),
+    ("Processors, of one, and memory", processors, (1,)),
+    ("Idle traffic", idle, (0, 1)),
+    ("Counters of Data packets", counters, (0, 1, 5)),
+    ("Management plane", management, (0, 3)),
+)
+"""Title, rows, and the columns that are text."""
+
+
+def print_tables(console: Console, result: Mapping[str, Any]) -> None:
+    """All tables that have rows, within 80 columns."""
+    for title, make, texts in TABLES:
+        head, rows = make(result)
+        if not rows:
+            continue
+        table = narrow_table(title)
+        for number, name in enumerate(head):
+            table.add_column(name, justify="left" if number in texts else "right")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)

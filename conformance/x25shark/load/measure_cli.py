@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command bench."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .arguments import SIZES, TARGET, fail, run_against, target_options
+from .bench import ORIGINAL_SIZES, QUICK_SIZES, BenchPlan
+from .bench import SIZES as ONE_PACKET
+from .bench_run import run_bench
+from .options import RECORD_HEADER, LoadOptions, OptionError, number_list
+
+_PHASES = ("idle", "delay", "burst", "filters", "counters")
+_UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+
+
+def bit_rate(text: str) -> float:
+    """ "56k", "100M", "1G" or a number, bit/s. Raises OptionError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kMG]?)", text)
+    if found is None or not float(found[1]):
+        raise OptionError(f"--line-rate {text!r}: bit/s, such as 56k, 100M or 1G")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+@click.command()
+@target_options
+@click.option(
+    "-P",
+    "sizes",
+    help="Sizes of messages, octets of user data, each one packet. Default: 32 to 4096; "
+    f"--quick: {', '.join(map(str, QUICK_SIZES))}.",
+)
+@click.option(
+    "--original",
+    is_flag=True,
+    help="The original's sizes, 64 to 1518, as sequences of packets with the M bit.",
+)
+@click.option(
+    "--packet-size",
+    type=SIZES,
+    help="Packet size to ask for; longer messages are sequences. Default: as large as the message, "
+    "with --original 128.",
+)
+@click.option(
+    "-N",
+    "circuits",
+    type=click.IntRange(1, 99_999),
+    default=16,
+    show_default=True,
+    help="Circuits that share the load.",
+)
+@click.option(
+    "-W",
+    "window",
+    type=click.IntRange(1, 127),
+    default=7,
+    show_default=True,
+    help="Window to ask for.",
+)
+@click.option("--modulo", type=click.Choice(["8", "128"]), default="8", show_default=True)
+@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option(
+    "--trial",
+    "trial_seconds",
+    type=click.FloatRange(0.1, 3600),
+    help="Seconds of a trial. Default: 1; --quick: 0.5.",
+)
+@click.option(
+    "--bound",
+    "bound_seconds",
+    type=click.FloatRange(1, 86_400),
+    help="Seconds that the search of one size may take. Default: 12; --quick: 4.",
+)
+@click.option(
+    "--width",
+    type=click.FloatRange(0.001, 0.5),
+    default=0.01,
+    show_default=True,
+    help="Relative width of the interval that the search ends with.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 3600),
+    default=1.0,
+    show_default=True,
+    help="Seconds after it was due from which a message is late.",
+)
+@click.option("--line-rate", metavar="RATE", help="Of the slowest line, bit/s: 56k, 100M, 1G.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.001),
+    default=5.0,
+    show_default=True,
+    help="Seconds after which an answer is given up.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--skip",
+    multiple=True,
+    type=click.Choice(_PHASES),
+    help="Leave a part out. Repeatable.",
+)
+@click.option("--quick", is_flag=True, help="At most a minute: three sizes, short trials.")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for load.json and load.html.",
+)
+def bench(
+    *,
+    sizes: str | None,
+    original: bool,
+    packet_size: str | None,
+    trial_seconds: float | None,
+    bound_seconds: float | None,
+    width: float,
+    grace: float,
+    line_rate: str | None,
+    skip: tuple[str, ...],
+    quick: bool,
+    folder: Path | None,
+    modulo: str,
+    **given: Any,
+) -> None:
+    """Bradner's router tests: throughput, +25 %, flood, delay, bursts, counters, management.
+
+    A message is lost that does not arrive whole and right within --grace of the time it was due.
+    Exit status: 0 nothing found; 1 something was found, or the router died; 2 bad usage; 3 no call
+    was connected; 130 interrupted.
+    """
+    target = {name: given.pop(name) for name in TARGET}
+    try:
+        options = LoadOptions(**given, modulo=int(modulo), mode="sink")
+        if options.window >= options.modulo:
+            raise OptionError(f"-W: the window is {options.window}, at most {options.modulo - 1}")
+        chosen = _sizes(sizes, original, quick)
+        size = int(packet_size) if packet_size else (128 if original else None)
+        if size is None and max(chosen) > 4096:
+            raise OptionError(f"-P: {max(chosen)} octets are no one packet (--packet-size)")
+        plan = BenchPlan(
+            sizes=chosen,
+            packet_size=size,
+            trial=trial_seconds or (0.5 if quick else 1.0),
+            bound=bound_seconds or (4.0 if quick else 12.0),
+            confirm=1.0 if quick else 4.0,
+            delay=0.3 if quick else 1.0,
+            width=width,
+            line_rate=bit_rate(line_rate) if line_rate else None,
+            idle=2.0 if quick else 8.0,
+            burst_most=500 if quick else 2000,
+            skip=frozenset(skip),
+        )
+    except OptionError as error:
+        fail(error)
+    run_against(
+        target,
+        folder,
+        lambda engine, opened, console: run_bench(
+            engine, options, plan, opened, console, grace=grace, folder=folder
+        ),
+    )
+
+
+def _sizes(text: str | None, original: bool, quick: bool) -> list[int]:
+    """The sizes asked for. The test record that verifies every octet needs 24 of them."""
+    if text is not None:
+        return number_list(text, "size of messages", range(RECORD_HEADER, 65_537))
+    if original:
+        return list(ORIGINAL_SIZES)
+    return list(QUICK_SIZES if quick else ONE_PACKET)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from ..catalogue import Purpose
 from ..judges.values import Matcher, OneOf, one_of
 from ..profile import Profile
+from .diagnostics import Diagnostics
 from .side import NotApplicable
 
 # X.25 5.2.4: what the network says of a Clear.
 NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
-# On XOT no end is the DTE or the DCE, so these name the same state.
-_STATE_PAIRS = {18: 19, 19: 18, 21: 22, 22: 21, 25: 26, 26: 25, 28: 29, 29: 28}
 
 
 class Answers:
@@ -37,19 +36,15 @@ class Answers:
         return clause or self.purpose.clause
 
     def diagnostic(self, *codes: int) -> Matcher:
-        """The diagnostics that stand for these ones at the profile's level."""
-        allowed: list[int] = []
-        for code in codes:
-            allowed.append(code)
-            if code in _STATE_PAIRS and (self.declared("R-DTE") or not self.declared("R-DCE")):
-                allowed.append(_STATE_PAIRS[code])
+        """The diagnostics that stand for these ones at the profile's level.
+
+        Those of states are as a DCE has them; each side takes what is right on its link.
+        """
         if self.profile.diagnostics == "any":
             return OneOf((*range(256), None))
-        if self.profile.diagnostics == "group":
-            allowed += [code // 16 * 16 for code in codes] + [0]
-            if any(code < 16 for code in codes):
-                allowed.append(0)
-        return one_of(*allowed)
+        generic = [code // 16 * 16 for code in codes] + [0]
+        added = generic if self.profile.diagnostics == "group" else []
+        return Diagnostics(tuple(dict.fromkeys((*codes, *added))), codes)
 
     def cause(self, network: int, *others: int) -> Matcher:
         """The clearing causes for an error that the router found itself.

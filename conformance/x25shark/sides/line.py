@@ -71,6 +71,7 @@ class ChannelSide(Side):
 
     def __init__(self, bench: Bench, name: str, circuit: Circuit, modulus: int) -> None:
         self._circuit = circuit
+        self.router_is_dce = bench.profile.line.by_side()[name.lower()].role == "dce"
         # A circuit has all of a connection that a side needs; what it has not is of XOT only.
         super().__init__(bench, name, cast(Connection, circuit), modulus, circuit.start)
         self.lcn = circuit.lcn
@@ -330,11 +331,12 @@ class LineSide(Side):
 
     def expect_at_once(self, *alternatives: Packet, **options: Any) -> Packet | None:
         """The very next frame is one of these: nothing passes."""
-        usual, self.passing = self.passing, ()
+        usual = self.passing, self.allowed
+        self.passing, self.allowed = (), []
         try:
             return self.expect(*alternatives, **options)
         finally:
-            self.passing = usual
+            self.passing, self.allowed = usual
 
     def no_reaction(self, *templates: Packet, **fence: Any) -> None:
         """No such frame comes in reaction to what was sent: up to the answer to a command."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scapy.packet import Packet
 from scapy_x25 import (
@@ -17,6 +17,7 @@ from scapy_x25 import (
     ClearRequest,
     Data,
     Data128,
+    ResetRequest,
 )
 
 from ..judges.expectation import (
@@ -32,11 +33,15 @@ from ..judges.expectation import (
     TcpEnd,
 )
 from ..judges.template import decode
+from ..judges.values import ABSENT
 from ..links.xot import Connection, Unit
+from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
 
 if TYPE_CHECKING:
     from .bench import Bench
+
+_WITH_DIAGNOSTIC = (ClearRequest, ResetRequest)
 
 
 class NotApplicable(Exception):
@@ -69,6 +74,8 @@ class Side:
     # What may come at any time, and what besides while the tester ends the call.
     passing: tuple[Packet, ...] = FLOW_CONTROL
     relaxed: tuple[Packet, ...] = (ClearRequest(), ClearConfirmation())
+    # X.25 knows the two ends of a line apart; on XOT no end is the DTE or the DCE (RFC 1613 5).
+    router_is_dce = False
     # Octets of the direction before the first that is of this connection, or channel's call, and
     # before what is no more of it.
     origin = 0
@@ -94,10 +101,8 @@ class Side:
         # no case has looked at an answer.
         self.unanswered_call: int | None = None
         self.allowed: list[Packet] = []
-        # T2: user data that the DTE beyond the router has not sent back yet, and what of it may
-        # still come after a reset.
+        # T2: user data that the DTE beyond the router has not sent back yet.
         self._not_echoed: list[bytes] = []
-        self.late: tuple[Packet, ...] = ()
         connection.on_unit = self._arrived
         for unit in self.units:
             self._arrived(unit)
@@ -127,9 +132,14 @@ class Side:
         return bytes(whole)
 
     def send(self, *packets: Packet) -> None:
-        """Send packets, all in one write (one TCP segment, as far as they fit)."""
-        whole = []
+        """Send packets, all in one write (one TCP segment, as far as they fit).
+
+        Data waits for the window, in a further write then, unless the case gives P(S) itself.
+        """
+        whole: list[bytes] = []
         for packet in packets:
+            if isinstance(packet, (Data, Data128)) and "p_s" not in packet.fields:
+                self._give_way(whole)
             octets = self.octets_of(packet)
             self._note(packet, octets)
             whole.append(octets)
@@ -137,6 +147,15 @@ class Side:
         self._transmit(whole)
         called = bool(packets) and isinstance(packets[-1], CallRequest)
         self.unanswered_call = start if called else None
+
+    def _give_way(self, whole: list[bytes]) -> None:
+        """Where the window is shut: send what there is, and wait until it opens."""
+        if self.numbering.outstanding < self.window:
+            return
+        if whole:
+            self._transmit(whole)
+            whole.clear()
+        self.wait_for_window()
 
     def _transmit(self, packets: Sequence[bytes]) -> None:
         self.send_octets(b"".join(map(unit, packets)))
@@ -165,9 +184,7 @@ class Side:
         if kind == DATA and in_sequence:
             self._not_echoed.append(octets[self._data_header :])
         elif kind in (RESET, RESET_CONFIRMATION):
-            late = tuple(self.data(octets) for octets in dict.fromkeys(self._not_echoed))
-            self.late += late
-            self.allow(*late)
+            self.allow(*(self.data(octets) for octets in dict.fromkeys(self._not_echoed)))
             self._not_echoed.clear()
 
     @property
@@ -267,17 +284,17 @@ class Side:
     ) -> Packet | None:
         """Wait for the next packet and demand that it is one of the alternatives.
 
-        RR and RNR pass unless they are what is expected, and so does whatever passing names.
-        Returns the packet (decoded), or None if the connection ended as allowed (CLOSED).
-        Raises ExpectationFailed.
+        RR and RNR pass unless they are what is expected, and so does whatever passing names and
+        what the case has allowed. Returns the packet (decoded), or None if the connection ended as
+        allowed (CLOSED). Raises ExpectationFailed.
         """
         expectation = Next(
             self.name,
             self.bench.clause(clause),
             self.direction,
             start=self.cursor,
-            alternatives=alternatives,
-            passing=self._passing_beside(alternatives) + tuple(passing) + self.late,
+            alternatives=tuple(map(self.right_here, alternatives)),
+            passing=self._passing_beside(alternatives) + tuple(passing) + tuple(self.allowed),
             preamble=self.bench.in_preamble,
             note=note,
         )
@@ -295,6 +312,15 @@ class Side:
     def decoded(self, octets: bytes) -> Packet:
         """What came, as a packet to look at."""
         return decode(octets)
+
+    def right_here(self, template: Packet | TcpEnd) -> Packet | TcpEnd:
+        """The same, with the diagnostics that are as right on this link (diagnostics.py)."""
+        if not isinstance(template, _WITH_DIAGNOSTIC) or self.router_is_dce:
+            return template
+        wanted = template.fields.get("diagnostic", ABSENT)
+        whole = template.copy()
+        whole.fields["diagnostic"] = as_no_dce(wanted)
+        return template if whole.fields["diagnostic"] == wanted else whole
 
     def expect_message(
         self,
@@ -321,7 +347,7 @@ class Side:
                 self.direction,
                 start=self.cursor,
                 alternatives=(kind(**fields),),
-                passing=FLOW_CONTROL + tuple(passing) + self.late,
+                passing=FLOW_CONTROL + tuple(passing) + tuple(self.allowed),
                 octets=octets,
                 q=q,
                 longest=longest,
@@ -368,7 +394,7 @@ class Side:
             self.bench.clause(clause),
             self.direction,
             start=self.cursor if start is None else start,
-            template=template,
+            template=cast(Packet, self.right_here(template)),
             low=low,
             high=high,
             note=note,
@@ -386,7 +412,7 @@ class Side:
 
     def allow(self, *templates: Packet) -> None:
         """Let such packets come at any time without an expectation of their own."""
-        self.allowed += templates
+        self.allowed += (cast(Packet, self.right_here(template)) for template in templates)
 
     def wait_until(self, condition: Callable[[], bool], seconds: float | None = None) -> bool:
         """Serve the connections until the condition holds or the time is over."""

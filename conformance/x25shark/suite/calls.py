@@ -20,6 +20,7 @@ from ..sides.bench import Bench
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
 from .clearing import AnySide
+from .windows import fill_window, may_send
 
 
 def arrives(bench: Bench, *templates: Packet) -> AnySide:
@@ -127,36 +128,20 @@ def window_is(sender: AnySide, receiver: AnySide, agreed: int) -> None:
         return
     receiver.withholding = True
     parts = [bytes((0x30 + number,)) * 5 for number in range(agreed + 1)]
-    for part in parts[:agreed]:
-        sender.send_data(part)
-    for part in parts[:agreed]:
-        receiver.expect(receiver.data(part))
-    further = may_send(sender)
-    if further:
-        sender.send(sender.data(parts[agreed]))
-    interrupt_passes(sender, receiver)
+    filled = fill_window(sender, receiver, parts[:agreed], most=agreed)
+    if may_send(sender):
+        filled.send_one_more(sender, parts[len(filled.sent)])
+    mark, due = receiver.cursor, filled.due
+    interrupt_passes(sender, receiver, filled.passing)
+    receiver.expect_count(filled.any_data, 0, due, start=mark)
     receiver.withholding = False
     receiver.acknowledge()
-    if further:
-        receiver.expect(receiver.data(parts[agreed]))
+    filled.take_rest()
 
 
-def may_send(sender: Side, within: float | None = None) -> bool:
-    """Whether the window lets the sender send one more Data packet.
-
-    A router with a window of its own on each side may open it by itself, within TQ or as given.
-    """
-    if sender.numbering.outstanding < sender.window or sender.bench.model != "local":
-        return sender.numbering.outstanding < sender.window
-    return sender.wait_until(
-        lambda: sender.numbering.outstanding < sender.window,
-        within or sender.bench.profile.times.quiet,
-    )
-
-
-def interrupt_passes(sender: Side, receiver: Side) -> None:
-    """An Interrupt arrives next, and its confirmation returns."""
+def interrupt_passes(sender: Side, receiver: Side, passing: Sequence[Packet] = ()) -> None:
+    """An Interrupt arrives next (behind what may pass), and its confirmation returns."""
     sender.send(Interrupt(user_data=b"!"))
-    receiver.expect(Interrupt(user_data=b"!"))
+    receiver.expect(Interrupt(user_data=b"!"), passing=passing)
     receiver.send(InterruptConfirmation())
     sender.expect(InterruptConfirmation())

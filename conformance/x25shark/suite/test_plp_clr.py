@@ -7,7 +7,7 @@ PLP-CLR-05, -09 and -13 need a LAPB interface; PLP-CLR-17 looks at the whole run
 from __future__ import annotations
 
 from ..sides.answers import NETWORK_CAUSES
-from .calls import accepted, arrives, may_send
+from .calls import accepted, arrives
 from .clearing import AnySide, cleared, confirmed, end, passes
 from .language import (
     CLOSED,
@@ -28,6 +28,7 @@ from .language import (
     purpose,
 )
 from .many import as_many
+from .windows import may_send
 
 
 @purpose("PLP-CLR-01")

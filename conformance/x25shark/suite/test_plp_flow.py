@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Flow control (X.25 4.4.1; RFC 1613 6.2)."""
 
+from itertools import pairwise
+
+from ..sides.numbering import RNR as FLOW_RNR
+from ..sides.numbering import RR as FLOW_RR
+from ..sides.numbering import kind_of
 from ..sides.side import AbsentSide
 from .clearing import AnySide
 from .language import (
@@ -26,37 +31,36 @@ from .transfer import (
     send_as_allowed,
     window_of,
 )
+from .windows import Unacknowledged, fill_window
 
 # X.25 leaves it to the network how much it stores; more than this is no flow control at all.
 MOST_STORED = 2048
 
 
-def hold_at_b(call: Call, window: int) -> list[bytes]:
+def hold_at_b(call: Call, window: int) -> Unacknowledged:
     """B acknowledges nothing: it gets as many packets as its window holds, and no more.
 
-    A sends what it may. Returns what A has sent and B has still to get.
+    A sends what it may. Returns what A has sent.
     """
     a, b = call.a, call.b
     assert isinstance(b, Side)
     b.withholding = True
-    messages = [f"packet {number}".encode() for number in range(3 * window)]
-    waiting = messages[:]
-    for octets in messages[:window]:
-        a.send_data(waiting.pop(0))
-        b.expect(Data(user_data=octets))
+    waiting = [f"packet {number}".encode() for number in range(3 * window)]
+    held = fill_window(a, b, waiting[:window])
+    del waiting[: len(held.sent)]
     # A router with windows of its own may open A's window again.
-    fence_past_window(call)
-    sent = window + send_as_allowed(a, waiting)
-    nothing_more_at_b(call, f"window {window}, and nothing acknowledged")
-    return messages[window:sent]
+    fence_past_window(call, held.passing)
+    further = waiting[:]
+    held.sent += further[: send_as_allowed(a, waiting)]
+    nothing_more_at_b(call, f"window {window}, and nothing acknowledged", held.due)
+    return held
 
 
-def release(call: Call, missing: list[bytes]) -> None:
+def release(call: Call, held: Unacknowledged) -> None:
     """B acknowledges, and gets what is still missing."""
     call.b.withholding = False
     call.b.acknowledge()
-    for octets in missing:
-        call.b.expect(Data(user_data=octets))
+    held.take_rest()
     call.fence()
 
 
@@ -73,14 +77,15 @@ def test_part_acknowledgement_rotates_the_window(call: Call) -> None:
     """One of two is acknowledged, so that exactly one more may come."""
     a, b = call.a, call.b
     assert isinstance(b, Side)
-    missing = hold_at_b(call, b.window)
+    held = hold_at_b(call, b.window)
+    below = held.due
     b.acknowledge(1)
-    if not missing:
-        missing.append(b"one more")
-        a.send_data(b"one more")
-    b.expect(Data(user_data=missing.pop(0)))
-    nothing_more_at_b(call, "one was acknowledged, one has come")
-    release(call, missing)
+    if held.came == len(held.sent):
+        a.wait_for_window()
+        held.send_one_more(a, b"one more")
+    b.expect(Data(user_data=held.sent[held.came]))
+    nothing_more_at_b(call, "one was acknowledged, one has come", below)
+    release(call, held)
 
 
 @purpose("PLP-FLOW-04")
@@ -184,16 +189,28 @@ def test_rr_with_an_extra_octet(call: Call) -> None:
     expect_refusal(call, RR(p_r=0) / Raw(b"\0"), 39)
 
 
+def told_by_rr(side: AnySide) -> list[int]:
+    """The P(R) of each RR that has come (modulo 8)."""
+    if isinstance(side, AbsentSide):
+        return []
+    packets = [unit.packet for unit in side.units]
+    return [packet[2] >> 5 for packet in packets if kind_of(packet, 8) == FLOW_RR]
+
+
 def busy_conditions(side: AnySide) -> int:
     """RNRs that have come (modulo 8)."""
     if isinstance(side, AbsentSide):
         return 0
-    return sum(unit.packet[2:3] != b"" and unit.packet[2] & 0x1F == 5 for unit in side.units)
+    return sum(kind_of(unit.packet, 8) == FLOW_RNR for unit in side.units)
 
 
 @purpose("PLP-FLOW-12")
 def test_one_rr_for_one_data_at_most(call: Call) -> None:
-    """200 Data each way. Each RNR may have one more RR, which ends the busy condition."""
+    """200 Data each way. Each RNR may have one more RR, which ends the busy condition.
+
+    A DTE may repeat its window status now and then (ISO/IEC 8208, T24): fewer than there are RRs
+    with a new P(R), and it is a remark.
+    """
     a, b = call.a, call.b
     chain = call.bench.random.randbytes(200 * 128)
     a.send_message(chain)
@@ -201,7 +218,12 @@ def test_one_rr_for_one_data_at_most(call: Call) -> None:
     b.send_message(chain)
     a.expect_message(chain)
     for side in (a, b):
-        side.expect_count(RR(), 0, 200 + busy_conditions(side), start=0)
+        told = told_by_rr(side)
+        new = sum(last != p_r for last, p_r in pairwise([0, *told]))
+        ended = busy_conditions(side)
+        if len(told) > 200 + ended:
+            call.bench.remark(f"side {side.name}: {len(told) - new} RRs repeat a P(R)")
+        side.expect_count(RR(), 0, max(2 * new - 1, 200) + ended, start=0)
     call.fence()
 
 
@@ -209,8 +231,8 @@ def test_one_rr_for_one_data_at_most(call: Call) -> None:
 def test_window_1(call: Call) -> None:
     """200 Data each way; before that B shows that it never has two packets open."""
     a, b = call.a, call.b
-    if call.b.present:
-        release(call, hold_at_b(call, 1))
+    if isinstance(b, Side):
+        release(call, hold_at_b(call, b.window))
     for _ in range(4):
         chain = call.bench.random.randbytes(50 * 128)
         a.send_message(chain)

@@ -13,7 +13,9 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_reset, expect_reset_or_ignored
+from .reactions import both
 from .transfer import fence_from_b, send_as_allowed
+from .windows import fill_window
 
 
 @purpose("PLP-INT-01")
@@ -29,17 +31,16 @@ def test_confirmation_is_end_to_end(call: Call) -> None:
 
 @purpose("PLP-INT-02")
 def test_interrupt_overtakes_blocked_data(call: Call) -> None:
-    a, b = call.a, call.b
+    a, b = both(call)
     b.withholding = True
-    for octets in (b"first", b"second"):
-        a.send_data(octets)
-        b.expect(Data(user_data=octets))
+    blocked = fill_window(a, b, (b"first", b"second"))
     a.send(Interrupt(user_data=b"now"))
-    b.expect(Interrupt(user_data=b"now"))
+    b.expect(Interrupt(user_data=b"now"), passing=blocked.passing)
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
     b.withholding = False
     b.acknowledge()
+    blocked.take_rest()
     call.fence()
 
 
@@ -141,21 +142,19 @@ def test_confirmation_with_an_extra_octet(call: Call) -> None:
 @purpose("PLP-INT-12")
 def test_interrupt_passes_a_busy_b(call: Call) -> None:
     """A router with windows of its own has Data waiting for B; else there is none to overtake."""
-    a, b = call.a, call.b
+    a, b = both(call)
     b.withholding = True
-    for octets in (b"first", b"second"):
-        a.send_data(octets)
-        b.expect(Data(user_data=octets))
+    blocked = fill_window(a, b, (b"first", b"second"))
     b.send(RNR(p_r=0))
     fence_from_b(call, p_r=0)
     waiting = [b"waiting"]
-    held = send_as_allowed(a, waiting)
+    if send_as_allowed(a, waiting):
+        blocked.sent.append(b"waiting")
     a.send(Interrupt(user_data=b"now"))
-    b.expect(Interrupt(user_data=b"now"))
+    b.expect(Interrupt(user_data=b"now"), passing=blocked.passing)
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
     b.withholding = False
     b.acknowledge()
-    if held:
-        b.expect(Data(user_data=b"waiting"))
+    blocked.take_rest()
     call.fence()

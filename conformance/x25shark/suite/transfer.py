@@ -70,21 +70,22 @@ def send_as_allowed(side: Side, messages: list[bytes]) -> int:
     return count
 
 
-def fence_past_window(call: Call, note: str = "fence, past the window") -> None:
+def fence_past_window(call: Call, passing: Sequence[Packet] = ()) -> None:
     """A round trip that needs no window: Interrupt from A, confirmation from B (X.25 4.3.7)."""
+    note = "fence, past the window"
     call.a.send(Interrupt(user_data=b"fence"))
-    call.b.expect(Interrupt(user_data=b"fence"), note=note)
+    call.b.expect(Interrupt(user_data=b"fence"), passing=passing, note=note)
     call.b.send(InterruptConfirmation())
     call.a.expect(InterruptConfirmation(), note=note)
 
 
-def nothing_more_at_b(call: Call, note: str) -> None:
-    """B gets no Data from here to where an Interrupt that A sends now has come."""
+def nothing_more_at_b(call: Call, note: str, most: int = 0) -> None:
+    """B gets no Data (or so many) from here to where an Interrupt that A sends now has come."""
     assert isinstance(call.b, Side)
     mark = call.b.cursor
     call.a.send(Interrupt(user_data=b"fence"))
     call.b.expect(Interrupt(user_data=b"fence"), passing=(Data(),), note=note)
-    call.b.expect_count(Data(), 0, 0, start=mark, note=note)
+    call.b.expect_count(Data(), 0, most, start=mark, note=note)
     call.b.send(InterruptConfirmation())
     call.a.expect(InterruptConfirmation(), note=note)
 

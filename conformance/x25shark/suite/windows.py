@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Windows that are filled and kept shut (X.25 4.4.1.2; RFC 1613 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scapy.packet import Packet
+from scapy_x25 import Data, Data128
+
+from ..sides.numbering import DATA, kind_of
+from ..sides.side import Side
+
+
+@dataclass
+class Unacknowledged:
+    """Data to a side that acknowledges none of it. begin: where the first of it may be."""
+
+    receiver: Side
+    sent: list[bytes]
+    begin: int
+    most: int
+
+    @property
+    def came(self) -> int:
+        """How many Data have come, up to the last packet that was expected."""
+        return data_between(self.receiver, self.begin, self.receiver.cursor)
+
+    @property
+    def due(self) -> int:
+        """How many more the window of the receiver lets in."""
+        return self.most - self.came
+
+    @property
+    def passing(self) -> tuple[Packet, ...]:
+        """What may come ahead of other packets: Data, if the router keeps below the window."""
+        return (self.any_data,) if self.due > 0 else ()
+
+    @property
+    def any_data(self) -> Packet:
+        """A Data packet of the receiver."""
+        return Data128() if self.receiver.modulus == 128 else Data()
+
+    def send_one_more(self, sender: Side, octets: bytes) -> None:
+        """One more Data packet."""
+        self.sent.append(octets)
+        sender.send(sender.data(octets))
+
+    def take_rest(self) -> None:
+        """The receiver has acknowledged, and gets what is missing."""
+        for octets in self.sent[self.came :]:
+            self.receiver.expect(self.receiver.data(octets))
+
+
+def data_between(side: Side, begin: int, end: int) -> int:
+    """How many Data a side was sent between these offsets."""
+    units = [unit for unit in side.units if begin <= unit.offset < end]
+    return sum(kind_of(unit.packet, side.modulus) == DATA for unit in units)
+
+
+def fill_window(
+    sender: Side,
+    receiver: Side,
+    parts: Sequence[bytes],
+    *,
+    most: int | None = None,
+    **fields: Any,
+) -> Unacknowledged:
+    """A Data packet for each part, to a side that acknowledges none; they fit into its window.
+
+    A window says how many may be on their way at most (X.25 4.4.1.2): a router with a window of
+    its own may keep below it, but sends one at least.
+    """
+    most = receiver.window if most is None else most
+    filled = Unacknowledged(receiver, [], receiver.cursor, most)
+    for octets in parts:
+        if not may_send(sender):
+            break
+        sender.send(sender.data(octets, **fields))
+        filled.sent.append(octets)
+    for number, octets in enumerate(filled.sent):
+        if number and not may_come(receiver):
+            sender.bench.remark(f"{number} of {most} Data are sent without a P(R)")
+            break
+        receiver.expect(receiver.data(octets, **fields))
+    return filled
+
+
+def may_come(side: Side) -> bool:
+    """Whether one more packet comes; a router with a window of its own is given TQ for it."""
+    if side.bench.model != "local":
+        return True
+    return side.wait_until(
+        lambda: data_between(side, side.cursor, side.connection.received_octets) > 0,
+        side.bench.profile.times.quiet,
+    )
+
+
+def may_send(sender: Side, within: float | None = None) -> bool:
+    """Whether the window lets the sender send one more Data packet.
+
+    A router with a window of its own on each side may open it by itself, within TQ or as given.
+    """
+    if sender.numbering.outstanding < sender.window or sender.bench.model != "local":
+        return sender.numbering.outstanding < sender.window
+    return sender.wait_until(
+        lambda: sender.numbering.outstanding < sender.window,
+        within or sender.bench.profile.times.quiet,
+    )

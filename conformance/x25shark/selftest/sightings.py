@@ -22,6 +22,8 @@ ROUTER = "127.0.25.1"
 # Of a frame of a serial line: who sent it, as judges tell it, and as a filter.
 ON_A_LINE = "R"
 FROM_ROUTER = f"(ip.src == {ROUTER} || hdlcs.direction == 1)"
+DATA, RR, RNR = 0x00, 0x01, 0x05
+RESET_CONFIRMATION, INTERRUPT = 0x1F, 0x23
 FIELDS = ("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "lapbs.type", "hdlcs.octets")
 
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
@@ -73,6 +75,93 @@ def seconds_until_the_answer(seen: Seen) -> float:
         elif since is not None:
             longest, since = max(longest, seen.time(packet) - since), None
     return longest
+
+
+@measure
+def data_without_p_r(seen: Seen) -> float:
+    """The most Data of the router on a connection between two P(R) of the tester."""
+    return max(_data_behind(seen, {DATA, RR, RNR}).values(), default=0)
+
+
+@measure
+def data_behind_rnr(seen: Seen) -> float:
+    """The Data of the router on connections where the last that the tester told it is RNR."""
+    busy: set[int] = set()
+    found = 0
+    for packet in seen.reading.packets:
+        kind = _kind(packet)
+        if packet.src == ROUTER:
+            found += kind == DATA and packet.stream in busy
+        elif kind == RNR:
+            busy.add(packet.stream)
+        elif kind is not None:
+            busy.discard(packet.stream)
+    return found
+
+
+@measure
+def seconds_between_data(seen: Seen) -> float:
+    """The shortest time between two Data of the router on a connection."""
+    last: dict[int, float] = {}
+    shortest = 1.0
+    for packet in seen.from_router:
+        if _kind(packet) == DATA:
+            now = seen.time(packet)
+            shortest = min(shortest, now - last.get(packet.stream, -1.0))
+            last[packet.stream] = now
+    return shortest
+
+
+@measure
+def reset_confirmations_passed_on(seen: Seen) -> float:
+    """Reset Confirmations of the router right behind one of the tester."""
+    found = 0
+    last: int | None = None
+    for packet in seen.reading.packets:
+        kind = _kind(packet)
+        if packet.src != ROUTER:
+            last = kind
+        elif kind == RESET_CONFIRMATION:
+            found += last == RESET_CONFIRMATION
+    return found
+
+
+@measure
+def interrupts_ahead_of_data(seen: Seen) -> float:
+    """Interrupts of the router behind which Data comes that the tester had sent before them."""
+    sent: list[tuple[str, int | None, object]] = []
+    found = 0
+    for packet in seen.reading.packets:
+        user_data = packet.fields.get("x25s.user_data", ())
+        who = "router" if packet.src == ROUTER else "tester"
+        sent.append((who, _kind(packet), user_data))
+    for at, (who, kind, octets) in enumerate(sent):
+        if (who, kind) != ("router", INTERRUPT) or ("tester", INTERRUPT, octets) not in sent[:at]:
+            continue
+        there = len(sent[:at]) - 1 - sent[:at][::-1].index(("tester", INTERRUPT, octets))
+        late = [o for w, k, o in sent[:there] if (w, k) == ("tester", DATA)]
+        found += any((w, k) == ("router", DATA) and o in late for w, k, o in sent[at:])
+    return found
+
+
+def _kind(packet: PacketRead) -> int | None:
+    """The type of the packet, as the strict dissector gives it."""
+    kind = packet.fields.get("x25s.type", ())
+    return kind[0] if kind and isinstance(kind[0], int) else None
+
+
+def _data_behind(seen: Seen, ending: set[int]) -> dict[int, int]:
+    """For each connection the most Data of the router between two of these of the tester."""
+    now: Counter[int] = Counter()
+    most: dict[int, int] = {}
+    for packet in seen.reading.packets:
+        kind = _kind(packet)
+        if packet.src == ROUTER and kind == DATA:
+            now[packet.stream] += 1
+            most[packet.stream] = max(most.get(packet.stream, 0), now[packet.stream])
+        elif packet.src != ROUTER and kind in ending:
+            now[packet.stream] = 0
+    return most
 
 
 def amount(judge: Judge, permission: Permission, captures: Sequence[bytes]) -> float:

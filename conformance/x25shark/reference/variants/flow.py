@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """When P(R) is sent, and when a receiver is not ready (X.25 4.4.1.3 to 4.4.1.6)."""
 
+import time
+from collections.abc import Callable
+
 from ..channel import Channel
+from ..circuit import Circuit
+from ..codec import Data
 from ..codes import Type
+from ..relay_endtoend import EndToEndRelay
+from ..relay_local import Direction, LocalRelay
+from ..tables import P
 from .registry import Original, Patch, variant
 
 LATEST_SECONDS = 1.0
+SHORT_SECONDS = 0.02
 
 
 @variant("MAY-FLOW-01")
@@ -39,3 +48,186 @@ def pauses(patch: Patch) -> None:
         if channel.ready and counts[channel] % max(1, round(patch.number)) == 0:
             channel.forward_flow(Type.RNR, channel.p_r)
             channel.forward_flow(Type.RR, channel.p_r)
+
+
+@variant("MAY-FLOW-04", number=0.3)
+def window_status(patch: Patch) -> None:
+    def tell(channel: Channel) -> None:
+        if channel.ready:
+            channel.forward_flow(Type.RR, channel.p_r)
+        start(channel)
+
+    def start(channel: Channel) -> None:
+        if channel.p is P.DATA_TRANSFER:
+            channel.start_timer("T24", patch.number, lambda: tell(channel))
+
+    on_data_transfer(patch, start)
+
+
+@variant("MAY-FLOW-05")
+def rr_at_the_beginning(patch: Patch) -> None:
+    def tell(channel: Channel) -> None:
+        if channel.ready:
+            channel.forward_flow(Type.RR, 0)
+
+    on_data_transfer(patch, tell)
+
+    @patch.wrap(Channel, "reset_complete")
+    def reset_complete(original: Original, channel: Channel) -> None:
+        original(channel)
+        if channel.v_s == 0:
+            tell(channel)
+
+
+@variant("MAY-FLOW-06")
+def rnr_acknowledges(patch: Patch) -> None:
+    @patch.wrap(Channel, "flush")
+    def flush(original: Original, channel: Channel) -> None:
+        if channel.p_r != channel.p_r_sent and channel.ready:
+            channel.forward_flow(Type.RNR, channel.p_r)
+            channel.start_timer("busy", SHORT_SECONDS, lambda: ready_again(channel))
+            return
+        original(channel)
+
+    def ready_again(channel: Channel) -> None:
+        if channel.ready:
+            channel.forward_flow(Type.RR, channel.p_r)
+
+
+@variant("MAY-FLOW-07")
+def below_the_window(patch: Patch) -> None:
+    @patch.wrap(Circuit, "window_open")
+    def window_open(_original: Original, circuit: Circuit) -> bool:
+        open_packets = (circuit.v_s - circuit.p_r_received) % circuit.modulo
+        return open_packets < max(1, circuit.window_out - 1)
+
+
+@variant("MAY-FLOW-08", number=8)
+def takes_ahead(patch: Patch) -> None:
+    @patch.wrap(Direction, "is_settled")
+    def is_settled(original: Original, direction: Direction, last: int, d: bool) -> bool:
+        stored = direction.sent + round(patch.number) >= last
+        return bool(original(direction, last, d) or (stored and not d))
+
+
+@variant("MAY-FLOW-09")
+def far_end_acknowledges(patch: Patch) -> None:
+    @patch.wrap(Direction, "is_settled")
+    def is_settled(original: Original, direction: Direction, last: int, _d: bool) -> bool:
+        return bool(original(direction, last, True))
+
+
+@variant("MAY-FLOW-10")
+def rr_for_a_whole_window(patch: Patch) -> None:
+    @patch.wrap(Channel, "flush")
+    def late(original: Original, channel: Channel) -> None:
+        used = (channel.p_r - channel.p_r_sent) % channel.modulo
+        if used >= channel.window_in:
+            channel.stop_timer("acknowledge")
+            original(channel)
+        elif used:
+            channel.start_timer("acknowledge", LATEST_SECONDS, lambda: original(channel))
+
+
+@variant("MAY-FLOW-11")
+def data_acknowledge_nothing_new(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_data")
+    def send_data(
+        _original: Original, channel: Channel, q: bool, d: bool, m: bool, user_data: bytes
+    ) -> None:
+        due = channel.p_r
+        channel.forward_data(Data(channel.v_s, channel.p_r_sent, q, d, m, user_data))
+        channel.p_r = due
+        channel.router.unsettled.append(channel)
+
+
+@variant("MAY-FLOW-12", number=0.1)
+def waits_for_data_to_acknowledge_in(patch: Patch) -> None:
+    @patch.wrap(Channel, "flush")
+    def flush(original: Original, channel: Channel) -> None:
+        if channel.p_r != channel.p_r_sent and channel.ready:
+            channel.start_timer("acknowledge", patch.number, lambda: original(channel))
+
+
+@variant("MAY-FLOW-13")
+def rnr_is_told_on(patch: Patch) -> None:
+    @patch.wrap(LocalRelay, "flow_received")
+    def flow_received(
+        original: Original, relay: LocalRelay, channel: Channel, packet_type: int, p_r: int
+    ) -> None:
+        original(relay, channel, packet_type, p_r)
+        other = relay.other(channel)
+        busy = packet_type == Type.RNR
+        if other is not None and other.ready and busy != vars(other).get("told_busy", False):
+            vars(other)["told_busy"] = busy
+            other.forward_flow(packet_type, other.p_r)
+
+    @patch.wrap(Channel, "restart_numbers")
+    def restart_numbers(original: Original, channel: Channel) -> None:
+        vars(channel)["told_busy"] = False
+        original(channel)
+
+
+@variant("MAY-FLOW-14")
+def rnr_passes_as_rr(patch: Patch) -> None:
+    @patch.wrap(EndToEndRelay, "flow_received")
+    def flow_received(
+        original: Original, relay: EndToEndRelay, channel: Channel, _packet_type: int, p_r: int
+    ) -> None:
+        original(relay, channel, Type.RR, p_r)
+
+
+@variant("MAY-FLOW-15")
+def only_new_p_r_passes(patch: Patch) -> None:
+    @patch.wrap(Channel, "forward_flow")
+    def forward_flow(original: Original, channel: Channel, _packet_type: int, p_r: int) -> None:
+        if p_r != channel.p_r_sent:
+            original(channel, Type.RR, p_r)
+
+
+@variant("MAY-FLOW-16")
+def rnr_stops_nothing(patch: Patch) -> None:
+    @patch.wrap(Channel, "can_send")
+    def can_send(original: Original, channel: Channel) -> bool:
+        if channel.on_line:
+            return bool(original(channel))
+        return channel.ready and channel.window_open() and not channel.wire.congested
+
+
+@variant("MAY-FLOW-17")
+def one_at_a_time(patch: Patch) -> None:
+    @patch.wrap(Circuit, "window_open")
+    def window_open(_original: Original, circuit: Circuit) -> bool:
+        return circuit.v_s == circuit.p_r_received
+
+
+@variant("MAY-FLOW-18", number=0.005)
+def paced(patch: Patch) -> None:
+    last: dict[Channel, float] = {}
+
+    @patch.wrap(Channel, "can_send")
+    def can_send(original: Original, channel: Channel) -> bool:
+        now = time.monotonic()
+        if now - last.get(channel, 0.0) >= patch.number:
+            return bool(original(channel))
+        channel.start_timer("pace", patch.number, lambda: channel.user.writable(channel))
+        return False
+
+    @patch.wrap(Channel, "send_data")
+    def send_data(original: Original, channel: Channel, *data: object) -> None:
+        last[channel] = time.monotonic()
+        original(channel, *data)
+
+
+def on_data_transfer(patch: Patch, then: Callable[[Channel], None]) -> None:
+    """Do this where a call comes to data transfer."""
+
+    @patch.wrap(Channel, "connected")
+    def connected(original: Original, channel: Channel) -> None:
+        original(channel)
+        then(channel)
+
+    @patch.wrap(Channel, "accept")
+    def accept(original: Original, channel: Channel, call: object) -> None:
+        original(channel, call)
+        then(channel)

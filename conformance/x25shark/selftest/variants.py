@@ -21,6 +21,7 @@ import time
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -242,8 +243,33 @@ def covering(chosen: Sequence[Permission]) -> list[tuple[str, ...]]:
         return not any(b < len(row) and a < len(row) and row[a] and row[b] for a, b in apart)
 
     rows = AllPairs([[True, False]] * len(chosen), filter_func=together)
-    found = [tuple(p.id for p, on in zip(chosen, row, strict=True) if on) for row in rows]
-    return [names for names in found if names]
+    found = [{p.id for p, on in zip(chosen, row, strict=True) if on} for row in rows]
+    found += left_out(chosen, found)
+    return [tuple(p.id for p in chosen if p.id in names) for names in found if names]
+
+
+def left_out(chosen: Sequence[Permission], rows: Sequence[set[str]]) -> list[set[str]]:
+    """Rows for the pairs that a library may leave out where some exclude each other."""
+    more: list[tuple[set[str], set[str]]] = []
+    for a, b in permutations(chosen, 2):
+        both, mixed = ({a.id, b.id}, set[str]()), ({a.id}, {b.id})
+        wanted = [mixed, both] if a.goes_with(b) and a.id < b.id else [mixed]
+        for on, off in wanted:
+            if not any(on <= row and not off & row for row in rows):
+                _into(more, on, off)
+    return [on for on, _ in more]
+
+
+def _into(rows: list[tuple[set[str], set[str]]], on: set[str], off: set[str]) -> None:
+    """Have these permissions on and those off in one of the rows, or in a new one."""
+    known = permissions()
+    for on_there, off_there in rows:
+        clash = on & off_there or off & on_there
+        if not clash and all(known[a].goes_with(known[b]) for a in on for b in on_there):
+            on_there |= on
+            off_there |= off
+            return
+    rows.append((set(on), set(off)))
 
 
 def drawn_task(chosen: Sequence[Permission], count: int, seed: int) -> Task:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import json
 import re
 import subprocess
 import tomllib
@@ -15,8 +17,9 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from x25shark.catalogue import catalogue
+from x25shark.cli import ELSEWHERE
 from x25shark.profile import builtin_profiles
-from x25shark.suite import loader
+from x25shark.suite import index, loader
 from x25shark.verdicts import EXIT_STATUSES, OUTCOMES
 
 ROOT = Path(__file__).parents[2]
@@ -191,3 +194,29 @@ def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["ci/setup", ".ci/run"])
 def test_shell_scripts_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
+
+
+def test_help_says_of_every_command_what_that_says_of_itself() -> None:
+    """The words stand in cli.py as well, so that --help need not import every command."""
+    for name, (module, words) in ELSEWHERE.items():
+        commands = importlib.import_module(module).commands
+        (command,) = (c for c in commands if c.name == name)
+        assert command.get_short_help_str(100) == words
+
+
+def test_the_index_of_the_suite_knows_every_case() -> None:
+    assert list(index.modules()) == list(loader.cases())
+    assert all(Path(file).is_file() for file in index.files_for(index.modules()))
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 1}', '{"state": "%s", "cases": 3}'])
+def test_a_damaged_index_is_made_anew(
+    damage: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    expected = index.modules.__wrapped__()
+    (kept,) = (tmp_path / "x25shark").iterdir()
+    whole = kept.read_text()
+    kept.write_text(damage.replace("%s", json.loads(whole)["state"]))
+    assert index.modules.__wrapped__() == expected
+    assert kept.read_text() == whole

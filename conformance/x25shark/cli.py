@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import io
-import os
 import shutil
 import subprocess
 import sys
@@ -19,23 +17,46 @@ from click.shell_completion import CompletionItem
 from . import __version__
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from .results import CaseResult, Results
 
 DEFAULT_DIRECTORY = "x25shark-report"
 CAPTURE_SUFFIXES = (".pcapng", ".pcap", ".cap")
-# Modules with commands of their own; they are imported when one of them is asked for.
-_ELSEWHERE = {
-    "compare": "x25shark.report.commands",
-    "gate": "x25shark.report.commands",
-    "init": "x25shark.setup.command",
-    "completion": "x25shark.setup.command",
-    "stress": "x25shark.load.cli",
-    "sweep": "x25shark.load.cli",
-    "bench": "x25shark.load.cli",
-    "echo": "x25shark.load.cli",
-    "relay": "x25shark.load.cli",
+# Commands with modules of their own, and what --help says of them: a module is imported when one of
+# its commands is asked for.
+ELSEWHERE = {
+    "compare": (
+        "x25shark.report.commands",
+        "Say in words what changed from the run OLD to the run NEW.",
+    ),
+    "bench": (
+        "x25shark.load.cli",
+        "Bradner's router tests: throughput, +25 %, flood, delay, bursts, counters, management.",
+    ),
+    "completion": ("x25shark.setup.command", "Print the shell completion of x25shark."),
+    "echo": (
+        "x25shark.load.cli",
+        "Answer calls on LISTEN: echo messages, verify and drop them, or send some.",
+    ),
+    "gate": (
+        "x25shark.report.commands",
+        "Hold the run RESULTS against a baseline of known deviations.",
+    ),
+    "init": (
+        "x25shark.setup.command",
+        "Write the profile of a router to FILE, and print the router's side of the set-up.",
+    ),
+    "relay": (
+        "x25shark.load.cli",
+        "Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose.",
+    ),
+    "stress": (
+        "x25shark.load.cli",
+        "Many calls, every octet verified, with the tester's own ceiling beside.",
+    ),
+    "sweep": (
+        "x25shark.load.cli",
+        "Packet sizes x windows x circuits: the published two plots, each cell with its ceiling.",
+    ),
 }
 
 
@@ -49,15 +70,22 @@ class Commands(click.Group):
     """The commands of this module, and those that are imported when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_ELSEWHERE})
+        return sorted({*super().list_commands(ctx), *ELSEWHERE})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in _ELSEWHERE:
+        if own is not None or cmd_name not in ELSEWHERE:
             return own
-        module = importlib.import_module(_ELSEWHERE[cmd_name])
+        module = importlib.import_module(ELSEWHERE[cmd_name][0])
         found: list[click.Command] = module.commands
         return next((c for c in found if c.name == cmd_name), None)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What --help lists, without importing every command."""
+        rows = {name: text for name, (_, text) in ELSEWHERE.items()}
+        rows |= {name: command.get_short_help_str(100) for name, command in self.commands.items()}
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(rows.items()))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -203,78 +231,25 @@ def run(
     arguments += ["--stop-on-fail"] if stop_on_fail else []
     arguments += ["--keep-going"] if keep_going else []
     arguments += ["--inconclusive-ok"] if inconclusive_ok else []
-    sys.exit(_run(arguments, output))
+    files = _suite_files(select)
+    from .run.session import SessionError, run_suite
+
+    try:
+        sys.exit(run_suite(arguments, files, output))
+    except SessionError as error:
+        fail(error.status, str(error))
 
 
-def _run(arguments: list[str], output: Path) -> int:
-    """Run the suite under pytest with our own way of showing it."""
-    import pytest
+def _suite_files(select: str) -> list[str]:
+    """The modules that hold what is selected; ends the command where it names nothing."""
+    from .suite import index
+    from .suite.selection import SelectionError, needed
 
-    from .plugin import UI_PLUGIN, UserInterface
-    from .report.terminal import Progress, print_summary
-
-    console = _console()
-
-    class Screen(UserInterface):
-        progress: Progress | None = None
-
-        def on_total(self, total: int) -> None:
-            self.progress = Progress(total, console)
-            self.progress.__enter__()
-
-        def on_start(self, purpose: object) -> None:
-            if self.progress:
-                self.progress.begin(purpose.id)  # type: ignore[attr-defined]
-
-        def on_result(self, result: CaseResult) -> None:
-            if self.progress:
-                self.progress.end(result.id, result.verdict, result.reason)
-
-    screen = Screen()
-
-    class Register:
-        @staticmethod
-        def pytest_configure(config: pytest.Config) -> None:
-            config.pluginmanager.register(screen, UI_PLUGIN)
-
-    quiet = [
-        w
-        for p in ("terminal", "cacheprovider", "logging", "faulthandler")
-        for w in ("-p", f"no:{p}")
-    ]
-    hermetic = ["-c", "/dev/null", "--rootdir", "/", "--import-mode=importlib", "-W", "ignore"]
-    with _quiet_stderr() as said:
-        status = pytest.main(
-            [*quiet, *hermetic, *arguments, "--pyargs", "x25shark.suite"], plugins=[Register()]
-        )
-    if screen.progress:
-        screen.progress.__exit__(None, None, None)
-    if screen.problem is not None and screen.results is None:
-        fail(*screen.problem)
-    if screen.results is None:
-        message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
-        fail(3 if status == pytest.ExitCode.NO_TESTS_COLLECTED else 2, message)
-    print_summary(screen.results, output, console)
-    if screen.problem is not None:
-        fail(*screen.problem)
-    return screen.results.exit_status
-
-
-def _console() -> Console:
-    """A terminal that may go away (| head) while the run goes on."""
-    from rich.console import Console as RichConsole
-
-    class Tolerant(RichConsole):
-        def on_broken_pipe(self) -> None:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
-
-    return Tolerant()
-
-
-def _quiet_stderr() -> contextlib.redirect_stderr[io.StringIO]:
-    return contextlib.redirect_stderr(io.StringIO())
+    known = list(index.modules())
+    try:
+        return index.files_for(needed(select, known) if select else known)
+    except SelectionError as error:
+        fail(2, str(error))
 
 
 def _writable(directory: Path) -> None:
@@ -320,7 +295,9 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool) -> No
     """List the cases, and which of them apply to a router."""
     from .catalogue import catalogue, states
     from .profile import ProfileError, load_profile
-    from .suite import loader
+    from .suite import index
+    from .suite.selection import SelectionError
+    from .suite.selection import select as selected
 
     if coverage:
         for line in states.coverage():
@@ -328,10 +305,10 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool) -> No
         return
     try:
         profile = load_profile(router)
-        implemented = loader.cases()
+        implemented = index.modules()
         known = list(catalogue().purposes if everything else implemented)
-        chosen = loader.select(select, known) if select else known
-    except (ProfileError, loader.SelectionError) as error:
+        chosen = selected(select, known) if select else known
+    except (ProfileError, SelectionError) as error:
         fail(2, str(error))
     width = shutil.get_terminal_size().columns
     longest = max((len(identifier) for identifier in chosen), default=0)

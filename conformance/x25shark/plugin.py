@@ -265,7 +265,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=place)
     expression = config.getoption("--select")
     if expression:
-        from .suite.loader import SelectionError, select
+        from .suite.selection import SelectionError, select
 
         try:
             chosen = set(select(expression, [m[0] for i in cases if (m := purpose_of(i))]))

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scapy layers for X.25, XOT (RFC 1613), LAPB and HDLC.
 
-X25(octets) and XOT(octets) dissect; every class builds. Importing this package binds XOT to TCP
-port 1998.
+X25(octets) and XOT(octets) dissect; every class builds. XOT is bound to TCP port 1998 with this
+package where Scapy's TCP has been imported already, and otherwise when XOT is first named: whoever
+needs neither does not load Scapy's layers of IP, which take as long as all the rest.
 """
+
+import sys
+from importlib import import_module
+from typing import Any
 
 from .facilities import (
     BilateralClosedUserGroup,
@@ -83,7 +88,6 @@ from .x25 import (
     cut,
     packet_class,
 )
-from .xot import XOT, XOT_PORT, split_units, unit_octets
 
 __all__ = [
     "MODULO_8",
@@ -173,3 +177,15 @@ __all__ = [
     "summary_line",
     "unit_octets",
 ]
+
+_OF_XOT = ("XOT", "XOT_PORT", "split_units", "unit_octets")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_XOT:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.xot"), name)
+
+
+if "scapy.layers.inet" in sys.modules:
+    import_module(f"{__name__}.xot")

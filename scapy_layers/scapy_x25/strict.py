@@ -12,7 +12,6 @@ from .facilities import Facility
 from .hdlc import HDLC
 from .lapb import LAPB
 from .x25 import X25
-from .xot import XOT
 
 # Fill and reserved bits, which no expectation is about, have no strict field of their own.
 _WITHOUT = frozenset({"filler", "reserved"})
@@ -25,7 +24,7 @@ def strict_fields(packet_class: type[Packet]) -> dict[str, str]:
     facilities and the fields inside those facilities (x25s.facility_value has all their octets).
     """
     names = [str(field.name) for field in packet_class.fields_desc]
-    if issubclass(packet_class, XOT):
+    if getattr(packet_class, "strict_protocol", None) == "xots":
         return {name: f"xots.{name}" for name in names}
     if issubclass(packet_class, HDLC):
         return {name: f"hdlcs.{name}" for name in names}

@@ -34,6 +34,7 @@ class XOT(Packet):
         OptionalInteger("version", 0, 2),
         OptionalInteger("length", None, 2, always=True),
     ]
+    strict_protocol: ClassVar[str] = "xots"
     strict_conditions: ClassVar[dict[str, int]] = {}
 
     def post_build(self, pkt: bytes, pay: bytes) -> bytes:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import scapy_x25
 from scapy.layers.inet import IP, TCP
 from scapy.packet import Padding, Raw
 from scapy.sessions import TCPSession
@@ -112,20 +113,42 @@ def test_answers() -> None:
     assert (XOT() / RR(lcn=3)).hashret() == b"\0\3"
 
 
+def _modules_after(code: str) -> set[str]:
+    """The modules of Scapy and of this package that are loaded behind these statements."""
+    code += "; import sys; print(*(m for m in sys.modules if 'scapy' in m))"
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+    )
+
+
+def _layers(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("scapy.layers.")}
+
+
 def test_import_is_light() -> None:
-    """Neither scapy.all nor the layers beside inet and what it needs."""
-    code = "import sys, scapy_x25; print(*sorted(m for m in sys.modules if 'scapy' in m))"
-    names = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert "scapy_x25.x25" in names
-    assert "scapy.all" not in names
-    layers = {name for name in names if name.startswith("scapy.layers.")}
-    assert layers == {"scapy.layers.inet", "scapy.layers.inet6", "scapy.layers.l2"}
+    """No layer of Scapy's; with XOT, inet and what that needs."""
+    modules = _modules_after("import scapy_x25")
+    assert "scapy_x25.x25" in modules
+    assert "scapy.all" not in modules
+    assert _layers(modules) == set()
+    modules = _modules_after("from scapy_x25 import XOT")
+    assert "scapy.all" not in modules
+    assert _layers(modules) == {"scapy.layers.inet", "scapy.layers.inet6", "scapy.layers.l2"}
+
+
+def test_xot_is_bound_where_tcp_is_there_first() -> None:
+    assert "scapy_x25.xot" in _modules_after("import scapy.layers.inet; import scapy_x25")
+
+
+def test_what_the_package_does_not_have() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'NOTHING'"):
+        scapy_x25.NOTHING  # noqa: B018 - that it is asked for is what counts
 
 
 def test_strict_fields() -> None:

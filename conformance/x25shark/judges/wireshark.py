@@ -114,11 +114,21 @@ class _Process:
             raise JudgeError("start", f"the judge {path} cannot be started: {error}") from error
         finally:
             theirs.close()
-        try:
-            self.version = str(self.receive(Patience(self.process.pid, START_SECONDS))["ready"])
-        except JudgeError as error:
-            self.close()
-            raise JudgeError("start", f"the judge {path} does not start: {error}") from error
+        self._path = path
+        self._version = ""
+
+    @property
+    def version(self) -> str:
+        """Its version of libwireshark: it says so when it is up. Raises JudgeError."""
+        if not self._version:
+            try:
+                ready = self.receive(Patience(self.process.pid, START_SECONDS))
+                self._version = str(ready["ready"])
+            except (JudgeError, KeyError) as error:
+                self.close()
+                why = f"the judge {self._path} does not start: {error}"
+                raise JudgeError("start", why) from error
+        return self._version
 
     def complaint(self) -> str:
         """The last lines the process wrote to stderr."""
@@ -202,10 +212,13 @@ class _Process:
 class WiresharkJudge:
     """The C judge. Use it as a context manager; read() may be called from any thread.
 
-    Raises JudgeError("start") at once if the program cannot be found, built or started.
+    Raises JudgeError("start") at once if the program cannot be found, built or started. waiting:
+    otherwise it may still be coming up; up() waits for it.
     """
 
-    def __init__(self, path: Path | None = None, xot_ports: Iterable[int] = ()) -> None:
+    def __init__(
+        self, path: Path | None = None, xot_ports: Iterable[int] = (), *, waiting: bool = True
+    ) -> None:
         self._lock = threading.Lock()
         self._loads = 0
         self._path = path or program.find()
@@ -213,10 +226,21 @@ class WiresharkJudge:
         self._process: _Process | None = None
         try:
             self._process = _Process(self._path, self._sandbox)
+            self.version = self._process.version if waiting else ""
         except JudgeError:
             self._sandbox.close()
             raise
-        self.version = self._process.version
+
+    def up(self) -> None:
+        """Wait until it is up. Raises JudgeError("start"), and is closed then."""
+        with self._lock:
+            assert self._process is not None
+            try:
+                self.version = self._process.version
+            except JudgeError:
+                self._process = None
+                self._sandbox.close()
+                raise
 
     @property
     def process_id(self) -> int | None:
@@ -256,6 +280,7 @@ class WiresharkJudge:
             self._drop()
         if self._process is None:
             self._process = _Process(self._path, self._sandbox)
+        self.version = self._process.version
         self._loads += 1
         patience = Patience(self._process.process.pid, timeout)
         request = {"load": self._loads, "filters": list(filters), "fields": list(fields)}
@@ -299,6 +324,53 @@ class WiresharkJudge:
         self.close()
 
 
+class Opening:
+    """A judge that comes up while something else is done.
+
+    which: "libwireshark", "tshark", or "auto": the one that starts tshark only where the C judge
+    cannot be had. xot_ports: TCP ports that XOT is on, besides 1998. The process belongs to the
+    thread that opens it, and dies with that.
+    """
+
+    def __init__(self, which: str = "auto", xot_ports: Iterable[int] = ()) -> None:
+        self._which = which
+        self._ports = tuple(xot_ports)
+        self._judge: Judge | None = None
+        self._without: JudgeError | None = None
+        if which == "tshark":
+            self._judge = TsharkJudge(self._ports)
+            return
+        try:
+            self._judge = WiresharkJudge(xot_ports=self._ports, waiting=False)
+        except JudgeError as error:
+            self._fall_back(error)
+
+    def _fall_back(self, no_program: JudgeError) -> None:
+        if self._which == "libwireshark":
+            raise no_program
+        try:
+            self._judge = TsharkJudge(self._ports)
+        except JudgeError as no_tshark:
+            raise JudgeError("start", f"{no_program}; {no_tshark}") from no_tshark
+        _log.warning("judging with tshark, which is slower: %s", no_program)
+
+    def judge(self) -> Judge:
+        """The judge, when it is up. Raises JudgeError("start") with all reasons."""
+        if isinstance(self._judge, WiresharkJudge):
+            try:
+                self._judge.up()
+            except JudgeError as error:
+                self._judge = None
+                self._fall_back(error)
+        assert self._judge is not None
+        return self._judge
+
+    def close(self) -> None:
+        """End the judge, up or not."""
+        if self._judge is not None:
+            self._judge.close()
+
+
 def open_judge(xot_ports: Iterable[int] = ()) -> Judge:
     """The C judge, or the one that starts tshark where the C judge cannot be had.
 
@@ -306,12 +378,4 @@ def open_judge(xot_ports: Iterable[int] = ()) -> Judge:
 
     Raises JudgeError("start") with both reasons if there is neither.
     """
-    try:
-        return WiresharkJudge(xot_ports=xot_ports)
-    except JudgeError as no_program:
-        try:
-            judge = TsharkJudge(xot_ports)
-        except JudgeError as no_tshark:
-            raise JudgeError("start", f"{no_program}; {no_tshark}") from no_tshark
-        _log.warning("judging with tshark, which is slower: %s", no_program)
-        return judge
+    return Opening("auto", xot_ports).judge()

@@ -29,7 +29,7 @@ from ..judges.expectation import Direction
 from ..judges.reading import Judge, JudgeError
 from ..judges.tshark import TsharkJudge
 from ..judges.watch import Watch
-from ..judges.wireshark import WiresharkJudge, open_judge
+from ..judges.wireshark import Opening
 from ..links import xot
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
@@ -52,7 +52,7 @@ from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .third_opinion import ThirdOpinion
-from .versions import versions, wireshark_version
+from .versions import version_of, versions
 
 MOST_TURNED_AWAY = 20_000
 _SWITCH_INTERVAL = 0.0005
@@ -132,7 +132,7 @@ class Campaign:
         self._capture: Capture | None = None
         self._judging: Pipeline | None = None
         self._judgement: Judgement | None = None
-        self._judge_name = ""
+        self._judge_name = self._wireshark = ""
         self._started = time.time()
         self._began = time.monotonic()
         self.gone: str | None = None
@@ -156,7 +156,9 @@ class Campaign:
         try:
             rights = obtain(self.profile, own=self.options.own_namespace)
             self.notes.append(f"capture: {rights.how}")
-            self._open_judge()
+            # libwireshark starts while the router does.
+            opening = Opening(self.options.judge, self.profile.xot_ports)
+            self._stack.callback(opening.close)
             self.router = self._stack.enter_context(
                 Router(
                     self.profile,
@@ -169,6 +171,7 @@ class Campaign:
             self._reach()
             self._start_capture(rights)
             self._lines.connect(self.router.serial)
+            self._judge_with(opening.judge())
         except CampaignError:
             self._close()
             raise
@@ -192,20 +195,12 @@ class Campaign:
             self._slices, self._judgement, self._records.get, self._settle_slice
         )
 
-    def _open_judge(self) -> None:
-        judge: Judge
-        ports = self.profile.xot_ports
-        if self.options.judge == "libwireshark":
-            judge = WiresharkJudge(xot_ports=ports)
-        elif self.options.judge == "tshark":
-            judge = TsharkJudge(ports)
-        else:
-            judge = open_judge(ports)
-        self._stack.enter_context(judge)
-        self.judge = judge
+    def _judge_with(self, judge: Judge) -> None:
         self._judge_name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
-        opinion = ThirdOpinion(judge, wireshark_version())
+        self._wireshark = version_of(judge)
+        opinion = ThirdOpinion(judge, self._wireshark)
         self._judgement = Judgement(opinion, self.options.directory)
+        self.judge = judge
 
     def _listen(self) -> None:
         found = self.profile.xot
@@ -649,7 +644,7 @@ class Campaign:
             profile=self.profile.path,
             relay_model=self.profile.relay_model,
             configuration=self.profile.configuration,
-            versions=versions(),
+            versions=versions(self._wireshark),
             judge=self._judge_name,
             seed=self.options.seed,
             selection=self.options.selection,

@@ -12,11 +12,12 @@ from functools import cache
 from importlib import metadata
 
 from .. import __version__
-from ..judges.reading import JudgeError
+from ..judges.reading import Judge, JudgeError
+from ..judges.wireshark import WiresharkJudge
 
 
-def versions() -> dict[str, str]:
-    """Versions of what a verdict rests on."""
+def versions(wireshark: str) -> dict[str, str]:
+    """Versions of what a verdict rests on; wireshark: that of judge two."""
     found = {
         "x25shark": __version__,
         "Python": platform.python_version(),
@@ -25,13 +26,27 @@ def versions() -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(os.cpu_count()),
     }
-    found["Wireshark"] = wireshark_version()
+    found["Wireshark"] = wireshark
     return found
 
 
+def version_of(judge: Judge) -> str:
+    """The version of Wireshark that a judge reads captures with. Raises JudgeError."""
+    if isinstance(judge, WiresharkJudge):
+        return _number(judge.version, "the judge")
+    return installed_version()
+
+
+def _number(text: str, who: str) -> str:
+    version = re.search(r"\d+\.\d+\.\d+", text)
+    if version is None:
+        raise JudgeError("start", f"{who} does not tell a version")
+    return version[0]
+
+
 @cache
-def wireshark_version() -> str:
-    """The version of the installed Wireshark; JudgeError if there is none."""
+def installed_version() -> str:
+    """The version of the installed tshark; JudgeError if there is none."""
     program = shutil.which("tshark")
     if program is None:
         raise JudgeError("start", "tshark is not installed: sudo apt-get install tshark")
@@ -40,7 +55,4 @@ def wireshark_version() -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JudgeError("start", f"{program} --version: {error}") from None
-    version = re.search(r"\d+\.\d+\.\d+", done.stdout)
-    if version is None:
-        raise JudgeError("start", f"{program} --version does not tell a version")
-    return version[0]
+    return _number(done.stdout, f"{program} --version")

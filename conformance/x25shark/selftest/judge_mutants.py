@@ -47,7 +47,8 @@ from ..profile import load_profile
 from ..run.campaign import Campaign, Options, Watcher
 from ..run.judging import CaseRecord
 from ..run.namespaces import enter_own
-from ..suite.loader import body_of, cases, select
+from ..suite.loader import body_of, cases
+from ..suite.selection import select
 from .frame_changes import FramePlaces, frame_changes, harmless_change, quiet_frame
 
 _HEADER_OCTETS = 4

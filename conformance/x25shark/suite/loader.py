@@ -8,13 +8,13 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
 from ..catalogue import Purpose, catalogue
 from ..sides.bench import Bench
 from .language import ATTRIBUTE
+from .selection import SelectionError
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,6 @@ def body_of(function: Callable[..., None], options: dict[str, Any]) -> Callable[
     return body
 
 
-class SelectionError(Exception):
-    """A selection that names nothing; the message says what."""
-
-
 @cache
 def cases() -> dict[str, Case]:
     """Every case by the id of its purpose, in catalogue order."""
@@ -62,27 +58,3 @@ def cases() -> dict[str, Case]:
                     raise SelectionError(f"two cases for {identifier}")
                 found[identifier] = Case(catalogue().purposes[identifier], function, options)
     return {i: found[i] for i in catalogue().purposes if i in found}
-
-
-def select(expression: str, known: list[str]) -> list[str]:
-    """The ids that an expression names, in their order.
-
-    The expression is a list of ids, groups or patterns with commas or blanks between them:
-    "XOT-HDR PLP-RST-0*". An item with "!" in front takes away what it names. Raises
-    SelectionError for an item that names nothing.
-    """
-    items = expression.replace(",", " ").split()
-    chosen: set[str] = set() if any(not i.startswith("!") for i in items) else set(known)
-    for item in items:
-        name = item.removeprefix("!").upper()
-        matched = {
-            k for k in known if fnmatchcase(k.upper(), name) or k.upper().rsplit("-", 1)[0] == name
-        }
-        if not matched:
-            groups = sorted({k.rsplit("-", 1)[0] for k in known})
-            raise SelectionError(
-                f"{item!r} names no case; groups are {', '.join(groups)} "
-                "(x25shark list shows all cases)"
-            )
-        chosen = chosen - matched if item.startswith("!") else chosen | matched
-    return [k for k in known if k in chosen]

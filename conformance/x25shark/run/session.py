@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`x25shark run`: the suite under pytest, with our own way of showing it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..plugin import UI_PLUGIN, UserInterface
+from ..report.terminal import Progress, print_summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..catalogue import Purpose
+    from ..results import CaseResult
+
+_UNUSED = (
+    *("terminal", "cacheprovider", "logging", "faulthandler"),
+    *("unraisableexception", "threadexception"),
+)
+# Nothing of the user's pytest: no settings, no further plugins. Assertions in cases are our own
+# mistakes; to rewrite them for better words would cost more than to import the cases.
+_HERMETIC = (
+    *("-c", os.devnull, "--rootdir", "/", "--import-mode=importlib", "-W", "ignore"),
+    *("--disable-plugin-autoload", "-p", "x25shark.plugin", "--assert=plain"),
+    *(
+        w
+        for p in ("terminal", "cacheprovider", "logging", "faulthandler")
+        for w in ("-p", f"no:{p}")
+    ),
+)
+
+
+class SessionError(Exception):
+    """The run came to no results, or to no report; status is the exit status that says so."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class _Screen(UserInterface):
+    """What a run looks like while it goes on."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.progress: Progress | None = None
+
+    def on_total(self, total: int) -> None:
+        self.progress = Progress(total, self._console)
+        self.progress.__enter__()
+
+    def on_start(self, purpose: Purpose) -> None:
+        if self.progress:
+            self.progress.begin(purpose.id)
+
+    def on_result(self, result: CaseResult) -> None:
+        if self.progress:
+            self.progress.end(result.id, result.verdict, result.reason)
+
+
+class _Register:
+    """The plugin that brings the screen in."""
+
+    def __init__(self, screen: _Screen) -> None:
+        self._screen = screen
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.pluginmanager.register(self._screen, UI_PLUGIN)
+
+
+def run_suite(arguments: Sequence[str], files: Sequence[str], output: Path) -> int:
+    """Run the cases of these files, show what comes, and return the exit status.
+
+    arguments: options of plugin.py. Raises SessionError.
+    """
+    console = _console()
+    screen = _Screen(console)
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        status = pytest.main([*_HERMETIC, *arguments, *files], plugins=[_Register(screen)])
+    if screen.progress:
+        screen.progress.__exit__(None, None, None)
+    if screen.results is None:
+        if screen.problem is not None:
+            raise SessionError(*screen.problem)
+        message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
+        none = status == pytest.ExitCode.NO_TESTS_COLLECTED
+        raise SessionError(3 if none else 2, message)
+    print_summary(screen.results, output, console)
+    if screen.problem is not None:
+        raise SessionError(*screen.problem)
+    return screen.results.exit_status
+
+
+def _console() -> Console:
+    """A terminal that may go away (| head) while the run goes on."""
+    from rich.console import Console as RichConsole
+
+    class Tolerant(RichConsole):
+        def on_broken_pipe(self) -> None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+    return Tolerant()

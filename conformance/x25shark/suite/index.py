@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which case stands in which module, without importing them all.
+
+The modules are imported once, and what they hold is kept in the user's cache for as long as none
+of their files changes. Where there is no cache to be had, it costs half a second more each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+_FORMAT = 1
+SUITE = Path(__file__).parent
+
+
+def _cache_file() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    place = hashlib.sha256(str(SUITE).encode()).hexdigest()[:16]
+    return Path(base) / "x25shark" / f"suite-{place}.json"
+
+
+def _state() -> str:
+    """What tells whether a file that the cases come from has changed."""
+    files = [*SUITE.glob("*.py"), *(SUITE.parent / "catalogue").iterdir()]
+    seen = [(str(f), (s := f.stat()).st_mtime_ns, s.st_size) for f in sorted(files) if f.is_file()]
+    return hashlib.sha256(repr((_FORMAT, seen)).encode()).hexdigest()
+
+
+def _kept(state: str) -> dict[str, str] | None:
+    try:
+        kept = json.loads(_cache_file().read_text(encoding="utf-8"))
+        if kept["state"] != state:
+            return None
+        return {str(case): str(module) for case, module in kept["cases"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+        return None
+
+
+@cache
+def modules() -> dict[str, str]:
+    """The module ("test_plp_rst") of every case, by its purpose's id, in catalogue order."""
+    state = _state()
+    found = _kept(state)
+    if found is None:
+        from ..results import write_whole
+        from .loader import cases
+
+        found = {i: case.function.__module__.rpartition(".")[2] for i, case in cases().items()}
+        try:
+            write_whole(_cache_file(), json.dumps({"state": state, "cases": found}) + "\n")
+        except (OSError, RuntimeError):
+            return found
+    return found
+
+
+def files_for(identifiers: Iterable[str]) -> list[str]:
+    """The paths of the modules that hold these cases."""
+    return [str(SUITE / f"{m}.py") for m in dict.fromkeys(modules()[i] for i in identifiers)]

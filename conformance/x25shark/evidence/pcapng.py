@@ -22,6 +22,9 @@ _OPTION_END = 0
 _OPTION_COMMENT = 1
 _OPTION_FLAGS = 2
 _OPTION_TSRESOL = 9
+# A custom option begins with a Private Enterprise Number.
+_OPTION_CUSTOM = 2989
+_ENTERPRISE_OF_THE_TAP = 32473
 _OPTION_IFDROP = 5
 _OPTION_OSDROP = 7
 # Where the options of a block begin, and those that tell of the machine that captured.
@@ -112,6 +115,16 @@ def flags(block: Block) -> int:
     for code, value in _options(block, 28 + captured + -captured % 4):
         if code == _OPTION_FLAGS and len(value) == 4:
             return int(struct.unpack(block.order + "I", value)[0])
+    return 0
+
+
+def line_octets(block: Block) -> int:
+    """Octets of a serial line when the frame was complete, as its tap says; 0: it does not."""
+    captured = struct.unpack_from(block.order + "I", block.octets, 20)[0]
+    for code, value in _options(block, 28 + captured + -captured % 4):
+        if code == _OPTION_CUSTOM and len(value) == 12:
+            enterprise, octets = struct.unpack(block.order + "IQ", value)
+            return int(octets) if enterprise == _ENTERPRISE_OF_THE_TAP else 0
     return 0
 
 

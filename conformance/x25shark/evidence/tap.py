@@ -9,7 +9,9 @@ It passes octets on as they are, cuts frames by their flags (X.25 2.2; with code
 writes each to standard output as it completes, before it passes its last octet on: pcapng, link
 type USER0, the octets between the flags with FCS and without stuffing. epb_flags say the rest:
 outbound (2) tester to router, inbound (1) router to tester, symbol error: aborted, or longer than
-is kept; unaligned frame error: no whole octets. Markers are packets of link type USER1.
+is kept; unaligned frame error: no whole octets. How many octets of the line had come when a frame
+was complete, flags and stuffing included, is a custom option. Markers are packets of link type
+USER1.
 
 NAME is the interface's name, FRAMING is octet or bit, OCTETS and CONTROL are descriptors. CONTROL
 takes JSON messages: {"connect": ["tcp", HOST, PORT], "line": N}, or ["pty", PATH] there,
@@ -38,6 +40,8 @@ from collections.abc import Iterator
 USER0, USER1 = 147, 148
 OUTBOUND, INBOUND = 2, 1
 UNALIGNED, SYMBOL_ERROR = 1 << 28, 1 << 31
+# A custom option begins with a Private Enterprise Number; this one is for examples (RFC 5612).
+_CUSTOM, _ENTERPRISE = 2989, 32473
 # Octets that are kept of one frame; a longer one is recorded with just as many.
 LONGEST = 16384
 # Octets that wait for a reader before the tap stops reading for it.
@@ -169,14 +173,15 @@ class Recorder:
         while octets:
             octets = octets[os.write(self._descriptor, octets) :]
 
-    def packet(self, interface: int, octets: bytes, flags: int) -> None:
-        """An Enhanced Packet Block; times never run backwards."""
+    def packet(self, interface: int, octets: bytes, flags: int, line: int = 0) -> None:
+        """An Enhanced Packet Block; times never run backwards. line: octets of the line so far."""
         self._last = max(self._last, time.time_ns())
         size = len(octets)
         head = struct.pack(
             "=IIIII", interface, self._last >> 32, self._last & 0xFFFFFFFF, size, size
         )
-        options = _option(2, struct.pack("=I", flags)) + _option(0, b"")
+        options = _option(2, struct.pack("=I", flags))
+        options += _option(_CUSTOM, struct.pack("=IQ", _ENTERPRISE, line)) + _option(0, b"")
         self._write(6, head + octets + bytes(-size % 4) + options)
 
 
@@ -191,6 +196,7 @@ class Way:
         self._framing = framing
         self.flags = flags
         self.waiting = bytearray()
+        self.octets = 0
         self.restart()
 
     def restart(self) -> None:
@@ -291,9 +297,10 @@ class Tap:
         return True
 
     def _take(self, way: Way, octets: bytes) -> None:
+        way.octets += len(octets)
         for frame, errors in way.cutter.take(octets):
             if frame:
-                self._recorder.packet(0, frame, way.flags | errors)
+                self._recorder.packet(0, frame, way.flags | errors, way.octets)
         way.waiting += octets
 
     def _pass_to_router(self) -> None:

@@ -78,6 +78,10 @@ def frame_of(kind: str, n1: int = 2104) -> FrameOf:
     return made
 
 
+# A station may abort what it has begun, and send it again (X.25 2.2.10).
+ABORTED = frame_of("aborted")
+
+
 def frame_filter(template: FrameOf) -> str:
     """The template as a display filter."""
     condition = KINDS[template.kind][1]

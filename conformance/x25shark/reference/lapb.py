@@ -487,6 +487,10 @@ class Lapb:
             return
         self.attempts += 1
         self.polling = True
+        self.emit_poll()
+        self.start("T1", self.parameters.t1, self.t1_expired)
+
+    def emit_poll(self) -> None:
+        """Ask where the other station is, which answers with its N(R)."""
         self.acknowledged()
         self.station.frame_out(frames.supervisory(self.other, Control.RR, self.v_r, True))
-        self.start("T1", self.parameters.t1, self.t1_expired)

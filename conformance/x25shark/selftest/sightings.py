@@ -24,18 +24,27 @@ ON_A_LINE = "R"
 FROM_ROUTER = f"(ip.src == {ROUTER} || hdlcs.direction == 1)"
 DATA, RR, RNR = 0x00, 0x01, 0x05
 RESET_CONFIRMATION, INTERRUPT = 0x1F, 0x23
-FIELDS = ("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "lapbs.type", "hdlcs.octets")
-
+RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
+FIELDS = (
+    *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m"),
+    *("lapbs.type", "lapbs.n_s", "lapbs.n_r", "hdlcs.octets"),
+)
+# SABM, UA: a link begins anew.
+_UNNUMBERED = (0x2F, 0x63)
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
 _FROM_ROUTER = re.compile(r"\brouter\b")
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The evidence of one case: its packets, and when each frame was captured (seconds)."""
+    """The evidence of one case: its packets, and of each frame when it was captured (seconds).
+
+    line_octets: octets of the serial line when the frame was complete; 0: it is not of a line.
+    """
 
     reading: Reading
     times: tuple[float, ...]
+    line_octets: tuple[int, ...]
 
     @property
     def from_router(self) -> list[PacketRead]:
@@ -164,6 +173,59 @@ def _data_behind(seen: Seen, ending: set[int]) -> dict[int, int]:
     return most
 
 
+@measure
+def most_open_i_frames(seen: Seen) -> float:
+    """The most I frames of the router that no N(R) of the tester had acknowledged."""
+    most = 0
+    open_numbers: set[int] = set()
+    for packet in seen.reading.packets:
+        n_s, n_r = (number(packet, f"lapbs.{name}") for name in ("n_s", "n_r"))
+        if number(packet, "lapbs.type") in _UNNUMBERED:
+            open_numbers.clear()
+        elif packet.src == ON_A_LINE and n_s is not None:
+            open_numbers.add(n_s)
+            most = max(most, len(open_numbers))
+        elif packet.src != ON_A_LINE and n_r is not None:
+            # The oldest ones are behind N(R), by no more than a window.
+            open_numbers -= {(n_r - behind) % 8 for behind in range(1, len(open_numbers) + 1)}
+    return most
+
+
+@measure
+def seconds_until_a_restart_is_confirmed(seen: Seen) -> float:
+    """The longest time between a Restart and the other end's confirmation of it."""
+    longest = 0.0
+    asked: dict[str, float] = {}
+    for packet in seen.reading.packets:
+        kind = number(packet, "x25s.type")
+        if kind == RESTART:
+            asked[packet.src] = seen.time(packet)
+        elif kind == RESTART_CONFIRMATION and packet.dst in asked:
+            longest = max(longest, seen.time(packet) - asked.pop(packet.dst))
+    return longest
+
+
+@measure
+def octets_around_a_frame(seen: Seen) -> float:
+    """Flags, stuffing and fill of the router: octets of the line beside those of its frames."""
+    around = frames = 0
+    before: dict[int, int] = {}
+    for packet in seen.from_router:
+        on_line = seen.line_octets[packet.frame - 1]
+        octets = packet.fields.get("hdlcs.octets", (b"",))[0]
+        if packet.stream in before and isinstance(octets, bytes):
+            around += on_line - before[packet.stream] - len(octets)
+            frames += 1
+        before[packet.stream] = on_line
+    return around / frames if frames else 0.0
+
+
+def number(packet: PacketRead, name: str) -> int | None:
+    """The first value of a field that holds a number."""
+    values = [value for value in packet.fields.get(name, ()) if isinstance(value, int)]
+    return values[0] if values else None
+
+
 def amount(judge: Judge, permission: Permission, captures: Sequence[bytes]) -> float:
     """How much of the permitted behaviour these captures show.
 
@@ -184,7 +246,7 @@ def display_filter(text: str) -> str:
 
 
 def _look(judge: Judge, capture: bytes) -> Seen:
-    times = []
+    times, line_octets = [], []
     interfaces = []
     for block in pcapng.read_blocks(io.BytesIO(capture)):
         if block.kind == pcapng.INTERFACE_DESCRIPTION:
@@ -192,4 +254,5 @@ def _look(judge: Judge, capture: bytes) -> Seen:
         elif block.kind == pcapng.ENHANCED_PACKET:
             number, units, _ = pcapng.packet(block)
             times.append(units / interfaces[number].per_second)
-    return Seen(judge.read(capture, (), FIELDS), tuple(times))
+            line_octets.append(pcapng.line_octets(block))
+    return Seen(judge.read(capture, (), FIELDS), tuple(times), tuple(line_octets))

@@ -27,7 +27,7 @@ from scapy_x25.lapb import (
 )
 
 from ..judges.expectation import TcpEnd
-from ..judges.frames import decode_frame
+from ..judges.frames import ABORTED, decode_frame
 from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
@@ -43,7 +43,7 @@ _COMMANDS = (LapbSABM, LapbSABME, LapbDISC, LapbI)
 _RESPONSES = (LapbUA, LapbDM, LapbFRMR)
 # What a router may send at any time, as far as frames are concerned: packets are judged by their
 # channels, and acknowledgements belong to them; it may be busy for a while (X.25 2.4.5.8).
-_LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0), LapbRNR(p_f=0))
+_LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0), LapbRNR(p_f=0), ABORTED)
 # Without a link: either station may ask for one, by SABM or by DM F=0 (X.25 2.4.4.1, 2.4.4.4.2).
 ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0))
 # While the tester ends the link.
@@ -57,6 +57,7 @@ _LINK_ENDING: tuple[Packet, ...] = (
     LapbREJ(),
     LapbI(),
     LapbFRMR(),
+    ABORTED,
 )
 _NETWORK_OPERATIONAL = 0x07
 _P_F = 0x10
@@ -183,7 +184,7 @@ class LineSide(Side):
         self.station.take(unit)
         if self.station.peer_busy:
             # What it dropped while it was busy it asks for (X.25 2.4.5.8).
-            self._let_pass(LapbREJ(p_f=0), LapbREJ(address=self.response_address, p_f=1))
+            self._let_pass(*self.rejections())
 
     def _let_pass(self, *frames: Packet) -> None:
         self.passing += tuple(frame for frame in frames if frame not in self.passing)
@@ -250,6 +251,8 @@ class LineSide(Side):
         """Frames with their right FCS, in one write; I frames with the next N(S) count on."""
         if any(isinstance(packet, LapbI) for packet in packets):
             self.wait_until_ready()
+        if any(isinstance(packet, LapbDISC) for packet in packets):
+            self.want_no_link()
         frames = []
         for packet in packets:
             octets = self.octets_of(packet)
@@ -310,6 +313,11 @@ class LineSide(Side):
         kinds = (LapbRR, LapbRNR, LapbREJ)
         return tuple(kind(address=self.command_address, p_f=1, **fields) for kind in kinds)
 
+    def rejections(self, **fields: Any) -> tuple[Packet, ...]:
+        """REJ that is no answer: with F=0, or a command with P=1."""
+        poll = LapbREJ(address=self.response_address, p_f=1, **fields)
+        return LapbREJ(p_f=0, **fields), poll
+
     def acknowledged(self, passing: Sequence[Packet] = (), **options: Any) -> Packet | None:
         """Expect an acknowledgement of all that was sent: RR, RNR, or an I frame.
 
@@ -330,9 +338,9 @@ class LineSide(Side):
         return frame
 
     def expect_at_once(self, *alternatives: Packet, **options: Any) -> Packet | None:
-        """The very next frame is one of these: nothing passes."""
+        """The very next frame is one of these: nothing passes but what the router aborts."""
         usual = self.passing, self.allowed
-        self.passing, self.allowed = (), []
+        self.passing, self.allowed = (ABORTED,), []
         try:
             return self.expect(*alternatives, **options)
         finally:
@@ -378,6 +386,10 @@ class LineSide(Side):
             if not self.profile.initiates and not self.station.up:
                 self._have_answered(self.station.set_up, LapbUA(p_f=1))
             self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
+        self.want_no_link()
+
+    def want_no_link(self) -> None:
+        """What the router may ask for now is refused."""
         self.station.refusing = True
         self.allow(*ASKING_FOR_A_LINK)
 
@@ -401,8 +413,11 @@ class LineSide(Side):
         self.cursor = self.connection.received_octets
 
     def _set_up_tries(self) -> tuple[Packet, ...]:
-        """What may come in between: polls of an earlier link, and set-up by the router itself."""
-        return (LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), *ASKING_FOR_A_LINK)
+        """What may come in between: of an earlier link, and set-up by the router itself."""
+        return (
+            *(LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), LapbFRMR()),
+            *ASKING_FOR_A_LINK,
+        )
 
     def bring_up(self, *, judged: bool = False) -> None:
         """Preamble P-LINK: SABM and UA, and the restart of the packet layer.
@@ -414,12 +429,18 @@ class LineSide(Side):
             return
         self._begin_sending()
         with nullcontext() if judged else self.bench.preamble():
-            if not self.station.up:
-                self._have_answered(self.station.set_up, LapbUA(p_f=1))
-                # What came before belongs to an earlier link.
-                layer = self.bench.channel_zero(self, self.cursor)
-                layer.cursor = max(layer.cursor, self.cursor)
+            self.raise_link()
+            if not judged and self.station.links == 1:
+                self.skip()
             self.restart()
+
+    def raise_link(self) -> None:
+        """SABM and UA; the packet layer is as the router leaves it."""
+        if not self.station.up:
+            self._have_answered(self.station.set_up, LapbUA(p_f=1))
+            # What came before belongs to an earlier link.
+            layer = self.bench.channel_zero(self, self.cursor)
+            layer.cursor = max(layer.cursor, self.cursor)
 
     def restart(self) -> None:
         """The packet layer begins anew: the tester's Restart collides with the router's, or is
@@ -429,8 +450,12 @@ class LineSide(Side):
         layer.expect(RestartConfirmation(), RestartRequest())
         # A call over another link must not overtake it.
         layer.wait_until(lambda: not self.station.unacknowledged)
-        self._restarted = self.station.links
+        self.note_restarted()
         self.cursor = self.connection.received_octets
+
+    def note_restarted(self) -> None:
+        """The packet layer of this link has been restarted, or is the case's own business."""
+        self._restarted = self.station.links
 
     @property
     def restart_cause(self) -> int:
@@ -477,6 +502,7 @@ class LineSide(Side):
         """End the link, if the case used it; the answer is waited for, but not demanded."""
         if self.used:
             self.station.by_hand = False
+            self.station.refusing = True
             self.station.disconnect()
             self.bench.loop.wait(
                 lambda: self.station.phase == "disconnected" or self.connection.flooded,

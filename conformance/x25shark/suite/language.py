@@ -59,7 +59,7 @@ from scapy_x25.lapb import (
 )
 
 from ..judges.expectation import CLOSED
-from ..judges.frames import InvalidFrame
+from ..judges.frames import InvalidFrame, frame_of
 from ..judges.template import lacks
 from ..judges.values import ABSENT, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
@@ -134,6 +134,7 @@ __all__ = [
     "WindowSize",
     "between",
     "either",
+    "frame_of",
     "lacks",
     "not_in",
     "one_of",

@@ -129,7 +129,7 @@ def test_passed_up_once(bench: Bench) -> None:
     line.send_whole([line.frame_of(line.packet(restart, n_s=number))])
     line.allow(LapbREJ(n_r=taken))
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.answers(n_r=taken), passing=(LapbREJ(n_r=taken, p_f=0),))
+    line.expect(*line.answers(n_r=taken), passing=line.rejections(n_r=taken))
 
 
 @purpose("LAPB-I-08")

@@ -134,11 +134,9 @@ def test_disc_ends_the_link(bench: Bench) -> None:
     """The call ends at its other side as well, and no packet comes on the line any more."""
     call = bench.call()
     line, far = _line_of(bench, call.a, call.b)
-    line.station.refusing = True
     line.send(LapbDISC(p_f=1))
     line.expect(LapbUA(p_f=1))
     line.never(LapbI())
-    line.allow(*ASKING_FOR_A_LINK)
     if isinstance(far, Side):
         far.expect(ClearIndication(cause=bench.network_clear))
 

@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a LAPB station may do in another way (X.25 2.4; ISO/IEC 7776).
+
+What a variant keeps of a station it keeps in the station's own namespace, as a link begins anew
+with each SABM.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import lapb_frames as frames
+from ..lapb import Lapb, Phase
+from ..lapb_frames import Control, Frame
+from ..link import SerialLink
+from ..serial import R, SerialInterface
+from .registry import Original, Patch, variant
+
+BUSY_SECONDS = 0.02
+BUSY_EVERY = 8
+
+
+def kept(station: Lapb) -> dict[str, Any]:
+    """What a variant keeps of this station."""
+    found: dict[str, Any] = vars(station).setdefault("variant", {})
+    return found
+
+
+def forget_with_the_link(patch: Patch) -> None:
+    """kept() is empty when a link begins."""
+
+    @patch.wrap(Lapb, "forget")
+    def forget(original: Original, station: Lapb) -> None:
+        original(station)
+        kept(station).clear()
+
+
+# -- acknowledgements
+
+
+@variant("MAY-LAPB-01")
+def rr_for_every_i_frame(patch: Patch) -> None:
+    @patch.wrap(Lapb, "in_sequence")
+    def in_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+        if not frame.p_f:
+            station.v_r = (station.v_r + 1) % 8
+            station.acknowledge_with(Control.RR, False)
+            station.v_r = (station.v_r - 1) % 8
+        original(station, frame)
+
+
+@variant("MAY-LAPB-02", number=0.2)
+def late_rr(patch: Patch) -> None:
+    @patch.wrap(Lapb, "flush")
+    def flush(original: Original, station: Lapb) -> None:
+        if station.owed >= station.parameters.k:
+            original(station)
+        elif station.owed and "T2" not in station._running:
+            station.start("T2", patch.number, station.acknowledge_now)
+
+
+@variant("MAY-LAPB-03")
+def rr_commands(patch: Patch) -> None:
+    @patch.wrap(Lapb, "acknowledge_with")
+    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+        if f or kind != Control.RR:
+            original(station, kind, f)
+            return
+        station.acknowledged()
+        station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, False))
+
+
+@variant("MAY-LAPB-04")
+def rr_twice(patch: Patch) -> None:
+    @patch.wrap(Lapb, "acknowledge_now")
+    def acknowledge_now(original: Original, station: Lapb) -> None:
+        owed = station.owed
+        original(station)
+        if owed and station.phase is Phase.TRANSFER:
+            station.acknowledge_with(Control.RR, False)
+
+
+# -- polls
+
+
+@variant("MAY-LAPB-05")
+def polls_for_acknowledgements(patch: Patch) -> None:
+    forget_with_the_link(patch)
+
+    @patch.wrap(Lapb, "emit_information")
+    def emit_information(original: Original, station: Lapb, n_s: int, packet: bytes) -> None:
+        original(station, n_s, packet)
+        if not kept(station).get("asked") and not station.polling:
+            kept(station)["asked"] = True
+            station.station.frame_out(
+                frames.supervisory(station.other, Control.RR, station.v_r, True)
+            )
+
+    end_with_the_answer(patch)
+
+
+def end_with_the_answer(patch: Patch) -> None:
+    """A further command with P=1 waits for the answer to the last one (X.25 2.4.3)."""
+
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+        if frame.p_f and not frame.command:
+            kept(station)["asked"] = False
+        original(station, frame)
+
+
+@variant("MAY-LAPB-06")
+def i_frames_that_poll(patch: Patch) -> None:
+    forget_with_the_link(patch)
+
+    @patch.wrap(Lapb, "emit_information")
+    def emit_information(original: Original, station: Lapb, n_s: int, packet: bytes) -> None:
+        if kept(station).get("asked") or station.polling:
+            original(station, n_s, packet)
+        else:
+            kept(station)["asked"] = True
+            send_with_p(station, n_s, packet)
+
+    end_with_the_answer(patch)
+
+
+def send_with_p(station: Lapb, n_s: int, packet: bytes) -> None:
+    """An I frame with P=1."""
+    station.acknowledged()
+    octets = bytearray(frames.information(station.other, n_s, station.v_r, packet))
+    octets[1] |= frames.P_F
+    station.station.frame_out(bytes(octets))
+
+
+@variant("MAY-LAPB-07")
+def polls_by_the_oldest_i_frame(patch: Patch) -> None:
+    @patch.wrap(Lapb, "emit_poll")
+    def emit_poll(original: Original, station: Lapb) -> None:
+        if station.open and not station.peer_busy:
+            send_with_p(station, station.v_a, station.open[0])
+        else:
+            original(station)
+
+
+@variant("MAY-LAPB-08")
+def the_frame_is_the_first_attempt(patch: Patch) -> None:
+    @patch.wrap(Lapb, "poll")
+    def poll(original: Original, station: Lapb) -> None:
+        if station.attempts == 0 and station.open:
+            station.attempts = 1
+        original(station)
+
+
+@variant("MAY-LAPB-09")
+def given_up_after_n2(patch: Patch) -> None:
+    @patch.wrap(Lapb, "poll")
+    def poll(original: Original, station: Lapb) -> None:
+        if station.attempts < station.parameters.n2:
+            original(station)
+        else:
+            station.respond(Control.DM, False)
+            station.end_link()
+
+
+@variant("MAY-LAPB-10", number=1.2)
+def polls_an_idle_link(patch: Patch) -> None:
+    """T4 of X.25 2.4.8.7, above T1; the number is how far."""
+
+    @patch.wrap(Lapb, "idle")
+    def idle(_original: Original, station: Lapb) -> None:
+        station.start("T3", patch.number * station.parameters.t1, station.t3_expired)
+
+
+# -- gaps
+
+
+@variant("MAY-LAPB-11")
+def rej_answers_polls(patch: Patch) -> None:
+    @patch.wrap(Lapb, "answer_poll")
+    def answer_poll(original: Original, station: Lapb) -> None:
+        if station.rejecting:
+            station.acknowledge_with(Control.REJ, True)
+        else:
+            original(station)
+
+
+@variant("MAY-LAPB-12")
+def rej_commands(patch: Patch) -> None:
+    @patch.wrap(Lapb, "acknowledge_with")
+    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+        if kind != Control.REJ or f:
+            original(station, kind, f)
+            return
+        station.acknowledged()
+        station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, False))
+
+
+@variant("MAY-LAPB-13")
+def rej_that_polls(patch: Patch) -> None:
+    @patch.wrap(Lapb, "acknowledge_with")
+    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+        if kind != Control.REJ or f:
+            original(station, kind, f)
+            return
+        station.acknowledged()
+        station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, True))
+
+
+@variant("MAY-LAPB-14")
+def rej_again_after_t1(patch: Patch) -> None:
+    @patch.wrap(Lapb, "out_of_sequence")
+    def out_of_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+        original(station, frame)
+
+        def again() -> None:
+            if station.rejecting and station.phase is Phase.TRANSFER:
+                station.acknowledge_with(Control.REJ, False)
+
+        station.start("REJ", station.parameters.t1, again)
+
+
+# -- windows, busy conditions
+
+
+@variant("MAY-LAPB-15", number=1)
+def smaller_window(patch: Patch) -> None:
+    patch.replace(Lapb, "window_open", lambda station: len(station.open) < round(patch.number))
+
+
+@variant("MAY-LAPB-16")
+def busy_for_a_moment(patch: Patch) -> None:
+    """RNR in place of RR, and RR soon after: nothing is dropped meanwhile."""
+
+    @patch.wrap(Lapb, "acknowledge_now")
+    def acknowledge_now(original: Original, station: Lapb) -> None:
+        if station.phase is Phase.TRANSFER and station.owed:
+            station.acknowledge_with(Control.RNR, False)
+            station.start("busy", BUSY_SECONDS, lambda: ready_again(station, Control.RR))
+
+
+def ready_again(station: Lapb, kind: int) -> None:
+    """The end of a busy condition: RR, or REJ if frames were dropped (X.25 2.4.5.8)."""
+    kept(station)["busy"] = False
+    if station.phase is Phase.TRANSFER:
+        station.rejecting = kind == Control.REJ
+        station.acknowledge_with(kind, False)
+
+
+@variant("MAY-LAPB-17", number=BUSY_EVERY)
+def busy_and_dropping(patch: Patch) -> None:
+    """Behind every so many I frames RNR; what comes until the end of it is asked for by REJ."""
+    forget_with_the_link(patch)
+
+    @patch.wrap(Lapb, "in_sequence")
+    def in_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+        state = kept(station)
+        if state.get("busy"):
+            drop(station, frame)
+            return
+        original(station, frame)
+        state["count"] = state.get("count", 0) + 1
+        if state["count"] % round(patch.number) == 0 and station.phase is Phase.TRANSFER:
+            state["busy"], state["dropped"] = True, False
+            station.acknowledge_with(Control.RNR, False)
+            station.start("busy", BUSY_SECONDS, lambda: end(station))
+
+    def drop(station: Lapb, frame: Frame) -> None:
+        kept(station)["dropped"] = True
+        if frame.p_f:
+            station.answer_poll()
+
+    def end(station: Lapb) -> None:
+        ready_again(station, Control.REJ if kept(station).get("dropped") else Control.RR)
+
+    @patch.wrap(Lapb, "out_of_sequence")
+    def out_of_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+        if kept(station).get("busy"):
+            drop(station, frame)
+        else:
+            original(station, frame)
+
+    @patch.wrap(Lapb, "acknowledge_with")
+    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+        busy = kept(station).get("busy") and kind == Control.RR
+        original(station, Control.RNR if busy else kind, f)
+
+
+@variant("MAY-LAPB-18")
+def one_i_frame_to_a_busy_peer(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+        if station.peer_busy and frame.kind != Control.RNR and not station.polling:
+            # What the busy station did not take goes out again.
+            station.v_s = frame.n_r
+        original(station, frame)
+
+    @patch.wrap(Lapb, "pump")
+    def pump(original: Original, station: Lapb) -> None:
+        original(station)
+        may = station.phase is Phase.TRANSFER and station.peer_busy and not station.polling
+        if may and station.waiting and not station.open:
+            station.open.append(station.waiting.popleft())
+            station.emit_information(station.v_s, station.open[0])
+            station.v_s = (station.v_s + 1) % 8
+
+
+# -- set-up, reset, disconnection
+
+
+@variant("MAY-LAPB-19", number=0.01)
+def asks_again_at_once(patch: Patch) -> None:
+    @patch.wrap(Lapb, "end_link")
+    def end_link(original: Original, station: Lapb) -> None:
+        original(station)
+        if station.parameters.initiate and station.line:
+            station.start("retry", patch.number, station.set_up)
+
+
+@variant("MAY-LAPB-20")
+def dm_asks_for_a_link(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_disc")
+    def on_disc(original: Original, station: Lapb, p_f: bool) -> None:
+        ends = station.phase is Phase.TRANSFER
+        original(station, p_f)
+        if ends:
+            station.respond(Control.DM, False)
+
+
+@variant("MAY-LAPB-21", number=0.02)
+def everyone_starts_the_link(patch: Patch) -> None:
+    @patch.wrap(Lapb, "line_up")
+    def line_up(original: Original, station: Lapb) -> None:
+        original(station)
+        if station.phase is Phase.DISCONNECTED:
+            station.set_up()
+
+    @patch.wrap(Lapb, "end_link")
+    def end_link(original: Original, station: Lapb) -> None:
+        original(station)
+        if station.line and "retry" not in station._running:
+            station.start("retry", patch.number, station.set_up)
+
+
+@variant("MAY-LAPB-22")
+def goes_on_after_a_reset(patch: Patch) -> None:
+    """The I frames that were open go out again, so that the packet layer need not know."""
+
+    @patch.wrap(Lapb, "transfer")
+    def transfer(original: Original, station: Lapb) -> None:
+        again = [*station.open, *station.waiting] if station.phase is Phase.TRANSFER else []
+        original(station)
+        station.waiting.extendleft(reversed(again))
+        station.pump()
+
+    @patch.wrap(SerialInterface, "link_up")
+    def link_up(original: Original, interface: SerialInterface) -> None:
+        if interface.r is not R.READY:
+            original(interface)
+
+
+@variant("MAY-LAPB-23")
+def reset_for_an_undefined_frame(patch: Patch) -> None:
+    @patch.wrap(Lapb, "undefined")
+    def undefined(original: Original, station: Lapb, frame: Frame) -> None:
+        if station.phase is Phase.TRANSFER:
+            station.set_up()
+        else:
+            original(station, frame)
+
+
+@variant("MAY-LAPB-24")
+def giants_rejected(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "bad")
+    def bad(original: Original, link: SerialLink, counter: str, octets: bytes) -> None:
+        link.reject_giants = True
+        original(link, counter, octets)
+
+
+@variant("MAY-LAPB-25")
+def unsolicited_ua_resets(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_sabm")
+    def on_sabm(original: Original, station: Lapb, p_f: bool) -> None:
+        # A collision: its UA is still to come (X.25 2.4.4.5.1).
+        awaited = station.phase is Phase.SET_UP
+        original(station, p_f)
+        kept(station)["UA"] = awaited
+
+    @patch.wrap(Lapb, "on_ua")
+    def on_ua(original: Original, station: Lapb, p_f: bool) -> None:
+        awaited = kept(station).pop("UA", False)
+        if station.phase is Phase.TRANSFER and not awaited:
+            station.set_up()
+        else:
+            original(station, p_f)
+
+
+@variant("MAY-LAPB-26")
+def dm_disconnects(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_dm")
+    def on_dm(original: Original, station: Lapb, p_f: bool) -> None:
+        if station.phase is Phase.TRANSFER:
+            station.end_link()
+        else:
+            original(station, p_f)
+
+
+@variant("MAY-LAPB-27", number=0.1)
+def late_answers(patch: Patch) -> None:
+    """T1 of the other station has room for that."""
+
+    @patch.wrap(SerialLink, "frame_out")
+    def frame_out(original: Original, link: SerialLink, octets: bytes) -> None:
+        link.interface.router.timers.start(patch.number, lambda: original(link, octets))

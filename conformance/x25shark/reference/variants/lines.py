@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The packet layer of a serial interface: restart, logical channels, what a DTE may leave out."""
+
+from ..codec import Clear
+from ..codes import ClearCause, RestartCause, Type
+from ..serial import SerialInterface
+from ..serial_channel import SerialChannel
+from .registry import Original, Patch, variant
+
+# Maintenance action (X.25 Annex E).
+DIAGNOSTIC = 122
+HEADER = 3
+
+
+@variant("MAY-LINE-01")
+def no_restart_of_its_own(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "restart")
+    def restart(original: Original, interface: SerialInterface, cause: int, code: int) -> None:
+        if cause == RestartCause.NETWORK_OPERATIONAL:
+            interface.restart_complete()
+        else:
+            original(interface, cause, code)
+
+
+@variant("MAY-LINE-02", number=DIAGNOSTIC)
+def restart_with_a_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "emit_restart")
+    def emit_restart(original: Original, interface: SerialInterface, cause: int, code: int) -> None:
+        original(interface, cause, code or round(patch.number))
+
+
+@variant("MAY-LINE-03")
+def dte_restart_without_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, shortened(interface, octets, Type.RESTART))
+
+
+@variant("MAY-LINE-04")
+def dte_clear_without_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, shortened(interface, octets, Type.CLEAR))
+
+
+@variant("MAY-LINE-05")
+def dte_reset_without_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, shortened(interface, octets, Type.RESET))
+
+
+def shortened(interface: SerialInterface, octets: bytes, packet_type: int) -> bytes:
+    """A packet of a DTE without its diagnostic, where that is 0 and the last octet (modulo 8)."""
+    plain = len(octets) == HEADER + 2 and octets[2] == packet_type
+    return octets[:-1] if plain and not interface.dce and not octets[-1] else octets
+
+
+@variant("MAY-LINE-06")
+def channels_from_the_other_end(patch: Patch) -> None:
+    def free_lcn(interface: SerialInterface) -> int:
+        lcns = interface.settings.lcns
+        order = reversed(lcns) if interface.dce else lcns
+        return next((lcn for lcn in order if is_free(interface, lcn)), 0)
+
+    patch.replace(SerialInterface, "free_lcn", free_lcn)
+
+
+@variant("MAY-LINE-07")
+def channels_in_turn(patch: Patch) -> None:
+    def free_lcn(interface: SerialInterface) -> int:
+        lcns = interface.settings.lcns
+        last = vars(interface).get("last_lcn", lcns[0])
+        after = lcns.index(last) + 1
+        order = (*lcns[after:], *lcns[:after])
+        return next((lcn for lcn in order if is_free(interface, lcn)), 0)
+
+    patch.replace(SerialInterface, "free_lcn", free_lcn)
+
+    @patch.wrap(SerialInterface, "take_channel")
+    def take_channel(original: Original, interface: SerialInterface, user: object) -> object:
+        vars(interface)["last_lcn"] = interface.free_lcn()
+        return original(interface, user)
+
+
+def is_free(interface: SerialInterface, lcn: int) -> bool:
+    channel = interface.channels.get(lcn)
+    return channel is None or channel.is_free()
+
+
+@variant("MAY-LINE-08")
+def a_restart_is_out_of_order(patch: Patch) -> None:
+    patch.replace(
+        SerialInterface, "clear_cause", lambda interface, cause: int(ClearCause.OUT_OF_ORDER)
+    )
+
+
+@variant("MAY-LINE-09", number=0.1)
+def restart_confirmed_late(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        if octets[2:3] == bytes((Type.RESTART_CONFIRMATION,)):
+            interface.router.timers.start(patch.number, lambda: original(interface, octets))
+        else:
+            original(interface, octets)
+
+
+@variant("MAY-LINE-10", number=DIAGNOSTIC)
+def a_lost_link_with_a_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "end")
+    def end(original: Original, channel: SerialChannel, clear: Clear) -> None:
+        if clear.cause == ClearCause.OUT_OF_ORDER and not clear.diagnostic:
+            clear = Clear(clear.cause, round(patch.number), by_peer=clear.by_peer)
+        original(channel, clear)

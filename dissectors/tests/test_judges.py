@@ -270,6 +270,18 @@ def test_the_judge_does_not_grow(judge: WiresharkJudge) -> None:
     assert resident() - before < 16 * 1024  # kB; a leak of the data tables alone would be 3 GB
 
 
+def test_a_judge_that_has_grown_too_large_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A router may send much in one case: what that took is given back."""
+    with WiresharkJudge() as judge:
+        first = judge.read(CAPTURES["call"])
+        process = judge.process_id
+        monkeypatch.setattr("x25shark.judges.wireshark.MOST_KEPT", 1)
+        assert judge.read(CAPTURES["call"]) == first
+        monkeypatch.undo()
+        assert judge.read(CAPTURES["call"]) == first
+        assert judge.process_id != process
+
+
 @pytest.mark.parametrize("which", ["judge", "tshark"])
 class TestBadInput:
     """What cannot be read gives one clear error and leaves the judge fit for the next capture."""

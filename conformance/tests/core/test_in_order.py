@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from x25shark.evidence import pcapng as blocks
 from x25shark.evidence.frames import segment
-from x25shark.evidence.in_order import in_order
+from x25shark.evidence.in_order import InOrder
 from x25shark.evidence.slicer import Frame, Slice
 from x25shark.judges.wireshark import WiresharkJudge
 
@@ -64,9 +64,11 @@ def test_all_that_was_sent_is_read(
     order: list[Range], fin_at: int, wireshark: WiresharkJudge
 ) -> None:
     found = captured(order, fin_at)
-    capture, numbers = in_order(found)
+    ordered = InOrder(found)
+    numbers = ordered.numbers
+    assert b"".join(octets for _, octets in ordered.payloads()) == STREAM
     assert sorted(numbers) == list(range(1, len(found.frames) + 1))
-    reading = wireshark.read(capture, fields=["x25s.octets"]).renumbered(numbers)
+    reading = wireshark.read(ordered.capture(), fields=["x25s.octets"]).renumbered(numbers)
     read = b"".join(unit(p.fields["x25s.octets"][0]) for p in reading.packets)  # type: ignore[arg-type]
     assert read == STREAM
     assert [e.offset + e.length for e in reading.tcp_ends if e.fin] == [len(STREAM)]
@@ -85,10 +87,11 @@ def test_all_that_was_sent_is_read(
 
 def test_a_capture_in_order_is_read_as_it_is() -> None:
     found = captured([(0, 100), (100, len(STREAM))], 30)
-    assert in_order(found) == (found.capture(), range(1, len(found.frames) + 1))
+    ordered = InOrder(found)
+    assert ordered.capture() == found.capture()
+    assert ordered.numbers == range(1, len(found.frames) + 1)
 
 
 def test_a_gap_that_nobody_closes() -> None:
     found = captured([(0, 10), (50, 60), (20, 30)], 30)
-    _, numbers = in_order(found)
-    assert list(numbers) == [1, 2, 3, 4, 6, 5, 7]
+    assert list(InOrder(found).numbers) == [1, 2, 3, 4, 6, 5, 7]

@@ -117,3 +117,42 @@ def test_how_long_the_tester_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
     loop.begin_case()
     assert loop.away == 0.0
     loop.close()
+
+
+def ticking(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that goes on by a slice of a wait with each turn of the loop."""
+    clock = Clock()
+    monkeypatch.setattr(loop_module, "time", clock)
+    monkeypatch.setattr(loop_module, "_SLICE", 0.001)
+    loop.on_turn = [lambda: setattr(clock, "now", clock.now + 0.001)]
+    return clock
+
+
+@pytest.mark.parametrize(
+    ("patient", "moving_until", "ends"),
+    [(False, 2.0, 0.02), (True, 0.0, 0.02), (True, 0.065, 0.1), (True, 2.0, 0.2)],
+)
+def test_patience_counts_from_the_last_octet_that_moved(
+    patient: bool, moving_until: float, ends: float, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ticking(loop, monkeypatch)
+
+    def nothing_of_it() -> bool:
+        loop.received += clock.now < moving_until
+        return False
+
+    assert not loop.wait(nothing_of_it, 0.02, patient=patient)
+    assert ends <= clock.now < ends + 0.05
+
+
+def test_octets_on_their_way_to_the_router_count_as_moving(
+    pair: tuple[xot.Connection, socket.socket], loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The router does not read: its TCP takes no more, and what waits is not acknowledged."""
+    connection, _router = pair
+    while not connection.unsent:
+        connection.send(bytes(1 << 16))
+        loop.poll()
+    clock = ticking(loop, monkeypatch)
+    assert not loop.wait(lambda: False, 0.02, patient=True)
+    assert clock.now >= 0.2

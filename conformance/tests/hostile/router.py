@@ -139,6 +139,11 @@ def urges(sock: socket.socket, _number: int) -> None:
     _relay(sock, lambda octets: octets, lambda octets: octets, socket.MSG_OOB)
 
 
+def crowds(sock: socket.socket, _number: int) -> None:
+    """With each piece to side A come as many RR as nobody objects to in one segment."""
+    _relay(sock, lambda octets: octets, lambda octets: octets + unit(b"\x10\x01\x01") * 990)
+
+
 def floods_a_call(sock: socket.socket, _number: int) -> None:
     """A call comes about, then legal RRs come to side A without end."""
 
@@ -239,6 +244,7 @@ KINDS: dict[str, tuple[Serve, str]] = {
     "dies": (relays, f"works; its process ends at connection {CONNECTIONS_OF_A_LIFE}"),
     "mortal": (relays, "as dies, and cannot be started again"),
     "returns": (relays, "as dies, and comes back by itself after a second"),
+    "crowd": (crowds, "works, and sends 990 RR with everything"),
     "urgent": (urges, "works, with TCP urgent data"),
     "relay": (relays, "works, for comparison"),
 }

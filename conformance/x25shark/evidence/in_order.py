@@ -10,13 +10,13 @@ number says which frame of the evidence each of them is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from . import pcapng
 from .frames import FIN, RST, SYN, Segment, trimmed
-from .slicer import Frame, Slice
+from .slicer import Slice
 
 _SEQUENCES = 1 << 32
 Key = tuple[tuple[str, int], tuple[str, int]]
@@ -40,31 +40,63 @@ class _Way:
         return self.reached + ahead - (_SEQUENCES if ahead >= _SEQUENCES // 2 else 0)
 
 
-def in_order(found: Slice) -> tuple[bytes, Sequence[int]]:
-    """The capture to read, and for each of its frames the number in the evidence, from 1."""
-    order = _Order(found)
-    for number, frame in enumerate(found.frames):
-        order.take(number, frame.segment)
-    order.finish()
-    if not order.changed:
-        return found.capture(), range(1, len(found.frames) + 1)
-    head = b"".join(block.octets for block in found.head)
-    return head + b"".join(order.blocks), [number + 1 for number in order.numbers]
+class InOrder:
+    """The frames of a slice in the order of their octets.
 
-
-class _Order:
-    """Takes the frames as they were captured; blocks and numbers have them in order."""
+    numbers: for each of them the number in the evidence, from 1.
+    """
 
     def __init__(self, found: Slice) -> None:
+        self._found = found
         self._frames = found.frames
-        described = [b for b in found.head if b.kind == pcapng.INTERFACE_DESCRIPTION]
-        self._links = [pcapng.interface(block).link_type for block in described]
         self._ways: dict[Key, _Way] = {}
-        self.numbers: list[int] = []
-        self.blocks: list[bytes] = []
-        self.changed = False
+        # Place in the evidence, and how many of its first octets an earlier one has brought.
+        self._order: list[tuple[int, int]] = []
+        self._changed = False
+        for number, frame in enumerate(found.frames):
+            self._take(number, frame.segment)
+        for way in self._ways.values():
+            # What waits for a gap that nobody closed is added behind.
+            self._add_early(way)
 
-    def take(self, number: int, segment: Segment) -> None:
+    @property
+    def numbers(self) -> Sequence[int]:
+        if not self._changed:
+            return range(1, len(self._frames) + 1)
+        return [number + 1 for number, _ in self._order]
+
+    def capture(self) -> bytes:
+        """The slice as a pcapng with its frames in this order, each octet once."""
+        if not self._changed:
+            return self._found.capture()
+        head = b"".join(block.octets for block in self._found.head)
+        described = [b for b in self._found.head if b.kind == pcapng.INTERFACE_DESCRIPTION]
+        links = [pcapng.interface(block).link_type for block in described]
+        return head + b"".join(self._block(*item, links) for item in self._order)
+
+    def _block(self, number: int, known: int, links: Sequence[int]) -> bytes:
+        """A frame without the octets that are known, unless it brings no other."""
+        block, segment = self._frames[number].block, self._frames[number].segment
+        if not 0 < known < _span(segment):
+            return block.octets
+        interface, _, octets = pcapng.packet(block)
+        # Where only a FIN is new, it has no octets.
+        count = min(known, segment.length)
+        return pcapng.with_packet(block, trimmed(links[interface], octets, count)).octets
+
+    def payloads(self) -> Iterator[tuple[Key, bytes]]:
+        """The octets that each segment brings, with source and destination."""
+        for number, known in self._order:
+            frame, segment = self._frames[number], self._frames[number].segment
+            if segment.length > known:
+                octets = pcapng.packet(frame.block)[2]
+                end = segment.payload_at + segment.length
+                yield (
+                    (segment.source, segment.destination),
+                    octets[segment.payload_at + known : end],
+                )
+
+    def _take(self, number: int, segment: Segment) -> None:
         """The next frame: it is added at once, or waits until the gap before it is closed."""
         key = segment.source, segment.destination
         way = self._ways.get(key)
@@ -77,7 +109,7 @@ class _Order:
             self._add(number)
         elif (place := way.place(segment)) > way.reached:
             heappush(way.early, (place, number))
-            self.changed = True
+            self._changed = True
         else:
             self._go_on(way, place, number)
             while way.early and way.early[0][0] <= way.reached:
@@ -87,33 +119,17 @@ class _Order:
         """Add a segment that begins where the direction has got to, or before that."""
         known = way.reached - place
         span = _span(self._frames[number].segment)
+        self._add(number, known)
         # One that brings nothing new is sent again, and Wireshark sees that.
-        self._add(number, known if 0 < known < span else 0)
+        self._changed = self._changed or 0 < known < span
         way.reached = max(way.reached, place + span)
 
     def _add(self, number: int, known: int = 0) -> None:
-        """Add a frame without the octets that are known."""
-        frame = self._frames[number]
-        self.numbers.append(number)
-        self.blocks.append(self._without(frame, known) if known else frame.block.octets)
-        self.changed = self.changed or bool(known)
-
-    def _without(self, frame: Frame, known: int) -> bytes:
-        interface, _, octets = pcapng.packet(frame.block)
-        # Where only a FIN is new, it has no octets.
-        count = min(known, frame.segment.length)
-        return pcapng.with_packet(
-            frame.block, trimmed(self._links[interface], octets, count)
-        ).octets
+        self._order.append((number, known))
 
     def _add_early(self, way: _Way | None) -> None:
         for _, number in sorted(way.early) if way is not None else ():
             self._add(number)
-
-    def finish(self) -> None:
-        """What waits for a gap that nobody closed is added behind."""
-        for way in self._ways.values():
-            self._add_early(way)
 
 
 def _span(segment: Segment) -> int:

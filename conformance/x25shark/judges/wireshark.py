@@ -13,6 +13,7 @@ import contextlib
 import json
 import logging
 import os
+import resource
 import select
 import socket
 import subprocess
@@ -44,6 +45,8 @@ __all__ = ["Judge", "JudgeError", "Reading", "WiresharkJudge", "open_judge"]
 DEFAULT_TIMEOUT = 10.0
 START_SECONDS = 60.0
 MOST_ANSWER = 1 << 30
+# Octets of memory that the process may keep from one capture to the next: it gives none back.
+MOST_KEPT = 224 << 20
 
 _log = logging.getLogger(__name__)
 
@@ -135,6 +138,13 @@ class _Process:
         self.errors.seek(0)
         text = self.errors.read().decode(errors="replace").strip()
         return text[-2000:]
+
+    def kept(self) -> int:
+        """Octets of memory that it has; 0 where nobody tells."""
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+            return int(pages) * resource.getpagesize()
+        return 0
 
     def ended(self) -> bool:
         return self.process.poll() is not None
@@ -292,6 +302,8 @@ class WiresharkJudge:
         except JudgeError:
             self._drop()
             raise
+        if self._process.kept() > MOST_KEPT:
+            self._drop()
         if error := answer.get("error"):
             raise JudgeError(error["kind"], error["message"], error.get("place"))
         try:

@@ -20,8 +20,8 @@ from scapy_x25 import hdlc
 from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
 
-# As stream.MOST_OCTETS.
-MOST_FRAMES = 40_000
+# As stream.MOST_OCTETS; on all lines of a case.
+MOST_FRAMES = 8_000
 FRAMINGS = ("octet", "bit")
 
 Address = tuple[str, int]
@@ -183,12 +183,13 @@ class Line:
             return False
         self._loop.received += len(octets)
         for unit in self._input.take(octets):
+            self._loop.units += 1
             self.log.received.append(unit)
             if self.on_received is not None:
                 self.on_received(unit)
         if (
             self.received_octets > MOST_OCTETS * self._loop.allowance
-            or len(self.log.received) > MOST_FRAMES * self._loop.allowance
+            or self._loop.units > MOST_FRAMES * self._loop.allowance
         ):
             self.flooded = True
             self._stream.read(False)

@@ -7,7 +7,11 @@ process was itself held up (a busy machine must not make a router late).
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import selectors
+import struct
+import termios
 import time
 from collections.abc import Callable
 from socket import socket
@@ -15,6 +19,8 @@ from socket import socket
 _SLICE = 0.05
 # A machine that held the tester up by x will have held up the router as well, and the kernel.
 _STRETCH = 4.0
+# How many times its seconds a patient wait may last while the network is at work.
+_MOST_PATIENCE = 10.0
 
 
 def _now() -> tuple[float, float]:
@@ -25,7 +31,8 @@ def _now() -> tuple[float, float]:
 class Loop:
     """Runs the callbacks of readable and writable sockets while somebody waits.
 
-    lag: seconds that this process was held up. received: octets of all connections of a case.
+    lag: seconds that this process was held up. received, units: octets and packets (or frames) of
+    all connections of a case.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
     """
@@ -37,7 +44,9 @@ class Loop:
         self._here = _now()
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
-        self.received = 0
+        self.received = self.units = 0
+        # What the tester sends on: a network may be slow to carry it.
+        self.sockets: set[socket] = set()
         # Called in every turn: timers of links.
         self.on_turn: list[Callable[[], None]] = []
 
@@ -53,7 +62,7 @@ class Loop:
 
     def begin_case(self) -> None:
         """Nothing has been received in it yet, and the tester was never away."""
-        self.received, self.away = 0, 0.0
+        self.received, self.units, self.away = 0, 0, 0.0
         self.here()
 
     def here(self) -> None:
@@ -76,18 +85,37 @@ class Loop:
         for turn in self.on_turn:
             turn()
 
-    def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Serve the sockets until the condition holds (True) or the time is over (False)."""
+    def _in_flight(self) -> int:
+        """Octets of the tester that TCP at the other end has not acknowledged."""
+        octets = 0
+        for sock in self.sockets:
+            with contextlib.suppress(OSError, ValueError):
+                answer = fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4))
+                octets += struct.unpack("i", answer)[0]
+        return octets
+
+    def wait(self, condition: Callable[[], bool], seconds: float, *, patient: bool = False) -> bool:
+        """Serve the sockets until the condition holds (True) or the time is over (False).
+
+        patient: the seconds are those of a router. A slow network, or one that loses, takes its
+        own: they count from when no octet is on its way to the router any more, and none came.
+        """
         self.poll()
         started = time.monotonic()
         granted = seconds
+        moved = (self.received, self._in_flight()) if patient else (0, 0)
         while not condition():
             before = time.monotonic()
             left = started + granted - before
             if left <= 0:
                 # What arrived while this process was not running counts as in time.
                 self.poll()
-                return condition()
+                before_that, moved = moved, (self.received, self._in_flight() if patient else 0)
+                at_work = patient and (moved != before_that or moved[1])
+                if not at_work or condition() or granted >= _MOST_PATIENCE * seconds:
+                    return condition()
+                granted += seconds
+                continue
             wanted = min(_SLICE, left)
             self.poll(wanted)
             held_up = time.monotonic() - before - wanted

@@ -30,6 +30,7 @@ class Stream:
         self.closed = False
         # A RST was told to send(); the socket tells it only once, and would now seem at its end.
         self.reset = False
+        loop.sockets.add(sock)
         self.read(True)
 
     @property
@@ -60,6 +61,7 @@ class Stream:
     def close(self) -> None:
         """Leave the loop; the socket stays open."""
         self.closed = True
+        self._loop.sockets.discard(self._sock)
         self._watch()
 
     def _ready(self, events: int) -> None:

@@ -25,8 +25,8 @@ from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
 
 HEADER_OCTETS = 4
-# As stream.MOST_OCTETS; octets on all connections of a case.
-MOST_UNITS = 12_000
+# As stream.MOST_OCTETS; packets and octets on all connections of a case.
+MOST_UNITS = 8_000
 MOST_OCTETS_OF_A_CASE = 12 << 20
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600
@@ -151,11 +151,12 @@ class Connection:
             self.received.append(unit)
             if self.on_unit is not None:
                 self.on_unit(unit)
-            if len(self.received) > MOST_UNITS * self._loop.allowance:
+            self._loop.units += 1
+            if self._loop.units > MOST_UNITS * self._loop.allowance:
                 break
         if (
             self.received_octets > MOST_OCTETS * self._loop.allowance
-            or len(self.received) > MOST_UNITS * self._loop.allowance
+            or self._loop.units > MOST_UNITS * self._loop.allowance
             or self._loop.received > MOST_OCTETS_OF_A_CASE * self._loop.allowance
         ):
             self.flooded = True
@@ -242,7 +243,7 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
             state[0] = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
         loop.add(sock, connected, selectors.EVENT_WRITE)
-        answered = loop.wait(lambda: state[0] is not None, seconds)
+        answered = loop.wait(lambda: state[0] is not None, seconds, patient=True)
         loop.remove(sock)
         if not answered:
             raise LinkError(f"{router[0]}:{router[1]}: no answer within {seconds:g} s")

@@ -378,7 +378,7 @@ class Campaign:
         record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
         record.sides += [(line.name, line.direction) for line in bench.unseen_lines()]
-        record.flood = "" if interrupted else flood(bench.sides, self._listeners)
+        record.flood = "" if interrupted else flood(bench.sides, self._listeners, self.loop.units)
         if record.flood:
             # Nobody judges a flood packet by packet; a few of them at once are much memory.
             record.expectations, record.judge_one = [], None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from scapy_x25 import summary_line
 
 from ..catalogue import Purpose
 from ..evidence import pcapng
-from ..evidence.in_order import in_order
+from ..evidence.in_order import InOrder
 from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
@@ -32,7 +33,7 @@ from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
 from ..judges.watch import Follows, Watch
-from ..links.xot import Cutter
+from ..links.xot import MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..sides.bench import Bench
 from ..verdicts import Verdict
@@ -148,14 +149,17 @@ class Judgement:
                 result.verdict, result.reason = Verdict.ERROR, evidence or "no evidence"
             return Taken(result)
         found.put_in_order()
-        record.flood = record.flood or _unread_flood(record, found)
+        ordered = InOrder(found)
+        record.flood = record.flood or _unread_flood(record, ordered)
         if record.flood or found.cut:
             self._too_much(result, record, found)
             return Taken(result)
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
-            reading, opinion = self._judge.read(*in_order(found), filters, FIELDS, JUDGE_SECONDS)
+            reading, opinion = self._judge.read(
+                ordered.capture(), ordered.numbers, filters, FIELDS, JUDGE_SECONDS
+            )
         except JudgeError as error:
             result.verdict = Verdict.ERROR
             result.reason = f"judge two gave no reading ({error.kind}): {error}"
@@ -379,27 +383,34 @@ class Judgement:
             line.time = round(times.get(line.frame, first) - first, 6)
 
 
-def _unread_flood(record: CaseRecord, found: Slice) -> str:
+def _unread_flood(record: CaseRecord, ordered: InOrder) -> str:
     """What a router sent beyond all bounds without the tester having noticed, in words."""
     if record.judge_one is None:
         return ""
-    cutters = {direction: Cutter() for _, direction in record.sides}
-    allowed = {d: len(record.judge_one.packets(d)) + MOST_UNREAD for d in cutters}
-    for frame in found.frames:
-        direction = Direction(frame.segment.source, frame.segment.destination)
-        if direction in cutters and frame.segment.payload:
-            units = len(cutters[direction].take(frame.segment.payload))
-            if units > MOST_IN_A_SEGMENT:
-                return (
-                    f"the router flooded {direction.destination[0]}: {units} packets in one TCP "
-                    "segment"
-                )
-            allowed[direction] -= units
-            if allowed[direction] < 0:
-                return (
-                    f"the router flooded {direction.destination[0]}: more than {MOST_UNREAD} "
-                    "packets on one connection behind those that the tester read"
-                )
+    mine = {(d.destination, d.source) for _, d in record.sides}
+    read = {d: len(record.judge_one.packets(d)) for _, d in record.sides}
+    cutters: defaultdict[Direction, Cutter] = defaultdict(Cutter)
+    units: Counter[Direction] = Counter()
+    most = MOST_UNITS * (SLOW_ALLOWANCE if record.purpose.slow else 1) + MOST_UNREAD
+    for way, octets in ordered.payloads():
+        if way in mine:
+            continue
+        direction = Direction(*way)
+        came = len(cutters[direction].take(octets))
+        units[direction] += came
+        most -= came
+        words = ""
+        if came > MOST_IN_A_SEGMENT:
+            words = f"{came} packets in one TCP segment"
+        elif units[direction] > read.get(direction, 0) + MOST_UNREAD:
+            words = (
+                f"more than {MOST_UNREAD} packets on one connection behind those that the tester "
+                "read"
+            )
+        elif most < 0:
+            words = "more packets on the connections of one case than anybody judges"
+        if words:
+            return f"the router flooded {direction.destination[0]}: {words}"
     return ""
 
 

@@ -23,15 +23,18 @@ def called(bench: Bench) -> bool:
     return len(names) == 2 if bench.two_sided else bool(names)
 
 
-def flood(sides: Sequence[Side], listeners: Mapping[str, Listener]) -> str:
-    """The observation that a router sent more than the tester reads; "" if it did not."""
+def flood(sides: Sequence[Side], listeners: Mapping[str, Listener], units: int) -> str:
+    """The observation that a router sent more than the tester reads; "" if it did not.
+
+    units: packets of the case.
+    """
     for side in sides:
         connection = side.connection
         if connection.flooded:
             return (
                 f"the router flooded side {side.name}: {len(connection.received)} packets, "
-                f"{connection.received_octets} octets on one connection, and more to come; "
-                "the tester read no further"
+                f"{connection.received_octets} octets on one connection, {units} packets in the "
+                "case, and more to come; the tester read no further"
             )
     for name, listener in listeners.items():
         if listener.flooded:

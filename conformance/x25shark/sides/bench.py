@@ -257,7 +257,9 @@ class Bench(Answers):
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         while True:
             self.loop.wait(
-                lambda: self.is_called(at) or self.rooms.refused() is not None, self.patience
+                lambda: self.is_called(at) or self.rooms.refused() is not None,
+                self.patience,
+                patient=True,
             )
             if not self.is_called(at):
                 break
@@ -316,6 +318,7 @@ class Bench(Answers):
                 or calling.connection.end is not None
             ),
             self.patience if seconds is None else seconds,
+            patient=seconds is None,
         )
         return self.is_called(at)
 
@@ -583,7 +586,7 @@ class Bench(Answers):
         """Wait; a reaction between TR and twice TR is a remark."""
         started = time.monotonic()
         lag = self.loop.lag
-        self.loop.wait(condition, seconds)
+        self.loop.wait(condition, seconds, patient=True)
         took = time.monotonic() - started - (self.loop.lag - lag)
         if took > self.profile.times.reaction and condition() and seconds == self.patience:
             self.remark(f"late by {took:.1f} s: {expectation.text}")

@@ -228,6 +228,7 @@ class Side:
         opened = self.bench.loop.wait(
             lambda: self.numbering.outstanding < self.window or self.connection.end is not None,
             self.bench.patience,
+            patient=True,
         )
         if opened and self.connection.end is None:
             return
@@ -402,6 +403,7 @@ class Side:
         self.bench.loop.wait(
             lambda: self.bench.judge(expectation).met or self.connection.end is not None,
             self.bench.patience if low else 0.0,
+            patient=bool(low),
         )
         expectation.stop = self._received_end()
         self.bench.state(expectation)
@@ -416,7 +418,9 @@ class Side:
 
     def wait_until(self, condition: Callable[[], bool], seconds: float | None = None) -> bool:
         """Serve the connections until the condition holds or the time is over."""
-        return self.bench.loop.wait(condition, seconds or self.bench.patience)
+        if seconds is not None:
+            return self.bench.loop.wait(condition, seconds)
+        return self.bench.loop.wait(condition, self.bench.patience, patient=True)
 
     @property
     def at_end(self) -> bool:
@@ -449,7 +453,7 @@ class Side:
             before, come = come, self._data_received()
             if come == before:
                 break
-            bench.loop.wait(decided, patience)
+            bench.loop.wait(decided, patience, patient=True)
         seen = latest[0]
         if not seen.met and bench.rooms.refused() is self:
             bench.expectations[:] = [e for e in bench.expectations if e is not expectation]

@@ -576,5 +576,5 @@ def first_with_data(bench: Bench, sides: list[Side]) -> Side:
             if unit.offset >= start and len(unit.packet) > 2 and not unit.packet[2] & 1
         ]
 
-    bench.loop.wait(lambda: bool(carriers()), bench.patience)
+    bench.loop.wait(lambda: bool(carriers()), bench.patience, patient=True)
     return (carriers() or sides)[0]

@@ -23,7 +23,11 @@ def browse(tmp_path: Path) -> Browse:
     command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
     command += ["--no-first-run", "--disable-background-networking"]
     command += ["--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom"]
+    command += [
+        f"--user-data-dir={tmp_path / 'browser'}",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+    ]
 
     def document(url: str, *options: str) -> str:
         done = subprocess.run(

@@ -121,7 +121,7 @@ def _complete_cases(
     if ctx.info_name in ("show", "open"):
         directory = Path(ctx.params.get("output") or DEFAULT_DIRECTORY)
         with contextlib.suppress(ResultsError):
-            cases = read_results(directory / "results.json").cases
+            cases = read_results(directory / "results.json", lambda _id, _verdict: False).cases
             known = {case.id: f"{case.verdict}: {case.purpose}" for case in cases}
     else:
         known |= dict.fromkeys((i.rsplit("-", 1)[0] for i in purposes), "the whole group")
@@ -262,11 +262,14 @@ def _writable(directory: Path) -> None:
         fail(2, f"{directory}: cannot write the report there: {error.strerror}")
 
 
-def _results(directory: Path) -> Results:
+def _results(directory: Path, detailed: str = "") -> Results:
+    """The results of a run, with the expectations and packets of one case only."""
     from .results import ResultsError, read_results
 
     try:
-        return read_results(directory / "results.json")
+        return read_results(
+            directory / "results.json", lambda case, _verdict: case.lower() == detailed.lower()
+        )
     except ResultsError as error:
         fail(2, f"{error}. Run the suite first, or name the directory with --output")
 
@@ -384,7 +387,7 @@ def show(case: str, output: Path) -> None:
     """Show one case of the last run: expectations, what came, the last packets."""
     from .report.terminal import failure_text
 
-    click.echo(failure_text(_case(case, _results(output), output), last=40))
+    click.echo(failure_text(_case(case, _results(output, case), output), last=40))
 
 
 @main.command("open")
@@ -396,7 +399,7 @@ def open_case(case: str, output: Path) -> None:
 
     found, ports, capture = None, list[int](), Path(case)
     if capture.suffix not in CAPTURE_SUFFIXES:
-        results = _results(output)
+        results = _results(output, case)
         found, ports = _case(case, results, output), results.run.xot_ports
         if found.evidence is None:
             fail(3, f"{case} has no evidence: {found.verdict}: {found.reason}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from .verdicts import Verdict
 
 FORMAT = "x25shark-results"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass
@@ -83,7 +84,7 @@ class ExpectationResult:
 
 @dataclass
 class PacketLine:
-    """One packet of the ladder of a case."""
+    """One packet of the ladder of a case. octets: while the run lasts; the evidence has them."""
 
     time: float
     frame: int
@@ -93,7 +94,7 @@ class PacketLine:
     connection: int
     offset: int
     text: str
-    octets: str
+    octets: str = field(default="", compare=False)
 
 
 @dataclass
@@ -150,13 +151,18 @@ class Results:
 
     def to_json(self) -> dict[str, Any]:
         """The document that results.json holds."""
+        from . import stored
+
+        texts = stored.Texts()
+        cases = [stored.stored_case(texts, c) for c in self.cases]
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "run": asdict(self.run),
             "summary": self.summary(),
             "exit_status": self.exit_status,
-            "cases": [asdict(c) for c in self.cases],
+            "cases": cases,
+            "texts": texts.all(),
         }
 
 
@@ -164,8 +170,15 @@ class ResultsError(Exception):
     """A results file that cannot be read; the message names the file and what is wrong."""
 
 
-def read_results(path: Path) -> Results:
-    """Read results.json. Raises ResultsError."""
+def _everything(_case: str, _verdict: Verdict) -> bool:
+    return True
+
+
+def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everything) -> Results:
+    """Read results.json. Raises ResultsError.
+
+    detailed: of which cases, by id and verdict, the expectations and packets are wanted.
+    """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -180,33 +193,23 @@ def read_results(path: Path) -> Results:
             f"{FORMAT_VERSION}. Use the x25shark that wrote it, or run again."
         )
     try:
-        return Results(
-            run=RunInfo(**document["run"]),
-            cases=[_case(c) for c in document["cases"]],
-            exit_status=int(document["exit_status"]),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return _results(document, detailed)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{path}: damaged results file: {error}") from None
 
 
-def _case(data: dict[str, Any]) -> CaseResult:
-    expectations = []
-    for item in data["expectations"]:
-        readings: dict[str, Any] = {
-            key: JudgeReading(**item[key]) if item.get(key) else None
-            for key in ("judge_one", "judge_two")
-        }
-        counter = item.get("counter")
-        readings["counter"] = CounterReading(**counter) if counter else None
-        expectations.append(ExpectationResult(**{**item, **readings}))
-    return CaseResult(
-        **{
-            **data,
-            "verdict": Verdict(data["verdict"]),
-            "expectations": expectations,
-            "packets": [PacketLine(**p) for p in data["packets"]],
-        }
-    )
+def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool]) -> Results:
+    from . import stored
+
+    texts = document["texts"]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("texts holds what is no text")
+    cases = []
+    for data in document["cases"]:
+        data["verdict"] = Verdict(data["verdict"])
+        wanted = detailed(data["id"], data["verdict"])
+        cases.append(stored.read_case(texts, data, detailed=wanted))
+    return Results(RunInfo(**document["run"]), cases, int(document["exit_status"]))
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -224,5 +227,17 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_results(results: Results, path: Path) -> None:
-    """Write results.json."""
-    write_whole(path, json.dumps(results.to_json(), indent=1, ensure_ascii=True) + "\n")
+    """Write results.json: a line for each case, and for each of the other members."""
+    document = results.to_json()
+    lines = []
+    for name, value in document.items():
+        if name == "cases":
+            cases = ",\n".join(_compact(case) for case in value)
+            lines.append(f'"cases": [\n{cases}\n]')
+        else:
+            lines.append(f"{_compact(name)}: {_compact(value)}")
+    write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

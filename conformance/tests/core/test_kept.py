@@ -3,38 +3,37 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
+from x25shark.results import CaseResult, read_results
+from x25shark.verdicts import Verdict
 
 from .conftest import x25shark
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
 
-def cases(directory: Path, router: str, select: str, *more: str) -> dict[str, Any]:
+def cases(directory: Path, router: str, select: str, *more: str) -> dict[str, CaseResult]:
     arguments = ["--own-namespace", "--router", router, "--select", select, *more]
     done = x25shark("run", *arguments, "--output", str(directory))
     assert done.returncode == 0, done.stdout + done.stderr
-    document = json.loads((directory / "results.json").read_text())
-    return {case["id"]: case for case in document["cases"]}
+    return {case.id: case for case in read_results(directory / "results.json").cases}
 
 
-def calls_per_connection(case: dict[str, Any]) -> Counter[int]:
+def calls_per_connection(case: CaseResult) -> Counter[int]:
     """Incoming Calls at side B, by connection."""
     return Counter(
-        packet["connection"]
-        for packet in case["packets"]
-        if packet["side"] == "B" and packet["text"].startswith("Incoming Call")
+        packet.connection
+        for packet in case.packets
+        if packet.side == "B" and packet.text.startswith("Incoming Call")
     )
 
 
 def test_a_kept_connection_serves_for_the_next_call(tmp_path: Path) -> None:
     found = cases(tmp_path, "reference-basic", "PLP-CLR-04,XOT-TCP-24,XOT-TCP-26,PLP-CALL-20")
-    assert all(case["verdict"] == "PASS" for case in found.values())
+    assert all(case.verdict is Verdict.PASS for case in found.values())
     assert max(calls_per_connection(found["PLP-CLR-04"]).values()) > 5
     assert max(calls_per_connection(found["XOT-TCP-24"]).values()) > 1
     # Calls at the same time have connections of their own.
@@ -48,7 +47,7 @@ def test_others_open_a_connection_for_each_call(tmp_path: Path) -> None:
 
 def test_the_seed_of_a_race_is_reported(tmp_path: Path) -> None:
     found = cases(tmp_path, "reference", "PLP-RST-08", "--seed", "5")
-    (remark,) = found["PLP-RST-08"]["remarks"]
+    (remark,) = found["PLP-RST-08"].remarks
     assert remark.startswith("resets collided in ")
     assert remark.endswith(" of 20 tries (seed 5)")
-    assert "--seed 5" in found["PLP-RST-08"]["rerun"]
+    assert "--seed 5" in found["PLP-RST-08"].rerun

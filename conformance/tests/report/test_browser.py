@@ -29,7 +29,7 @@ def opened(tmp_path: Path, browse: Callable[..., str]) -> Opened:
         html.render(results, tmp_path)
         text = browse((tmp_path / "report.html").as_uri() + fragment)
         # Without the JSON behind the cases, which is no part of what is shown.
-        return re.sub(r'<script type="application/json">.*?</script>', "", text, flags=re.S)
+        return re.sub(r'<script type="text/plain">.*?</script>', "", text, flags=re.S)
 
     return document
 

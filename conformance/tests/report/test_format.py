@@ -7,6 +7,7 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import x25shark
@@ -14,8 +15,10 @@ from x25shark.results import (
     CaseResult,
     CounterReading,
     ExpectationResult,
+    JudgeReading,
     PacketLine,
     Results,
+    ResultsError,
     RunInfo,
     read_results,
     write_results,
@@ -59,3 +62,62 @@ def test_a_file_that_was_written_reads_the_same(results: Results, tmp_path: Path
     assert path.read_bytes().isascii()
     assert json.loads(path.read_text())["summary"] == results.summary()
     assert read_results(path) == results
+
+
+def test_octets_are_left_to_the_evidence(results: Results, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    assert all(p.octets for case in results.cases for p in case.packets)
+    write_results(results, path)
+    assert not any(p.octets for case in read_results(path).cases for p in case.packets)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"filter": "(x25s.type#2 == 27) && x25s.offset#2 == 12 && ip.src == 1.2.3.4", "k": 2},
+        {"filter": "x25s.offset#1 == 12 && ip.src == 1.2.3.4", "locator": "x25s.type == 27"},
+        {"filter": "a && x25s.offset#1 == 012 && b", "locator": "a"},
+        {"filter": "a && x25s.offset#x == 1 && b", "locator": "#1"},
+        {"filter": "a && x25s.offset#1 == 1 && b && x25s.offset#1 == 1 && c", "locator": "a"},
+        {"filter": "(a) || (b)", "locator": "(a) || (b)"},
+        {"filter": "((a) || (b)) && x25s.offset#1 == 7 && c", "locator": "(a) || (b)"},
+        {"filter": "", "locator": ""},
+        {"judge_one": None, "judge_two": None},
+        {"judge_one": None},
+        {"judge_two": None},
+        {"judge_two": JudgeReading(False, None, None, None, "nothing")},
+        {"judge_one": JudgeReading(False, 3, 1, 0, "RR"), "frame": None, "k": None},
+    ],
+)
+def test_no_shorthand_loses_anything(
+    changed: dict[str, Any], results: Results, tmp_path: Path
+) -> None:
+    path = tmp_path / "results.json"
+    for case in results.cases:
+        for expectation in case.expectations:
+            vars(expectation).update(changed)
+    write_results(results, path)
+    assert read_results(path) == results
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        ('"packets":[[', '"packets":[["now",'),
+        ('"packets":[[', '"packets":[[],['),
+        ('"expectations":[[0,"', '"expectations":[[-1,"'),
+        ('"expectations":[[0,"', '"expectations":[[99999,"'),
+        ('"expectations":[[0,"', '"expectations":[[[],"'),
+        ('"expectations":[[0,"', '"expectations":[[0,7,"'),
+    ],
+)
+def test_a_damaged_row_is_no_result(
+    damage: tuple[str, str], results: Results, tmp_path: Path
+) -> None:
+    path = tmp_path / "results.json"
+    write_results(results, path)
+    text = path.read_text()
+    assert damage[0] in text
+    path.write_text(text.replace(*damage, 1))
+    with pytest.raises(ResultsError, match="damaged results file"):
+        read_results(path)

@@ -281,14 +281,15 @@ def test_compare_command(files: Path, results: Results, case: Cases, tmp_path: P
 @pytest.mark.parametrize(
     "damage",
     [
-        ('"id": "PLP-RST-02"', '"id": 5'),
-        ('"purpose": "A Reset', '"purpos": "A Reset'),
-        ('"verdict": "FAIL"', '"verdict": "MAYBE"'),
-        ('"packets": [', '"packets": [7,'),
-        ('"expectations": [', '"expectations": ["x",'),
-        ('"remarks": []', '"remarks": [{}]'),
-        ('"duration_s": 41.7', '"duration_s": "long"'),
-        ('"version": 1', '"version": 2'),
+        ('"id":"PLP-RST-02"', '"id":5'),
+        ('"purpose":"A Reset', '"purpos":"A Reset'),
+        ('"verdict":"FAIL"', '"verdict":"MAYBE"'),
+        ('"packets":[', '"packets":[7,'),
+        ('"expectations":[', '"expectations":["x",'),
+        ('"texts": ["', '"texts": [7,"'),
+        ('"remarks":[]', '"remarks":[{}]'),
+        ('"duration_s":41.7', '"duration_s":"long"'),
+        ('"version": 2', '"version": 1'),
         ("{", "["),
     ],
 )

@@ -2,8 +2,8 @@
 """report.html: a whole run in one file that opens without a network.
 
 Every string is cleaned and bounded by `text` and then escaped by Jinja2. What a closed case
-hides (expectations, ladder, octets) lies beside it as JSON in a script element that no browser
-executes; report.js builds it when the case is opened, so a thousand cases open at once. The
+hides (expectations, ladder, octets) lies beside it as compressed JSON in a script element that no
+browser executes; report.js builds it when the case is opened, so a thousand cases open at once. The
 page allows only its own style and script (Content-Security-Policy with their digests): even an
 escaping error would not run what a router sent.
 """
@@ -25,7 +25,7 @@ from ..counters.names import RIGHT
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine, Results, write_whole
 from ..verdicts import EXIT_STATUSES, OUTCOMES, Verdict
 from .counters import error_table, reading_line, readings
-from .inline import BASE_STYLE, TEMPLATES, environment, inline, script_json
+from .inline import BASE_STYLE, TEMPLATES, environment, inline, script_packed
 from .terminal import ATTENTION, one_sentence
 from .text import deciding_packets, disagree, one_line, printable, relative_path, unmet
 
@@ -135,7 +135,7 @@ class _Details:
                 packets.append(index - previous - 1)  # a bare number: so many are not shown
             packets.append(self.packet(case.packets[index], start))
             previous = index
-        return script_json(
+        return script_packed(
             {
                 "expectations": [_expectation(e) for e in case.expectations[:EXPECTATIONS_SHOWN]],
                 "more": max(len(case.expectations) - EXPECTATIONS_SHOWN, 0),

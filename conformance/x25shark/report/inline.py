@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -48,3 +49,9 @@ def script_json(value: object) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
+
+
+def script_packed(value: object) -> Markup:
+    """JSON compressed (zlib) and in base 64, for a script element: details may be long."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return Markup(base64.b64encode(zlib.compress(text.encode("ascii"))).decode("ascii"))

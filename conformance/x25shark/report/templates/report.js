@@ -216,10 +216,21 @@
     return make("div", "scroll", list);
   };
 
-  const build = (element) => {
+  // What a closed case hides is JSON, compressed and in base 64.
+  const unpack = async (text) => {
+    const octets = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  };
+  const build = async (element) => {
     const place = find(":scope > .body > .built", element);
-    if (!place || place.childElementCount) return;
-    const data = JSON.parse(find(":scope > script", element).textContent);
+    if (!place || place.dataset.built) return;
+    place.dataset.built = "yes";
+    if (typeof DecompressionStream === "undefined") {
+      place.append(make("p", "dim", "This browser is too old to show more; x25shark show prints it."));
+      return;
+    }
+    const data = await unpack(find(":scope > script", element).textContent);
     if (data.expectations.length) {
       place.append(make("h4", "", "Expectations"), expectationTable(data));
       if (data.more) place.append(make("p", "dim", `${data.more} more in results.json`));
@@ -240,9 +251,10 @@
     const group = target.closest(".group");
     if (group) group.open = true;
     target.open = true;
-    build(target);
-    target.scrollIntoView({ block: "start" });
-    find("summary", target).focus({ preventScroll: true });
+    build(target).then(() => {
+      target.scrollIntoView({ block: "start" });
+      find("summary", target).focus({ preventScroll: true });
+    });
   };
   window.addEventListener("hashchange", reveal);
   document.addEventListener("click", (event) => {

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the results of a run stand in results.json (format: RESULTS.md).
+
+A run holds 100,000 expectations and packets. Each is a row, without names; a text that may stand in
+many rows stands once in `texts`, and its number in the row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .results import CaseResult, CounterReading, ExpectationResult, JudgeReading, PacketLine
+
+# Between what a packet holds and where it stands.
+_PLACE = " && x25s.offset#"
+_NUMBER = (int, type(None))
+_SAME = "same"
+
+
+class Texts:
+    """The texts of a document: each once, by its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def all(self) -> list[str]:
+        return list(self._numbers)
+
+
+def _text(texts: Sequence[str], number: Any) -> str:
+    if not isinstance(number, int) or number < 0:
+        raise TypeError("the number of a text is none")
+    return texts[number]
+
+
+def _stored_filter(texts: Texts, found: ExpectationResult) -> list[int]:
+    """A filter, cut where it goes over from what a packet holds to where it stands."""
+    what, place, where = found.filter.partition(_PLACE)
+    if not place:
+        return [texts.number(what)]
+    number, is_, rest = where.partition(" == ")
+    offset, and_, ends = rest.partition(" && ")
+    if not (is_ and and_ and number.isascii() and number.isdecimal() and offset.isdecimal()):
+        return [texts.number(found.filter)]
+    again = f"{what}{_PLACE}{int(number)} == {int(offset)} && {ends}"
+    if again != found.filter:
+        return [texts.number(found.filter)]
+    return [texts.number(what), int(number), int(offset), texts.number(ends)]
+
+
+def _read_filter(texts: Sequence[str], stored: Sequence[int]) -> str:
+    if len(stored) == 1:
+        return _text(texts, stored[0])
+    what, number, offset, ends = stored
+    return f"{_text(texts, what)}{_PLACE}{number} == {offset} && {_text(texts, ends)}"
+
+
+def _stored_reading(
+    texts: Texts, reading: JudgeReading | None, found: ExpectationResult
+) -> list[Any] | None:
+    """Offset and text; in front of them what differs from the expectation itself."""
+    if reading is None:
+        return None
+    place = [reading.met, reading.frame, reading.k]
+    own = [] if place == [found.met, found.frame, found.k] else place
+    return [*own, reading.offset, texts.number(reading.saw)]
+
+
+def _read_reading(texts: Sequence[str], stored: Any, place: list[Any]) -> JudgeReading | None:
+    if stored is None:
+        return None
+    met, frame, k, offset, saw = stored if len(stored) > _SHORT else [*place, *stored]
+    return JudgeReading(met, frame, k, offset, _text(texts, saw))
+
+
+_SHORT = 2
+
+
+def _without_layers(text: str) -> str:
+    """A filter without its layer numbers: the locator, in nearly all cases."""
+    what = text.partition(_PLACE)[0]
+    if what.startswith("(") and what.endswith(")") and what != text:
+        what = what[1:-1]
+    return re.sub(r"#\d+", "", what)
+
+
+def stored_expectation(texts: Texts, found: ExpectationResult) -> list[Any]:
+    """The row of an expectation."""
+    both_alike = found.judge_one == found.judge_two and found.judge_one is not None
+    return [
+        texts.number(found.text),
+        found.side,
+        texts.number(found.clause),
+        found.met,
+        _stored_filter(texts, found),
+        None if _without_layers(found.filter) == found.locator else texts.number(found.locator),
+        found.frame,
+        found.k,
+        found.preamble,
+        _stored_reading(texts, found.judge_one, found),
+        _SAME if both_alike else _stored_reading(texts, found.judge_two, found),
+        found.stimulus_frame,
+        found.counter and vars(found.counter),
+    ]
+
+
+def read_expectation(texts: Sequence[str], row: Sequence[Any]) -> ExpectationResult:
+    """The expectation of a row. TypeError, ValueError or IndexError if it is damaged."""
+    text, side, clause, met, filter_, locator, frame, k, preamble, one, two, stimulus, counter = row
+    _demand(isinstance(side, str) and isinstance(met, bool) and isinstance(preamble, bool))
+    _demand(all(isinstance(n, _NUMBER) for n in (frame, k, stimulus)))
+    place = [met, frame, k]
+    first = _read_reading(texts, one, place)
+    whole = _read_filter(texts, filter_)
+    return ExpectationResult(
+        text=_text(texts, text),
+        side=side,
+        clause=_text(texts, clause),
+        met=met,
+        filter=whole,
+        locator=_without_layers(whole) if locator is None else _text(texts, locator),
+        frame=frame,
+        k=k,
+        preamble=preamble,
+        judge_one=first,
+        judge_two=_read_reading(texts, one if two == _SAME else two, place),
+        stimulus_frame=stimulus,
+        counter=CounterReading(**counter) if counter else None,
+    )
+
+
+def stored_packet(texts: Texts, packet: PacketLine) -> list[Any]:
+    """The row of a packet."""
+    where = [packet.time, packet.frame, packet.k, packet.side, packet.sent]
+    return [*where, packet.connection, packet.offset, texts.number(packet.text)]
+
+
+def read_packet(texts: Sequence[str], row: Sequence[Any]) -> PacketLine:
+    """The packet of a row. TypeError, ValueError or IndexError if it is damaged."""
+    time, frame, k, side, sent, connection, offset, text = row
+    _demand(isinstance(side, str) and isinstance(sent, bool) and isinstance(time, int | float))
+    _demand(all(isinstance(n, int) for n in (frame, k, connection, offset)))
+    return PacketLine(time, frame, k, side, sent, connection, offset, _text(texts, text))
+
+
+def stored_case(texts: Texts, case: CaseResult) -> dict[str, Any]:
+    """The object of a case."""
+    return {
+        **vars(case),
+        "expectations": [stored_expectation(texts, e) for e in case.expectations],
+        "packets": [stored_packet(texts, p) for p in case.packets],
+    }
+
+
+def read_case(texts: Sequence[str], data: dict[str, Any], *, detailed: bool) -> CaseResult:
+    """The case of an object; detailed: with its expectations and packets.
+
+    KeyError, TypeError, ValueError or IndexError if it is damaged.
+    """
+    expectations, packets = data["expectations"], data["packets"]
+    for row in (*expectations, *packets):
+        _demand(isinstance(row, list))
+    return CaseResult(
+        **{
+            **data,
+            "expectations": [read_expectation(texts, r) for r in expectations if detailed],
+            "packets": [read_packet(texts, r) for r in packets if detailed],
+        }
+    )
+
+
+def _demand(fine: bool) -> None:
+    if not fine:
+        raise TypeError("a row of an expectation or a packet holds what does not belong there")

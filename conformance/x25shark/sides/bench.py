@@ -42,6 +42,7 @@ from ..links.loop import Loop
 from ..links.xot import Connection, LinkError, Listener
 from ..profile import Profile
 from . import ending
+from .agreement import acceptance, values_of
 from .answers import Answers
 from .call import Call
 from .further import FurtherCalls
@@ -82,6 +83,7 @@ class Bench(Answers):
         self.remarks: list[str] = []
         self.sides: list[Side] = []
         self.last_sender: Side | None = None
+        self.last_call: Packet | None = None
         self.connections: list[tuple[str, Connection]] = []
         self.received: dict[Direction, Received] = {}
         self.accepted: dict[tuple[str, int], list[Direction]] = {}
@@ -476,7 +478,7 @@ class Bench(Answers):
         side_b: Side | AbsentSide = AbsentSide()
         if self.two_sided:
             side_b = self.incoming()
-            side_b.send(CallAccepted() if answer is None else answer)
+            side_b.send(side_b.acceptance if answer is None else answer)
         connected = side_a.expect(CallAccepted(), note=note)
         assert connected is not None
         self.settle(side_a, side_b, request, connected)
@@ -530,14 +532,16 @@ class Bench(Answers):
         if len(packet) >= 2:
             side.modulus = 128 if packet[0] >> 4 & 3 == 2 else 8
             side.lcn = (packet[0] & 15) << 8 | packet[1] or 1
-            side.packet_size, side.window = _values(decode(packet), called=True)
+            side.call = decode(packet)
+            side.agree(values_of(side.call, called=True))
+            if self.last_call is not None:
+                side.acceptance = acceptance(self.last_call, side.call)
 
     def settle(self, a: Side, b: Side | AbsentSide, request: Packet, connected: Packet) -> None:
-        """Packet size and window that A may use: as answered, or else as asked for."""
-        asked = _values(request, called=False)
-        a.packet_size, a.window = _values(connected, called=False, otherwise=asked)
+        """Packet sizes and windows of A: as answered, or else as asked for."""
+        a.agree(values_of(connected, called=False, otherwise=values_of(request, called=False)))
         if isinstance(b, AbsentSide):
-            b.packet_size, b.window = a.packet_size, a.window
+            b.agree(a.values)
 
     def record(self, octets: int, *, call: int = 1, sequence: int | None = None) -> bytes:
         """A test record of this run; its filler repeats in no other record."""
@@ -634,21 +638,3 @@ class Bench(Answers):
         for line in self.lines.values():
             line.finish()
         self.rooms.note_ended()
-
-
-def _values(
-    packet: Packet, *, called: bool, otherwise: tuple[int, int] = (128, 2)
-) -> tuple[int, int]:
-    """Packet size and window for sending, for the called or the calling side."""
-    size, window = otherwise
-    for facility in packet.fields.get("facilities") or ():
-        value = (
-            facility.getfieldval("called" if called else "calling")
-            if isinstance(facility, (PacketSize, WindowSize))
-            else None
-        )
-        if isinstance(facility, PacketSize) and isinstance(value, int) and 4 <= value <= 12:
-            size = 1 << value
-        elif isinstance(facility, WindowSize) and isinstance(value, int) and 1 <= value <= 127:
-            window = value
-    return size, window

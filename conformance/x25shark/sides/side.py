@@ -35,6 +35,7 @@ from ..judges.expectation import (
 from ..judges.template import decode
 from ..judges.values import ABSENT
 from ..links.xot import Connection, Unit
+from .agreement import Values, values_of
 from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
 
@@ -89,8 +90,10 @@ class Side:
         self.connection = connection
         self.direction = Direction(connection.remote, connection.local)
         self.lcn = 1
-        self.window = 2
-        self.packet_size = 128
+        self.agree(Values())
+        # The Call that came in on the connection, and how to accept it (see agreement.py).
+        self.call: Packet | None = None
+        self.acceptance = CallAccepted()
         self.numbering = Numbering(modulus)
         self.withholding = False
         self.start = self.cursor = start
@@ -106,6 +109,15 @@ class Side:
         connection.on_unit = self._arrived
         for unit in self.units:
             self._arrived(unit)
+
+    def agree(self, values: Values) -> None:
+        """Put these values into force: for what the side sends, and for what it gets."""
+        self.packet_size, self.window, self.size_in, self.window_in = values
+
+    @property
+    def values(self) -> Values:
+        """The values in force."""
+        return Values(self.packet_size, self.window, self.size_in, self.window_in)
 
     # sending
 
@@ -167,8 +179,10 @@ class Side:
             self._note_echo(octets, in_sequence=self.numbering.next_p_s != expected)
         if isinstance(packet, CallRequest):
             self.phase = "calling"
+            self.bench.last_call = packet
         elif isinstance(packet, CallAccepted):
             self.phase = "connected"
+            self.agree(values_of(packet, called=True, otherwise=self.values))
         elif isinstance(packet, ClearRequest):
             self.phase = "clearing"
         elif isinstance(packet, ClearConfirmation):
@@ -501,9 +515,14 @@ class AbsentSide:
     present = False
     name = "B"
     modulus = 8
-    window = 7
-    packet_size = 128
+    window = window_in = 7
+    packet_size = size_in = 128
     withholding = False
+    acceptance = CallAccepted()
+
+    def agree(self, values: Values) -> None:
+        """Put these values into force."""
+        self.packet_size, self.window, self.size_in, self.window_in = values
 
     def send(self, *packets: Packet) -> None:
         """Nothing: the router plays this side."""

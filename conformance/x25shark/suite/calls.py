@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from scapy.packet import Packet
 from scapy_x25 import (
@@ -15,7 +16,9 @@ from scapy_x25 import (
     WindowSize,
 )
 
-from ..judges.template import decode
+from ..judges.template import Lacks, decode, lacks
+from ..judges.values import between
+from ..sides.agreement import DEFAULTS, offer_of
 from ..sides.bench import Bench
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
@@ -43,14 +46,14 @@ def accepted(
     answer: Packet | None = None,
     connected: Sequence[Packet] = (),
 ) -> Call:
-    """B accepts with this answer, A is connected (as one of the templates says); data may flow."""
-    reply = CallAccepted() if answer is None else answer
-    b.send(reply)
+    """B accepts with this answer, A is connected (as one of the templates says); data may flow.
+
+    Without an answer B takes the values that A asked for, as nearly as its offer lets it.
+    """
+    b.send(b.acceptance if answer is None else answer)
     came = a.expect(*(connected or (CallAccepted(),)))
     assert came is not None
     a.bench.settle(a, b, request, came)
-    if b.present:
-        take_answer(b, reply)
     return Call(a.bench, a, b)
 
 
@@ -59,27 +62,71 @@ def trusts_the_ends(bench: Bench) -> bool:
     return bench.model == "splice" or (bench.model == "end-to-end" and bench.declared("N-TRUST"))
 
 
-def take_answer(b: AnySide, answer: Packet) -> None:
-    """B is bound by the values that it answered with itself."""
-    for facility in answer.fields.get("facilities") or ():
-        if isinstance(facility, PacketSize):
-            b.packet_size = 1 << facility.getfieldval("called")
-        elif isinstance(facility, WindowSize):
-            b.window = facility.getfieldval("called")
-
-
 # values in force
 
 
-def offer_of(call: Packet) -> tuple[PacketSize, WindowSize]:
-    """Packet size and window size that a Call names; the defaults where it does not."""
-    size, window = PacketSize(), WindowSize()
-    for facility in call.fields.get("facilities") or ():
-        if isinstance(facility, PacketSize):
-            size = facility
-        elif isinstance(facility, WindowSize):
-            window = facility
-    return size, window
+def at_b(bench: Bench, request: Packet) -> list[Packet]:
+    """Packet size and window size that the Call at B may offer, where A asked so (X.25 6.12).
+
+    A router with values of its own on each side may offer any that are legal.
+    """
+    if bench.model == "local":
+        size, most = between(4, 12), 127 if request.fields.get("modulo") == 2 else 7
+        window = between(1, most)
+        return [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
+    return [nearer(asked, default) for asked, default in _asked(request)]
+
+
+def nearer(asked: Packet, default: int) -> Packet:
+    """The facility with values from those asked for to the default."""
+    octets = {}
+    for octet in ("called", "calling"):
+        value = asked.getfieldval(octet)
+        octets[octet] = between(min(value, default), max(value, default))
+    return type(asked)(**octets)
+
+
+def agreed_by(b: Side, answer: Packet) -> tuple[PacketSize, WindowSize]:
+    """The values that B agrees to by an answer: what it does not name is as offered."""
+    assert b.call is not None
+    offered, named = offer_of(b.call), offer_of(answer)
+    size = named[0] if _names(answer, PacketSize) else offered[0]
+    return size, named[1] if _names(answer, WindowSize) else offered[1]
+
+
+def at_a(bench: Bench, request: Packet, agreed: Sequence[Packet]) -> list[Packet]:
+    """Call Connected for what B has agreed to; see values_at_a()."""
+    return [CallAccepted(facilities=f) for f in values_at_a(bench, request, agreed)]
+
+
+def values_at_a(
+    bench: Bench, request: Packet, agreed: Sequence[Packet]
+) -> list[list[Packet | Lacks]]:
+    """Facilities of Call Connected for what B has agreed to: these values, or what else may be.
+
+    A router with values of its own on each side may have others (X.25 6.12). A facility that the
+    Call has may be missing if its values are as asked for (RFC 1613 6.1).
+    """
+    found: list[list[Packet | Lacks]] = []
+    for (asked, default), value in zip(_asked(request), agreed, strict=True):
+        local = bench.model == "local"
+        named = nearer(asked, default) if local else type(value)(**_pair(value))
+        missing = local or _pair(asked) == _pair(value)
+        may_lack = missing and _names(request, type(asked))
+        found.append([named, *([lacks(type(asked))] if may_lack else [])])
+    return [list(choice) for choice in product(*found)]
+
+
+def _asked(request: Packet) -> Iterator[tuple[Packet, int]]:
+    return zip(offer_of(request), (default for _, default in DEFAULTS), strict=True)
+
+
+def _pair(facility: Packet) -> dict[str, int]:
+    return {octet: facility.getfieldval(octet) for octet in ("called", "calling")}
+
+
+def _names(packet: Packet, kind: type[Packet]) -> bool:
+    return any(isinstance(f, kind) for f in packet.fields.get("facilities") or ())
 
 
 def received_call(side: Side) -> Packet:
@@ -88,11 +135,8 @@ def received_call(side: Side) -> Packet:
     return decode(side.units[0].packet if side.units else b"")
 
 
-def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:
-    """The facility field that the next packet must have to end with exactly these facilities.
-
-    What stands in front of the first marker is the router's own matter.
-    """
+def next_facilities(side: Side) -> list[Packet]:
+    """The facilities of the next packet of a side, which the case has not looked at yet."""
     side.wait_until(
         lambda: (
             side.connection.end is not None
@@ -100,8 +144,28 @@ def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:
         )
     )
     units = [unit for unit in side.connection.received if unit.offset >= side.cursor]
+    return list(decode(units[0].packet).fields.get("facilities") or ()) if units else []
+
+
+def holding(side: Side, wanted: Packet) -> bytes:
+    """The facility field that the next packet must have to hold this facility, octet for octet.
+
+    Which others there are, and in which order, is the router's own matter (X.25 7.1).
+    """
+    found = next_facilities(side)
+    kept = [wanted if type(facility) is type(wanted) else facility for facility in found]
+    if not any(facility is wanted for facility in kept):
+        kept.append(wanted)
+    return b"".join(bytes(facility) for facility in kept)
+
+
+def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:
+    """The facility field that the next packet must have to end with exactly these facilities.
+
+    What stands in front of the first marker is the router's own matter.
+    """
     own: list[Packet] = []
-    for facility in decode(units[0].packet).fields.get("facilities") or () if units else ():
+    for facility in next_facilities(side):
         if isinstance(facility, Marker):
             break
         own.append(facility)
@@ -115,19 +179,21 @@ def carries(call: Call) -> None:
     for sender, receiver in ((call.a, call.b), (call.b, call.a)):
         octets = call.bench.record(1500)
         sender.send_message(octets)
-        receiver.expect_message(octets, longest=receiver.packet_size)
+        receiver.expect_message(octets, longest=receiver.size_in)
 
 
-def window_is(sender: AnySide, receiver: AnySide, agreed: int) -> None:
-    """Towards the receiver the router keeps exactly this window.
+def window_holds(sender: AnySide, receiver: AnySide) -> None:
+    """Towards the receiver the router never has more packets open than its window.
 
-    The receiver gives no P(R); Data up to the window comes, and then an Interrupt, which Data may
-    not hold up (X.25 4.3.7), comes before any further Data.
+    The receiver gives no P(R), the sender sends what it may. An Interrupt, which Data may not hold
+    up (X.25 4.3.7), shows that all that was to come has come. How much of a window the router uses,
+    and when it opens the sender's, is its own matter.
     """
     if isinstance(sender, AbsentSide) or isinstance(receiver, AbsentSide):
         return
     receiver.withholding = True
-    parts = [bytes((0x30 + number,)) * 5 for number in range(agreed + 1)]
+    agreed = receiver.window_in
+    parts = [bytes((number + 1,)) * 5 for number in range(agreed + 1)]
     filled = fill_window(sender, receiver, parts[:agreed], most=agreed)
     if may_send(sender):
         filled.send_one_more(sender, parts[len(filled.sent)])

@@ -88,12 +88,18 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
 
     Cut inside a field it is refused or discarded; B sees none of these Calls, its next one is
     that of the fence. Cut inside the user data the call comes about with what is left of it.
+    A splice needs the called address alone, and may pass on what is whole up to there.
     """
     user_data = b"\xc0" + bytes(range(1, 15))
     dte = [Marker(value=0x0F), FacilityD(code=0xC9, value=bytes.fromhex("04 12 34"))]
     whole = bench.connect().octets_of(bench.call_request(user_data=user_data, more=dte))
     fields = len(whole) - len(user_data)
-    for octets in range(3, fields):
+    refused_at = fields
+    if bench.model == "splice":
+        refused_at = 4 + (len(bench.called_address) + 1) // 2
+        for octets in range(refused_at, fields):
+            refused_or_passed(bench, whole[:octets])
+    for octets in range(3, refused_at):
         a = bench.connect()
         # 50: T13 has run out before the tester confirms at the end.
         a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69, 50)))
@@ -103,6 +109,20 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
         a = bench.connect()
         put(a, whole[:octets])
         connects(bench, a, CallRequest(user_data=user_data[: octets - fields]))
+
+
+def refused_or_passed(bench: Bench, octets: bytes) -> None:
+    """A Call that ends too early, on its way through a splice: B gets it, or A has an end."""
+    a = bench.connect()
+    put(a, octets)
+    a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69, 50)))
+    bench.went_on(a, seconds=bench.profile.times.quiet)
+    if bench.is_called():
+        bench.remark("a Call that ends too early is passed on")
+        b = bench.incoming(CallRequest(called_address=bench.called_address))
+        b.send(ClearRequest(cause=0, diagnostic=38))
+        b.expect(ClearConfirmation(), CLOSED)
+        a.allow(ClearIndication(cause=0, diagnostic=38))
 
 
 @purpose("PLP-MALF-06")
@@ -116,14 +136,22 @@ def test_address_lengths_beyond_the_packet(bench: Bench) -> None:
 
 @purpose("PLP-MALF-07")
 def test_hexadecimal_digit_in_the_called_address(bench: Bench) -> None:
-    """Each of A to F as the last digit and in the middle of the address of B."""
+    """Each of A to F as the last digit and in the middle of the address of B.
+
+    A splice reads an address for its route alone, and leaves the digits behind that to the ends.
+    """
     digits = bench.called_address
     no_route = bench.cause(0x13, 0x0D, *sorted(bench.profile.causes_no_route))
     for digit in HEX_DIGITS:
         for at in (len(digits) // 2, len(digits) - 1):
             a = bench.connect()
-            a.send(bench.call_request(called=digits[:at] + digit + digits[at + 1 :]))
-            refuses(bench, a, no_route, 67, *range(112, 123))
+            called = digits[:at] + digit + digits[at + 1 :]
+            a.send(bench.call_request(called=called))
+            if bench.model == "splice" and call_arrived(bench, a):
+                bench.remark("a called address with a digit above 9 is passed on")
+                connects(bench, a, CallRequest(called_address=called))
+            else:
+                refuses(bench, a, no_route, 67, *range(112, 123))
     bench.fence()
 
 
@@ -356,10 +384,10 @@ def test_giant_data_packet(call: Call) -> None:
 def test_two_errors_in_one_packet(bench: Bench) -> None:
     """A digit above 9 in the called address, and packet size code 3: one Clear, for either."""
     a = bench.connect()
+    no_route = sorted(bench.profile.causes_no_route)
     facilities = [PacketSize(called=3, calling=3), WindowSize(called=2, calling=2)]
     called = bench.called_address[:-1] + "b"
     a.send(bench.call_request(called=called, facilities=facilities))
-    no_route = sorted(bench.profile.causes_no_route)
     refuses(bench, a, bench.cause(0x13, 0x0D, 0x03, *no_route), 67, 66, *range(112, 123))
     bench.fence()
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """M bit, packet sequences and re-segmentation (X.25 4.3.4, 4.3.5)."""
 
+from .clearing import clear_or_close, refused
 from .language import (
+    CLOSED,
     RNR,
     RR,
     Bench,
     Call,
     CallAccepted,
-    ClearConfirmation,
     ClearIndication,
     Data,
     PacketSize,
@@ -21,14 +22,16 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_after
-from .transfer import call_of_sizes, fence_past_window, nothing_more_at_b
+from .reactions import both
+from .transfer import call_of_sizes, fence_past_window
+from .windows import before_interrupt, may_send
 
 
 @purpose("PLP-SEG-01")
 def test_m_bit_passes(call: Call) -> None:
     full, rest = call.bench.random.randbytes(128), b"0123456789"
     call.a.send(call.a.data(full, m=1), call.a.data(rest))
-    if isinstance(call.b, Side) and call.b.packet_size > 128:
+    if isinstance(call.b, Side) and call.b.size_in > 128:
         call.b.expect(Data(m=0, user_data=full + rest))
     else:
         call.b.expect(Data(m=1, user_data=full))
@@ -98,14 +101,14 @@ def test_long_chain_passes_while_it_arrives(call: Call) -> None:
     a, b = call.a, call.b
     assert isinstance(b, Side)
     octets = call.bench.random.randbytes(8192 * 128 + 1)
-    begun = 16 * b.packet_size
+    begun = 16 * b.size_in
     for at in range(0, begun, 128):
         a.send_data(octets[at : at + 128], m=1)
-    for at in range(0, begun, b.packet_size):
-        b.expect(Data(m=1, user_data=octets[at : at + b.packet_size]))
+    for at in range(0, begun, b.size_in):
+        b.expect(Data(m=1, user_data=octets[at : at + b.size_in]))
     a.send_message(octets[begun:])
     b.wait_until(lambda: b.connection.received_octets > len(octets))
-    b.expect_message(octets[begun:], longest=b.packet_size)
+    b.expect_message(octets[begun:], longest=b.size_in)
     call.fence()
 
 
@@ -193,29 +196,34 @@ def test_reset_drops_the_open_part(bench: Bench) -> None:
 def test_unequal_sizes_per_direction(bench: Bench) -> None:
     bench.need(bench.profile.limits.packet_size >= 1024, "packet size 1024")
     for from_b, from_a in ((1024, 128), (128, 1024)):
-        call = bench.call(size=(from_b, from_a))
+        call = bench.call(size=(from_b, from_a), answer=CallAccepted())
         a, b = call.a, call.b
         there, back = bench.random.randbytes(2500), bench.random.randbytes(2500)
         a.send_message(there)
-        b.expect_message(there, longest=from_a)
+        b.expect_message(there, longest=b.size_in)
         b.send_message(back)
-        a.expect_message(back, longest=from_b)
+        a.expect_message(back, longest=a.size_in)
         call.fence()
 
 
 @purpose("PLP-SEG-16")
 def test_windows_hold_while_splitting(bench: Bench) -> None:
     call = call_of_sizes(bench, 1024, 128, window=2)
-    a, b = call.a, call.b
+    a, b = both(call)
     first, second = bench.random.randbytes(1024), bench.random.randbytes(1024)
     b.withholding = True
-    a.send(a.data(first), a.data(second))
-    b.expect(Data(p_s=0, m=1, user_data=first[:128]))
-    b.expect(Data(p_s=1, m=1, user_data=first[128:256]))
-    nothing_more_at_b(call, "B has two open packets, so no third comes")
+    a.send_data(first)
+    further = may_send(a)
+    if further:
+        a.send_data(second)
+    parts = [first[at : at + 128] for at in range(0, 128 * b.window_in, 128)]
+    due = [Data(p_s=p_s, m=1, user_data=part) for p_s, part in enumerate(parts)]
+    came = before_interrupt(a, b, due)
     b.withholding = False
     b.acknowledge()
-    b.expect_message(first[256:], longest=128)
+    if not further:
+        a.send_data(second)
+    b.expect_message(first[128 * came :], longest=128)
     b.expect_message(second, longest=128)
     call.fence()
 
@@ -252,12 +260,11 @@ def test_smaller_answer_is_handled_at_set_up(bench: Bench) -> None:
     default = PacketSize(called=7, calling=7)
     b.send(CallAccepted(facilities=[default, WindowSize(called=2, calling=2)]))
     refusal = ClearIndication(cause=bench.network_clear)
-    came = a.expect(CallAccepted(facilities=[default]), refusal)
-    if isinstance(came, ClearIndication):
+    came = a.expect(CallAccepted(facilities=[default]), refusal, CLOSED)
+    if not isinstance(came, CallAccepted):
         bench.remark("packet sizes that differ are refused at set-up")
-        a.send(ClearConfirmation())
-        b.expect(refusal)
-        b.send(ClearConfirmation())
+        clear_or_close(bench, a)
+        refused(bench, b, refusal)
         bench.fence()
         return
     octets = bench.random.randbytes(1000)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from scapy.packet import Packet
 
+from ..sides.agreement import DEFAULT_WINDOW, towards
 from ..sides.bench import SIZE_CODES, Bench
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
@@ -40,11 +41,16 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
         request = bench.call_request(called=called, size=size_a, window=window)
         a.send(request)
         b = bench.incoming()
-        bench.need(size_b <= b.packet_size, f"a path that offers packet size {size_b} to B")
+        bench.need(
+            size_b <= min(b.packet_size, b.size_in), f"a path that offers packet size {size_b} to B"
+        )
         code = SIZE_CODES[size_b]
-        # The router may have lowered the window (X.25 6.12).
-        most = min(window, b.window)
-        values = [PacketSize(called=code, calling=code), WindowSize(called=most, calling=most)]
+        # The router may have another window at B (X.25 6.12).
+        of_b = {
+            "called": towards(window, b.window, DEFAULT_WINDOW),
+            "calling": towards(window, b.window_in, DEFAULT_WINDOW),
+        }
+        values = [PacketSize(called=code, calling=code), WindowSize(**of_b)]
         b.send(CallAccepted(facilities=values))
         connected = a.expect(CallAccepted())
     assert connected is not None
@@ -52,7 +58,6 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     own = all(f.called == f.calling == SIZE_CODES[size_a] for f in told)
     bench.need(own, f"packet size {size_a} at A with {size_b} at B: a path where sizes differ")
     bench.settle(a, b, request, connected)
-    b.packet_size, b.window = size_b, most
     return Call(bench, a, b)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scapy.packet import Packet
-from scapy_x25 import Data, Data128
+from scapy_x25 import Data, Data128, Interrupt, InterruptConfirmation
 
 from ..sides.numbering import DATA, kind_of
 from ..sides.side import Side
@@ -73,7 +73,7 @@ def fill_window(
     A window says how many may be on their way at most (X.25 4.4.1.2): a router with a window of
     its own may keep below it, but sends one at least.
     """
-    most = receiver.window if most is None else most
+    most = receiver.window_in if most is None else most
     filled = Unacknowledged(receiver, [], receiver.cursor, most)
     for octets in parts:
         if not may_send(sender):
@@ -86,6 +86,20 @@ def fill_window(
             break
         receiver.expect(receiver.data(octets, **fields))
     return filled
+
+
+def before_interrupt(sender: Side, receiver: Side, due: Sequence[Packet]) -> int:
+    """An Interrupt goes from end to end; none but these packets come first. How many of them did.
+
+    How much of a window a router uses is its own matter, and so is how far Interrupts overtake.
+    """
+    came = 0
+    sender.send(Interrupt(user_data=b"!"))
+    while not isinstance(receiver.expect(*due[came:][:1], Interrupt(user_data=b"!")), Interrupt):
+        came += 1
+    receiver.send(InterruptConfirmation())
+    sender.expect(InterruptConfirmation())
+    return came
 
 
 def may_come(side: Side) -> bool:

@@ -211,12 +211,16 @@ class Relay(ChannelUser):
         self.check_accept(accept, channel)
         size, window = self.answered(accept)
         set_values(channel, size, window, peer_calls=False)
-        if not self.route.independent:
-            self.near_size, self.near_window = size, window
+        self.settle_near(size, window)
         set_values(self.near, self.near_size, self.near_window, peer_calls=True)
         connected = self.connected_packet(accept)
         channel.connected()
         self.near.accept(connected)
+
+    def settle_near(self, size: Pair, window: Pair) -> None:
+        """What the near side runs with, where the far one agreed to these values."""
+        if not self.route.independent:
+            self.near_size, self.near_window = size, window
 
     def check_accept(self, accept: Call, far: Channel) -> None:
         """Raises PacketError 39, 42, 65, 66, 67, 68 or 73 (X.25 5.2.3, 6.12, 6.16)."""

@@ -26,7 +26,7 @@ DATA, RR, RNR = 0x00, 0x01, 0x05
 RESET_CONFIRMATION, INTERRUPT = 0x1F, 0x23
 RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
 FIELDS = (
-    *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m"),
+    *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "x25s.facility_code"),
     *("lapbs.type", "lapbs.n_s", "lapbs.n_r", "hdlcs.octets"),
 )
 # SABM, UA: a link begins anew.
@@ -171,6 +171,14 @@ def _data_behind(seen: Seen, ending: set[int]) -> dict[int, int]:
         elif packet.src != ROUTER and kind in ending:
             now[packet.stream] = 0
     return most
+
+
+@measure
+def window_in_front_of_size(seen: Seen) -> float:
+    """Packets of the router in which the window size stands in front of the packet size."""
+    orders = [packet.fields.get("x25s.facility_code", ()) for packet in seen.from_router]
+    both = [codes for codes in orders if 0x42 in codes and 0x43 in codes]
+    return sum(codes.index(0x43) < codes.index(0x42) for codes in both)
 
 
 @measure

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Facilities: values of each side, what the network adds and takes out (X.25 6.12 to 6.28, 7)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .. import facilities as fields
+from ..channel import Channel
+from ..codec import Call, Clear
+from ..codes import ClearCause, Diag, PacketError
+from ..facilities import (
+    DEFAULT_SIZE,
+    DEFAULT_WINDOW,
+    IN_CALL,
+    PACKET_SIZE,
+    THROUGHPUT,
+    TRANSIT_DELAY,
+    WINDOW_SIZE,
+    Facilities,
+    Facility,
+    Pair,
+    answer_is_legal,
+)
+from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay
+from ..relay_local import LocalRelay
+from ..router import Router
+from .registry import Original, Patch, variant
+
+Values = tuple[Pair, Pair]
+REDIRECTION = 0xC3
+CUG = (fields.CLOSED_USER_GROUP, 0x47)
+# ROA selection in both formats, NUI, charging information: for the network that reads them.
+FOR_THE_NETWORK = (0x44, 0xC4, 0xC6, fields.CHARGING_REQUEST)
+
+
+def one(code: int, *octets: int) -> Facility:
+    """A facility of class A, B or C."""
+    return Facility(code, bytes(octets), bytes((code, *octets)))
+
+
+def both(value: int) -> Pair:
+    """The same in both directions."""
+    return Pair(value, value)
+
+
+def change_offer(patch: Patch, change: Callable[[Relay, Call], None]) -> None:
+    """Change the Call that goes to the far side; a splice passes facilities as they are."""
+
+    @patch.wrap(Relay, "offer")
+    def offer(original: Original, relay: Relay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        change(relay, offered)
+        return offered
+
+
+def change_connected(patch: Patch, change: Callable[[Channel, Call], None]) -> None:
+    """Change the Call Connected of a relay that writes its own, or of a terminal."""
+
+    @patch.wrap(Channel, "accept")
+    def accept(original: Original, channel: Channel, answer: Call) -> None:
+        change(channel, answer)
+        original(channel, answer)
+
+
+def without(facilities: Facilities, *codes: int) -> None:
+    facilities.items = [item for item in facilities.items if item.code not in codes]
+
+
+# values of each side
+
+
+def far_values(patch: Patch, choose: Callable[[Relay, int, Values], Values]) -> None:
+    """The far side has values of its own, whatever comes of the near one (RFC 1613 6.2)."""
+
+    @patch.wrap(LocalRelay, "far_values")
+    def own(original: Original, relay: Relay, modulo: int) -> Values:
+        values: Values = original(relay, modulo)
+        if relay.route.independent or relay.route.modulo8_only or relay.route.to.serial:
+            return values
+        return choose(relay, modulo, values)
+
+    patch.replace(LocalRelay, "settle_near", lambda relay, size, window: None)
+
+
+@variant("MAY-FAC-01", number=10)
+def larger_at_b(patch: Patch) -> None:
+    size = round(patch.number)
+    far_values(patch, lambda relay, modulo, values: (both(size), values[1]))
+
+
+@variant("MAY-FAC-02", number=5)
+def smaller_at_b(patch: Patch) -> None:
+    size = round(patch.number)
+    far_values(patch, lambda relay, modulo, values: (both(size), values[1]))
+
+
+@variant("MAY-FAC-03")
+def wider_at_b(patch: Patch) -> None:
+    far_values(patch, lambda relay, modulo, values: (values[0], both(7 if modulo == 8 else 127)))
+
+
+@variant("MAY-FAC-04")
+def narrower_at_b(patch: Patch) -> None:
+    far_values(patch, lambda relay, modulo, values: (values[0], both(1)))
+
+
+@variant("MAY-FAC-05")
+def directions_at_b(patch: Patch) -> None:
+    far_values(patch, lambda relay, modulo, values: (Pair(9, 8), Pair(3, 4)))
+
+
+def near_values(patch: Patch, size: int | None, window: int | None) -> None:
+    """The near side is held to these values, as far as what it asked for lets it."""
+
+    def towards(asked: Pair, value: int | None, default: int) -> Pair:
+        if value is None:
+            return asked
+        return Pair(*(value if answer_is_legal(one, value, default) else one for one in asked))
+
+    @patch.wrap(LocalRelay, "offer")
+    def offer(original: Original, relay: Relay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        relay.near_size = towards(relay.near_size, size, DEFAULT_SIZE)
+        relay.near_window = towards(relay.near_window, window, DEFAULT_WINDOW)
+        return offered
+
+    patch.replace(LocalRelay, "settle_near", lambda relay, size, window: None)
+
+
+@variant("MAY-FAC-06")
+def default_size_at_a(patch: Patch) -> None:
+    near_values(patch, DEFAULT_SIZE, None)
+
+
+@variant("MAY-FAC-07")
+def default_window_at_a(patch: Patch) -> None:
+    near_values(patch, None, DEFAULT_WINDOW)
+
+
+@variant("MAY-FAC-08")
+def as_asked_at_a(patch: Patch) -> None:
+    near_values(patch, None, None)
+
+
+@variant("MAY-FAC-09")
+def constrained(patch: Patch) -> None:
+    @patch.wrap(EndToEndRelay, "far_values")
+    def limited(original: Original, relay: Relay, modulo: int) -> Values:
+        size, window = original(relay, modulo)
+        return (
+            Pair(min(size.called, 8), min(size.calling, 8)),
+            Pair(min(window.called, 3), min(window.calling, 3)),
+        )
+
+
+# what the answer names
+
+
+@variant("MAY-FAC-10")
+def only_what_differs(patch: Patch) -> None:
+    def change(channel: Channel, answer: Call) -> None:
+        call: Call = vars(channel.user)["call"]
+        for code in (PACKET_SIZE, WINDOW_SIZE):
+            asked = call.facilities.pair(code)
+            if asked is not None and asked == answer.facilities.pair(code):
+                without(answer.facilities, code)
+
+    change_connected(patch, change)
+
+
+@variant("MAY-FAC-11")
+def throughput_at_b(patch: Patch) -> None:
+    def change(relay: Relay, offered: Call) -> None:
+        if offered.facilities.get(THROUGHPUT) is None:
+            offered.facilities.items.append(one(THROUGHPUT, 0xAA))
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-12")
+def throughput_at_a(patch: Patch) -> None:
+    def change(channel: Channel, answer: Call) -> None:
+        call: Call = vars(channel.user)["call"]
+        if call.facilities.get(THROUGHPUT) is None and answer.facilities.get(THROUGHPUT) is None:
+            answer.facilities.items.append(one(THROUGHPUT, 0xAA))
+
+    change_connected(patch, change)
+
+
+@variant("MAY-FAC-13")
+def throughput_kept_from_b(patch: Patch) -> None:
+    change_offer(patch, lambda relay, offered: without(offered.facilities, THROUGHPUT))
+
+
+@variant("MAY-FAC-14")
+def lower_throughput(patch: Patch) -> None:
+    def change(relay: Relay, offered: Call) -> None:
+        if offered.facilities.get(THROUGHPUT) is not None:
+            offered.facilities.put(THROUGHPUT, b"\x77")
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-15")
+def defaults_spelled_out(patch: Patch) -> None:
+    def change(relay: Relay, offered: Call) -> None:
+        if offered.facilities.get(fields.FAST_SELECT) is None:
+            offered.facilities.items.append(one(fields.FAST_SELECT, 0))
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-16")
+def other_order(patch: Patch) -> None:
+    change_offer(patch, lambda relay, offered: offered.facilities.items.reverse())
+    change_connected(patch, lambda channel, answer: answer.facilities.items.reverse())
+
+
+@variant("MAY-FAC-17")
+def kept_by_the_network(patch: Patch) -> None:
+    change_offer(patch, lambda relay, offered: without(offered.facilities, *FOR_THE_NETWORK))
+
+
+@variant("MAY-FAC-18")
+def local_network_only(patch: Patch) -> None:
+    def change(relay: Relay, offered: Call) -> None:
+        if offered.facilities.marked[:2] == b"\0\0":
+            offered.facilities.marked = b""
+
+    change_offer(patch, change)
+
+
+# what is not known, not right, or not subscribed to
+
+
+@variant("MAY-FAC-19")
+def unknown_dropped(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_call")
+    def check_call(original: Original, relay: Relay, call: Call) -> None:
+        known = [i for i in call.facilities.items if i.code in IN_CALL]
+        call.facilities.items = known
+        original(relay, call)
+
+
+@variant("MAY-FAC-20")
+def unknown_passed(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_call")
+    def check_call(original: Original, relay: Relay, call: Call) -> None:
+        everything = call.facilities.items
+        call.facilities.items = [i for i in everything if i.code in IN_CALL]
+        original(relay, call)
+        call.facilities.items = everything
+
+
+@variant("MAY-FAC-21")
+def last_counts(patch: Patch) -> None:
+    @patch.wrap(Facilities, "check")
+    def check(
+        original: Original, facilities: Facilities, allowed: frozenset[int], modulo: int
+    ) -> None:
+        last = {item.code: item for item in facilities.items}
+        facilities.items = [i for i in facilities.items if last[i.code] is i]
+        original(facilities, allowed, modulo)
+
+
+@variant("MAY-FAC-22")
+def reserved_bits_ignored(patch: Patch) -> None:
+    @patch.wrap(Facilities, "check")
+    def check(
+        original: Original, facilities: Facilities, allowed: frozenset[int], modulo: int
+    ) -> None:
+        size = facilities.pair(PACKET_SIZE)
+        if size is not None and facilities.items:
+            facilities.put_pair(PACKET_SIZE, Pair(size.called & 15, size.calling & 15))
+        original(facilities, allowed, modulo)
+
+
+@variant("MAY-FAC-23")
+def window_lowered(patch: Patch) -> None:
+    @patch.wrap(Facilities, "check")
+    def check(
+        original: Original, facilities: Facilities, allowed: frozenset[int], modulo: int
+    ) -> None:
+        window = facilities.pair(WINDOW_SIZE)
+        if window is not None:
+            most = Pair(min(window.called, modulo - 1), min(window.calling, modulo - 1))
+            facilities.put_pair(WINDOW_SIZE, most)
+        original(facilities, allowed, modulo)
+
+
+@variant("MAY-FAC-24")
+def answer_reduced(patch: Patch) -> None:
+    @patch.wrap(Relay, "answered_pair")
+    def answered_pair(
+        original: Original, relay: Relay, accept: Call, code: int, offered: Pair
+    ) -> Pair:
+        answer = accept.facilities.pair(code)
+        if answer is not None:
+            answer = Pair(*(min(pair) for pair in zip(answer, offered, strict=True)))
+            accept.facilities.put_pair(code, answer)
+        pair: Pair = original(relay, accept, code, offered)
+        return pair
+
+
+@variant("MAY-FAC-25")
+def below_the_default(patch: Patch) -> None:
+    @patch.wrap(fields, "answer_is_legal")
+    def legal(original: Original, requested: int, answered: int, default: int) -> bool:
+        below = default == DEFAULT_SIZE and answered < default
+        return bool(below or original(requested, answered, default))
+
+
+def refuse_facility(patch: Patch, codes: tuple[int, ...], cause: int, diagnostic: int) -> None:
+    """Calls that ask for these facilities are refused."""
+
+    @patch.wrap(Router, "refusal")
+    def refusal(original: Original, router: Router, *arguments: object) -> object:
+        call = arguments[-1]
+        assert isinstance(call, Call)
+        if any(item.code in codes for item in call.facilities.items):
+            return cause, diagnostic
+        return original(router, *arguments)
+
+
+@variant("MAY-FAC-26")
+def closed_user_group_refused(patch: Patch) -> None:
+    refuse_facility(patch, CUG, ClearCause.ACCESS_BARRED, Diag.FACILITY_CODE)
+
+
+@variant("MAY-FAC-27")
+def other_index(patch: Patch) -> None:
+    def change(relay: Relay, offered: Call) -> None:
+        for code, value in zip(CUG, (b"\x34", b"\x56\x78"), strict=True):
+            if offered.facilities.get(code) is not None:
+                offered.facilities.put(code, value)
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-28")
+def network_facilities_refused(patch: Patch) -> None:
+    cause = ClearCause.INVALID_FACILITY
+    refuse_facility(patch, FOR_THE_NETWORK, cause, Diag.FACILITY_CODE)
+
+
+@variant("MAY-FAC-29")
+def redirection_refused(patch: Patch) -> None:
+    cause = ClearCause.INVALID_FACILITY
+    refuse_facility(patch, (REDIRECTION,), cause, Diag.FACILITY_CODE)
+
+
+@variant("MAY-FAC-30", number=250)
+def transit_delay_adds_up(patch: Patch) -> None:
+    def change(relay: Relay, offered: Call) -> None:
+        delay = offered.facilities.get(TRANSIT_DELAY)
+        if delay is not None:
+            total = min(int.from_bytes(delay, "big") + round(patch.number), 0xFFFF)
+            offered.facilities.put(TRANSIT_DELAY, total.to_bytes(2, "big"))
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-31")
+def transit_delay_kept_from_b(patch: Patch) -> None:
+    change_offer(patch, lambda relay, offered: without(offered.facilities, TRANSIT_DELAY))
+
+
+@variant("MAY-FAC-32")
+def procedure_errors_only(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        original(channel, diagnostic, None if cause == ClearCause.INVALID_FACILITY else cause)
+
+
+@variant("MAY-FAC-33")
+def invalid_facility_request(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        of_facilities = diagnostic in (
+            Diag.FACILITY_CODE,
+            Diag.FACILITY_PARAMETER,
+            Diag.FACILITY_LENGTH,
+            Diag.FACILITY_DUPLICATE,
+        )
+        original(channel, diagnostic, ClearCause.INVALID_FACILITY if of_facilities else cause)
+
+
+@variant("MAY-FAC-34")
+def no_call_without_values(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_call")
+    def check_call(original: Original, relay: Relay, call: Call) -> None:
+        original(relay, call)
+        for code in (PACKET_SIZE, WINDOW_SIZE):
+            if call.facilities.pair(code) is None:
+                raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
+
+
+@variant("MAY-FAC-35")
+def plain_clear(patch: Patch) -> None:
+    @patch.wrap(Channel, "permitted")
+    def permitted(original: Original, channel: Channel, clear: Clear) -> Clear:
+        kept: Clear = original(channel, clear)
+        if not kept.extended or kept.user_data:
+            return kept
+        return replace(kept, extended=False, facilities=Facilities())
+
+
+@variant("MAY-FAC-36")
+def group_diagnostics(patch: Patch) -> None:
+    @patch.wrap(Channel, "emit_clear")
+    def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
+        whole = clear if clear.by_peer else replace(clear, diagnostic=clear.diagnostic // 16 * 16)
+        original(channel, whole)

@@ -39,11 +39,15 @@ ELSEWHERE = {
     ),
     "gate": (
         "x25shark.report.commands",
-        "Hold the run RESULTS against a baseline of known deviations.",
+        "Hold a run against a baseline of known deviations, or a load result against limits.",
     ),
     "init": (
         "x25shark.setup.command",
         "Write the profile of a router to FILE, and print the router's side of the set-up.",
+    ),
+    "overload": (
+        "x25shark.load.cli",
+        "A ramp of calls/s by schedule, floods, and how long the router takes to recover.",
     ),
     "relay": (
         "x25shark.load.cli",

@@ -8,7 +8,7 @@ use crate::incoming::{Incoming, Outcome};
 use crate::link::{Link, Received};
 use crate::poll::{self, Socket};
 use crate::record;
-use crate::stats::{LATE, count};
+use crate::stats::{LATE, Sample, count};
 use crate::wire::{self, CallPacket, Packet, Unit, Writer};
 use std::collections::VecDeque;
 
@@ -334,9 +334,17 @@ impl Worker {
         self.stats.total.calls_connected += 1;
         self.stats.call_setup.record(setup);
         let call = slot.call;
+        self.sample(index, Some(setup));
         self.note_late(call, 0, "call set-up", setup, now);
         if !fine {
             self.protocol_error(index, "negotiation away from the defaults", 66, now);
+        }
+    }
+
+    /// Keeps when a call was due and how long its set-up took (None: it failed).
+    fn sample(&self, index: usize, took_ns: Option<u64>) {
+        if self.shared.config.sample {
+            self.live.sample(Sample { due_ns: self.slots[index].due, took_ns });
         }
     }
 
@@ -528,6 +536,9 @@ impl Worker {
         }
         if !self.slots[index].failed {
             self.stats.fail(self.slots[index].call, reason);
+        }
+        if matches!(self.slots[index].phase, Phase::Connecting | Phase::CallSent) {
+            self.sample(index, None);
         }
         self.release(index, now);
     }

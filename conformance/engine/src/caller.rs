@@ -58,7 +58,7 @@ pub struct Worker {
     pub(crate) pool: Vec<Vec<u8>>,
     pub(crate) draining: bool,
     pub(crate) setups: u32,
-    live: Arc<Live>,
+    pub(crate) live: Arc<Live>,
     poller: Poller,
     free: Vec<u32>,
     timers: BinaryHeap<Reverse<(u64, u32)>>,

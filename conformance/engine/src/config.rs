@@ -2,6 +2,7 @@
 //! What a run is told to do, as JSON. Unknown names and values out of range are refused with a
 //! sentence that names the field.
 
+use crate::flood::Kind;
 use crate::trial::Trial;
 use crate::wire::{Address, FlowParameters, Modulo};
 use serde::Deserialize;
@@ -81,6 +82,8 @@ pub struct Caller {
     pub user_data: String,
     /// In place of messages and rates: one trial over calls that stay up (echo or sink).
     pub trial: Option<Trial>,
+    /// Keeps the set-up of every call, to be asked for while the run goes on.
+    pub sample: bool,
 }
 
 impl Default for Caller {
@@ -124,6 +127,7 @@ impl Default for Caller {
             lcn: 1,
             user_data: "c0".into(),
             trial: None,
+            sample: false,
         }
     }
 }
@@ -145,6 +149,9 @@ pub struct Responder {
     pub interval_ms: u64,
     /// Circuits at the same time, per thread; more are cleared (number busy).
     pub max_circuits: u32,
+    /// Calls with this user data (hexadecimal) are not answered; their Clears are not confirmed.
+    pub unanswered: String,
+    pub unconfirmed: String,
     /// Ends by itself after this time; none: until stopped.
     pub duration_ms: Option<u64>,
 }
@@ -162,6 +169,8 @@ impl Default for Responder {
             run: 1,
             interval_ms: 200,
             max_circuits: 100_000,
+            unanswered: String::new(),
+            unconfirmed: String::new(),
             duration_ms: None,
         }
     }
@@ -257,6 +266,54 @@ fn range<T: PartialOrd + std::fmt::Display>(
     Ok(())
 }
 
+/// Call user data: up to 16 octets (X.25 5.2.2).
+pub(crate) fn hexadecimal(name: &str, text: &str) -> Result<Vec<u8>, String> {
+    let wrong = || format!("{name} is {text:?}: up to 16 octets in hexadecimal");
+    if !text.len().is_multiple_of(2) || text.len() > 32 {
+        return Err(wrong());
+    }
+    let digit = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
+    text.as_bytes()
+        .chunks(2)
+        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
+        .collect::<Option<_>>()
+        .ok_or_else(wrong)
+}
+
+fn octets_of<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    hexadecimal("user_data", &text).map_err(serde::de::Error::custom)
+}
+
+/// Impolite callers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flood {
+    pub connect: SocketAddrV4,
+    #[serde(default)]
+    pub sources: Vec<Ipv4Addr>,
+    pub kind: Kind,
+    /// Per second, for so long; at most so many are open.
+    pub rate: f64,
+    pub duration_ms: u64,
+    pub most: u32,
+    pub called: String,
+    #[serde(deserialize_with = "octets_of")]
+    pub user_data: Vec<u8>,
+}
+
+impl Flood {
+    pub fn check(&self) -> Result<(), String> {
+        range("rate", self.rate, 1e-3, 1e6)?;
+        range("duration_ms", self.duration_ms, 1, 86_400_000)?;
+        range("most", self.most, 1, 1_000_000)?;
+        match Address::parse(&self.called) {
+            Some(_) => Ok(()),
+            None => Err(format!("called is {:?}: up to 15 decimal digits", self.called)),
+        }
+    }
+}
+
 fn packet_size(name: &str, size: u16) -> Result<(), String> {
     if !size.is_power_of_two() || !(16..=4096).contains(&size) {
         return Err(format!("{name} is {size}: X.25 has 16, 32, 64, ... 4096 octets"));
@@ -319,16 +376,7 @@ impl Caller {
     }
 
     pub fn user_data_octets(&self) -> Result<Vec<u8>, String> {
-        let text = self.user_data.as_bytes();
-        let wrong = || format!("user_data is {:?}: up to 16 octets in hexadecimal", self.user_data);
-        if !text.len().is_multiple_of(2) || text.len() > 32 {
-            return Err(wrong());
-        }
-        let digit = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
-        text.chunks(2)
-            .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
-            .collect::<Option<_>>()
-            .ok_or_else(wrong)
+        hexadecimal("user_data", &self.user_data)
     }
 
     pub fn modulo_kind(&self) -> Modulo {
@@ -351,6 +399,8 @@ impl Responder {
         range("max_window", self.max_window, 1, 127)?;
         range("threads", self.threads, 1, 256)?;
         range("max_circuits", self.max_circuits, 1, 1_000_000)?;
+        hexadecimal("unanswered", &self.unanswered)?;
+        hexadecimal("unconfirmed", &self.unconfirmed)?;
         range("message_length", self.message_length, 1, 16_777_215)
     }
 }

@@ -7,6 +7,7 @@
 pub mod call;
 pub mod caller;
 pub mod config;
+pub mod flood;
 pub mod flow;
 pub mod incoming;
 pub mod link;

@@ -2,6 +2,7 @@
 //! Python bindings: configurations go in as JSON text, results come out as JSON text. The work is
 //! done by threads of the engine; no call here holds the interpreter lock while it waits.
 
+use crate::flood::Flood;
 use crate::record::{self, Key};
 use crate::relay::Relay;
 use crate::run::Run;
@@ -60,6 +61,11 @@ macro_rules! side {
                 json(&value)
             }
 
+            /// Set-ups of calls since the last time as JSON, where `sample` is set.
+            fn samples(&self) -> PyResult<String> {
+                json(&self.0.take_samples())
+            }
+
             /// Asks for an orderly end: no new calls, open calls are cleared.
             fn stop(&self) {
                 self.0.stop();
@@ -111,6 +117,29 @@ impl PyRelay {
     }
 }
 
+/// Impolite callers: a flood of connections, calls, clears or half-closed connections.
+#[pyclass(name = "Flood")]
+struct PyFlood(Flood);
+
+#[pymethods]
+impl PyFlood {
+    #[new]
+    fn new(configuration: &str) -> PyResult<Self> {
+        Flood::start(configuration).map(PyFlood).map_err(PyValueError::new_err)
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// Stops, lets go of all connections, and returns what was counted as JSON.
+    fn result(&mut self, py: Python<'_>) -> PyResult<String> {
+        self.0.stop();
+        let report = py.detach(|| self.0.join()).map_err(PyRuntimeError::new_err)?;
+        json(&report)
+    }
+}
+
 /// Builds a test record of `length` octets.
 #[pyfunction]
 fn build_record(run: u32, call: u32, sequence: u32, direction: u8, length: usize) -> Vec<u8> {
@@ -139,6 +168,7 @@ fn x25shark_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Caller>()?;
     module.add_class::<Responder>()?;
     module.add_class::<PyRelay>()?;
+    module.add_class::<PyFlood>()?;
     module.add_function(wrap_pyfunction!(build_record, module)?)?;
     module.add_function(wrap_pyfunction!(check_record, module)?)?;
     Ok(())

@@ -4,7 +4,7 @@
 //! Echo works packet by packet: what cannot go out because the window is closed waits, and is not
 //! acknowledged before it has gone out, so that a slow reader slows the sender down.
 
-use crate::config::Responder as Config;
+use crate::config::{self, Responder as Config};
 use crate::link::{self, Link, Received};
 use crate::poll::{self, Poller, Socket};
 use crate::session::{Session, State};
@@ -24,13 +24,24 @@ pub struct Shared {
     pub stop: AtomicBool,
     /// Numbers the calls that a source makes up records for.
     pub(crate) next_call: AtomicU32,
+    /// Call user data of the calls that are left without an answer, and without confirmation.
+    pub(crate) unanswered: Option<Vec<u8>>,
+    pub(crate) unconfirmed: Option<Vec<u8>>,
 }
 
 impl Shared {
     pub fn new(config: Config) -> Result<Arc<Self>, String> {
         config.check()?;
+        let marker = |name: &str, text: &str| -> Result<Option<Vec<u8>>, String> {
+            let octets = config::hexadecimal(name, text)?;
+            Ok((!octets.is_empty()).then_some(octets))
+        };
+        let unanswered = marker("unanswered", &config.unanswered)?;
+        let unconfirmed = marker("unconfirmed", &config.unconfirmed)?;
         let listener = Socket::listen_or_say(config.listen)?;
         Ok(Arc::new(Shared {
+            unanswered,
+            unconfirmed,
             config,
             listener,
             start: poll::now(),

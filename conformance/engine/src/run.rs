@@ -3,7 +3,7 @@
 
 use crate::config;
 use crate::poll;
-use crate::stats::{Counters, Live, Stats};
+use crate::stats::{Counters, Live, Sample, Stats};
 use crate::{caller, responder};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -88,6 +88,11 @@ impl Run {
             open += circuits;
         }
         (sum, open)
+    }
+
+    /// Set-ups of calls since the last time, where the configuration asks for samples.
+    pub fn take_samples(&self) -> Vec<Sample> {
+        self.live.iter().flat_map(|live| live.take_samples()).collect()
     }
 
     /// Asks for an orderly end: no new calls, open ones are cleared.

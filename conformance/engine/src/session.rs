@@ -24,6 +24,8 @@ pub enum State {
     Ready,
     /// p4.
     Data,
+    /// The Call, or the Clear, is left without an answer on purpose.
+    Ignoring,
     /// Reset Request sent (d2).
     Resetting,
     /// Clear Request sent (p6).
@@ -49,6 +51,7 @@ pub struct Session {
     calling: Address,
     source_call: u32,
     source_sent: u32,
+    unconfirmed: bool,
 }
 
 const Q: u8 = 1;
@@ -165,6 +168,11 @@ impl Session {
                 self.state = State::Cleared;
                 self.link().socket().shutdown_send();
             }
+            (State::Ignoring, _) => {}
+            (State::Data | State::Resetting, Packet::ClearRequest { .. }) if self.unconfirmed => {
+                self.state = State::Ignoring;
+                self.forget(context);
+            }
             (State::Data | State::Resetting, Packet::ClearRequest { cause, diagnostic }) => {
                 context.stats.total.clears_received += 1;
                 count(&mut context.stats.clears, &format!("{cause}/{diagnostic}"));
@@ -207,6 +215,11 @@ impl Session {
             self.state = State::Clearing;
             return;
         };
+        if context.shared.unanswered.as_deref() == Some(call.user_data) {
+            self.state = State::Ignoring;
+            return;
+        }
+        self.unconfirmed = context.shared.unconfirmed.as_deref() == Some(call.user_data);
         let config = &context.shared.config;
         // Towards the defaults, never past them (X.25 6.12).
         let size = |s: u16| if s > 128 { s.min(config.max_packet_size.max(128)) } else { s };

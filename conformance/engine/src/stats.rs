@@ -374,13 +374,36 @@ pub fn count(map: &mut BTreeMap<String, u64>, key: &str) {
 #[derive(Debug, Default)]
 pub struct Live {
     shown: Mutex<(Counters, u64)>,
+    samples: Mutex<Vec<Sample>>,
 }
+
+/// A call that was set up or failed: when it was due and how long it took (None: it failed),
+/// nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Sample {
+    pub due_ns: u64,
+    pub took_ns: Option<u64>,
+}
+
+const MAX_SAMPLES: usize = 1_000_000;
 
 impl Live {
     pub fn show(&self, counters: &Counters, open_circuits: u64) {
         if let Ok(mut shown) = self.shown.try_lock() {
             *shown = (*counters, open_circuits);
         }
+    }
+
+    pub fn sample(&self, sample: Sample) {
+        let mut samples = self.samples.lock().unwrap_or_else(|e| e.into_inner());
+        if samples.len() < MAX_SAMPLES {
+            samples.push(sample);
+        }
+    }
+
+    /// The samples since the last time.
+    pub fn take_samples(&self) -> Vec<Sample> {
+        std::mem::take(&mut *self.samples.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
     pub fn read(&self) -> (Counters, u64) {

@@ -143,3 +143,59 @@ class Bench(Head):
     idle: dict[Literal["without", "with"], Idle]
     counters: list[Reading]
     phases: dict[str, Answers]
+
+
+class Step(Strict):
+    rate: float
+    seconds: float
+    offered: int
+    completed: int
+    completed_per_second: float
+    connected: int
+    failed: int
+    failures: dict[str, int]
+    share: float
+    carried: bool
+    setup_ms: Milliseconds | None
+    router_cpu: Share | None
+    tester_cpu: Share
+
+
+class Knee(Strict):
+    rate: float
+    upper: float | None
+
+
+class MetFigures(Strict):
+    calls: int
+    failed: int
+    p50_ms: float | None
+    p99_ms: float | None
+    max_ms: float | None
+
+
+class Recovery(Strict):
+    seconds: float | None
+    limit_ms: float | None
+    bound: float | None = None
+    after_restart: float | None = None
+
+
+class FloodResult(Strict):
+    kind: Literal["beyond", "connections", "calls", "clears", "half-closed"]
+    words: str
+    before: MetFigures
+    flood: dict[str, Any] | None = None
+    flood_seconds: float | None = None
+    during: MetFigures | None = None
+    recovery: Recovery | None = None
+    timeline: list[tuple[float, float | None]] = []
+
+
+class Overload(Head):
+    command: Literal["overload"]
+    control: Step | None
+    ramp: list[Step]
+    refined: list[Step]
+    knee: Knee | None
+    floods: list[FloodResult]

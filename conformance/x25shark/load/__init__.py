@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Load: stress, sweep and bench, the echo responder and the relay, on top of the Rust engine.
+"""Load: stress, sweep, bench and overload, echo and relay, on top of the Rust engine.
 
 engine    the engine as an optional part: found, or what to install
 options   what a load is: packet size, window, messages, rates; checked before anything starts
@@ -15,6 +15,10 @@ trial     messages at a stated rate over circuits that are up, and what became o
 search    the highest rate without loss, by MLRsearch (the only one that imports it)
 bench     Bradner's router tests: what is measured; bench_run: the command, judgement
 bench_tables, bench_page, bench_plots   its tables, page and plots
+overload  calls/s by schedule, the knee, floods; polite: the caller beside them, and recovery
+overload_run, overload_page, overload_plots, overload_cli  the command, its page, plots, options
+running   progress and sentences of long measurements
+figures, compare  the figures of a result by name with their spread; changes and limits
 management, idle, filters, ceiling      the counters page under load, a router left alone, filter
           conditions, what a line can carry
 arguments, cli, measure_cli  the commands, and the options they share

@@ -3,64 +3,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
-from ..report.text import one_line
 from . import idle, results, search, terminal
 from .bench import Bench, BenchPlan, Gone, Interrupted, standstill
 from .bench_page import write_bench_page
-from .bench_tables import print_tables
+from .bench_tables import TABLES
 from .engine import Engine
 from .filters import Filters
 from .management import Management
 from .options import LoadOptions, Mode
+from .running import Outcome, conclude_status, progress, sentences
 from .target import Target
+from .terminal import print_tables
 from .trial import Track
 from .wording import plural
-
-LINES_SHOWN = 30
-
-
-@contextmanager
-def progress(console: Console, seconds: float) -> Iterator[Callable[[str], None]]:
-    """One line: what is running, how far, how long it may still take."""
-    began = time.monotonic()
-
-    def line(text: str) -> Text:
-        passed = time.monotonic() - began
-        left = max(seconds - passed, 0)
-        return Text(one_line(f"{passed:5.0f} s, at most {left:.0f} s left  {text}", 78))
-
-    if console.is_terminal:
-        with Live(line(""), console=console, transient=True, refresh_per_second=4) as shown:
-            yield lambda text: shown.update(line(text))
-        return
-    printed = [""]
-
-    def plain(text: str) -> None:
-        words = text.partition(",")[0]
-        if words != printed[0]:
-            printed[0] = words
-            console.print(line(text))
-
-    yield plain
-
-
-@dataclass
-class Outcome:
-    """Why it ended: status 0, 1, 3 or 130, and the reason in words."""
-
-    status: int = 0
-    reason: str = ""
 
 
 def run_bench(
@@ -216,24 +178,13 @@ def management_reasons(phases: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def conclude_status(result: dict[str, Any], outcome: Outcome) -> None:
-    """0: all was measured and nothing found; 1: something was."""
-    status = outcome.status or (1 if result["verdict"]["reasons"] else 0)
-    result["exit_status"] = status
-    result["verdict"]["ok"] = status == 0
-
-
 def report(console: Console, result: Mapping[str, Any]) -> None:
     """Tables, then what was found in sentences."""
-    print_tables(console, result)
+    print_tables(console, TABLES, result)
     verdict = result["verdict"]
     rows = result["rows"]
     if result["exit_status"] == 0:
         console.print(f"Measured: {plural(len(rows), 'size')}, every octet verified.")
     elif result["exit_status"] == 3:
         console.print("No call was connected: nothing was measured.")
-    for word, texts in (("Found", verdict["reasons"]), ("Remark", verdict["remarks"])):
-        for text in texts[:LINES_SHOWN]:
-            console.print(Text(one_line(f"{word}: {text}", 300)))
-        if len(texts) > LINES_SHOWN:
-            console.print(f"... and {len(texts) - LINES_SHOWN} more in load.json")
+    sentences(console, verdict)

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from ..report.text import one_line
-from .terminal import narrow_table
+from .terminal import TableMaker
 from .wording import count, milliseconds, octets, percent, rate
 
 Row = Mapping[str, Any]
@@ -160,9 +157,7 @@ def management(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     return ["management plane in", "answers", "slowest, ms", ""], rows
 
 
-TABLES: tuple[
-    tuple[str, Callable[[Mapping[str, Any]], tuple[list[str], list[list[str]]]], Sequence[int]], ...
-] = (
+TABLES: Sequence[TableMaker] = (
     ("Messages per second, from A to B", rates, ()),
     ("How sure they are", bounds, ()),
     ("Delay in ms, from when a message is due at A to its last octet at B", delays, (1,)),
@@ -171,18 +166,3 @@ TABLES: tuple[
     ("Counters of Data packets", counters, (0, 1, 5)),
     ("Management plane", management, (0, 3)),
 )
-"""Title, rows, and the columns that are text."""
-
-
-def print_tables(console: Console, result: Mapping[str, Any]) -> None:
-    """All tables that have rows, within 80 columns."""
-    for title, make, texts in TABLES:
-        head, rows = make(result)
-        if not rows:
-            continue
-        table = narrow_table(title)
-        for number, name in enumerate(head):
-            table.add_column(name, justify="left" if number in texts else "right")
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        console.print(table)

@@ -20,6 +20,7 @@ from .arguments import (
 from .ends import answer, echo, relay
 from .measure_cli import bench
 from .options import PACKET_SIZES, PUBLISHED_SECONDS, OptionError, number_list
+from .overload_cli import overload
 from .stress import run_stress
 from .sweep import SweepPlan, run_sweep
 
@@ -223,4 +224,4 @@ def sweep(
     )
 
 
-commands: list[click.Command] = [stress, sweep, bench, echo, relay]
+commands: list[click.Command] = [stress, sweep, bench, overload, echo, relay]

@@ -7,7 +7,7 @@ What a router had a hand in (failure texts) is printed as plain text, never as m
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,26 @@ def narrow_table(title: str) -> Table:
         pad_edge=False,
         padding=(0, 0, 0, 1),
     )
+
+
+TableMaker = tuple[
+    str, Callable[[Mapping[str, Any]], tuple[list[str], list[list[str]]]], Sequence[int]
+]
+"""Title of a table, what makes its head and rows of a result, and the columns that are text."""
+
+
+def print_tables(console: Console, tables: Sequence[TableMaker], result: Mapping[str, Any]) -> None:
+    """All tables that have rows, within 80 columns."""
+    for title, make, texts in tables:
+        head, rows = make(result)
+        if not rows:
+            continue
+        table = narrow_table(title)
+        for number, name in enumerate(head):
+            table.add_column(name, justify="left" if number in texts else "right")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
 
 
 def latencies(

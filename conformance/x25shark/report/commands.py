@@ -50,6 +50,44 @@ def _baseline(path: Path, *, unfinished: bool = False) -> Baseline:
         _refuse(error)
 
 
+def _load_file(path: Path) -> Path | None:
+    """The load.json that is meant, if it is one: the file itself, or one in a directory without
+    results of the suite."""
+    if path.is_dir():
+        found = path / "load.json"
+        return found if found.is_file() and not (path / "results.json").exists() else None
+    try:
+        with path.open("rb") as file:
+            return path if b'"x25shark-load"' in file.read(200) else None
+    except OSError:
+        return None
+
+
+def _compare_load(old: Path, new: Path) -> list[str]:
+    from ..load import compare as load
+    from ..load.results import ResultError, read
+
+    try:
+        return load.differences(read(old), read(new), (old, new))
+    except ResultError as error:
+        _refuse(error)
+
+
+def _gate_load(limits: Path, result: Path) -> int:
+    from ..load import compare as load
+    from ..load.results import ResultError, read
+
+    try:
+        held = load.hold(load.read_limits(limits), read(result), (limits, result))
+    except ResultError as error:
+        _refuse(error)
+    for one in held:
+        click.echo(one.text)
+    missed = sum(1 for one in held if not one.ok)
+    click.echo(f"{missed} of {len(held)} limits missed" if missed else f"{len(held)} limits met")
+    return 1 if missed else 0
+
+
 def _write(path: Path | None, text: str) -> None:
     if path is not None:
         try:
@@ -64,36 +102,58 @@ def _write(path: Path | None, text: str) -> None:
 def compare_command(old: Path, new: Path) -> None:
     """Say in words what changed from the run OLD to the run NEW.
 
-    OLD and NEW are results.json files or the directories that hold them. The exit status is 0
-    if nothing changed, 1 if something did, 2 if a file cannot be read.
+    OLD and NEW are results.json files or the directories that hold them, or load.json of two runs
+    of the same load command: then the figures that changed by more than their own spread are named.
+    The exit status is 0 if nothing changed, 1 if something did, 2 if a file cannot be read.
     """
-    differences = compare(_results(old), _results(new))
-    for line in described(differences):
+    loads = _load_file(old), _load_file(new)
+    if loads[0] is not None and loads[1] is not None:
+        lines = _compare_load(loads[0], loads[1])
+        number = len(lines)
+    else:
+        differences = compare(_results(old), _results(new))
+        lines, number = described(differences), len(differences)
+    for line in lines:
         click.echo(line)
-    number = len(differences)
     click.echo(f"{number} difference{'s' if number != 1 else ''}" if number else "no difference")
-    sys.exit(1 if differences else 0)
+    sys.exit(1 if number else 0)
 
 
 @click.command("gate")
-@click.option("--baseline", "baseline_path", type=_PATH, required=True, help="The reviewed file.")
+@click.option("--baseline", "baseline_path", type=_PATH, help="The reviewed file.")
+@click.option(
+    "--limits",
+    "limits_path",
+    type=_PATH,
+    help='For a load result: a file of limits, a line each: "throughput.128 >= 900".',
+)
 @click.option("--write", is_flag=True, help="Write the baseline from RESULTS instead of judging.")
 @click.option("--markdown", "markdown_path", type=_PATH, help="Write a summary for a CI page.")
 @click.option("--junit", "junit_path", type=_PATH, help="Write the outcome as JUnit XML.")
 @click.argument("results_path", metavar="RESULTS", type=_PATH)
 def gate_command(
-    baseline_path: Path,
+    baseline_path: Path | None,
+    limits_path: Path | None,
     write: bool,
     markdown_path: Path | None,
     junit_path: Path | None,
     results_path: Path,
 ) -> None:
-    """Hold the run RESULTS against a baseline of known deviations.
+    """Hold a run against a baseline of known deviations, or a load result against limits.
 
     RESULTS is a results.json file or the directory that holds it. The exit status is 0 if the
     run is as the baseline says, 1 if anything differs (also a known failure that is gone or
     fails differently), 2 if a file cannot be used.
     """
+    if limits_path is not None:
+        if baseline_path is not None or write or markdown_path or junit_path:
+            _refuse("--limits goes with no other option")
+        file = _load_file(results_path)
+        if file is None:
+            _refuse(f"{results_path}: no load result of x25shark")
+        sys.exit(_gate_load(limits_path, file))
+    if baseline_path is None:
+        _refuse("--baseline is missing (for a load result: --limits)")
     results = _results(results_path)
     if write:
         old = _baseline(baseline_path, unfinished=True) if baseline_path.exists() else None

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""compare and gate on load results: what changed by more than its spread, and limits on figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from x25shark.load import results
+from x25shark.load.compare import differences, hold, read_limits
+from x25shark.load.figures import figures_of
+from x25shark.report.commands import compare_command, gate_command
+
+from .samples import GOOD, measurement
+
+PATHS = (Path("old.json"), Path("new.json"))
+
+
+def times(p50: float, p75: float) -> dict[str, float]:
+    return {"p50": p50, "p75": p75, "p95": p75, "p99": p75, "p99.9": p75, "max": p75}
+
+
+def bench(lower: float = 900.0, upper: float = 909.0, delay: float = 1.0, said: bool = True,
+          reasons: tuple[str, ...] = ()) -> dict[str, Any]:  # fmt: skip
+    """As much of a bench result as the figures need."""
+    row = {
+        "size": 128,
+        "throughput": {"said": said, "lower": lower, "upper": upper},
+        "plus_25": {"carried": lower},
+        "flood": {"carried": lower},
+        "burst": {"messages": 50, "lost_at": 52},
+        "delays": [{"load": "light", "router": times(delay, delay * 1.1)}],
+    }
+    return {
+        "format": "x25shark-load", "version": 1, "command": "bench", "rows": [row],
+        "verdict": {"reasons": list(reasons)},
+    }  # fmt: skip
+
+
+def overload(rate: float, upper: float | None, seconds: float | None) -> dict[str, Any]:
+    recovery = {"limit_ms": 10.0, "seconds": seconds}
+    return {
+        "format": "x25shark-load", "version": 1, "command": "overload",
+        "knee": {"rate": rate, "upper": upper},
+        "ramp": [{"rate": 100.0, "completed_per_second": 99.0}],
+        "floods": [{"kind": "calls", "recovery": recovery}], "verdict": {"reasons": []},
+    }  # fmt: skip
+
+
+def stress() -> dict[str, Any]:
+    done = measurement(**GOOD)
+    done.caller["timeline"] = [
+        {"calls_completed": n, "messages_verified": n, "octets_received": 100 * n}
+        for n in (9, 11, 10, 10, 10)
+    ]
+    return {
+        "format": "x25shark-load", "version": 1, "command": "stress",
+        "measurements": [done.as_dict() | {"figures": results.figures(done)}],
+        "verdict": {"reasons": []},
+    }  # fmt: skip
+
+
+def test_each_kind_of_result_has_figures_by_name() -> None:
+    assert set(figures_of(bench())) == {
+        "throughput.128", "plus_25.128", "flood.128", "burst.128", "delay.light.128"
+    }  # fmt: skip
+    assert set(figures_of(overload(700, 750, 3))) == {"knee", "completed.100", "recovery.calls"}
+    found = figures_of(stress())["calls_per_second"]
+    assert found.low < found.value == 50 < found.high
+    cell = {"circuits": 1, "packet_size": 128, "window": 2, "figures": {"calls_per_second": 9.0}}
+    assert set(figures_of({"command": "sweep", "cells": [cell]})) == {"calls_per_second.1.128.2"}
+
+
+@pytest.mark.parametrize("command", ["bench", "stress", "sweep", "overload", "nonesuch"])
+def test_a_damaged_result_is_said_to_be_one(command: str) -> None:
+    with pytest.raises(ValueError, match="damaged load result"):
+        figures_of({"command": command, "rows": [{}], "measurements": [], "cells": [1]})
+
+
+def test_what_lies_within_the_spread_did_not_change() -> None:
+    assert differences(bench(), bench(905, 914, 1.05), PATHS) == []
+    same = overload(700, 750, 3.0)
+    assert differences(same, overload(740, 760, 3.3), PATHS) == []
+
+
+def test_what_changed_is_named_with_its_direction() -> None:
+    found = differences(bench(), bench(450, 455, 2.0, reasons=("carries less",)), PATHS)
+    assert "throughput.128: 900 messages/s -> 450 messages/s (-50%, worse)" in found
+    assert "delay.light.128: 1.000 ms -> 2.000 ms (+100%, worse)" in found
+    assert "NEW: carries less" in found
+    (back,) = [t for t in differences(bench(450, 455), bench(), PATHS) if "throughput" in t]
+    assert back.endswith("(+100%, better)")
+    lost = differences(bench(), bench(said=False), PATHS)
+    assert lost == ["throughput.128: 900 messages/s -> not measured"]
+    never = differences(overload(700, None, 3.0), overload(700, None, None), PATHS)
+    assert any(t.startswith("recovery.calls: 3.0 s -> never") and "worse" in t for t in never)
+
+
+def limits(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_limits_are_held_and_missed(tmp_path: Path) -> None:
+    text = "# a release\nthroughput.128 >= 900\n\ndelay.light.128 <= 0.5 # ms\nthroughput.64 >= 1\n"
+    held = hold(read_limits(limits(tmp_path / "l", text)), bench(), PATHS)
+    assert [one.ok for one in held] == [True, False, False]
+    assert held[1].text == "FAIL  delay.light.128 <= 0.5: 1.000 ms"
+    assert held[2].text.endswith("not measured")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("throughput.128 > 900\n", ":1: 'throughput.128 > 900' is no limit"),
+        ("\nfast\n", ":2: 'fast' is no limit"),
+        ("# nothing\n", "there is no limit in it"),
+        ("througput.128 >= 1\n", ":1: no figure 'througput.128'"),
+        (b"\xff\xfe", "no text in UTF-8"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, text: str | bytes, words: str) -> None:
+    file = tmp_path / "limits"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    result = tmp_path / "load.json"
+    result.write_text(json.dumps(bench()))
+    done = CliRunner().invoke(gate_command, ["--limits", str(file), str(result)])
+    assert done.exit_code == 2
+    assert words in done.output and "Traceback" not in done.output
+
+
+def test_the_commands_take_load_results(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, result in ((old, bench()), (new, bench(450, 455))):
+        folder.mkdir()
+        (folder / "load.json").write_text(json.dumps(result))
+    run = CliRunner().invoke
+    done = run(compare_command, [str(old), str(new / "load.json")])
+    assert done.exit_code == 1 and "throughput.128" in done.output, done.output
+    assert run(compare_command, [str(old), str(old)]).exit_code == 0
+    file = limits(tmp_path / "limits", "throughput.128 >= 900\n")
+    assert run(gate_command, ["--limits", str(file), str(old)]).exit_code == 0
+    missed = run(gate_command, ["--limits", str(file), str(new)])
+    assert missed.exit_code == 1 and "1 of 1 limits missed" in missed.output
+    (new / "load.json").write_text(json.dumps(overload(1, 2, 3)))
+    for command, arguments, words in (
+        (compare_command, [str(old), str(new)], "a result of overload"),
+        (compare_command, [str(old), str(tmp_path)], "results.json"),
+        (gate_command, [str(old)], "--baseline is missing"),
+        (gate_command, ["--limits", str(file), "--write", str(old)], "no other option"),
+        (gate_command, ["--limits", str(file), str(tmp_path)], "no load result"),
+        (gate_command, ["--limits", str(tmp_path / "none"), str(old)], "No such file"),
+    ):
+        done = run(command, arguments)
+        assert done.exit_code == 2 and words in done.output, done.output

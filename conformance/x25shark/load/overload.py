@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Overload (after the notes on the IA64 Linux TCP stack): a ramp of calls/s, floods, recovery.
+
+All loads are open loop: calls are placed by schedule whatever becomes of those before, and the
+set-up of a call counts from the time it was due.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .bench import Gone, Interrupted
+from .engine import Engine
+from .measure import Measurement, measure, measure_control
+from .options import LoadOptions
+from .polite import Polite, figures, limit_ms, polite_caller
+from .results import latency
+from .target import Target
+
+KINDS = ("connections", "calls", "clears", "half-closed")
+WORDS = {
+    "beyond": "calls beyond the knee",
+    "connections": "connections without a call",
+    "calls": "calls that nobody accepts",
+    "clears": "clears that nobody confirms",
+    "half-closed": "half-closed connections",
+}
+UNANSWERED, UNCONFIRMED = "c0783235aa", "c0783235bb"
+"""Call user data by which the called side knows the calls that it leaves without an answer."""
+ENOUGH = 0.975
+"""A step is carried if this share of its calls is completed within its time, and none fails."""
+LESS = 0.8
+WIDTH = 0.03
+_REFINE = 6
+_TRIES = 2
+_MOST_CIRCUITS = 60_000
+_SAMPLES = 3000
+
+
+@dataclass(frozen=True)
+class OverloadPlan:
+    """What is done. Rates in calls/s, times in seconds."""
+
+    rates: Sequence[float]
+    step: float
+    base_rate: float
+    base: float
+    flood_rate: float
+    flood: float
+    flood_most: int
+    bound: float
+    kinds: Sequence[str]
+
+    def seconds(self) -> float:
+        """The longest that it should take, if nothing has to be waited for in vain."""
+        ramp = (len(self.rates) + _REFINE + 1) * (self.step + 0.4)
+        return ramp + (len(self.kinds) + 1) * (self.base + self.flood + self.bound / 2)
+
+
+@dataclass
+class Overload:
+    """Measures; what there is so far stays whatever happens."""
+
+    engine: Engine
+    options: LoadOptions
+    target: Target
+    plan: OverloadPlan
+    say: Callable[[str], None]
+    ramp: list[dict[str, Any]] = field(default_factory=list)
+    refined: list[dict[str, Any]] = field(default_factory=list)
+    floods: list[dict[str, Any]] = field(default_factory=list)
+    control: dict[str, Any] | None = None
+    knee: dict[str, Any] | None = None
+
+    def run(self) -> None:
+        """The control step, the ramp, the knee, then each flood with its recovery."""
+        top = max(self.plan.rates)
+        self.say("control: the tester alone")
+        self.control = step_of(
+            measure_control(self.engine, self._load(top, min(self.plan.step, 5.0))), top
+        )
+        for number, rate in enumerate(self.plan.rates, 1):
+            self.say(f"ramp {number}/{len(self.plan.rates)}: {rate:g} calls/s")
+            self.ramp.append(self._step(rate))
+            if number == 1 and not self.ramp[0]["connected"]:
+                raise Gone(_reasons(self.ramp[0]["failures"]) or "no call was answered")
+        self.knee = find_knee(self.ramp)
+        self._refine()
+        self._flood("beyond")
+        for kind in self.plan.kinds:
+            self._flood(kind)
+
+    def _load(self, rate: float, seconds: float) -> LoadOptions:
+        circuits = min(round(rate * self.options.timeout) + 64, _MOST_CIRCUITS)
+        return replace(
+            self.options, rate=rate, duration=seconds, circuits=circuits, messages=0, mode="echo"
+        )
+
+    def _step(self, rate: float) -> dict[str, Any]:
+        """A step of the ramp; one that only lags is made again."""
+        best: dict[str, Any] = {}
+        for _ in range(_TRIES):
+            done = measure(self.engine, self._load(rate, self.plan.step), self.target)
+            if done.interrupted:
+                raise Interrupted
+            step = step_of(done, rate)
+            if not best or step["share"] > best["share"]:
+                best = step
+            if step["carried"] or step["failed"] or step["share"] < 0.5:
+                break
+        return best
+
+    def _refine(self) -> None:
+        """Halve between the last step that was carried and the first that was not."""
+        knee = self.knee
+        if knee is None or knee["upper"] is None or not knee["rate"]:
+            return
+        for number in range(_REFINE):
+            low, high = knee["rate"], knee["upper"]
+            if high - low <= WIDTH * high:
+                return
+            rate = (low + high) / 2
+            self.say(f"knee, try {number + 1}: {rate:.0f} calls/s")
+            step = self._step(rate)
+            self.refined.append(step)
+            knee["rate" if step["carried"] else "upper"] = rate
+
+    # -- floods ---------------------------------------------------------------------------------
+
+    def _flood(self, kind: str) -> None:
+        """Before, during and after a flood, as a polite caller meets it."""
+        plan = self.plan
+        self.say(f"{WORDS[kind]}: the polite caller alone")
+        found: dict[str, Any] = {"kind": kind, "words": WORDS[kind]}
+        responder = self._answering()
+        longest = plan.base + plan.flood + 2 * plan.bound + 30
+        try:
+            with polite_caller(
+                self.engine, self.options, self.target, plan.base_rate, longest
+            ) as polite:
+                before = polite.watch(plan.base)
+                found["before"] = figures(before)
+                limit = limit_ms(before)
+                self.floods.append(found)
+                if limit is None:
+                    found["recovery"] = {"seconds": None, "limit_ms": None}
+                    return
+                self.say(f"{WORDS[kind]}: flooded")
+                began = time.monotonic_ns()
+                flood = self._start(kind)
+                during = polite.watch(plan.flood)
+                ended = time.monotonic_ns()
+                found["flood"] = self._stop(flood)
+                found["during"] = figures(during)
+                self.say(f"{WORDS[kind]}: recovery")
+                found["recovery"] = self._recovery(polite, ended, limit)
+                polite.collect()
+                found["timeline"] = [
+                    [round((m.due_ns - began) / 1e9, 3), m.took_ms] for m in polite.met[:_SAMPLES]
+                ]
+                found["flood_seconds"] = (ended - began) / 1e9
+        finally:
+            if responder is not None:
+                responder.stop()
+                responder.result()
+
+    def _answering(self) -> Any:
+        if self.target.listen is None:
+            return None
+        side = self.options.responder(self.target.listen, 1) | {"mode": "echo"}
+        more = {"unanswered": UNANSWERED, "unconfirmed": UNCONFIRMED}
+        return self.engine.responder(side | more)
+
+    def _start(self, kind: str) -> Any:
+        plan = self.plan
+        if kind == "beyond":
+            upper = (self.knee or {}).get("upper")
+            rate = 2 * upper if upper else 4 * max(plan.rates)
+            load = self._load(rate, plan.flood + 60)
+            caller = load.caller(self.target.connect, self.target.called, 2, self.target.sources)
+            return self.engine.caller(caller)
+        marks = {"calls": UNANSWERED, "clears": UNCONFIRMED}
+        return self.engine.flood(
+            {
+                "connect": self.target.connect,
+                "sources": list(self.target.sources),
+                "kind": kind,
+                "rate": plan.flood_rate,
+                "duration_ms": round((plan.flood + 60) * 1000),
+                "most": plan.flood_most,
+                "called": self.target.called[0],
+                "user_data": marks.get(kind, "c0"),
+            }
+        )
+
+    @staticmethod
+    def _stop(flood: Any) -> dict[str, Any]:
+        """End it; what it did."""
+        flood.stop()
+        done = json.loads(flood.result())
+        if "opened" in done:
+            return {name: done[name] for name in ("offered", "opened", "connected", "open_most",
+                                                  "ended", "cleared", "failures")}  # fmt: skip
+        total = done["total"]
+        return {
+            "offered": done["calls_offered"],
+            "opened": total["calls_started"],
+            "connected": total["calls_connected"],
+            "completed": total["calls_completed"],
+            "failures": done["failures"],
+        }
+
+    def _recovery(self, polite: Polite, ended: int, limit: float) -> dict[str, Any]:
+        """When it is over; if never, whether a restart helps."""
+        bound = self.plan.bound
+        seconds = polite.await_recovery(ended, limit, bound)
+        found: dict[str, Any] = {"seconds": seconds, "bound": bound, "limit_ms": limit}
+        if seconds is None and self.target.restart is not None:
+            self.say("restart")
+            self.target.restart()
+            again = polite.await_recovery(time.monotonic_ns(), limit, bound)
+            found["after_restart"] = again
+        return found
+
+
+def _reasons(failures: dict[str, int]) -> str:
+    return ", ".join(f"{n} x {reason}" for reason, n in sorted(failures.items())[:4])
+
+
+def step_of(done: Measurement, rate: float) -> dict[str, Any]:
+    """A step of the ramp out of what the engine counted."""
+    caller = done.caller
+    seconds = max((caller["end_ns"] - caller["start_ns"]) / 1e9, 1e-9)
+    offered = int(caller["calls_offered"])
+    in_time = int(caller["measured"]["calls_completed"])
+    failed = int(caller["total"]["calls_failed"])
+    share = in_time / offered if offered else 0.0
+    return {
+        "rate": rate,
+        "seconds": seconds,
+        "offered": offered,
+        "completed": in_time,
+        "completed_per_second": in_time / seconds,
+        "connected": int(caller["total"]["calls_connected"]),
+        "failed": failed,
+        "failures": {reason: int(n) for reason, n in list(caller["failures"].items())[:50]},
+        "share": share,
+        "carried": share >= ENOUGH and not failed,
+        "setup_ms": latency(caller["call_setup"]),
+        "router_cpu": (
+            None if done.cpu["router_seconds"] is None else done.cpu["router_seconds"] / seconds
+        ),
+        "tester_cpu": (caller["cpu_user_ns"] + caller["cpu_system_ns"]) / 1e9 / seconds,
+    }
+
+
+def find_knee(ramp: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The last rate up to which every step was carried, and the first that was not (None: all
+    were)."""
+    rate = 0.0
+    upper = None
+    for step in sorted(ramp, key=lambda s: float(s["rate"])):
+        if not step["carried"]:
+            upper = step["rate"]
+            break
+        rate = step["rate"]
+    return {"rate": rate, "upper": upper}
+
+
+def collapse(ramp: Sequence[dict[str, Any]]) -> str:
+    """In words where fewer calls are completed when more are offered; empty: nowhere."""
+    best = max(ramp, key=lambda s: float(s["completed_per_second"]), default=None)
+    if best is None:
+        return ""
+    worst = min(
+        (s for s in ramp if s["rate"] > best["rate"]),
+        key=lambda s: float(s["completed_per_second"]),
+        default=None,
+    )
+    if worst is None or worst["completed_per_second"] >= LESS * best["completed_per_second"]:
+        return ""
+    return (
+        f"completes {worst['completed_per_second']:.0f} calls/s of {worst['rate']:g} offered, and "
+        f"{best['completed_per_second']:.0f} of {best['rate']:g}: less when it is offered more"
+    )

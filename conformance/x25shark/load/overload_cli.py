@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command overload."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from . import results
+from .arguments import TARGET, fail, run_against, target_options
+from .options import LoadOptions, OptionError
+from .overload import KINDS, OverloadPlan
+from .overload_run import plot_together, run_overload
+
+ORIGINAL_SECONDS = 60.0
+_FILE = click.Path(path_type=Path, exists=True)
+_MOST_STEPS = 500
+
+
+def steps(text: str) -> list[float]:
+    """ "100-2000/100" or "50,100,400": calls/s. Raises OptionError."""
+    wrong = OptionError(f"--rates {text!r}: calls/s as 100-2000/100 or 50,100,400")
+    try:
+        if "-" in text:
+            span, _, step = text.partition("/")
+            low, _, high = span.partition("-")
+            first, last, gap = float(low), float(high), float(step or low)
+            if not (0 < first <= last <= 1e6 and gap > 0 and (last - first) / gap < _MOST_STEPS):
+                raise wrong
+            return [first + i * gap for i in range(int((last - first) / gap + 1e-9) + 1)]
+        found = sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        raise wrong from None
+    if not found or not all(0 < rate <= 1e6 for rate in found) or len(found) > _MOST_STEPS:
+        raise wrong
+    return found
+
+
+@click.command()
+@target_options
+@click.option(
+    "--rates",
+    default="100-2000/100",
+    show_default=True,
+    help="The ramp: calls/s offered, from-to/step or a list.",
+)
+@click.option(
+    "-T",
+    "step",
+    type=click.FloatRange(0.2, 86_400),
+    help="Seconds of a step. Default: 6; --original: 60; --quick: 1.",
+)
+@click.option("--original", is_flag=True, help="Steps of a minute, as the original had.")
+@click.option(
+    "--base",
+    "base_rate",
+    type=click.FloatRange(1, 10_000),
+    default=20.0,
+    show_default=True,
+    help="Calls/s of the polite caller.",
+)
+@click.option(
+    "--flood-rate",
+    type=click.FloatRange(1, 1e6),
+    default=500.0,
+    show_default=True,
+    help="Per second, of connections, calls, clears or half-closed connections.",
+)
+@click.option(
+    "--flood-most",
+    type=click.IntRange(1, 1_000_000),
+    default=2000,
+    show_default=True,
+    help="Of them open at the same time.",
+)
+@click.option(
+    "--flood",
+    "flood",
+    type=click.FloatRange(0.2, 3600),
+    help="Seconds of each flood. Default: 4; --quick: 1.",
+)
+@click.option(
+    "--bound",
+    type=click.FloatRange(1, 3600),
+    help="Seconds in which the router has to recover. Default: 15; --quick: 4.",
+)
+@click.option(
+    "--skip", multiple=True, type=click.Choice(KINDS), help="Leave a flood out. Repeatable."
+)
+@click.option("--quick", is_flag=True, help="About a minute.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.001),
+    default=5.0,
+    show_default=True,
+    help="Seconds after which an answer is given up: the call has failed.",
+)
+@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--plot",
+    nargs=2,
+    type=_FILE,
+    metavar="OLD NEW",
+    help="Measure nothing: two results (load.json or their folders) on one plot, in -o.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for load.json and load.html.",
+)
+def overload(
+    *,
+    rates: str,
+    step: float | None,
+    original: bool,
+    base_rate: float,
+    flood_rate: float,
+    flood_most: int,
+    flood: float | None,
+    bound: float | None,
+    skip: tuple[str, ...],
+    quick: bool,
+    timeout: float,
+    threads: int,
+    seed: int,
+    plot: tuple[Path, Path] | None,
+    folder: Path | None,
+    **given: Any,
+) -> None:
+    """A ramp of calls/s by schedule, floods, and how long the router takes to recover.
+
+    Exit status: 0 nothing found; 1 it carries less when overloaded, or does not recover; 2 bad
+    usage; 3 no call was connected; 130 interrupted.
+    """
+    if plot:
+        _plot(plot, folder)
+    target = {name: given.pop(name) for name in TARGET}
+    try:
+        plan = OverloadPlan(
+            rates=steps(rates),
+            step=step or (ORIGINAL_SECONDS if original else 1.0 if quick else 6.0),
+            base_rate=base_rate,
+            base=1.5 if quick else 4.0,
+            flood_rate=flood_rate,
+            flood=flood or (1.0 if quick else 4.0),
+            flood_most=flood_most,
+            bound=bound or (4.0 if quick else 15.0),
+            kinds=[kind for kind in KINDS if kind not in skip],
+        )
+        options = LoadOptions(timeout=timeout, threads=threads, seed=seed, messages=0)
+    except OptionError as error:
+        fail(error)
+    run_against(
+        target,
+        folder,
+        lambda engine, opened, console: run_overload(
+            engine, options, plan, opened, console, folder=folder
+        ),
+    )
+
+
+def _plot(paths: tuple[Path, Path], folder: Path | None) -> None:
+    try:
+        if folder is None:
+            raise OptionError("--plot needs -o: the folder for load.html")
+        results.prepare(folder)
+        sys.exit(plot_together(paths, folder, Console()))
+    except (OptionError, results.ResultError, OSError) as error:
+        fail(error)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command overload from start to end: what is printed and written, and two results together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from . import results, terminal
+from .bench import Gone, Interrupted
+from .engine import Engine
+from .options import LoadOptions, OptionError
+from .overload import Overload, OverloadPlan, collapse
+from .overload_page import TABLES, write_overload_page
+from .running import Outcome, conclude_status, progress, sentences
+from .target import Target
+from .terminal import print_tables
+
+
+def run_overload(
+    engine: Engine,
+    options: LoadOptions,
+    plan: OverloadPlan,
+    target: Target,
+    console: Console,
+    *,
+    folder: Path | None = None,
+) -> int:
+    """Measure, print, write, return the exit status."""
+    head = results.head("overload", engine.version, target, options)
+    head["options"] |= {
+        "rates": list(plan.rates),
+        "step_seconds": plan.step,
+        "base_rate": plan.base_rate,
+        "flood_rate": plan.flood_rate,
+        "flood_seconds": plan.flood,
+        "flood_most": plan.flood_most,
+        "bound_seconds": plan.bound,
+    }
+    minutes = plan.seconds() / 60
+    console.print(f"This takes about {minutes:.1f} minutes; Ctrl-C ends it in order.")
+    outcome = Outcome()
+    with progress(console, plan.seconds()) as say:
+        overload = Overload(engine, options, target, plan, say)
+        try:
+            overload.run()
+        except (KeyboardInterrupt, Interrupted):
+            outcome = Outcome(130, "Interrupted: the figures are those until then.")
+        except Gone as gone:
+            outcome = Outcome(3, f"The router takes no calls: {gone}.")
+    result = head | body(overload, outcome)
+    conclude_status(result, outcome)
+    print_tables(console, TABLES, result)
+    for line in summary(result):
+        console.print(Text(line))
+    sentences(console, result["verdict"])
+    if folder is not None:
+        results.write(folder / "load.json", result)
+        write_overload_page(folder / "load.html", [result])
+        terminal.written(console, folder)
+    return int(result["exit_status"])
+
+
+def body(overload: Overload, outcome: Outcome) -> dict[str, Any]:
+    """What was measured, and what is to be said of it."""
+    reasons = list(_reasons(overload))
+    remarks = list(_remarks(overload))
+    if outcome.reason:
+        remarks.append(outcome.reason)
+    knee, control = overload.knee, overload.control
+    alone = control["completed_per_second"] if control else None
+    share = knee["rate"] / alone if knee and alone else None
+    return {
+        "control": control,
+        "ramp": overload.ramp,
+        "refined": overload.refined,
+        "knee": knee,
+        "floods": overload.floods,
+        "verdict": {
+            "ok": False,
+            "reasons": reasons,
+            "remarks": remarks,
+            "tester_was_limit": share is not None and share >= results.NEAR,
+            "share_of_control": share,
+        },
+    }
+
+
+def _reasons(overload: Overload) -> Iterator[str]:
+    less = collapse(overload.ramp)
+    if less:
+        yield less
+    for flood in overload.floods:
+        recovery = flood.get("recovery")
+        if recovery is None:
+            continue
+        if recovery["limit_ms"] is None:
+            yield f"{flood['words']}: the router took no call of the polite caller before them"
+        elif recovery["seconds"] is None:
+            words = f"{flood['words']}: does not recover within {recovery['bound']:g} s"
+            if recovery.get("after_restart") is not None:
+                words = f"{flood['words']}: does not recover until restarted"
+            yield words
+    if overload.knee and not overload.knee["rate"]:
+        first = overload.ramp[0]
+        yield f"does not carry even {first['rate']:g} calls/s: {first['share']:.0%} completed"
+
+
+def _remarks(overload: Overload) -> Iterator[str]:
+    knee, control = overload.knee, overload.control
+    if control is not None and not control["carried"]:
+        yield (
+            f"the tester alone completes {control['completed_per_second']:.0f} of "
+            f"{control['rate']:g} calls/s: beyond that the figures are its own"
+        )
+    if knee and knee["upper"] is None and knee["rate"]:
+        yield f"no knee up to {knee['rate']:g} calls/s: the ramp ends before the router does"
+    for flood in overload.floods:
+        during = flood.get("during")
+        if during and during["failed"]:
+            yield (
+                f"{flood['words']}: {during['failed']} of {during['calls']} calls of the polite "
+                "caller beside them failed"
+            )
+
+
+def summary(result: Mapping[str, Any]) -> Iterator[str]:
+    """The knee and the recoveries in sentences."""
+    knee = result["knee"]
+    if knee and knee["upper"] is not None and knee["rate"]:
+        yield f"Knee: {knee['rate']:.0f} to {knee['upper']:.0f} calls/s."
+    for flood in result["floods"]:
+        recovery = flood.get("recovery")
+        if recovery and recovery["seconds"] is not None:
+            yield f"Recovered from {flood['words']} in {recovery['seconds']:.1f} s."
+
+
+def plot_together(paths: Sequence[Path], folder: Path, console: Console) -> int:
+    """Several overload results on one page. Raises ResultError and OptionError."""
+    found = []
+    for path in paths:
+        file = path / "load.json" if path.is_dir() else path
+        result = results.read(file)
+        if result.get("command") != "overload":
+            raise OptionError(f"{file}: a result of {result.get('command')!r}, not of overload")
+        found.append(result)
+    write_overload_page(folder / "load.html", found)
+    console.print(Text(f"Written: {folder / 'load.html'}"))
+    return 0

@@ -54,6 +54,7 @@ PICS_ITEMS: dict[str, str] = {
     "R-DTE": "acts as DTE: its own clears and resets have cause 0x00",
     "R-STE": "acts as STE: causes of both kinds pass",
     "N-TRUST": "leaves checks of P(S), P(R), sizes and Q to the ends",
+    "N-CHECK": "checks them itself, although numbers are end to end",
     "N-BELOW": "takes answers below the default packet size",
     "X-PVC": "PVC setup (RFC 1613 6.5)",
     "X-KA": "finds dead peers",
@@ -444,6 +445,8 @@ class Profile(_Table):
             items |= {"L-INIT"} if any(line.initiates for line in lines) else set()
         if self.xot is None:
             items -= {"X-TCP", "X-OUT"}
+        if "N-TRUST" in items:
+            items -= {"N-CHECK"}
         if not items & {"R-DCE", "R-DTE", "R-STE"}:
             items |= {"R-STE" if self.two_sided else "R-DTE"}
         return frozenset(items)

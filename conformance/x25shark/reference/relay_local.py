@@ -40,6 +40,11 @@ class Segmenter:
         """Forget the part of a sequence that waits to be joined."""
         self._waiting.clear()
 
+    @property
+    def amid_a_sequence(self) -> bool:
+        """Whether part of a sequence waits to be joined."""
+        return bool(self._waiting)
+
     def feed(self, data: Data) -> list[Segment]:
         """Segments that can go out now that this packet is known."""
         waiting = self._waiting

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..catalogue.permission import Permission
 from ..evidence import pcapng
@@ -23,7 +24,8 @@ ROUTER = "127.0.25.1"
 ON_A_LINE = "R"
 FROM_ROUTER = f"(ip.src == {ROUTER} || hdlcs.direction == 1)"
 DATA, RR, RNR = 0x00, 0x01, 0x05
-RESET_CONFIRMATION, INTERRUPT = 0x1F, 0x23
+RESET, RESET_CONFIRMATION = 0x1B, 0x1F
+INTERRUPT, INTERRUPT_CONFIRMATION = 0x23, 0x27
 RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
 FIELDS = (
     *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "x25s.facility_code"),
@@ -31,6 +33,7 @@ FIELDS = (
 )
 # SABM, UA: a link begins anew.
 _UNNUMBERED = (0x2F, 0x63)
+
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
 _FROM_ROUTER = re.compile(r"\brouter\b")
 
@@ -133,6 +136,27 @@ def reset_confirmations_passed_on(seen: Seen) -> float:
         elif kind == RESET_CONFIRMATION:
             found += last == RESET_CONFIRMATION
     return found
+
+
+@measure
+def resets_behind_a_confirmation(seen: Seen) -> float:
+    """Resets of the router right behind a Reset Confirmation of the tester."""
+    found = 0
+    last: int | None = None
+    for packet in seen.reading.packets:
+        kind = _kind(packet)
+        if packet.src != ROUTER:
+            last = kind
+        elif kind == RESET:
+            found += last == RESET_CONFIRMATION
+    return found
+
+
+@measure
+def interrupts_before_confirmations(seen: Seen) -> float:
+    """Interrupt Confirmations of the router right behind an Interrupt of its own."""
+    kinds = [_kind(packet) for packet in seen.from_router]
+    return sum(pair == (INTERRUPT, INTERRUPT_CONFIRMATION) for pair in pairwise(kinds))
 
 
 @measure

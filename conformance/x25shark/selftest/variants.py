@@ -266,8 +266,8 @@ def _into(rows: list[tuple[set[str], set[str]]], on: set[str], off: set[str]) ->
     for on_there, off_there in rows:
         clash = on & off_there or off & on_there
         if not clash and all(known[a].goes_with(known[b]) for a in on for b in on_there):
-            on_there |= on
-            off_there |= off
+            on_there.update(on)
+            off_there.update(off)
             return
     rows.append((set(on), set(off)))
 

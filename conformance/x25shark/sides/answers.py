@@ -15,6 +15,9 @@ from .side import NotApplicable
 # X.25 5.2.4: what the network says of a Clear.
 NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 
+# X.25 Table E-1: a network's own diagnostics.
+_NETWORK_SPECIFIC = range(128, 256)
+
 
 class Answers:
     """The part of a bench that is the profile's and the purpose's alone."""
@@ -42,7 +45,7 @@ class Answers:
         """
         if self.profile.diagnostics == "any":
             return OneOf((*range(256), None))
-        generic = [code // 16 * 16 for code in codes] + [0]
+        generic = [*(code // 16 * 16 for code in codes), 0, *_NETWORK_SPECIFIC]
         added = generic if self.profile.diagnostics == "group" else []
         return Diagnostics(tuple(dict.fromkeys((*codes, *added))), codes)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -417,6 +417,17 @@ class Bench(Answers):
             raise Inconclusive(f"the preamble failed: {failed}") from failed
         finally:
             self.in_preamble = before
+
+    def checking_numbers(self) -> AbstractContextManager[None]:
+        """Expectations of a router that checks P(S), P(R), sizes and Q of a call.
+
+        Where numbers are end to end that may be left to the ends (RFC 1613 6.2): unless the profile
+        says which it is (N-CHECK, N-TRUST), what fails within is INCONCLUSIVE.
+        """
+        if self.model != "end-to-end" or self.declared("N-CHECK"):
+            return nullcontext()
+        self.remark("end-to-end: N-CHECK or N-TRUST in pics says whether the router checks numbers")
+        return self.preamble()
 
     def call(
         self,

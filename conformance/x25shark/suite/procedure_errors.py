@@ -73,7 +73,8 @@ def expect_refusal(
     """
     bench = call.bench
     if not bench.declared("N-TRUST") or bench.model != "end-to-end":
-        expect_reset(call, *diagnostics, before=before)
+        with bench.checking_numbers():
+            expect_reset(call, *diagnostics, before=before)
         return
     diagnostic = bench.diagnostic(*diagnostics)
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)

@@ -61,6 +61,9 @@ def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
                 bench.place_call().fence()
         if cell.low:
             judge_low(cell, scene, number)
+        elif cell.row.checks_numbers:
+            with bench.checking_numbers():
+                judge(cell, scene, number)
         else:
             judge(cell, scene, number)
 

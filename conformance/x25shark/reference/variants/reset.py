@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What outlives a reset (X.25 4.4.3): it discards what is in the network, and no more."""
+"""Resets: who confirms them, what outlives them, and what they say (X.25 4.4.3, 5.4.3)."""
 
+from collections import deque
+
+from .. import codec
+from ..channel import Channel
+from ..codec import Data
+from ..codes import ResetCause, Type
+from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay
+from ..relay_local import LocalRelay
 from ..terminal import Echo
 from .registry import Original, Patch, variant
 
@@ -15,3 +24,119 @@ def late_echo(patch: Patch) -> None:
         original(echo)
         echo.direction.queue.extend(read)
         echo.direction.made = len(read)
+
+
+@variant("MAY-RST-02")
+def confirmed_by_the_far_end(patch: Patch) -> None:
+    @patch.wrap(LocalRelay, "settle_reset")
+    def settle_reset(_original: Original, relay: LocalRelay, channel: Channel) -> None:
+        other = relay.other(channel)
+        if other is None or other.ready:
+            channel.confirm_reset()
+
+    @patch.wrap(LocalRelay, "reset_confirmed")
+    def reset_confirmed(original: Original, relay: LocalRelay, channel: Channel) -> None:
+        other = relay.other(channel)
+        if other is not None:
+            other.confirm_reset()
+        original(relay, channel)
+
+
+@variant("MAY-RST-03")
+def confirmed_at_once(patch: Patch) -> None:
+    @patch.wrap(EndToEndRelay, "settle_reset")
+    def settle_reset(_original: Original, _relay: EndToEndRelay, channel: Channel) -> None:
+        channel.confirm_reset()
+
+
+@variant("MAY-RST-04", number=0.01)
+def overtakes_data(patch: Patch) -> None:
+    """What is on the way is dropped: Data and Interrupts, in order."""
+    stored: dict[Channel, deque[tuple[Original, tuple[object, ...]]]] = {}
+
+    def later(original: Original, relay: Relay, channel: Channel, *packet: object) -> None:
+        waiting = stored.setdefault(channel, deque())
+        waiting.append((original, (relay, channel, *packet)))
+        if len(waiting) == 1:
+            channel.start_timer("stored", patch.number, lambda: release(channel))
+
+    def release(channel: Channel) -> None:
+        waiting = stored.pop(channel, deque())
+        for original, arguments in waiting:
+            original(*arguments)
+        channel.router.flush()
+
+    for model in (LocalRelay, EndToEndRelay):
+
+        @patch.wrap(model, "data_received")
+        def data_received(original: Original, relay: Relay, channel: Channel, data: Data) -> None:
+            later(original, relay, channel, data)
+
+    @patch.wrap(EndToEndRelay, "flow_received")
+    def flow_received(original: Original, relay: Relay, channel: Channel, *flow: object) -> None:
+        later(original, relay, channel, *flow)
+
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(
+        original: Original, relay: Relay, channel: Channel, user_data: bytes
+    ) -> None:
+        later(original, relay, channel, user_data)
+
+    @patch.wrap(Channel, "restart_numbers")
+    def restart_numbers(original: Original, channel: Channel) -> None:
+        stored.pop(channel, None)
+        original(channel)
+
+
+@variant("MAY-RST-05")
+def far_side_is_told_later(patch: Patch) -> None:
+    owed: dict[Channel, tuple[Relay, int, int]] = {}
+
+    @patch.wrap(Relay, "reset_by_error")
+    def reset_by_error(
+        _original: Original, relay: Relay, channel: Channel, cause: int, diagnostic: int
+    ) -> None:
+        relay.drop()
+        owed[channel] = (relay, cause, diagnostic)
+
+    def tell(channel: Channel) -> None:
+        if channel in owed:
+            relay, cause, diagnostic = owed.pop(channel)
+            other = relay.other(channel)
+            if other is not None:
+                other.reset(cause, diagnostic)
+
+    @patch.wrap(Channel, "reset_complete")
+    def reset_complete(original: Original, channel: Channel) -> None:
+        tell(channel)
+        original(channel)
+
+
+@variant("MAY-RST-06")
+def no_diagnostic(patch: Patch) -> None:
+    @patch.wrap(Channel, "emit_reset")
+    def emit_reset(original: Original, channel: Channel, cause: int, diagnostic: int) -> None:
+        if diagnostic or channel.on_line:
+            original(channel, cause, diagnostic)
+            return
+        cause = channel.own_cause(cause)
+        channel.interface.resets_out[cause] += 1
+        channel.send(codec.header(channel.modulo, channel.lcn, Type.RESET) + bytes((cause,)))
+
+
+@variant("MAY-RST-07")
+def local_error_of_the_peer_is_a_remote_one(patch: Patch) -> None:
+    @patch.wrap(Relay, "reset_received")
+    def reset_received(
+        original: Original, relay: Relay, channel: Channel, cause: int, diagnostic: int
+    ) -> None:
+        if cause == ResetCause.LOCAL_PROCEDURE_ERROR:
+            cause = ResetCause.REMOTE_PROCEDURE_ERROR
+        original(relay, channel, cause, diagnostic)
+
+
+@variant("MAY-RST-08", number=0.05)
+def confirmed_late(patch: Patch) -> None:
+    @patch.wrap(Channel, "confirm_reset")
+    def confirm_reset(original: Original, channel: Channel) -> None:
+        channel.start_timer("confirm", patch.number, lambda: original(channel))

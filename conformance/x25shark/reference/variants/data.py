@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data: the Q bit, empty packets, and what an echo makes of them (X.25 4.3)."""
+
+from ..channel import Channel
+from ..codec import Data
+from ..terminal import Echo
+from .registry import Original, Patch, variant
+
+
+@variant("MAY-DATA-01")
+def q_is_not_checked(patch: Patch) -> None:
+    @patch.wrap(Channel, "check_data")
+    def check_data(original: Original, channel: Channel, data: Data) -> None:
+        channel.sequence_q = None
+        original(channel, data)
+
+
+@variant("MAY-DATA-02")
+def echo_drops_empty_messages(patch: Patch) -> None:
+    @patch.wrap(Echo, "data_received")
+    def data_received(original: Original, echo: Echo, channel: Channel, data: Data) -> None:
+        if data.user_data or data.m or echo.direction.segmenter.amid_a_sequence:
+            original(echo, channel, data)
+        else:
+            channel.acknowledge(1)

@@ -68,7 +68,6 @@ class EvidenceJudge(Judge):
         self._hits = {
             text: frozenset(hits) for text, hits in zip(filters, reading.hits, strict=True)
         }
-        self._filters: dict[int, tuple[Packet, str]] = {}
         self._opened: dict[Address, list[Direction]] = {}
         self._disconnected: set[str] = set()
         self.reads: list[Read] = []
@@ -83,6 +82,7 @@ class EvidenceJudge(Judge):
                 self.reads.append(_read(packet))
         self._by_direction: dict[Direction, list[PacketView]] = {}
         self._by_connection: dict[frozenset[Address], list[Read]] = {}
+        self._conversations: dict[Direction, list[tuple[bool, bytes, PacketView]]] = {}
         for read in self.reads:
             self._by_direction.setdefault(read.direction, []).append(read.view)
             self._by_connection.setdefault(frozenset(read.direction), []).append(read)
@@ -182,17 +182,16 @@ class EvidenceJudge(Judge):
     def conversation(
         self, there: Direction, back: Direction
     ) -> Sequence[tuple[bool, bytes, PacketView]]:
-        return [
-            (read.direction == back, read.octets, read.view)
-            for read in self._by_connection.get(frozenset(there), ())
-        ]
+        known = self._conversations.get(there)
+        if known is None:
+            known = self._conversations[there] = [
+                (read.direction == back, read.octets, read.view)
+                for read in self._by_connection.get(frozenset(there), ())
+            ]
+        return known
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
-        # Templates are compared by identity: writing the filter anew for every packet is slow.
-        known = self._filters.get(id(template))
-        if known is None or known[0] is not template:
-            known = self._filters[id(template)] = (template, to_filter(template))
-        return (view.frame, view.k) in self._hits[known[1]]
+        return (view.frame, view.k) in self._hits[to_filter(template)]
 
     def malformed(self, view: PacketView) -> str:
         return self._problems.get((view.framed, view.frame, view.k), "")

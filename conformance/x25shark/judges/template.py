@@ -142,8 +142,26 @@ def _facility_matches(wanted: Packet, facility: Packet) -> bool:
     return True
 
 
+# Filters by the identity of the template, which is kept with it: an expectation's filter is asked for
+# several times, and many expectations share templates.
+_written: dict[int, tuple[Packet, str]] = {}
+_MOST_WRITTEN = 4096
+
+
 def to_filter(template: Packet) -> str:
-    """Judge two: the template as a display filter, {k} standing for the packet's layer number."""
+    """Judge two: the template as a display filter, {k} standing for the packet's layer number.
+
+    A template that has been written must not be changed.
+    """
+    known = _written.get(id(template))
+    if known is None or known[0] is not template:
+        if len(_written) >= _MOST_WRITTEN:
+            _written.clear()
+        known = _written[id(template)] = (template, _filter(template))
+    return known[1]
+
+
+def _filter(template: Packet) -> str:
     if isinstance(template, InvalidFrame):
         return INVALID_FRAME
     if isinstance(template, FrameOf):

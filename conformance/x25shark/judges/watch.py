@@ -40,6 +40,27 @@ def _decoded(octets: bytes) -> Packet:
     return decode(octets)
 
 
+# The conversations that were decoded last, each with what it was made of: all rules look at the same.
+_latest: dict[Judge, tuple[object, list[tuple[bool, Packet, PacketView]]]] = {}
+
+
+def _decoded_conversation(
+    judge: Judge, order: Sequence[tuple[bool, bytes, PacketView]]
+) -> list[tuple[bool, Packet, PacketView]]:
+    """Its packets decoded. A judge that has nothing new gives the same conversation again."""
+    known = _latest.get(judge)
+    if known is None or known[0] is not order:
+        found = [(sent, _decoded(octets), view) for sent, octets, view in order]
+        if judge not in _latest and len(_latest) >= _JUDGES:
+            _latest.clear()
+        known = _latest[judge] = (order, found)
+    return known[1]
+
+
+# Both judges of a case are asked in turn; a third may be at work for the next case.
+_JUDGES = 4
+
+
 @dataclass
 class Follows(Expectation):
     """A rule over the whole conversation of a connection holds.
@@ -64,8 +85,7 @@ class Follows(Expectation):
         """What the connection carried."""
         assert self.direction is not None
         back = Direction(self.direction.destination, self.direction.source)
-        order = judge.conversation(self.direction, back)
-        return [(sent, _decoded(octets), view) for sent, octets, view in order]
+        return _decoded_conversation(judge, judge.conversation(self.direction, back))
 
     def applies(self, judge: Judge) -> bool:
         """Whether the router sent anything that the rule is about."""

@@ -56,6 +56,8 @@ from .versions import version_of, versions
 
 MOST_TURNED_AWAY = 20_000
 _SWITCH_INTERVAL = 0.0005
+# Results are kept, and grow: Python's usual collections would look at them again and again.
+_COLLECT = (20_000, 20, 50)
 # From when on the tester is held up: seconds without a processor, and as a share of the time.
 _HELD_UP_SECONDS = 0.5
 _HELD_UP_SHARE = 0.4
@@ -187,6 +189,7 @@ class Campaign:
         # The judging thread computes while the cases send and wait: after each system call the
         # case would wait for the interpreter as long as Python's usual 5 ms.
         sys.setswitchinterval(_SWITCH_INTERVAL)
+        gc.set_threshold(*_COLLECT)
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
             self._giving_up = GivingUp(self._sanity_call, self._restart_router if can else None)

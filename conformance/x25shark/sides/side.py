@@ -141,6 +141,8 @@ class Side:
             whole.fields.setdefault("p_s", self.numbering.next_p_s)
         if "p_r" in whole.fieldtype:
             whole.fields.setdefault("p_r", self.numbering.p_r)
+        # No field stands for several values, so Scapy need not look for what to expand.
+        whole.explicit = 1
         return bytes(whole)
 
     def send(self, *packets: Packet) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from x25shark.results import CaseResult
-from x25shark.run.giving_up import CASES_IN_A_ROW, Ending, GivingUp
+from x25shark.run.giving_up import CASES_IN_A_ROW, MOST_RESTARTS, Ending, GivingUp
 from x25shark.run.repeats import Repeats
 from x25shark.verdicts import Verdict
 
@@ -57,13 +57,30 @@ def test_a_router_that_still_calls_is_not_given_up() -> None:
     assert router.sanity == [] and router.restarts == 0
 
 
-def test_refused_asks_at_once_and_restarts_once() -> None:
-    router = Router("refused", None, "refused", "refused")
+def test_refused_asks_at_once_and_restarts_so_often() -> None:
+    router = Router(*["refused", None] * MOST_RESTARTS, "refused")
     giving_up = GivingUp(router.call, router.restart)
-    assert _after(giving_up, REFUSED) == [None]
-    assert router.restarts == 1 and len(giving_up.notes) == 1
+    assert _after(giving_up, *[REFUSED] * MOST_RESTARTS) == [None] * MOST_RESTARTS
+    assert router.restarts == MOST_RESTARTS == len(giving_up.notes)
     said = _after(giving_up, REFUSED)
-    assert said[0] is not None and router.restarts == 1
+    assert said[0] is not None and said[0].endswith("and will not be once more")
+    assert router.restarts == MOST_RESTARTS
+
+
+def test_who_died_is_started_again_without_being_asked() -> None:
+    router = Router(None)
+    giving_up = GivingUp(router.call, router.restart)
+    assert giving_up.died("CASE-1", "its process ended with status 9") is None
+    assert router.restarts == 1 and router.sanity == []
+    assert "its process ended with status 9" in giving_up.notes[0]
+
+
+@pytest.mark.parametrize(("sanity", "back"), [(None, True), ("refused", False)])
+def test_who_died_and_cannot_be_started_may_come_back_by_itself(
+    sanity: str | None, back: bool
+) -> None:
+    said = GivingUp(Router(sanity).call, None).died("CASE-1", "connection refused")
+    assert (said is None) is back
 
 
 def test_restart_that_fails() -> None:

@@ -129,7 +129,7 @@ def test_a_line_that_cannot_be_opened_again_is_inconclusive(tmp_path: Path) -> N
     first, second = campaign.finish().cases
     assert first.verdict is Verdict.FAIL
     assert second.verdict is Verdict.INCONCLUSIVE
-    assert second.reason == f"line.a is not there: 127.0.0.1:{port}: connection refused"
+    assert second.reason.startswith("line.a is not there: ")
 
 
 def test_a_dead_tap_is_an_error_that_says_so(tmp_path: Path) -> None:

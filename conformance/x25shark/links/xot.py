@@ -40,7 +40,14 @@ Address = tuple[str, int]
 
 
 class LinkError(Exception):
-    """The tester could not open what it needs; the message says what and why."""
+    """The tester could not open what it needs; the message says what and why.
+
+    refused: nobody listens there.
+    """
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
 
 
 @dataclass(frozen=True)
@@ -248,7 +255,8 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
         if not answered:
             raise LinkError(f"{router[0]}:{router[1]}: no answer within {seconds:g} s")
         if state[0]:
-            raise LinkError(f"{router[0]}:{router[1]}: {socket_error(state[0])}")
+            words = f"{router[0]}:{router[1]}: {socket_error(state[0])}"
+            raise LinkError(words, refused=state[0] == errno.ECONNREFUSED)
         return Connection(loop, sock, sock.getsockname(), router)
     except BaseException:
         sock.close()

@@ -42,6 +42,7 @@ from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from . import held_up
 from .declared import why_it_runs
+from .dying import was_there, why_gone
 from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
 from .lines import Lines
@@ -146,6 +147,9 @@ class Campaign:
         self._once_more = held_up.OnceMore()
         self._longest_away = held_up.longest_away(options.profile)
         self._giving_up: GivingUp | None = None
+        # The case before, and deaths of the router that no case has seen.
+        self._latest = ""
+        self._unseen: list[str] = []
         self._turned_away: set[Direction] = set()
         self._calls_ended: Ended = deque(maxlen=MOST_ENDED)
         # Seconds without a processor so far, and when that was.
@@ -281,12 +285,14 @@ class Campaign:
         ending = self._perform(record, body)
         if record.flood:
             self._calm_down()
-        told = ending is not None and not record.held_up
+        told = ending is not None and not record.held_up and not record.gone
+        if record.gone and self._giving_up is not None and not self.options.stop_on_fail:
+            self.gone = self.gone or self._giving_up.died(purpose.id, record.gone)
         if ending is not None and told and self._giving_up is not None and self.gone is None:
             self.gone = self._giving_up.after(purpose.id, ending)
         self.drain()
         failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
-        if (failed and told) or record.flood:
+        if (failed and told) or record.flood or record.died:
             self._stop_on_fail(purpose.id)
 
     def _calm_down(self, most: int = MOST_WAITING) -> None:
@@ -381,6 +387,8 @@ class Campaign:
         record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
         record.sides += [(line.name, line.direction) for line in bench.unseen_lines()]
+        if not interrupted:
+            self._look_for_router(record, bench)
         record.flood = "" if interrupted else flood(bench.sides, self._listeners, self.loop.units)
         if record.flood:
             # Nobody judges a flood packet by packet; a few of them at once are much memory.
@@ -400,6 +408,19 @@ class Campaign:
             return None
         passed = record.failure is None and not record.flood
         return Ending(passed, called(bench) and not record.flood, took_none)
+
+    def _look_for_router(self, record: CaseRecord, bench: Bench) -> None:
+        """Note whether the router died in this case, or was not there from its beginning."""
+        if record.purpose is SANITY:
+            return
+        passed = record.failure is None or record.failure[0] is Verdict.NOT_APPLICABLE
+        gone = why_gone(self.profile, self.loop, self.router, self._lines, passed=passed)
+        if gone and was_there(bench):
+            record.died = f"the router died in this case: {gone}"
+        elif gone and self._giving_up is not None:
+            record.held_up = f"the router was not there when the case began: {gone}"
+            self._unseen.append(f"the router died after {self._latest}: {gone}")
+        record.gone, self._latest = gone, record.purpose.id
 
     def _counters_url(self) -> str | None:
         """Where the router shows its counters; that of the embedded one changes with a restart."""
@@ -615,11 +636,12 @@ class Campaign:
         """A router that is gone is a failure of its own: the sanity call that showed it."""
         if self._giving_up is not None:
             self.notes += self._giving_up.notes
-        if self.gone is None or self._sanity is None or self._stopped:
+        found = [*self._unseen, *([self.gone] if self.gone is not None else [])]
+        if not found or self._sanity is None or self._stopped:
             return
         if self._sanity.verdict is not Verdict.ERROR:
-            self._sanity.verdict, self._sanity.reason = Verdict.FAIL, self.gone
-        self.notes.append(self.gone)
+            self._sanity.verdict, self._sanity.reason = Verdict.FAIL, "; ".join(found)
+        self.notes += found
         self._done.put(self._sanity)
 
     def _distrust(self, why: str) -> None:

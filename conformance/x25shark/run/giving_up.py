@@ -3,9 +3,10 @@
 
 A case that failed without a call says little by itself: perhaps the router refuses just this one.
 Several without a call in between, or a router that takes no connection, are a reason to make the
-sanity call. If it fails the router is started again, once in a run, where the profile can do
-that. If that does not help the remaining cases are NOT RUN, with the reason, and the sanity call
-is a FAIL of its own: a run against a dead router must not end with exit status 0.
+sanity call. If it fails, and whenever the router has died, it is started again where the profile
+can do that; so often in a run, and no more. If that does not help the remaining cases are NOT RUN,
+with the reason, and the sanity call is a FAIL of its own: a run against a dead router must not end
+with exit status 0.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 CASES_IN_A_ROW = 5
+MOST_RESTARTS = 20
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class GivingUp:
     ) -> None:
         self._sanity = sanity
         self._restart = restart
+        self._restarts = 0
         self._in_vain = 0
         self.notes: list[str] = []
 
@@ -61,10 +64,23 @@ class GivingUp:
         if wrong is None:
             return None
         gone = f"the router does not answer any more: {why}, the last {case}; then {wrong}"
+        return self._start_again(case, gone)
+
+    def died(self, case: str, why: str) -> str | None:
+        """As after(), where it is known that the router died in that case, or before it."""
+        self._in_vain = 0
+        if self._restart is None and self._sanity() is None:
+            return None
+        return self._start_again(case, f"the router does not answer any more: {why}, in {case}")
+
+    def _start_again(self, case: str, gone: str) -> str | None:
+        """Start the router again; why that is in vain."""
         if self._restart is None:
             return gone
-        restart, self._restart = self._restart, None
-        trouble = restart()
+        if self._restarts == MOST_RESTARTS:
+            return f"{gone}; it was started again {MOST_RESTARTS} times, and will not be once more"
+        self._restarts += 1
+        trouble = self._restart()
         if trouble is not None:
             return f"{gone}; it could not be started again: {trouble}"
         wrong = self._sanity()

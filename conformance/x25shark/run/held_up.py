@@ -51,7 +51,7 @@ class OnceMore:
 
     def wants(self, record: CaseRecord, verdict: Verdict) -> bool:
         """Whether this verdict does not count, for the case will be run again."""
-        if not record.held_up or record.body is None or record.second:
+        if not record.held_up or record.died or record.body is None or record.second:
             return False
         if verdict not in _DOUBTFUL:
             return False

@@ -59,6 +59,7 @@ class CaseRecord:
     sides: for each connection, side ("A" or "B") and the direction from the router.
     held_up: in words, how long this machine kept the tester away, if that was so long that timers
     of the router may have run out. body: the case itself. second: why it is run again, in words.
+    gone: why the router was not there at its end; died: in words, that it died in this case.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
     """
@@ -75,6 +76,8 @@ class CaseRecord:
     held_up: str = ""
     body: Callable[[Bench], None] | None = None
     second: str = ""
+    gone: str = ""
+    died: str = ""
     rerun: str = ""
     watched: list[Watched] = field(default_factory=list)
     flood: str = ""
@@ -174,6 +177,9 @@ class Judgement:
             record, found, demands, filters, reading = taken.rest
             judge_two = EvidenceJudge(reading, filters, found.lines)
             self._decide(taken.result, record, reading, judge_two)
+            if record.died:
+                taken.result.verdict = Verdict.FAIL
+                taken.result.reason = "; ".join(filter(None, (record.died, taken.result.reason)))
             self._watch(taken.result, record, demands, judge_two)
             self._write(taken.result, record, found)
         return taken.result

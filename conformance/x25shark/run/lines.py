@@ -81,6 +81,15 @@ class Lines:
         why = tap.ended or tap.failure or "no answer"
         end.down = "" if tap.connected else f"{':'.join(map(str, place[1:]))}: {why}"
 
+    def lost(self) -> str:
+        """Which line the router has ended and does not open again, and why; "" if none."""
+        for side, end in self.ends.items():
+            if end.down:
+                self._open(side)
+            if end.down:
+                return f"{end.name}: {end.down}"
+        return ""
+
     def begin(self, number: int) -> None:
         """The marker at the begin of a case; what came before has been read then, and no more.
 

@@ -68,6 +68,15 @@ class Router:
         )
 
     @property
+    def ended(self) -> str:
+        """How the process of the embedded router ended by itself; "" if it did not."""
+        status = self._process.poll() if self._process is not None else None
+        if status is None:
+            return ""
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"its process {how}"
+
+    @property
     def process_id(self) -> int | None:
         return self._process.pid if self._process else None
 

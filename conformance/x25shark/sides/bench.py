@@ -195,6 +195,10 @@ class Bench(Answers):
         """Lines whose frames are there, although the case is not about them."""
         return [line for line in self.lines.values() if not line.watched]
 
+    def own_lines(self) -> list[Line]:
+        """The tester's ends of all serial lines."""
+        return [line.line for line in self.lines.values()]
+
     def raise_links(self) -> None:
         """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""
         for line in self.lines.values():

@@ -83,6 +83,7 @@ class ResetCause:
     NETWORK_CONGESTION: Final = 0x07
     REMOTE_DTE_OPERATIONAL: Final = 0x09
     NETWORK_OPERATIONAL: Final = 0x0F
+    NETWORK_OUT_OF_ORDER: Final = 0x1D
 
 
 class RestartCause:

@@ -17,7 +17,8 @@ from itertools import pairwise
 
 from ..catalogue.permission import Permission
 from ..evidence import pcapng
-from ..judges.reading import Judge, PacketRead, Reading
+from ..judges.reading import Judge, PacketRead, Reading, TcpEnd
+from ..profile import XOT_PORT
 
 ROUTER = "127.0.25.1"
 # Of a frame of a serial line: who sent it, as judges tell it, and as a filter.
@@ -33,6 +34,7 @@ FIELDS = (
 )
 # SABM, UA: a link begins anew.
 _UNNUMBERED = (0x2F, 0x63)
+_CALL, _CLEAR, _CONFIRMATION = 0x0B, 0x13, 0x17
 
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
 _FROM_ROUTER = re.compile(r"\brouter\b")
@@ -256,6 +258,70 @@ def number(packet: PacketRead, name: str) -> int | None:
     """The first value of a field that holds a number."""
     values = [value for value in packet.fields.get(name, ()) if isinstance(value, int)]
     return values[0] if values else None
+
+
+@measure
+def connections_ended_first(seen: Seen) -> float:
+    """Connections of the tester that the router was the first to close or reset.
+
+    Its own ones it ends at about the time that the tester does.
+    """
+    first: dict[int, TcpEnd] = {}
+    for end in seen.reading.tcp_ends:
+        if end.fin or end.rst:
+            first.setdefault(end.stream, end)
+    return sum(_ours(end) and end.sport == XOT_PORT for end in first.values())
+
+
+@measure
+def closed_behind_a_clear(seen: Seen) -> float:
+    """Clears of the router behind which it closed before the tester had confirmed."""
+    closed = {e.stream: e.frame for e in reversed(seen.reading.tcp_ends) if e.fin and _ours(e)}
+    open_clears: set[int] = set()
+    confirmed: set[int] = set()
+    for packet in seen.reading.packets:
+        kind = _kind(packet)
+        if kind == _CLEAR and _ours(packet):
+            open_clears.add(packet.stream)
+        elif kind == _CONFIRMATION and packet.frame < closed.get(packet.stream, 0):
+            confirmed.add(packet.stream)
+    return len((open_clears & closed.keys()) - confirmed)
+
+
+@measure
+def confirmations_behind_the_others(seen: Seen) -> float:
+    """Clear Confirmations of the router that followed one of the tester on another connection."""
+    count = owed = 0
+    for packet in seen.reading.packets:
+        if _kind(packet) != _CONFIRMATION:
+            continue
+        if not _ours(packet):
+            owed += 1
+        elif owed:
+            count, owed = count + 1, owed - 1
+    return count
+
+
+@measure
+def calls_that_overtake(seen: Seen) -> float:
+    """Calls of the router that came out ahead of one that it had got earlier."""
+    placed: list[object] = []
+    count = 0
+    for packet in seen.reading.packets:
+        if _kind(packet) != _CALL:
+            continue
+        data = packet.fields.get("x25s.user_data")
+        if not _ours(packet):
+            placed.append(data)
+        elif data in placed:
+            count += placed.index(data) > 0
+            placed.remove(data)
+    return count
+
+
+def _ours(sent: PacketRead | TcpEnd) -> bool:
+    """Whether the embedded router sent it."""
+    return sent.src == ROUTER
 
 
 def amount(judge: Judge, permission: Permission, captures: Sequence[bytes]) -> float:

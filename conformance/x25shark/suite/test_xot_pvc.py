@@ -213,7 +213,8 @@ def test_reset_after_the_setup(bench: Bench) -> None:
     a = opened(bench, end, "a")
     with bench.preamble():
         b = opened(bench, far, "b")
-    a.expect_count(ResetIndication(), 1, start=0)
+    for side in (a, b):
+        side.expect_count(ResetIndication(), 1, start=0)
     reset_behind_the_setup(Call(bench, a, b))
     for sender, receiver in ((b, a), (a, b)):
         octets = bench.record(60)

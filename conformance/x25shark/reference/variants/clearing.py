@@ -3,10 +3,17 @@
 
 from dataclasses import replace
 
+from .. import codec
 from ..channel import Channel
-from ..codec import Clear
+from ..codec import Clear, Data, encode_clear, parse_clear
+from ..codes import ClearCause, Diag, Type
+from ..relay import Relay
+from ..relay_local import LocalRelay
+from ..router import Router
 from ..tables import P
 from .registry import Original, Patch, variant
+
+HELD_SECONDS = 0.01
 
 
 @variant("MAY-CLR-01")
@@ -38,3 +45,113 @@ def no_diagnostics(patch: Patch) -> None:
     @patch.wrap(Channel, "emit_clear")
     def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
         original(channel, clear if clear.by_peer else replace(clear, diagnostic=0))
+
+
+@variant("MAY-CLR-03")
+def confirm_end_to_end(patch: Patch) -> None:
+    waiting: dict[Channel, Channel] = {}
+
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Original, channel: Channel, octets: bytes) -> None:
+        relay = channel.user
+        other = relay.other(channel) if isinstance(relay, Relay) else None
+        pending = (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER)
+        if channel.p not in pending or other is None or other.p not in pending:
+            original(channel, octets)
+            return
+        clear = parse_clear(octets)
+        channel.check_clear(clear)
+        channel.interface.clear_in(clear.cause)
+        if channel.p is P.CALL_SENT:
+            channel.interface.count("x25StatOutCallFailures")
+        channel.stop_timers()
+        channel.p = P.CLEAR_RECEIVED
+        waiting[other] = channel
+        relay.cleared(channel, clear)
+
+    @patch.wrap(Channel, "released")
+    def released(original: Original, channel: Channel) -> None:
+        original(channel)
+        first = waiting.pop(channel, None)
+        if first is not None and first.p is P.CLEAR_RECEIVED:
+            first.confirm_clear()
+            first.released()
+
+
+@variant("MAY-CLR-04")
+def clear_without_diagnostic_0(patch: Patch) -> None:
+    def encode(modulo: int, lcn: int, clear: Clear) -> bytes:
+        octets = encode_clear(modulo, lcn, clear)
+        return octets[:4] if len(octets) == 5 and not octets[4] else octets
+
+    patch.replace(codec, "encode_clear", encode)
+
+
+@variant("MAY-CLR-05")
+def reset_without_diagnostic_0(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Original, channel: Channel, octets: bytes) -> None:
+        bare = octets[2] == Type.RESET and len(octets) == 5 and not octets[4]
+        original(channel, octets[:4] if bare and not channel.on_line else octets)
+
+
+@variant("MAY-CLR-06")
+def no_diagnostic_for_the_other_end(patch: Patch) -> None:
+    @patch.wrap(Channel, "remote_clear")
+    def remote_clear(original: Original, channel: Channel, cause: int, _diagnostic: int) -> Clear:
+        clear: Clear = original(channel, cause, 0)
+        return clear
+
+
+@variant("MAY-CLR-07")
+def data_in_front_of_a_clear_is_lost(patch: Patch) -> None:
+    @patch.wrap(LocalRelay, "data_received")
+    def data_received(original: Original, relay: LocalRelay, channel: Channel, data: Data) -> None:
+        held = vars(relay).setdefault("held_data", [])
+        held.append((channel, data))
+
+        def go_on() -> None:
+            if held and held[0] == (channel, data):
+                held.pop(0)
+                if channel.p is P.DATA_TRANSFER:
+                    original(relay, channel, data)
+                    relay.router.flush()
+
+        relay.router.timers.start(HELD_SECONDS, go_on)
+
+    @patch.wrap(LocalRelay, "drop")
+    def drop(original: Original, relay: LocalRelay) -> None:
+        vars(relay).get("held_data", []).clear()
+        original(relay)
+
+
+def no_route_is(patch: Patch, cause: int) -> None:
+    patch.replace(Router, "no_route_cause", lambda router: cause)
+
+
+@variant("MAY-CLR-08")
+def no_route_is_out_of_order(patch: Patch) -> None:
+    no_route_is(patch, ClearCause.OUT_OF_ORDER)
+
+
+@variant("MAY-CLR-09")
+def no_route_is_congestion(patch: Patch) -> None:
+    no_route_is(patch, ClearCause.NETWORK_CONGESTION)
+
+
+def down_is(patch: Patch, cause: int) -> None:
+    @patch.wrap(Relay, "unreachable")
+    def unreachable(
+        original: Original, relay: Relay, known: int = cause, diagnostic: int = Diag.NONE
+    ) -> None:
+        original(relay, known, diagnostic)
+
+
+@variant("MAY-CLR-10")
+def down_is_not_obtainable(patch: Patch) -> None:
+    down_is(patch, ClearCause.NOT_OBTAINABLE)
+
+
+@variant("MAY-CLR-11")
+def down_is_congestion(patch: Patch) -> None:
+    down_is(patch, ClearCause.NETWORK_CONGESTION)

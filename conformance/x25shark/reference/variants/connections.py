@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When connections are opened, kept and closed, and which LCNs there are (RFC 1613 4.1, 5, 6)."""
+
+import itertools
+import socket
+import struct
+from contextlib import suppress
+
+from ..channel import Channel
+from ..codec import Clear
+from ..codes import ClearCause, Diag, Type
+from ..connection import Connection
+from ..relay import Relay
+from ..router import Router
+from ..server import TcpWire
+from ..tables import P
+from .registry import Original, Patch, variant
+
+LATE_SECONDS = 0.06
+HIGHEST_LCN = 4095
+
+
+@variant("MAY-XOT-04")
+def end_by_reset(patch: Patch) -> None:
+    @patch.wrap(Connection, "framing_failed")
+    def framing_failed(original: Original, connection: Connection) -> None:
+        connection.end()
+        wire = connection.wire
+        if isinstance(wire, TcpWire) and isinstance(wire.socket, socket.socket):
+            with suppress(OSError):
+                linger = struct.pack("ii", 1, 0)
+                wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        wire.abort()
+
+
+@variant("MAY-XOT-05")
+def clear_before_the_close(patch: Patch) -> None:
+    @patch.wrap(Connection, "framing_failed")
+    def framing_failed(original: Original, connection: Connection) -> None:
+        channel = connection.channel
+        if not channel.permanent:
+            channel.emit_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.NONE, by_peer=False))
+        original(connection)
+
+
+@variant("MAY-XOT-06")
+def keep_for_the_next_call(patch: Patch) -> None:
+    @patch.wrap(Relay, "far_released")
+    def far_released(original: Original, relay: Relay, far: Channel) -> None:
+        if relay.connection is None:
+            original(relay, far)
+        else:
+            relay.router.keep(relay.destination, relay.connection)
+
+
+@variant("MAY-XOT-07")
+def close_behind_a_clear(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_clear")
+    def send_clear(original: Original, channel: Channel, clear: Clear) -> None:
+        original(channel, clear)
+        if not channel.on_line:
+            channel.wire.close()
+
+    @patch.wrap(Channel, "forward_clear")
+    def forward_clear(original: Original, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        channel.wire.close()
+
+
+@variant("MAY-XOT-08")
+def close_behind_a_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "wait_for_call")
+    def wait_for_call(original: Original, channel: Channel) -> None:
+        original(channel)
+        if vars(channel).get("has_called") and channel.accepted and not channel.permanent:
+            channel.wire.close()
+
+    @patch.wrap(Channel, "on_call")
+    def on_call(original: Original, channel: Channel, octets: bytes) -> None:
+        vars(channel)["has_called"] = not channel.on_line
+        original(channel, octets)
+
+
+@variant("MAY-XOT-09")
+def close_in_place_of_a_confirmation(patch: Patch) -> None:
+    @patch.wrap(Channel, "confirm_clear")
+    def confirm_clear(original: Original, channel: Channel) -> None:
+        if channel.on_line:
+            original(channel)
+        else:
+            channel.wire.close()
+
+
+@variant("MAY-XOT-10")
+def high_lcns(patch: Patch) -> None:
+    @patch.wrap(Relay, "choose_lcn")
+    def choose_lcn(original: Original, relay: Relay) -> int:
+        return HIGHEST_LCN - int(original(relay))
+
+
+@variant("MAY-XOT-11")
+def one_lcn(patch: Patch) -> None:
+    @patch.wrap(Relay, "choose_lcn")
+    def choose_lcn(original: Original, relay: Relay) -> int:
+        return 1
+
+
+@variant("MAY-XOT-12")
+def another_lcn_in_each_packet(patch: Patch) -> None:
+    numbers = itertools.cycle(range(1000, HIGHEST_LCN))
+
+    @patch.wrap(Channel, "send")
+    def send(original: Original, channel: Channel, octets: bytes) -> None:
+        if not channel.on_line:
+            lcn = next(numbers)
+            octets = bytes((octets[0] & 0xF0 | lcn >> 8, lcn & 0xFF)) + octets[2:]
+        original(channel, octets)
+
+
+@variant("MAY-XOT-13")
+def calls_overtake(patch: Patch) -> None:
+    numbers = itertools.count()
+
+    @patch.wrap(Relay, "connect")
+    def connect(original: Original, relay: Relay) -> None:
+        if next(numbers) % 2:
+            original(relay)
+            return
+        relay.pending = relay.router.timers.start(LATE_SECONDS, lambda: _go_on(original, relay))
+
+
+@variant("MAY-XOT-14")
+def calls_wait(patch: Patch) -> None:
+    @patch.wrap(Relay, "connect")
+    def connect(original: Original, relay: Relay) -> None:
+        relay.pending = relay.router.timers.start(LATE_SECONDS, lambda: _go_on(original, relay))
+
+
+def _go_on(original: Original, relay: Relay) -> None:
+    relay.pending = None
+    original(relay)
+
+
+@variant("MAY-XOT-15")
+def try_a_lost_call_again(patch: Patch) -> None:
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Original, channel: Channel) -> None:
+        relay = channel.user
+        lost = channel.p is P.CALL_SENT and isinstance(relay, Relay) and channel is relay.far
+        if not lost or "tried_again" in vars(relay):
+            original(channel)
+            return
+        assert isinstance(relay, Relay)
+        vars(relay)["tried_again"] = True
+        channel.stop_timers()
+        channel.p = P.READY
+        channel.set_gauge("")
+        channel.user = channel.router
+        relay.far = None
+        relay.router.give_lcn(relay.far_lcn)
+        relay.destinations.insert(0, relay.destination)
+        relay.connect()
+
+
+@variant("MAY-XOT-16")
+def try_a_refused_connection_again(patch: Patch) -> None:
+    @patch.wrap(Relay, "connect_failed")
+    def connect_failed(original: Original, relay: Relay, reason: str) -> None:
+        if "connected_again" in vars(relay):
+            original(relay, reason)
+            return
+        vars(relay)["connected_again"] = True
+        relay.pending = None
+        relay.destinations.insert(0, relay.destination)
+        relay.connect()
+
+
+def before_a_call(patch: Patch, react: Original, *kinds: int) -> None:
+    """React to packets of these types on a connection without a call."""
+
+    @patch.wrap(Channel, "process")
+    def process(original: Original, channel: Channel, packet_type: int, octets: bytes) -> None:
+        waits = channel.p is P.READY and not channel.permanent and not channel.awaits_setup
+        if waits and packet_type in kinds and not channel.on_line:
+            react(channel)
+        else:
+            original(channel, packet_type, octets)
+
+
+def hang_up(channel: Channel) -> None:
+    """Close the connection, and take nothing more from it."""
+    connection = getattr(channel.wire, "user", None)
+    if isinstance(connection, Connection):
+        connection.end()
+    channel.wire.close()
+
+
+MISPLACED = (Type.DATA, Type.RR, Type.RNR, Type.INTERRUPT, Type.RESET, Type.ACCEPT)
+
+
+@variant("MAY-XOT-17")
+def discard_misplaced_packets(patch: Patch) -> None:
+    before_a_call(patch, lambda channel: channel.discard(), *MISPLACED)
+
+
+@variant("MAY-XOT-18")
+def close_at_misplaced_packets(patch: Patch) -> None:
+    before_a_call(patch, hang_up, *MISPLACED)
+
+
+@variant("MAY-XOT-19")
+def discard_a_clear_before_a_call(patch: Patch) -> None:
+    before_a_call(patch, lambda channel: channel.discard(), Type.CLEAR)
+
+
+@variant("MAY-XOT-20")
+def close_at_a_spare_confirmation(patch: Patch) -> None:
+    before_a_call(patch, hang_up, Type.CLEAR_CONFIRMATION)
+
+
+@variant("MAY-XOT-21")
+def discard_a_confirmation_in_a_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "process")
+    def process(original: Original, channel: Channel, packet_type: int, octets: bytes) -> None:
+        not_due = channel.p in (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER)
+        spare = packet_type == Type.CLEAR_CONFIRMATION and not channel.permanent
+        if not_due and spare and not channel.on_line:
+            channel.discard()
+        else:
+            original(channel, packet_type, octets)
+
+
+@variant("MAY-XOT-22")
+def urgent_octets_are_taken_out(patch: Patch) -> None:
+    @patch.wrap(TcpWire, "start")
+    def start(original: Original, wire: TcpWire, user: object) -> None:
+        if isinstance(wire.socket, socket.socket):
+            wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 0)
+        original(wire, user)
+
+
+@variant("MAY-XOT-23")
+def hang_up_when_the_other_end_is_lost(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear")
+    def clear(original: Original, channel: Channel, clear: Clear) -> None:
+        lost = clear.cause == ClearCause.OUT_OF_ORDER and not clear.by_peer
+        pending = channel.p in (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER)
+        if not lost or channel.on_line or not pending:
+            original(channel, clear)
+            return
+        channel.stop_timers()
+        channel.p = P.CLEAR_SENT
+        channel.joined = None
+        channel.wire.close()
+
+
+def lost_with(patch: Patch, cause: int) -> None:
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Original, channel: Channel) -> None:
+        channel.end(Clear(cause, Diag.NONE, by_peer=False))
+
+
+@variant("MAY-XOT-24")
+def congestion_when_the_other_end_is_lost(patch: Patch) -> None:
+    lost_with(patch, ClearCause.NETWORK_CONGESTION)
+
+
+@variant("MAY-XOT-25")
+def remote_error_when_the_other_end_is_lost(patch: Patch) -> None:
+    lost_with(patch, ClearCause.REMOTE_PROCEDURE_ERROR)
+
+
+@variant("MAY-XOT-26")
+def hang_up_at_the_end(patch: Patch) -> None:
+    @patch.wrap(Router, "stop")
+    def stop(original: Original, router: Router) -> None:
+        router.stopping = True
+        for connection in list(router.connections):
+            connection.over = True
+            connection.wire.close()
+        for interface in router.serials.values():
+            interface.stop()

@@ -24,7 +24,7 @@ def hunted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The faults that were run, in place of running them."""
     names: list[str] = []
 
-    def hunt_all(chosen: Sequence[str], jobs: int, full: bool) -> Iterator[list[Caught]]:
+    def hunt_all(chosen: Sequence[str], jobs: int, full: bool, form: str) -> Iterator[list[Caught]]:
         names.extend(chosen)
         yield from ([caught(name, "XOT-HDR-03")] for name in chosen)
 
@@ -40,7 +40,7 @@ def test_it_goes_on_where_it_ended(
     assert mutants.main([ONE, TWO, "--full", "--go-on", "--json", str(table)]) == 0
     assert hunted == [TWO]
     assert [row["fault"] for row in json.loads(table.read_text())] == [ONE, TWO]
-    assert "2 faults, 2 caught, 0 not judged" in capsys.readouterr().out
+    assert "2 faults with 1 form of the profile, 2 caught, 0 not judged" in capsys.readouterr().out
 
 
 def test_an_error_of_the_tester_is_a_failure(
@@ -51,7 +51,7 @@ def test_an_error_of_the_tester_is_a_failure(
     monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [[row]])
     table = tmp_path / "table.json"
     for _ in range(2):
-        assert mutants.main([ONE, "--go-on", "--json", str(table)]) == 1
+        assert mutants.main([ONE, "--form", "full", "--go-on", "--json", str(table)]) == 1
         out = capsys.readouterr().out
         assert f"ERROR with {ONE}: PLP-MOD-02: judge two gave no reading" in out
         assert out.endswith("1 passed, 1 failed\n")
@@ -64,7 +64,7 @@ def test_what_is_no_table(
 ) -> None:
     table = tmp_path / "table.json"
     table.write_text(content)
-    assert mutants.main([ONE, "--go-on", "--json", str(table)]) == 2
+    assert mutants.main([ONE, "--form", "full", "--go-on", "--json", str(table)]) == 2
     assert f"{table} is no table of an earlier run" in capsys.readouterr().err
     assert table.read_text() == content
 
@@ -97,6 +97,6 @@ def test_a_second_try_counts_where_it_caught_more(
 ) -> None:
     tries = [caught(ONE, "XOT-HDR-04", verdict="PASS", ran=439), caught(ONE, "XOT-HDR-03", ran=1)]
     monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [[tries.pop(0)]])
-    assert mutants.main([ONE]) == 0
+    assert mutants.main([ONE, "--form", "full"]) == 0
     out = capsys.readouterr()
     assert "2 of 439" in out.out and f"once more: {ONE}" in out.err

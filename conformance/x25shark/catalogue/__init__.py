@@ -61,7 +61,8 @@ class Fault:
     """A fault that the suite must detect, and the purposes that witness it, the main one first.
 
     also_fails: further cases that it makes fail; they show that no case passes vacuously.
-    at_fence: why it may show at the fence only. undetected: why it is not caught (yet).
+    at_fence: why it may show at the fence only. undetected: why it is not caught (yet). unsaid:
+    why it cannot be told from what is right by a profile that declares nothing.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Fault:
     also_fails: tuple[str, ...] = ()
     at_fence: str = ""
     undetected: str = ""
+    unsaid: str = ""
 
 
 @cache

@@ -36,7 +36,7 @@ from ..links.xot import LinkError, Listener
 from ..patience import waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
-from ..sides.bench import Bench, Inconclusive, NotApplicable
+from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
 from ..sides.rooms import MOST_ENDED, Ended
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
@@ -268,7 +268,10 @@ class Campaign:
         """Run the cases again in which the tester was away, as far as they are judged."""
         while (first := self._once_more.take()) is not None:
             record = self._new_record(first.purpose, turn=first.turn)
-            record.second, record.body = first.held_up, first.body
+            record.second, record.body = first.held_up or first.crowded, first.body
+            if first.crowded:
+                self.loop.wait(lambda: False, 2 * self.profile.times.reaction)
+                self._calls_ended.clear()
             record.failure = self._not_to_run(first.purpose)
             if record.failure is not None or first.body is None:
                 self._settle(record, None)
@@ -490,6 +493,8 @@ class Campaign:
             took_none = refused(failed)
         except Inconclusive as why:
             record.failure = (Verdict.INCONCLUSIVE, str(why))
+            if isinstance(why, NoChannel) and why.passing:
+                record.crowded = str(why)
             took_none = refused(why)
         except NotApplicable as why:
             record.failure = (Verdict.NOT_APPLICABLE, str(why))
@@ -622,7 +627,7 @@ class Campaign:
     def _run_the_last_once_more(self) -> None:
         """Have the last cases judged in which the tester was away, and run them again."""
         deadline = time.monotonic() + _LAST_SECONDS
-        while any(record.held_up for record in list(self._records.values())):
+        while any(record.held_up or record.crowded for record in list(self._records.values())):
             if time.monotonic() > deadline:
                 break
             if self._capture is not None:

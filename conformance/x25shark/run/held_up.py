@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cases in which this machine kept the tester away from the router.
+"""Cases that are run once more.
+
+Those in which this machine kept the tester away from the router.
 
 A reaction is judged only while the tester was there. Where it was stopped, or had no processor,
 for longer than a timer of the router may take to run out, what came in the case is what a right
 router sends to a tester that does not answer. Such a case is run once more, unless it passed; if
 the tester was away again, nothing can be said.
+
+And those in which the router refused a call because it was not done with calls of cases before,
+as far as the tester can know. The second time those are long over: no verdict depends on the case
+that ran before.
 """
 
 from __future__ import annotations
@@ -51,7 +57,8 @@ class OnceMore:
 
     def wants(self, record: CaseRecord, verdict: Verdict) -> bool:
         """Whether this verdict does not count, for the case will be run again."""
-        if not record.held_up or record.died or record.body is None or record.second:
+        doubtful = (record.held_up or record.crowded) and not record.died
+        if not doubtful or record.body is None or record.second:
             return False
         if verdict not in _DOUBTFUL:
             return False

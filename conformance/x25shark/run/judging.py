@@ -58,7 +58,8 @@ class CaseRecord:
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
     held_up: in words, how long this machine kept the tester away, if that was so long that timers
-    of the router may have run out. body: the case itself. second: why it is run again, in words.
+    of the router may have run out. crowded: in words, that a call was refused beside calls of the
+    cases before. body: the case itself. second: why it is run again, in words.
     gone: why the router was not there at its end; died: in words, that it died in this case.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
@@ -74,6 +75,7 @@ class CaseRecord:
     sent: list[bytes] = field(default_factory=list)
     duration_s: float = 0.0
     held_up: str = ""
+    crowded: str = ""
     body: Callable[[Bench], None] | None = None
     second: str = ""
     gone: str = ""

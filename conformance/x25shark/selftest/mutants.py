@@ -6,6 +6,9 @@ run with it; the main witness (the first that has a case and applies) has to FAI
 expectation of its own and not merely at the fence. With --full all cases are run with every
 fault, and the table says how many fail. The null routers show that no case passes vacuously:
 every case fails for some fault or some null router.
+
+The same runs with a profile of ten lines, which declares nothing: one of the witnesses that apply
+there has to FAIL. What such a profile leaves unsaid must not hide a fault.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from ..results import CaseResult, write_whole
 from ..run.namespaces import enter_own
 from ..suite.loader import cases
 from ..verdicts import Verdict
+from .variants import FULL, TEN_LINES, profile_in
 from .worker import Worker, applicable, each_apart
 
 NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
@@ -37,6 +41,7 @@ NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 PROVEN = ("reference", "reference-basic", "reference-serial")
 # With --full, so many faults go through one campaign: what an interruption loses of each job.
 PORTION = 4
+FORMS = (FULL, TEN_LINES)
 
 
 @dataclass
@@ -52,6 +57,7 @@ class Caught:
     ran: int = 0
     errors: list[str] = field(default_factory=list)
     problem: str = ""
+    form: str = FULL
 
 
 def implemented() -> list[str]:
@@ -67,15 +73,19 @@ def _at_fence(result: CaseResult) -> bool:
 
 
 def hunt(
-    profile_name: str, names: Sequence[str], full: bool, only: Sequence[str] = ()
+    profile_name: str,
+    names: Sequence[str],
+    full: bool,
+    only: Sequence[str] = (),
+    form: str = FULL,
 ) -> list[Caught]:
-    """Run faults (or "null KIND", with the cases in only) under one profile.
+    """Run faults (or "null KIND", with the cases in only) under one profile in one form.
 
     For a process of its own: it enters a network namespace.
     """
     enter_own()
     with tempfile.TemporaryDirectory(prefix="x25shark-mutants-") as directory:
-        worker = Worker(profile_name, Path(directory))
+        worker = Worker(profile_name, Path(directory), profile_in(profile_name, form, ()))
         everything = applicable(worker.profile, cases())
         runs: list[tuple[str, list[str], str, list[str]]] = []
         for name in names:
@@ -92,7 +102,7 @@ def hunt(
             runs.append((name, keys, problem, witnesses))
             print(f"  {name}: {len(chosen)} cases", file=sys.stderr, flush=True)
         worker.finish()
-        return [_caught(worker.results, *run) for run in runs]
+        return [_caught(worker.results, form, *run) for run in runs]
 
 
 def prove(profile_name: str, left: Sequence[str], names: Sequence[str]) -> list[Caught]:
@@ -114,21 +124,25 @@ def prove(profile_name: str, left: Sequence[str], names: Sequence[str]) -> list[
             failed = {r.id for r in worker.results.values() if r.verdict is Verdict.FAIL}
             open_cases = [i for i in open_cases if i not in failed]
         worker.finish()
-        return [_caught(worker.results, *run) for run in runs]
+        return [_caught(worker.results, FULL, *run) for run in runs]
 
 
 def _caught(
     results: dict[str, CaseResult],
+    form: str,
     name: str,
     keys: Sequence[str],
     problem: str,
     witnesses: Sequence[str],
 ) -> Caught:
-    found = Caught(name, problem=problem, ran=len(keys))
+    found = Caught(name, problem=problem, ran=len(keys), form=form)
     mine = {results[k].id: results[k] for k in keys if k in results}
     found.failed = [i for i, r in mine.items() if r.verdict is Verdict.FAIL]
     found.errors = [f"{i}: {r.reason}" for i, r in mine.items() if r.verdict is Verdict.ERROR]
-    for witness in witnesses[:1]:
+    counts = list(witnesses[:1])
+    if form == TEN_LINES:
+        counts = [w for w in witnesses if w in found.failed] or counts
+    for witness in counts[:1]:
         result = mine.get(witness)
         if result is not None:
             found.witness, found.verdict = witness, str(result.verdict)
@@ -145,6 +159,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--search",
         action="store_true",
         help="look for a fault for every case that none is known for (for faults.toml, also_fails)",
+    )
+    parser.add_argument(
+        "--form",
+        choices=FORMS,
+        action="append",
+        help="only with this form of the profile (both; with --full the full one)",
     )
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument(
@@ -178,10 +198,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     _print(rows, arguments.full)
     broken = [r for r in rows if not r.fault.startswith("null ")]
+    forms = len({r.form for r in broken})
     uncaught = [r for r in broken if not _is_caught(r)]
     missed = [r for r in uncaught if not _excused(r)]
     for row in uncaught:
-        print(f"{'not judged' if _excused(row) else 'MISSED'} {row.fault}: {_excused(row)}")
+        word = "not judged" if _excused(row) else "MISSED"
+        print(f"{word} {row.fault}, {row.form}: {_excused(row) or row.verdict}")
     errors = [f"ERROR with {row.fault}: {why}" for row in rows for why in row.errors]
     for line in errors:
         print(line)
@@ -190,7 +212,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"cases that no fault makes fail: {', '.join(never)}")
     caught = len(broken) - len(uncaught)
     print(
-        f"{time.monotonic() - started:.0f} s; {len(broken)} faults, {caught} caught, "
+        f"{time.monotonic() - started:.0f} s; {len({r.fault for r in broken})} faults with "
+        f"{forms} {'forms' if forms > 1 else 'form'} of the profile, {caught} caught, "
         f"{len(uncaught) - len(missed)} not judged; cases that never fail: {len(never)}"
     )
     # An ERROR is the tester's own doing, whatever the router did.
@@ -225,22 +248,27 @@ def _save(path: Path | None, rows: Sequence[Caught]) -> None:
 def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught]) -> None:
     """Add to the rows what they lack, and save them."""
     jobs, everything = arguments.jobs, not arguments.faults
-    done = {row.fault for row in rows}
-    left = [name for name in chosen if name not in done]
-    for found in _hunt_all(left, jobs, arguments.full):
-        rows += found
-        _save(arguments.json, rows)
+    done = {(row.fault, row.form) for row in rows}
+    forms = arguments.form or ([FULL] if arguments.full else FORMS)
+    for form in forms:
+        left = [name for name in chosen if (name, form) not in done]
+        for found in _hunt_all(left, jobs, arguments.full, form):
+            rows += found
+            _save(arguments.json, rows)
     if arguments.search:
         _search(rows, jobs)
+    everything = everything and FULL in forms
     if everything:
         _nulls(rows, jobs)
-    again = _worth_another_try(rows, nulls=everything)
-    if again:
-        # Some faults show only now and then: what they did not do once they may do twice.
-        print(f"once more: {', '.join(again)}", file=sys.stderr)
-        _take_better(rows, [row for found in _hunt_all(again, jobs, False) for row in found])
+    for form in forms:
+        again = _worth_another_try([r for r in rows if r.form == form], nulls=everything)
+        if again:
+            # Some faults show only now and then: what they did not do once they may do twice.
+            print(f"once more: {', '.join(again)}", file=sys.stderr)
+            tried = _hunt_all(again, jobs, False, form)
+            _take_better(rows, [row for found in tried for row in found])
     order = {name: number for number, name in enumerate(faults())}
-    rows.sort(key=lambda row: order.get(row.fault, len(order)))
+    rows.sort(key=lambda row: (order.get(row.fault, len(order)), row.form))
     _save(arguments.json, rows)
 
 
@@ -248,7 +276,7 @@ def _worth_another_try(rows: Sequence[Caught], *, nulls: bool) -> list[str]:
     """Faults that were missed, and those that should have made a case fail which never did."""
     broken = [r for r in rows if r.fault in faults()]
     chosen = [r.fault for r in broken if not _is_caught(r) and not _excused(r)]
-    never = set(_never_failing(rows)) if nulls else set()
+    never = set(_never_failing(rows)) if nulls and all(r.form == FULL for r in rows) else set()
     ran = {row.fault for row in rows}
     for name, fault in faults().items():
         if name in ran and never & {*fault.witnesses, *fault.also_fails} and name not in chosen:
@@ -258,9 +286,9 @@ def _worth_another_try(rows: Sequence[Caught], *, nulls: bool) -> list[str]:
 
 def _take_better(rows: list[Caught], second: Sequence[Caught]) -> None:
     """In place of a row, that of a second try where it caught what the first did not."""
-    tries = {row.fault: row for row in second}
+    tries = {(row.fault, row.form): row for row in second}
     for place, row in enumerate(rows):
-        other = tries.get(row.fault)
+        other = tries.get((row.fault, row.form))
         if other is None:
             continue
         kept = row if _is_caught(row) or not _is_caught(other) else other
@@ -269,15 +297,15 @@ def _take_better(rows: list[Caught], second: Sequence[Caught]) -> None:
         rows[place] = kept
 
 
-def _hunt_all(names: Sequence[str], jobs: int, full: bool) -> Iterator[list[Caught]]:
+def _hunt_all(names: Sequence[str], jobs: int, full: bool, form: str) -> Iterator[list[Caught]]:
     """Spread the faults over processes, by profile."""
     by_profile: dict[str, list[str]] = {}
     for name in names:
         by_profile.setdefault(faults()[name].profile, []).append(name)
-    tasks: list[tuple[str, list[str], bool]] = []
+    tasks: list[tuple[str, list[str], bool, tuple[str, ...], str]] = []
     for profile, mine in by_profile.items():
         parts = -(-len(mine) // PORTION) if full else min(jobs, len(mine))
-        tasks += [(profile, mine[i::parts], full) for i in range(parts)]
+        tasks += [(profile, mine[i::parts], full, (), form) for i in range(parts)]
     return each_apart(jobs, hunt, tasks)
 
 
@@ -304,7 +332,7 @@ def _nulls(found: list[Caught], jobs: int) -> None:
 
 def _merge(found: list[Caught], rows: Sequence[Caught]) -> None:
     """Add what the search for failing cases saw to the rows of its faults."""
-    by_fault = {row.fault: row for row in found}
+    by_fault = {row.fault: row for row in found if row.form == FULL}
     for row in rows:
         mine = by_fault.get(row.fault)
         if mine is not None:
@@ -321,6 +349,8 @@ def _excused(row: Caught) -> str:
         return fault.undetected
     if main is not None and main.slow:
         return f"its main witness {main.id} is slow"
+    if row.form == TEN_LINES and fault.unsaid:
+        return fault.unsaid
     return "" if row.witness else "no witness that a default run can run"
 
 
@@ -330,21 +360,23 @@ def _is_caught(row: Caught) -> bool:
 
 
 def _never_failing(rows: Sequence[Caught]) -> list[str]:
-    failing = {identifier for row in rows for identifier in row.failed}
+    failing = {identifier for row in rows for identifier in row.failed if row.form == FULL}
     known = [c.purpose.id for name in PROVEN for c in applicable(load_profile(name), cases())]
     return [identifier for identifier in dict.fromkeys(known) if identifier not in failing]
 
 
 def _print(rows: Sequence[Caught], full: bool) -> None:
     console = Console(width=max(Console().width, 100))
-    table = Table("fault", "witness", "verdict", "cases that fail", "why the witness fails")
+    table = Table(
+        "fault", "profile", "witness", "verdict", "cases that fail", "why the witness fails"
+    )
     for row in rows:
         fails = f"{len(row.failed)} of {row.ran}"
         if full and len(row.failed) * 10 > row.ran and not row.fault.startswith("null "):
             fails += " (!)"
         why = row.problem or row.reason or "no witness among the cases"
         shown = row.verdict + (" (at the fence)" if row.at_fence else "")
-        table.add_row(row.fault, row.witness, shown, fails, escape(why[:300]))
+        table.add_row(row.fault, row.form, row.witness, shown, fails, escape(why[:300]))
     console.print(table)
 
 

@@ -36,10 +36,10 @@ from ..judges.expectation import (
 from ..judges.template import decode
 from ..judges.tester import Received, TesterJudge
 from ..links import xot
-from ..links.circuits import Circuit
+from ..links.circuits import Circuit, PacketUnit
 from ..links.hdlc import Line
 from ..links.loop import Loop
-from ..links.xot import Connection, LinkError, Listener
+from ..links.xot import Connection, LinkError, Listener, Unit
 from ..profile import Profile
 from . import ending
 from .agreement import acceptance, values_of
@@ -296,6 +296,11 @@ class Bench(Answers):
         if isinstance(connection, Circuit):
             return self._channel_side(self.lines[at], connection)
         return self._side(name, connection)
+
+    def waiting_calls(self) -> list[Unit | PacketUnit]:
+        """The first packets on what the router has opened and accept() has not taken yet."""
+        opened = [one for waiting in self._waiting.values() for one in waiting]
+        return [unit for one in opened for unit in one.received[:1]]
 
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has called there and accept() has not taken that call yet."""

@@ -3,9 +3,10 @@
 
 A router may refuse a Call for want of a logical channel or for congestion, by a Clear or a close
 of TCP, where as many calls are up as it takes. What the profile says counts (limits.calls). If it
-does not say, a refused Call beside others that are up shows it; one that stands alone never does.
+does not say, a refused Call beside others that are up shows it; one that stands alone never does,
+and neither does one that had arrived at B: the router had room for it.
 Calls that ended a moment ago count too, as the router may not be done with them: then the tester
-tries again.
+tries again, the call or the whole case.
 """
 
 from __future__ import annotations
@@ -97,10 +98,14 @@ class Rooms:
             try:
                 return attempt()
             except NoChannel as full:
-                late = attempts >= LEAST_ATTEMPTS and time.monotonic() > last
-                if late or not full.passing:
+                if not full.passing:
                     raise
+                if attempts >= LEAST_ATTEMPTS and time.monotonic() > last:
+                    break
                 self._bench.loop.wait(lambda: False, PAUSE_SECONDS)
+        self.note_ended()
+        self._ended.clear()
+        return attempt()
 
     def up(self, *, but: Side | None = None) -> int:
         """Calls that may be up at the router, one side of the tester left out."""
@@ -128,6 +133,8 @@ class Rooms:
         calling = [side for side in self._opened if side.unanswered_call is not None]
         if not calling or not _turned_down(calling[-1], dte=self._bench.declared("R-DTE")):
             return None
+        if self._arrived_at_b(calling[-1]):
+            return None
         return calling[-1] if self._may_refuse(calling[-1]) else None
 
     def refuse(self, side: Side) -> None:
@@ -152,6 +159,17 @@ class Rooms:
                 "how many it takes",
                 passing=limit is not None or not up,
             )
+
+    def _arrived_at_b(self, side: Side) -> bool:
+        """Whether the Call that this side sent last has been passed on to the called side."""
+        call = side.connection.sent[-1]
+        mine = decode(call.packet).fields.get("user_data")
+        accepted = [unit for one in self._accepted for unit in one.units[:1]]
+        for first in (*accepted, *self._bench.waiting_calls()):
+            other = decode(first.packet).fields.get("user_data")
+            if mine == other if mine else first.time >= call.time:
+                return True
+        return False
 
     def _may_refuse(self, side: Side | None) -> bool:
         limit = self._bench.profile.limits.calls

@@ -19,7 +19,7 @@ from scapy_x25 import (
 from ..judges.template import Lacks, decode, lacks
 from ..judges.values import between
 from ..sides.agreement import DEFAULTS, offer_of
-from ..sides.bench import Bench
+from ..sides.bench import Bench, Inconclusive
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
 from .clearing import AnySide
@@ -59,7 +59,15 @@ def accepted(
 
 def trusts_the_ends(bench: Bench) -> bool:
     """Whether the checks of a call may be left to its ends (section 6.2 of RFC 1613)."""
-    return bench.model == "splice" or (bench.model == "end-to-end" and bench.declared("N-TRUST"))
+    return bench.model in ("splice", "end-to-end")
+
+
+def needs_trust(bench: Bench, what: str) -> None:
+    """An error was left to the ends. Raises Inconclusive where the profile does not say so."""
+    bench.remark(f"{what} passed on")
+    if bench.model == "end-to-end" and not bench.declared("N-TRUST"):
+        bench.fence()
+        raise Inconclusive(f"{what} passed on: the profile should declare N-TRUST")
 
 
 # values in force

@@ -188,7 +188,7 @@ def _call_among_others(bench: Bench, note: str) -> Call:
             b = called
             break
         called.allow(ANYTHING)
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a.expect(CallAccepted(), note=note)
     return Call(bench, a, b)
 

@@ -134,7 +134,7 @@ def call_arrived(bench: Bench, a: Side) -> bool:
 def connects(bench: Bench, a: Side, incoming: X25) -> None:
     """The call of A arrives at B as the template says, both ends can send, and A ends it."""
     b: AnySide = bench.incoming(incoming) if bench.two_sided else AbsentSide()
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a.expect(CallAccepted())
     call = Call(bench, a, b)
     call.fence()

@@ -196,7 +196,7 @@ def go_on(scene: Scene) -> None:
 
 def answer(scene: Scene, *, called: Side, calling: Side) -> None:
     """B accepts the pending call."""
-    called.send(CallAccepted())
+    called.send(called.acceptance)
     calling.expect(CallAccepted())
     Call(scene.bench, calling, called).fence()
 
@@ -223,7 +223,7 @@ def is_free(scene: Scene) -> None:
         bench.fence()
         return
     b: AnySide = bench.incoming() if bench.two_sided else AbsentSide()
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     side.expect(CallAccepted())
     side.numbering.reset()
     Call(bench, side, b).fence()

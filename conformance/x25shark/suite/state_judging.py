@@ -192,7 +192,7 @@ def _answered_or_cleared(scene: Scene, clear: Packet) -> None:
     remote = ClearIndication(cause=bench.remote_clear)
     a, b = (scene.side, other) if scene.state == "p2" else (other, scene.side)
     of_a, of_b = (clear, remote) if scene.state == "p2" else (remote, clear)
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     came = a.expect(CallAccepted(), of_a, CLOSED)
     if isinstance(came, CallAccepted):
         Call(bench, a, b).fence()
@@ -241,7 +241,7 @@ def _call_comes_about(scene: Scene) -> None:
     """p1: the Call that was sent arrives, and is answered."""
     bench, side = scene.bench, scene.side
     b: AnySide = bench.incoming() if bench.two_sided else AbsentSide()
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     side.expect(CallAccepted())
     Call(bench, side, b).fence()
 

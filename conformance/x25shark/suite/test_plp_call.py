@@ -15,6 +15,7 @@ from .calls import (
     agreed_by,
     arrives,
     behind_marker,
+    needs_trust,
     pending,
     trusts_the_ends,
     values_at_a,
@@ -254,7 +255,7 @@ def test_late_call_accepted(bench: Bench) -> None:
     a, b = pending(bench)
     with bench.preamble():
         time_out(bench, a, b)
-    b.send(CallAccepted(), ClearConfirmation())
+    b.send(b.acceptance, ClearConfirmation())
     bench.fence()
 
 
@@ -320,7 +321,7 @@ def passed_on_or_discarded(bench: Bench, a: Side, b: Side, packet: Packet) -> No
     """A splice may also leave the packet to B, or drop it; A can still be connected."""
     error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(21))
     b.allow(packet.copy())
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     if isinstance(a.expect(CallAccepted(), error, CLOSED), CallAccepted):
         end(Call(bench, a, b))
     else:
@@ -426,7 +427,7 @@ def test_user_data_of_17_octets(bench: Bench) -> None:
     a.send(bench.call_request(user_data=user_data))
     if trusts_the_ends(bench) and bench.went_on(a):
         give_up(a, bench.incoming(CallRequest(user_data=user_data)))
-        bench.remark("17 octets of user data were passed on")
+        needs_trust(bench, "17 octets of user data were")
     else:
         error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
         refused(bench, a, error)
@@ -680,7 +681,7 @@ def test_called_address_of_length_0(bench: Bench) -> None:
 @purpose("PLP-CALL-40")
 def test_accept_and_clear_of_b_in_one_segment(bench: Bench) -> None:
     a, b = pending(bench)
-    b.send(CallAccepted(), ClearRequest(cause=0, diagnostic=241))
+    b.send(b.acceptance, ClearRequest(cause=0, diagnostic=241))
     clear = ClearIndication(cause=0, diagnostic=241)
     if isinstance(a.expect(CallAccepted(), clear), CallAccepted):
         a.expect(clear)

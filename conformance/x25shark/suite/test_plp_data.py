@@ -220,7 +220,7 @@ def test_data_right_after_call_connected(bench: Bench) -> None:
         a.send(bench.call_request())
         b = bench.incoming() if bench.two_sided else None
         if b is not None:
-            b.send(CallAccepted())
+            b.send(b.acceptance)
         a.expect(CallAccepted())
     a.send_data(b"at once")
     if b is None:

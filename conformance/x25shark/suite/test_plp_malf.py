@@ -88,7 +88,7 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
 
     Cut inside a field it is refused or discarded; B sees none of these Calls, its next one is
     that of the fence. Cut inside the user data the call comes about with what is left of it.
-    A splice needs the called address alone, and may pass on what is whole up to there.
+    A splice needs the addresses alone, and may pass on what is whole up to there.
     """
     user_data = b"\xc0" + bytes(range(1, 15))
     dte = [Marker(value=0x0F), FacilityD(code=0xC9, value=bytes.fromhex("04 12 34"))]
@@ -96,7 +96,7 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
     fields = len(whole) - len(user_data)
     refused_at = fields
     if bench.model == "splice":
-        refused_at = 4 + (len(bench.called_address) + 1) // 2
+        refused_at = 4 + (len(bench.called_address + bench.profile.addresses.a) + 1) // 2
         for octets in range(refused_at, fields):
             refused_or_passed(bench, whole[:octets])
     for octets in range(3, refused_at):

@@ -33,7 +33,7 @@ def test_call_of_modulo_128(bench: Bench) -> None:
     a = bench.connect(modulus=128)
     a.send(bench.call_request())
     b = bench.incoming()
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a.expect(CallAccepted(modulo=2))
     Call(bench, a, b).fence()
 
@@ -121,7 +121,7 @@ def test_mixed_modulo_lowers_the_window(bench: Bench) -> None:
         return
     small = between(1, 7)
     b = bench.incoming(CallRequest(modulo=1, facilities=[WindowSize(called=small, calling=small)]))
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     told = between(1, 20 if bench.model == "local" else 7)
     connected = [CallAccepted(modulo=2, facilities=[WindowSize(called=told, calling=told)])]
     if bench.model == "local":

@@ -118,7 +118,7 @@ def test_calls_in_both_directions(bench: Bench) -> None:
         request = bench.call_request(called=addresses.a, calling=addresses.b)
         b.send(request)
         a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
-        a.send(CallAccepted())
+        a.send(a.acceptance)
         b.expect(CallAccepted())
         back.append(Call(bench, b, a))
     calls = there + back

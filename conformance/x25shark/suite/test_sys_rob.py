@@ -212,7 +212,7 @@ def accept_all(bench: Bench) -> None:
         b = bench.accept()
         b.allow(ANYTHING)
         first_packet(b)
-        b.send(CallAccepted())
+        b.send(b.acceptance)
 
 
 @purpose("SYS-ROB-08")

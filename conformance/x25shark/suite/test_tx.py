@@ -28,7 +28,7 @@ def test_channel_of_the_line(bench: Bench) -> None:
     request = bench.call_request()
     a.send(request)
     b = bench.incoming(IncomingCall(lcn=between(*bench.lines["b"].profile.lcn)))
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     connected = a.expect(CallAccepted())
     assert connected is not None
     bench.settle(a, b, request, connected)
@@ -47,7 +47,7 @@ def test_equal_channels_of_xot(bench: Bench) -> None:
     a.send(request)
     assert isinstance(first.b, Side)
     b = bench.incoming(IncomingCall(lcn=not_in(first.b.lcn)))
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     connected = a.expect(CallAccepted())
     assert connected is not None
     bench.settle(a, b, request, connected)

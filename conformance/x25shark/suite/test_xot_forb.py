@@ -148,7 +148,7 @@ def test_spare_clear_confirmation(bench: Bench) -> None:
     a.send(ClearConfirmation(), bench.call_request())
     if not bench.two_sided or bench.went_on(a):
         b = arrives(bench)
-        b.send(CallAccepted())
+        b.send(b.acceptance)
         if a.expect(CallAccepted(), *([] if bench.two_sided else [CLOSED])) is not None:
             Call(bench, a, b).fence()
     else:

@@ -40,7 +40,7 @@ def test_well_formed_header(bench: Bench) -> None:
             user_data=request.user_data,
         )
     )
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a.expect(CallAccepted())
     Call(bench, a, b).fence()
 

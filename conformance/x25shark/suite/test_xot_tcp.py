@@ -82,7 +82,7 @@ def test_one_octet_per_segment(bench: Bench) -> None:
     send(a.unit_of(request))
     if bench.two_sided:
         b = bench.incoming(IncomingCall(user_data=request.user_data))
-        b.send(CallAccepted())
+        b.send(b.acceptance)
     a.expect(CallAccepted())
     for number in range(3):
         octets = b"octet by octet %d" % number
@@ -105,7 +105,7 @@ def test_header_split_in_the_length(bench: Bench) -> None:
     pause(bench, 0.05)
     a.send_octets(unit[3:])
     b = arrives(bench)
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a.expect(CallAccepted())
     Call(bench, a, b).fence()
 
@@ -180,7 +180,7 @@ def test_accept_and_data_in_one_segment(bench: Bench) -> None:
     a.send(bench.call_request())
     b = bench.incoming()
     octets = bench.record(60)
-    b.send(CallAccepted(), b.data(octets))
+    b.send(b.acceptance, b.data(octets))
     a.expect(CallAccepted())
     a.expect_message(octets, p_s=0)
     Call(bench, a, b).fence()
@@ -251,7 +251,7 @@ def test_loss_before_the_answer(bench: Bench) -> None:
     b = bench.incoming()
     a.reset_tcp()
     came = b.expect(ClearIndication(), CLOSED)
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     if came is not None:
         b.send(ClearConfirmation())
     bench.fence()
@@ -380,7 +380,7 @@ def second_call(call: Call) -> Call | None:
         a.wait_until(lambda: bench.is_called() or a.connection.end is not None)
         if bench.is_called() or a.connection.end is None:
             b = bench.incoming()
-            b.send(CallAccepted())
+            b.send(b.acceptance)
     if a.expect(CallAccepted(), CLOSED) is None:
         bench.remark("the connection is closed at the second call")
         return None
@@ -486,7 +486,7 @@ def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
         listener.heed()
     bench.further.allow(IncomingCall(user_data=requests[0].user_data), is_withdrawn)
     b = bench.incoming(IncomingCall(user_data=requests[1].user_data))
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a2.expect(CallAccepted())
     a.expect(ClearConfirmation(), CLOSED)
     Call(bench, a2, b).fence()

@@ -59,14 +59,14 @@ def test_lcn_0(bench: Bench) -> None:
     def is_taken(b: Side) -> None:
         bench.remark("a Call with LCN 0 is taken")
         b.allow(ClearIndication())
-        b.send(CallAccepted())
+        b.send(b.acceptance)
 
     bench.further.allow(IncomingCall(user_data=strange.user_data), is_taken)
     a2 = bench.connect()
     request = bench.call_request()
     a2.send(request)
     b = arrives(bench, IncomingCall(user_data=request.user_data))
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a2.expect(CallAccepted())
     bench.fence()
 
@@ -146,7 +146,7 @@ def test_lcn_of_the_answer(bench: Bench) -> None:
     a.send(bench.call_request())
     b = bench.incoming()
     b.lcn = 77
-    b.send(CallAccepted())
+    b.send(b.acceptance)
     a.expect(CallAccepted())
     call = Call(bench, a, b)
     for _ in range(10):

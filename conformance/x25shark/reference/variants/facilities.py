@@ -63,6 +63,12 @@ def change_connected(patch: Patch, change: Callable[[Channel, Call], None]) -> N
         original(channel, answer)
 
 
+def add(packet: Call, facility: Facility) -> None:
+    """Add a facility where there is room for it (X.25 5.2.2)."""
+    if len(packet.facilities.encode()) + len(facility.octets) <= fields.LONGEST:
+        packet.facilities.items.append(facility)
+
+
 def without(facilities: Facilities, *codes: int) -> None:
     facilities.items = [item for item in facilities.items if item.code not in codes]
 
@@ -173,7 +179,7 @@ def only_what_differs(patch: Patch) -> None:
 def throughput_at_b(patch: Patch) -> None:
     def change(relay: Relay, offered: Call) -> None:
         if offered.facilities.get(THROUGHPUT) is None:
-            offered.facilities.items.append(one(THROUGHPUT, 0xAA))
+            add(offered, one(THROUGHPUT, 0xAA))
 
     change_offer(patch, change)
 
@@ -183,7 +189,7 @@ def throughput_at_a(patch: Patch) -> None:
     def change(channel: Channel, answer: Call) -> None:
         call: Call = vars(channel.user)["call"]
         if call.facilities.get(THROUGHPUT) is None and answer.facilities.get(THROUGHPUT) is None:
-            answer.facilities.items.append(one(THROUGHPUT, 0xAA))
+            add(answer, one(THROUGHPUT, 0xAA))
 
     change_connected(patch, change)
 
@@ -206,7 +212,7 @@ def lower_throughput(patch: Patch) -> None:
 def defaults_spelled_out(patch: Patch) -> None:
     def change(relay: Relay, offered: Call) -> None:
         if offered.facilities.get(fields.FAST_SELECT) is None:
-            offered.facilities.items.append(one(fields.FAST_SELECT, 0))
+            add(offered, one(fields.FAST_SELECT, 0))
 
     change_offer(patch, change)
 

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Call set-up and fast select: addresses, answers, refusals, routes (X.25 4.1, 5.2, 6.16, 6.24)."""
+
+from dataclasses import replace
+
+from .. import addresses, codec
+from ..addresses import NO_ADDRESSES, Addresses
+from ..channel import Channel
+from ..codec import Call, Clear
+from ..codes import ClearCause, Diag, PacketError, Type
+from ..connection import Connection
+from ..facilities import CALLED_LINE_MODIFIED, Facilities, Facility
+from ..ports import Wire
+from ..relay import Relay
+from ..relay_splice import SpliceRelay
+from ..router import Router
+from ..routes import Destination, Route
+from ..tables import P
+from .facilities import add, change_connected, change_offer, one
+from .registry import Original, Patch, variant
+
+PUT_IN = "3199999"
+
+
+# addresses of the two packets
+
+
+@variant("MAY-CALL-01")
+def no_addresses_in_the_answer(patch: Patch) -> None:
+    def change(_channel: Channel, answer: Call) -> None:
+        if answer.facilities.get(CALLED_LINE_MODIFIED) is None:
+            answer.addresses = NO_ADDRESSES
+
+    change_connected(patch, change)
+
+
+@variant("MAY-CALL-02")
+def addresses_in_the_answer(patch: Patch) -> None:
+    def change(channel: Channel, answer: Call) -> None:
+        call: Call = vars(channel.user)["call"]
+        if not answer.addresses.called and not answer.addresses.a_bit:
+            answer.addresses = call.addresses
+
+    change_connected(patch, change)
+
+
+@variant("MAY-CALL-03")
+def three_octets(patch: Patch) -> None:
+    @patch.wrap(Channel, "encode_accept")
+    def encode_accept(original: Original, channel: Channel, answer: Call) -> bytes:
+        asked: Call = vars(channel.user)["call"]
+        pairs = {item.code: item.value for item in asked.facilities.items}
+        same = all(pairs.get(item.code) == item.value for item in answer.facilities.items)
+        octets: bytes = original(channel, answer)
+        if same and not answer.addresses.called and not answer.user_data:
+            return octets if answer.facilities.marked else octets[:3]
+        return octets
+
+
+@variant("MAY-CALL-04")
+def calling_address_put_in(patch: Patch) -> None:
+    def change(_relay: Relay, offered: Call) -> None:
+        if not offered.addresses.calling and not offered.addresses.a_bit:
+            offered.addresses = offered.addresses._replace(calling=PUT_IN)
+
+    change_offer(patch, change)
+
+    @patch.wrap(SpliceRelay, "offer")
+    def offer(original: Original, relay: SpliceRelay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        change(relay, offered)
+        offered.octets = codec.encode_call(Type.CALL, offered)
+        return offered
+
+
+@variant("MAY-CALL-05")
+def line_address_modified(patch: Patch) -> None:
+    """The answer of a rewritten address says which address was reached."""
+
+    @patch.wrap(Relay, "connected_packet")
+    def connected_packet(original: Original, relay: Relay, accept: Call) -> Call:
+        connected: Call = original(relay, accept)
+        if connected.facilities.get(CALLED_LINE_MODIFIED) is None:
+            called = relay.offered.addresses.called
+            connected.addresses = Addresses(called, "", connected.addresses.a_bit)
+            connected.facilities.items.insert(0, one(CALLED_LINE_MODIFIED, 0x0F))
+        return connected
+
+
+# refusals
+
+
+def other_refusal(patch: Patch, of: int, cause: int, diagnostic: int) -> None:
+    """Another cause and diagnostic in place of those of a refusal of this router."""
+
+    @patch.wrap(Channel, "emit_clear")
+    def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
+        mine = not clear.by_peer and clear.cause == of
+        original(channel, replace(clear, cause=cause, diagnostic=diagnostic) if mine else clear)
+
+
+@variant("MAY-CALL-06")
+def out_of_order(patch: Patch) -> None:
+    other_refusal(patch, ClearCause.NOT_OBTAINABLE, ClearCause.OUT_OF_ORDER, Diag.CALLED_ADDRESS)
+
+
+@variant("MAY-CALL-07")
+def unknown_dnic(patch: Patch) -> None:
+    other_refusal(patch, ClearCause.NOT_OBTAINABLE, ClearCause.NOT_OBTAINABLE, 121)
+
+
+@variant("MAY-CALL-08")
+def congestion(patch: Patch) -> None:
+    cause = ClearCause.NETWORK_CONGESTION
+    other_refusal(patch, ClearCause.OUT_OF_ORDER, cause, Diag.TEMPORARY_ROUTING)
+
+
+@variant("MAY-CALL-09")
+def not_obtainable(patch: Patch) -> None:
+    other_refusal(patch, ClearCause.OUT_OF_ORDER, ClearCause.NOT_OBTAINABLE, Diag.NONE)
+
+
+@variant("MAY-CALL-10")
+def default_route(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Original, router: Router, channel: Channel, call: Call) -> None:
+        if call.addresses.called or call.addresses.a_bit:
+            original(router, channel, call)
+            return
+        b = Destination("", "127.0.25.3", 1998)
+        route = Route(prefix="", to=b, model=router.settings.model)
+        user = router.user_for(route, channel)
+        router.circuits.add(user)
+        channel.user = user
+        user.call_received(channel, call)
+
+
+@variant("MAY-CALL-11")
+def too_much_user_data(patch: Patch) -> None:
+    """A Call with too many octets of user data asks for a facility: fast select."""
+
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        called = channel.p is P.CALL_RECEIVED and diagnostic == Diag.TOO_LONG
+        original(channel, diagnostic, ClearCause.INVALID_FACILITY if called else cause)
+
+
+@variant("MAY-CALL-12")
+def a_bit_discarded(patch: Patch) -> None:
+    @patch.wrap(Channel, "gfi_is_valid")
+    def gfi_is_valid(original: Original, channel: Channel, octets: bytes, packet_type: int) -> bool:
+        if packet_type == Type.CALL and octets[0] & 0x80 and not channel.settings.toa:
+            return False
+        return bool(original(channel, octets, packet_type))
+
+
+@variant("MAY-CALL-13")
+def a_bit_is_an_invalid_gfi(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        general = diagnostic == Diag.TOA_NPI_NOT_SUBSCRIBED
+        original(channel, Diag.INVALID_GFI if general else diagnostic, cause)
+
+
+@variant("MAY-CALL-14")
+def no_way_back(patch: Patch) -> None:
+    @patch.wrap(Router, "refusal")
+    def refusal(
+        original: Original, router: Router, route: Route, call: Call
+    ) -> tuple[int, int] | None:
+        caller = route.to.host == "127.0.25.2" and route.prefix == "41"
+        if caller:
+            return ClearCause.NETWORK_CONGESTION, Diag.TEMPORARY_ROUTING
+        found: tuple[int, int] | None = original(router, route, call)
+        return found
+
+
+@variant("MAY-CALL-15")
+def barred_without_a_reason(patch: Patch) -> None:
+    other_refusal(patch, ClearCause.ACCESS_BARRED, ClearCause.ACCESS_BARRED, 64)
+
+
+@variant("MAY-CALL-16")
+def closed_before_a_call(patch: Patch) -> None:
+    """What is no Call on a free channel ends the connection."""
+
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
+            channel.wire.close()
+        else:
+            original(channel, diagnostic, cause)
+
+
+@variant("MAY-CALL-17")
+def discarded_before_a_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
+            channel.discard()
+        else:
+            original(channel, diagnostic, cause)
+
+
+# destinations
+
+
+@variant("MAY-CALL-18")
+def another_attempt(patch: Patch) -> None:
+    """A destination that refuses TCP is tried once more before the call fails."""
+
+    @patch.wrap(Relay, "connect_failed")
+    def connect_failed(original: Original, relay: Relay, reason: str) -> None:
+        tried = vars(relay).setdefault("tried", set())
+        if relay.destination in tried:
+            original(relay, reason)
+            return
+        tried.add(relay.destination)
+        relay.destinations.insert(0, relay.destination)
+        relay.connect()
+
+
+@variant("MAY-CALL-19")
+def redirection_told(patch: Patch) -> None:
+    """B2 is told that the call was meant for another place, A that it came to another one."""
+    said = bytes((0x01, 7)) + bytes.fromhex("26000010")
+
+    @patch.wrap(Relay, "call_on")
+    def call_on(original: Original, relay: Relay, connection: Connection) -> None:
+        if relay.destination in relay.route.alternates:
+            octets = bytes((0xC3, len(said))) + said
+            add(relay.offered, Facility(0xC3, said, octets))
+        original(relay, connection)
+
+
+@variant("MAY-CALL-20")
+def hunted(patch: Patch) -> None:
+    @patch.wrap(Relay, "connected_packet")
+    def connected_packet(original: Original, relay: Relay, accept: Call) -> Call:
+        connected: Call = original(relay, accept)
+        if relay.destination in relay.route.alternates:
+            called = relay.call.addresses.called
+            connected.addresses = Addresses(called, "", connected.addresses.a_bit)
+            connected.facilities.items.insert(0, one(CALLED_LINE_MODIFIED, 0x07))
+        return connected
+
+
+# user data of answers
+
+
+@variant("MAY-CALL-21")
+def clear_user_data_dropped(patch: Patch) -> None:
+    @patch.wrap(Channel, "check_clear")
+    def check_clear(original: Original, channel: Channel, clear: Clear) -> None:
+        if channel.fast_select or channel.p is P.READY:
+            original(channel, clear)
+            return
+        clear.extended, clear.user_data, clear.facilities = False, b"", Facilities()
+
+
+@variant("MAY-CALL-22")
+def called_user_data_dropped(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_accept")
+    def check_accept(original: Original, relay: Relay, accept: Call, far: Channel) -> None:
+        if not far.fast_select:
+            accept.user_data = b""
+        original(relay, accept, far)
+
+
+@variant("MAY-CALL-23")
+def lengths_left_to_the_ends(patch: Patch) -> None:
+    patch.replace(codec, "USER_DATA_LONGEST", 256)
+    patch.replace(codec, "FAST_SELECT_LONGEST", 256)
+
+
+@variant("MAY-CALL-24")
+def remote_at_the_other_end(patch: Patch) -> None:
+    """A local procedure error at one end is a remote one at the other."""
+
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Original, relay: Relay, channel: Channel, clear: Clear) -> None:
+        if clear.by_peer and clear.cause == ClearCause.LOCAL_PROCEDURE_ERROR:
+            clear = replace(clear, cause=ClearCause.REMOTE_PROCEDURE_ERROR)
+        original(relay, channel, clear)
+
+
+# what a splice leaves to the ends
+
+
+@variant("MAY-CALL-25")
+def digits_left_to_the_ends(patch: Patch) -> None:
+    patch.replace(Router, "check_addresses", lambda router, parties: None)
+
+
+@variant("MAY-CALL-26")
+def fields_left_to_the_ends(patch: Patch) -> None:
+    """A Call that ends behind its addresses is passed on."""
+
+    @patch.wrap(codec, "parse_call")
+    def parse_call(original: Original, octets: bytes) -> Call:
+        try:
+            call: Call = original(octets)
+        except PacketError:
+            call = Call(codec.modulo_of(octets), codec.lcn_of(octets), octets=octets)
+            call.addresses, _ = addresses.parse(octets, 3, octets[0] & codec.Q_BIT != 0)
+        return call
+
+
+@variant("MAY-CALL-27")
+def slow_to_call(patch: Patch) -> None:
+    """The Call goes to B a moment after the connection to it is open."""
+
+    @patch.wrap(Relay, "connected")
+    def connected(original: Original, relay: Relay, wire: Wire) -> Connection:
+        connection = relay.router.new_connection(wire, accepted=False)
+        relay.pending = None
+
+        def call() -> None:
+            if relay.near.p is P.CALL_RECEIVED and not connection.over:
+                relay.call_on(connection)
+            else:
+                connection.wire.close()
+
+        relay.router.timers.start(0.1, call)
+        return connection

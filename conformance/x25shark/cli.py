@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from . import __version__
 
 if TYPE_CHECKING:
+    from .profile import Profile
     from .results import CaseResult, Results
 
 DEFAULT_DIRECTORY = "x25shark-report"
@@ -192,11 +195,22 @@ output_option = click.option(
 @click.option(
     "--inconclusive-ok", is_flag=True, help="Exit status 0 even if cases are INCONCLUSIVE."
 )
+@click.option("--dry-run", is_flag=True, help="Say what would run, and what that costs.")
+@click.option(
+    "--watch",
+    is_flag=False,
+    flag_value=".",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="[PATH]",
+    help="Run again when a file under PATH changes: first what did not pass.",
+)
 def run(
     router: str,
     output: Path,
     select: str,
     last_failed: bool,
+    dry_run: bool,
+    watch: Path | None,
     slow: bool,
     judge: str,
     seed: int,
@@ -215,14 +229,24 @@ def run(
     evidence, 4 the tester failed or the judges disagree, 5 INCONCLUSIVE cases, 130 interrupted.
     """
     from .profile import ProfileError, load_profile
+    from .run import plan
 
     try:
-        load_profile(router)
+        profile = load_profile(router)
     except ProfileError as error:
         fail(2, str(error))
-    _writable(output)
     if last_failed:
         select = _failed_last(output, select)
+    cases, files = _suite(select)
+    going = plan.make(profile, cases, slow=slow, repeat=repeat)
+    if dry_run:
+        click.echo("\n".join([*going.described(), going.summary()]))
+        return
+    _writable(output)
+    if watch is not None:
+        _watch(profile, watch, output, select)
+    if not os.environ.get("CI"):
+        click.echo(going.summary())
     arguments = ["--router", router, "--x25shark-output", str(output), "--judge", judge]
     arguments += ["--case-seed", str(seed)]
     arguments += ["--select", select] if select else []
@@ -235,7 +259,6 @@ def run(
     arguments += ["--stop-on-fail"] if stop_on_fail else []
     arguments += ["--keep-going"] if keep_going else []
     arguments += ["--inconclusive-ok"] if inconclusive_ok else []
-    files = _suite_files(select)
     from .run.session import SessionError, run_suite
 
     try:
@@ -244,14 +267,16 @@ def run(
         fail(error.status, str(error))
 
 
-def _suite_files(select: str) -> list[str]:
-    """The modules that hold what is selected; ends the command where it names nothing."""
+def _suite(expression: str) -> tuple[list[str], list[str]]:
+    """The selected cases, and the modules to load; ends the command where it names nothing."""
     from .suite import index
-    from .suite.selection import SelectionError, needed
+    from .suite.selection import SelectionError, needed, select
 
     known = list(index.modules())
+    if not expression:
+        return known, index.files_for(known)
     try:
-        return index.files_for(needed(select, known) if select else known)
+        return select(expression, known), index.files_for(needed(expression, known))
     except SelectionError as error:
         fail(2, str(error))
 
@@ -279,16 +304,49 @@ def _results(directory: Path, detailed: str = "") -> Results:
 
 
 def _failed_last(directory: Path, select: str) -> str:
-    from .catalogue import catalogue
-    from .verdicts import Verdict
+    from .results import ResultsError
+    from .run.watching import not_passed
 
-    wanted = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
-    cases = _results(directory).cases
-    known = catalogue().purposes  # the sanity call of a router that is gone is no purpose
-    failed = [c.id for c in cases if c.verdict in wanted and c.id in known]
+    try:
+        failed = not_passed(directory)
+    except ResultsError as error:
+        fail(2, f"{error}. Run the suite first, or name the directory with --output")
     if not failed:
         fail(3, "nothing failed in the last run, so there is nothing to run again")
     return " ".join([*failed, *(w for w in select.replace(",", " ").split() if w.startswith("!"))])
+
+
+def _same_options(context: click.Context, *without: str) -> list[str]:
+    """The options of the command as they were given, but for these."""
+    given: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in without or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, tuple) else [value]:
+            given += [parameter.opts[0]] if one is True else [parameter.opts[0], str(one)]
+    return given
+
+
+def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn:
+    from .run.router import RouterError
+    from .run.watching import Files, Watching, restart
+
+    options = _same_options(click.get_current_context(), "watch", "select", "last_failed")
+    watching = Watching(
+        Files(place, output),
+        output,
+        select,
+        options,
+        again_ready=lambda: restart(profile, output / "router.log"),
+    )
+    try:
+        watching.run()
+    except RouterError as error:
+        fail(2, str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 @main.command("list")
@@ -298,11 +356,13 @@ def _failed_last(directory: Path, select: str) -> str:
     "--select", default="", metavar="EXPR", shell_complete=_complete_cases, help="Only these."
 )
 @click.option("--coverage", is_flag=True, help="The state tables: which cells have a case.")
-def list_cases(router: str, everything: bool, select: str, coverage: bool) -> None:
+@click.option("--cost", is_flag=True, help="Seconds that each case takes, about.")
+def list_cases(router: str, everything: bool, select: str, coverage: bool, cost: bool) -> None:
     """List the cases, and which of them apply to a router."""
     from .catalogue import catalogue, states
     from .profile import ProfileError, load_profile
     from .suite import index
+    from .suite.costs import seconds
     from .suite.selection import SelectionError
     from .suite.selection import select as selected
 
@@ -325,7 +385,8 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool) -> No
         state = "no case" if identifier not in implemented else ("-" if unmet else "runs")
         if state == "runs" and purpose.slow:
             state = "slow"
-        line = f"{identifier:{longest}} {state:8} {purpose.purpose}"
+        spent = f"{seconds(identifier):5.1f}s " if cost else ""
+        line = f"{identifier:{longest}} {state:8} {spent}{purpose.purpose}"
         click.echo(line if len(line) <= width else line[: width - 3] + "...")
     total = len(catalogue().purposes)
     click.echo(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")

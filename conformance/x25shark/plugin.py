@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .catalogue import Purpose
     from .results import CaseResult, Results
     from .run.campaign import Campaign
+    from .run.plan import Plan
 
 _ATTRIBUTE = "x25shark_purpose"
 
@@ -71,8 +72,8 @@ class UserInterface:
     results: Results | None = None
     problem: tuple[int, str] | None = None
 
-    def on_total(self, total: int) -> None:
-        """That many cases are selected."""
+    def on_plan(self, plan: Plan) -> None:
+        """What is selected, and what of it will run."""
 
     def on_start(self, purpose: Purpose) -> None:
         """A case starts."""
@@ -289,6 +290,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     from .report import files
     from .run.campaign import CampaignError
     from .run.observations import fault_of_ours
+    from .run.plan import make
 
     campaign = make_campaign(session.config)
     runner = Runner(session.config, campaign)
@@ -300,7 +302,10 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
             runner.ui.problem = (error.status, str(error))
         raise pytest.UsageError(str(error)) from None
     if isinstance(runner.ui, UserInterface):
-        runner.ui.on_total(len({m[0] for i in session.items if (m := purpose_of(i))}))
+        chosen = dict.fromkeys(m[0] for i in session.items if (m := purpose_of(i)))
+        options = campaign.options
+        going = make(options.profile, tuple(chosen), slow=options.slow, repeat=options.repeat)
+        runner.ui.on_plan(going)
     interrupted = False
     for item in dict.fromkeys(session.items):
         if purpose_of(item) is not None:

@@ -142,8 +142,10 @@ def _facility_matches(wanted: Packet, facility: Packet) -> bool:
     return True
 
 
-# Filters by the identity of the template, which is kept with it: an expectation's filter is asked for
+# Filters by the identity of the template, which is kept with it: an expectation asks for its filter
 # several times, and many expectations share templates.
+# Filters by the identity of the template, kept with it: an expectation asks for its filter several
+# times, and many expectations share templates.
 _written: dict[int, tuple[Packet, str]] = {}
 _MOST_WRITTEN = 4096
 

@@ -40,7 +40,7 @@ def _decoded(octets: bytes) -> Packet:
     return decode(octets)
 
 
-# The conversations that were decoded last, each with what it was made of: all rules look at the same.
+# The conversations decoded last, each with what it was made of: all rules look at the same ones.
 _latest: dict[Judge, tuple[object, list[tuple[bool, Packet, PacketView]]]] = {}
 
 

@@ -12,7 +12,7 @@ import shlex
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -260,6 +260,10 @@ def print_summary(results: Results, directory: Path, console: Console) -> None:
         _say(console, f"look closer: x25shark show {example}, x25shark open {example}")
 
 
+# Seconds of measured cost from which on it tells the pace of a run.
+_ENOUGH_SPENT = 0.5
+
+
 class Progress:
     """Progress of a running suite.
 
@@ -272,9 +276,19 @@ class Progress:
             progress.end("PLP-RST-04", Verdict.FAIL, "a Reset with cause 5 came")
     """
 
-    def __init__(self, total: int, console: Console, *, ci: bool | None = None) -> None:
+    def __init__(
+        self,
+        total: int,
+        console: Console,
+        *,
+        ci: bool | None = None,
+        costs: Mapping[str, float] | None = None,
+    ) -> None:
         self.counts: Counter[Verdict] = Counter()
         self.total = total
+        # Of the cases that count: what those without a verdict cost, and the others together.
+        self._waiting = None if costs is None else dict(costs)
+        self._spent = 0.0
         self._console = console
         self._quiet = bool(os.environ.get("CI")) if ci is None else ci
         self._started = time.monotonic()
@@ -285,12 +299,13 @@ class Progress:
                 BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[left]}", markup=False),
                 TextColumn("{task.fields[counts]}", markup=False),
                 TextColumn("{task.description}", markup=False),
                 console=console,
                 transient=True,
             )
-            self._task = self._bar.add_task("starting", total=total, counts="")
+            self._task = self._bar.add_task("starting", total=total, counts="", left="")
 
     def __enter__(self) -> Progress:
         if self._bar is not None:
@@ -316,21 +331,34 @@ class Progress:
             self._bar.update(self._task, description=one_line(text, 40))
 
     def end(self, case_id: str, verdict: Verdict, reason: str = "") -> None:
-        """A case has its verdict."""
-        self.counts[verdict] += 1
+        """A case has its verdict. One that was not to run does not count."""
+        counts = self._waiting is None or case_id in self._waiting
+        if self._waiting is not None:
+            self._spent += self._waiting.pop(case_id, 0.0)
+        self.counts[verdict] += counts
         done = self.counts.total()
         if self._bar is not None:
             short = {Verdict.PASS: "passed", Verdict.FAIL: "failed", Verdict.ERROR: "error"}
-            counts = [f"{self.counts[v]} {name}" for v, name in short.items() if self.counts[v]]
-            self._bar.update(self._task, completed=done, counts=", ".join(counts))
+            words = [f"{self.counts[v]} {name}" for v, name in short.items() if self.counts[v]]
+            left = self._left()
+            self._bar.update(self._task, completed=done, counts=", ".join(words), left=left)
         if verdict in ATTENTION:
             text = f"  {one_line(case_id, 80)}  {first_line(reason, 200)}".rstrip()
             if self._bar is not None:  # one line of the screen each; the summary says the rest
                 text = shorten(text, max(self._console.width - len(verdict.value), 20))
             _say(self._console, (verdict.value, STYLES[verdict]), text)
-        elif self._bar is None and not self._quiet and done % self._every == 0:
+        elif counts and self._bar is None and not self._quiet and done % self._every == 0:
             elapsed = time.monotonic() - self._started
-            _say(self._console, f"{done} of {self.total} cases, {elapsed:.0f} s: ", *self._line())
+            left = f", {self._left()}" if self._left() else ""
+            begin = f"{done} of {self.total} cases, {elapsed:.0f} s{left}: "
+            _say(self._console, begin, *self._line())
+
+    def _left(self) -> str:
+        """The time left, in words, by what the cases cost that are done; empty: not known yet."""
+        if not self._waiting or self._spent < _ENOUGH_SPENT:
+            return ""
+        pace = (time.monotonic() - self._started) / self._spent
+        return f"{max(pace * sum(self._waiting.values()), 1):.0f} s left"
 
     def _line(self) -> list[str | tuple[str, str]]:
         return _counts(self.counts)

@@ -15,12 +15,14 @@ import pytest
 
 from ..plugin import UI_PLUGIN, UserInterface
 from ..report.terminal import Progress, print_summary
+from ..suite.costs import seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..catalogue import Purpose
     from ..results import CaseResult
+    from .plan import Plan
 
 _UNUSED = (
     *("terminal", "cacheprovider", "logging", "faulthandler"),
@@ -54,8 +56,9 @@ class _Screen(UserInterface):
         self._console = console
         self.progress: Progress | None = None
 
-    def on_total(self, total: int) -> None:
-        self.progress = Progress(total, self._console)
+    def on_plan(self, plan: Plan) -> None:
+        costs = {case: plan.repeat * seconds(case) for case in plan.running}
+        self.progress = Progress(len(costs), self._console, costs=costs)
         self.progress.__enter__()
 
     def on_start(self, purpose: Purpose) -> None:

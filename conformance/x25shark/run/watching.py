@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`x25shark run --watch`: runs again when a file changes.
+
+First what did not pass the last time, then all that is selected. Each run is a process of its own,
+so that a change of the suite counts as well; one that is under way when a file changes is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from ..catalogue import catalogue
+from ..profile import Profile
+from ..results import ResultsError, read_results
+from ..verdicts import Verdict
+from .router import Router
+
+_INTERVAL = 0.2
+_LEFT_OUT = frozenset({"__pycache__", "node_modules", "target"})
+_AGAIN = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
+
+
+class Files:
+    """The state of all files under some place, but not under others."""
+
+    def __init__(self, place: Path, without: Path) -> None:
+        self._place = place
+        self._without = without.resolve()
+        self._state = self._look()
+
+    def _look(self) -> dict[str, tuple[int, int]]:
+        if self._place.is_file():
+            return dict(self._file(os.fspath(self._place)))
+        return dict(self._under(self._place))
+
+    def _file(self, path: str) -> Iterator[tuple[str, tuple[int, int]]]:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return
+        yield path, (status.st_mtime_ns, status.st_size)
+
+    def _under(self, folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            return
+        for entry in entries:
+            if entry.name.startswith(".") or entry.name in _LEFT_OUT:
+                continue
+            if not entry.is_dir(follow_symlinks=False):
+                yield from self._file(entry.path)
+            elif Path(entry.path).resolve() != self._without:
+                yield from self._under(Path(entry.path))
+
+    def changed(self) -> bool:
+        """Whether a file has come, gone or changed since it was asked last."""
+        before, self._state = self._state, self._look()
+        return before != self._state
+
+
+def not_passed(report: Path) -> list[str]:
+    """The cases of the last run that did not pass. Raises ResultsError."""
+    cases = read_results(report / "results.json", lambda _id, _verdict: False).cases
+    known = catalogue().purposes  # the sanity call of a router that is gone is no purpose
+    return [case.id for case in cases if case.verdict in _AGAIN and case.id in known]
+
+
+def run_once(options: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a run."""
+    code = "from x25shark.cli import main; main(prog_name='x25shark')"
+    return subprocess.Popen([sys.executable, "-c", code, "run", *options])
+
+
+class Watching:
+    """Runs, and runs again. select: the expression of what is wanted; options: all others.
+
+    begin starts a run; before each but the first, again_ready() brings the router to its start.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        report: Path,
+        select: str,
+        options: Sequence[str],
+        *,
+        begin: Callable[[Sequence[str]], subprocess.Popen[bytes]] = run_once,
+        again_ready: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._files = files
+        self._report = report
+        self._select = select
+        self._options = options
+        self._begin = begin
+        self._again_ready = again_ready
+        self._changed = False
+
+    def run(self) -> NoReturn:
+        """Until it is interrupted."""
+        failed = self._not_passed()
+        while True:
+            failed = self._turn(failed)
+            self._await_change()
+            self._again_ready()
+
+    def _not_passed(self) -> list[str]:
+        try:
+            return not_passed(self._report)
+        except ResultsError:
+            return []  # no run has come to a report
+
+    def _turn(self, failed: list[str]) -> list[str]:
+        """What failed, then everything. Returns what is to be run first in the next turn."""
+        if failed and failed != self._select.split():
+            if not self._to_its_end(" ".join(failed)):
+                return failed
+            failed = self._not_passed()
+        return self._not_passed() if self._to_its_end(self._select) else failed
+
+    def _await_change(self) -> None:
+        """Wait until a file has changed, and then until no more do."""
+        while not self._changed and not self._files.changed():
+            time.sleep(_INTERVAL)
+        self._changed = False
+        while self._files.changed():
+            time.sleep(_INTERVAL)
+
+    def _to_its_end(self, select: str) -> bool:
+        """Run; False if a file changed before the end."""
+        chosen = ["--select", select] if select else []
+        process = self._begin([*self._options, *chosen])
+        try:
+            while process.poll() is None:
+                self._changed = self._files.changed()
+                if self._changed:
+                    process.send_signal(signal.SIGINT)
+                    process.wait()
+                    return False
+                time.sleep(_INTERVAL)
+        except KeyboardInterrupt:
+            process.wait()
+            raise
+        return True
+
+
+def restart(profile: Profile, log: Path) -> None:
+    """Restart a router that the runs themselves neither start nor stop. Raises RouterError."""
+    control = profile.control
+    if profile.embedded is None and control.start is None and control.restart is not None:
+        with Router(profile, log) as router:
+            router.restart()
+            router.leave()

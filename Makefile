@@ -11,12 +11,14 @@
 #   make variants        the suite against routers that are right in other ways (FULL=1: every case with
 #                        every permission and with combinations that cover all pairs, for hours;
 #                        GO_ON=1: where an interrupted FULL=1 ended)
+#   make networks        the suite over networks that delay, lose and reorder (for an hour or more;
+#                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
 #   make bench           the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants variants judge-mutants pcaps bench linux-router clean \
+.PHONY: demo test lint unit suite engine mutants variants networks judge-mutants pcaps bench linux-router clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -89,6 +91,10 @@ variants: setup-test
 	$(BIN)/python -m x25shark.selftest.variants \
 		$(if $(FULL),--full --pairs --json $(REPORT)-variants.json) $(if $(GO_ON),--go-on)
 	$(if $(FULL),,$(BIN)/python -m x25shark.selftest.variants --drawn 10)
+
+networks: setup-test
+	$(BIN)/python -m x25shark.selftest.networks --json $(REPORT)-networks.json \
+		--output $(REPORT)-networks $(if $(SELECT),--select "$(SELECT)") $(if $(GO_ON),--go-on)
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .conftest import COMMAND, Run
+from . import stopped
+from .conftest import COMMAND, PATIENCE, Run
 
 CASES = ("--select", "XOT-HDR,PLP-CALL,PLP-CLR")
 Begin = Callable[..., Run]
@@ -88,3 +91,21 @@ def test_disk_full(tmp_path: Path) -> None:
     assert "the report cannot be written: " in done.stderr
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(0, "PASS"), (1, "PASS"), (2, "INCONCLUSIVE")])
+def test_a_tester_that_is_stopped_fails_nobody(times: int, verdict: str, tmp_path: Path) -> None:
+    """Stopped once, the case is run again; stopped twice, it says nothing."""
+    done = subprocess.run(
+        [sys.executable, stopped.__file__, str(times), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    ((_, came, reason, remarks),) = json.loads(done.stdout)
+    assert came == verdict, reason
+    why = "this machine kept the tester away for "
+    assert any(r.startswith(f"run a second time: {why}") for r in remarks) is (times > 0)
+    assert reason.startswith(why) is (times > 1)

@@ -39,6 +39,41 @@ def test_rnr_and_rr_now_and_then(start_router: Any, listener: Any) -> None:
     assert [a.receive(), a.receive()] == ["100125", "100121"]
 
 
+def test_a_sender_below_the_window(start_router: Any, listener: Any) -> None:
+    a, b = set_up(start_router(route(listener, "local"), *variants("MAY-FLOW-07")), listener)
+    a.send("10010068", "10010269", "10012321")
+    first, interrupt = b.receive(), b.receive()
+    assert [first[4:], interrupt[4:]] == ["0068", "2321"]
+    b.send(first[:4] + "21")
+    assert b.receive()[4:] == "0269"
+
+
+def test_rnr_acknowledges(start_router: Any, listener: Any) -> None:
+    a, _b = set_up(start_router(route(listener, "local"), *variants("MAY-FLOW-06")), listener)
+    a.send("10010068")
+    assert [a.receive(), a.receive()] == ["100125", "100121"]
+
+
+def test_a_reset_is_confirmed_by_the_far_end(start_router: Any, listener: Any) -> None:
+    a, b = set_up(start_router(route(listener, "local"), *variants("MAY-RST-02")), listener)
+    a.send("10011b0007")
+    reset = b.receive()
+    assert reset[4:] == "1b0007"
+    b.send(reset[:4] + "1f", reset[:4] + "0068")
+    assert [a.receive(), a.receive()] == ["10011f", "10010068"]
+
+
+def test_no_diagnostic_octet_for_0(start_router: Any, listener: Any) -> None:
+    both = variants("MAY-RST-06", "MAY-ERR-01")
+    a, b = set_up(start_router(route(listener, "local"), *both), listener)
+    a.send("10011b0000")
+    reset = b.receive()
+    assert reset[4:] == "1b00"
+    b.send(reset[:4] + "1f")
+    a.send("1001130000")
+    assert b.receive()[4:] == "1300"
+
+
 def test_a_call_is_refused_by_a_close(start_router: Any, listener: Any) -> None:
     a = start_router(route(listener, "local"), *variants("MAY-CLR-01")).connect()
     a.send(CALL.replace("77210", "77990"))

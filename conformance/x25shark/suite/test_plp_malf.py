@@ -238,7 +238,7 @@ def test_cut_call_accepted(bench: Bench) -> None:
     a.send(bench.call_request())
     b = bench.incoming()
     put(b, header(b, 0x0F) + b"\x04")
-    refuses(bench, b, bench.local_clear, 38)
+    refuses(bench, b, bench.local_clear, 38, 67, 68)
     cleared_or_closed(bench, a, ClearIndication(cause=bench.remote_clear))
     bench.fence()
 

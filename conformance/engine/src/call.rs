@@ -564,6 +564,9 @@ impl Worker {
             self.pool.push(outgoing.record);
         }
         if let Some(link) = slot.link.take() {
+            if slot.phase != Phase::Connecting {
+                self.stats.tcp.see(link.socket());
+            }
             self.stats.total.wire_octets_sent += link.octets_out;
             self.stats.total.wire_octets_received += link.octets_in;
         }

@@ -278,7 +278,7 @@ impl Worker {
             self.source_turn += 1;
             SocketAddrV4::new(config.sources[self.source_turn % config.sources.len()], 0)
         });
-        match Socket::connect(config.connect, source) {
+        match Socket::connect_with(config.connect, source, config.mss, config.buffers) {
             Ok(socket) => {
                 let token = u64::from(index) | u64::from(self.slots[slot].generation) << 32;
                 self.send_call(slot, socket);

@@ -84,6 +84,9 @@ pub struct Caller {
     pub trial: Option<Trial>,
     /// Keeps the set-up of every call, to be asked for while the run goes on.
     pub sample: bool,
+    /// Largest TCP segment, and socket buffers, octets (0: as the kernel says).
+    pub mss: u16,
+    pub buffers: u32,
 }
 
 impl Default for Caller {
@@ -128,6 +131,8 @@ impl Default for Caller {
             user_data: "c0".into(),
             trial: None,
             sample: false,
+            mss: 0,
+            buffers: 0,
         }
     }
 }
@@ -152,6 +157,9 @@ pub struct Responder {
     /// Calls with this user data (hexadecimal) are not answered; their Clears are not confirmed.
     pub unanswered: String,
     pub unconfirmed: String,
+    /// Largest TCP segment, and socket buffers, octets (0: as the kernel says).
+    pub mss: u16,
+    pub buffers: u32,
     /// Ends by itself after this time; none: until stopped.
     pub duration_ms: Option<u64>,
 }
@@ -171,6 +179,8 @@ impl Default for Responder {
             max_circuits: 100_000,
             unanswered: String::new(),
             unconfirmed: String::new(),
+            mss: 0,
+            buffers: 0,
             duration_ms: None,
         }
     }
@@ -314,6 +324,13 @@ impl Flood {
     }
 }
 
+fn tcp_settings(mss: u16, buffers: u32) -> Result<(), String> {
+    if mss > 0 {
+        range("mss", mss, 88, 32_767)?;
+    }
+    range("buffers", buffers, 0, 1 << 30)
+}
+
 fn packet_size(name: &str, size: u16) -> Result<(), String> {
     if !size.is_power_of_two() || !(16..=4096).contains(&size) {
         return Err(format!("{name} is {size}: X.25 has 16, 32, 64, ... 4096 octets"));
@@ -342,6 +359,7 @@ impl Caller {
                 range(name, rate, 1e-6, 1e7)?;
             }
         }
+        tcp_settings(self.mss, self.buffers)?;
         if let Some(trial) = &self.trial {
             trial.check()?;
             if self.calls != Some(self.circuits) || self.mode == Mode::Source {
@@ -399,6 +417,7 @@ impl Responder {
         range("max_window", self.max_window, 1, 127)?;
         range("threads", self.threads, 1, 256)?;
         range("max_circuits", self.max_circuits, 1, 1_000_000)?;
+        tcp_settings(self.mss, self.buffers)?;
         hexadecimal("unanswered", &self.unanswered)?;
         hexadecimal("unconfirmed", &self.unconfirmed)?;
         range("message_length", self.message_length, 1, 16_777_215)

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
 /// What a caller leaves undone.
@@ -57,6 +57,7 @@ struct Held {
 struct Worker {
     config: Config,
     stop: Arc<AtomicBool>,
+    ended: Arc<AtomicU64>,
     poller: Poller,
     held: Vec<Option<Held>>,
     free: Vec<usize>,
@@ -69,6 +70,7 @@ struct Worker {
 /// A flood at work, in a thread of its own.
 pub struct Flood {
     stop: Arc<AtomicBool>,
+    ended: Arc<AtomicU64>,
     thread: Option<JoinHandle<Report>>,
 }
 
@@ -80,8 +82,10 @@ impl Flood {
         config.check()?;
         poll::raise_file_limit();
         let stop = Arc::new(AtomicBool::new(false));
+        let ended = Arc::new(AtomicU64::new(0));
         let worker = Worker {
             stop: stop.clone(),
+            ended: ended.clone(),
             poller: Poller::new().map_err(|e| format!("cannot start: {e}"))?,
             held: Vec::new(),
             free: Vec::new(),
@@ -95,7 +99,12 @@ impl Flood {
             .name("x25-flood".into())
             .spawn(|| worker.run())
             .map_err(|e| format!("cannot start: {e}"))?;
-        Ok(Flood { stop, thread: Some(thread) })
+        Ok(Flood { stop, ended, thread: Some(thread) })
+    }
+
+    /// Connections that the peer has ended so far.
+    pub fn ended(&self) -> u64 {
+        self.ended.load(Relaxed)
     }
 
     pub fn stop(&self) {
@@ -198,6 +207,7 @@ impl Worker {
             match held.socket.recv(&mut self.buffer) {
                 Ok(0) => {
                     self.report.ended += 1;
+                    self.ended.store(self.report.ended, Relaxed);
                     return self.close(index);
                 }
                 Ok(n) => {

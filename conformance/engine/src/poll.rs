@@ -84,13 +84,27 @@ impl Socket {
         Socket::new()?.connected(to, from)
     }
 
-    /// The same with a largest segment (0: as the kernel says).
-    pub fn connect_with_mss(to: SocketAddrV4, mss: u16) -> io::Result<Self> {
+    /// The same with a largest segment and buffers of so many octets (0: as the kernel says).
+    pub fn connect_with(
+        to: SocketAddrV4,
+        from: Option<SocketAddrV4>,
+        mss: u16,
+        buffers: u32,
+    ) -> io::Result<Self> {
         let socket = Socket::new()?;
+        socket.set_tcp(mss, buffers)?;
+        socket.connected(to, from)
+    }
+
+    /// Largest segment and buffers (0: as the kernel says), before connecting or listening.
+    pub fn set_tcp(&self, mss: u16, buffers: u32) -> io::Result<()> {
         if mss > 0 {
-            socket.set_mss(mss)?;
+            self.set_mss(mss)?;
         }
-        socket.connected(to, None)
+        if buffers > 0 {
+            self.set_buffers(buffers)?;
+        }
+        Ok(())
     }
 
     /// Largest TCP segment that the SYN announces and that is sent. Accepted sockets inherit it.
@@ -171,6 +185,30 @@ impl Socket {
             libc::getsockname(self.fd(), (&raw mut address).cast(), &raw mut length)
         })?;
         Ok(u16::from_be(address.sin_port))
+    }
+
+    /// Octets of the send and the receive buffer; the kernel doubles and bounds them.
+    pub fn set_buffers(&self, octets: u32) -> io::Result<()> {
+        let value = libc::c_int::try_from(octets).unwrap_or(libc::c_int::MAX);
+        set_value(self.fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, value)?;
+        set_value(self.fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, value)
+    }
+
+    /// Segments sent again, and the largest segment that may be sent, by TCP_INFO.
+    pub fn tcp_info(&self) -> Option<(u64, u64)> {
+        // SAFETY: an all-zero tcp_info is valid; the kernel writes at most the length given.
+        unsafe {
+            let mut info: libc::tcp_info = std::mem::zeroed();
+            let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+            let done = libc::getsockopt(
+                self.fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                (&raw mut info).cast(),
+                &raw mut length,
+            );
+            (done == 0).then(|| (info.tcpi_total_retrans.into(), info.tcpi_snd_mss.into()))
+        }
     }
 
     /// The error of a failed connection attempt.

@@ -61,6 +61,11 @@ macro_rules! side {
                 json(&value)
             }
 
+            /// Lets go of the calls and clears that the called side ignores on purpose.
+            fn release(&self) {
+                self.0.release();
+            }
+
             /// Set-ups of calls since the last time as JSON, where `sample` is set.
             fn samples(&self) -> PyResult<String> {
                 json(&self.0.take_samples())

@@ -240,7 +240,9 @@ impl Worker {
                 }
             };
             let mss = self.config.faults.mss;
-            let Ok(called) = Socket::connect_with_mss(self.config.connect, mss) else { continue };
+            let Ok(called) = Socket::connect_with(self.config.connect, None, mss, 0) else {
+                continue;
+            };
             self.report.connections += 1;
             let number = self.report.connections;
             let index = self.free.pop().unwrap_or_else(|| {

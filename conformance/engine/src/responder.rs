@@ -27,6 +27,8 @@ pub struct Shared {
     /// Call user data of the calls that are left without an answer, and without confirmation.
     pub(crate) unanswered: Option<Vec<u8>>,
     pub(crate) unconfirmed: Option<Vec<u8>>,
+    /// Raised each time that what is ignored on purpose shall be let go of.
+    pub(crate) released: AtomicU32,
 }
 
 impl Shared {
@@ -39,6 +41,7 @@ impl Shared {
         let unanswered = marker("unanswered", &config.unanswered)?;
         let unconfirmed = marker("unconfirmed", &config.unconfirmed)?;
         let listener = Socket::listen_or_say(config.listen)?;
+        listener.set_tcp(config.mss, config.buffers).map_err(|e| format!("mss, buffers: {e}"))?;
         Ok(Arc::new(Shared {
             unanswered,
             unconfirmed,
@@ -47,6 +50,7 @@ impl Shared {
             start: poll::now(),
             stop: AtomicBool::new(false),
             next_call: AtomicU32::new(1),
+            released: AtomicU32::new(0),
         }))
     }
 }
@@ -73,6 +77,7 @@ pub struct Worker {
     generations: Vec<u32>,
     free: Vec<u32>,
     buffer: Vec<u8>,
+    released: u32,
 }
 
 impl Worker {
@@ -95,6 +100,7 @@ impl Worker {
             generations: Vec::new(),
             free: Vec::new(),
             buffer: vec![0; link::RECEIVE_BUFFER],
+            released: 0,
         })
     }
 
@@ -116,6 +122,7 @@ impl Worker {
                     self.on_event(event.token, event.writable);
                 }
             }
+            self.let_go();
             self.context.stats.tick(poll::now());
             self.live.show(&self.context.stats.total, self.open());
         }
@@ -130,6 +137,20 @@ impl Worker {
         stats.measured = stats.total;
         self.live.show(&stats.total, 0);
         self.context.stats
+    }
+
+    /// Closes what is ignored on purpose, if that was asked for.
+    fn let_go(&mut self) {
+        let released = self.context.shared.released.load(Relaxed);
+        if released == self.released {
+            return;
+        }
+        self.released = released;
+        for index in 0..self.sessions.len() {
+            if self.sessions[index].as_ref().is_some_and(|s| s.state == State::Ignoring) {
+                self.close(index);
+            }
+        }
     }
 
     fn accept(&mut self) {

@@ -95,6 +95,13 @@ impl Run {
         self.live.iter().flat_map(|live| live.take_samples()).collect()
     }
 
+    /// The called side lets go of the calls and clears that it ignores on purpose.
+    pub fn release(&self) {
+        if let Kind::Responder(shared) = &self.kind {
+            shared.released.fetch_add(1, Relaxed);
+        }
+    }
+
     /// Asks for an orderly end: no new calls, open ones are cleared.
     pub fn stop(&self) {
         match &self.kind {

@@ -86,6 +86,7 @@ impl Session {
         self.forget(context);
         self.incoming.end(&mut context.stats, poll::now());
         if let Some(link) = self.link.take() {
+            context.stats.tcp.see(link.socket());
             context.stats.total.wire_octets_sent += link.octets_out;
             context.stats.total.wire_octets_received += link.octets_in;
         }

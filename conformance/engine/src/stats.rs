@@ -2,6 +2,7 @@
 //! What a run counted: counters, latencies (HdrHistogram), errors by kind, findings, a time line.
 
 use crate::flow::FlowError;
+use crate::poll::Socket;
 use crate::trial::TrialStats;
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -203,6 +204,32 @@ pub struct Negotiated {
     pub window_out: Range,
 }
 
+/// What the kernel says of the TCP connections of this side when they end.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Tcp {
+    pub connections: u64,
+    /// Segments that were sent again.
+    pub retransmitted: u64,
+    /// Largest segment that this side may send, octets.
+    pub segment: Range,
+}
+
+impl Tcp {
+    pub fn see(&mut self, socket: &Socket) {
+        if let Some((retransmitted, segment)) = socket.tcp_info() {
+            self.connections += 1;
+            self.retransmitted += retransmitted;
+            self.segment.see(segment);
+        }
+    }
+
+    fn add(&mut self, other: &Tcp) {
+        self.connections += other.connections;
+        self.retransmitted += other.retransmitted;
+        self.segment.add(&other.segment);
+    }
+}
+
 /// Results of one worker, and of a run when merged.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
@@ -248,6 +275,7 @@ pub struct Stats {
     pub circuits_peak: u64,
     /// Of the side that verifies (echo: calling, sink: called), where the run is a trial.
     pub trial: TrialStats,
+    pub tcp: Tcp,
     #[serde(skip)]
     last: Counters,
 }
@@ -358,6 +386,7 @@ impl Stats {
         self.circuit_octets += other.circuit_octets;
         self.circuits_peak += other.circuits_peak;
         self.trial.add(&other.trial);
+        self.tcp.add(&other.tcp);
     }
 }
 

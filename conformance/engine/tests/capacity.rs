@@ -93,6 +93,18 @@ fn a_lower_window_is_what_both_sides_agree_to() {
 }
 
 #[test]
+fn a_smaller_segment_is_what_the_kernel_says() {
+    let load = format!(r#""calls":3,{ONE_PACKET}"#);
+    let (plain, _) = run(r#""faults":{}"#, &load);
+    assert_eq!(plain.tcp.connections, 3);
+    assert!(plain.tcp.segment.min > 1000, "{:?}", plain.tcp);
+    let (clamped, _) = run(r#""faults":{"mss":1000}"#, &load);
+    assert!(clamped.tcp.segment.max <= 1000, "{:?}", clamped.tcp);
+    let (own, _) = run(r#""faults":{}"#, &format!(r#"{load},"mss":900,"buffers":65536"#));
+    assert!(own.tcp.segment.max <= 900, "{:?}", own.tcp);
+}
+
+#[test]
 fn a_standstill_can_come_again() {
     // 100 ms of each 200: what is sent in the first half of a period waits for the second.
     let load = r#""calls":1,"messages":100000,"message_length":[100,100],"duration_ms":1000,

@@ -51,6 +51,29 @@ fn clears_that_nobody_confirms() {
 }
 
 #[test]
+fn what_is_ignored_can_be_let_go_of() {
+    let mut called = Run::responder(r#"{"listen":"127.0.0.1:0","unanswered":"c0aa"}"#).unwrap();
+    let mut flood = Flood::start(&format!(
+        r#"{{"connect":"127.0.0.1:{}","kind":"calls","rate":1000,"duration_ms":60000,"most":10,
+        "called":"2100001","user_data":"c0aa"}}"#,
+        called.port()
+    ))
+    .unwrap();
+    while called.snapshot().1 < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(flood.ended(), 0);
+    called.release();
+    while flood.ended() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    flood.stop();
+    flood.join().unwrap();
+    called.stop();
+    called.join().unwrap();
+}
+
+#[test]
 fn connections_that_are_closed_on_one_side() {
     let (report, b) = flood("half-closed", "c0");
     // The called side ends them, so places become free again and again.

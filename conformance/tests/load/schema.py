@@ -137,11 +137,21 @@ class Answers(Strict):
     state: Literal["", "ok", "slow", "dead"]
 
 
+class ErrorRow(Strict):
+    error: str
+    verdicts: dict[str, str]
+    counter: str
+    moved: int | None
+    result: str
+    problem: str
+
+
 class Bench(Head):
     command: Literal["bench"]
     rows: list[Row]
     idle: dict[Literal["without", "with"], Idle]
     counters: list[Reading]
+    errors: list[ErrorRow]
     phases: dict[str, Answers]
 
 

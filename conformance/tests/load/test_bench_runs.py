@@ -23,7 +23,7 @@ from .schema import Bench
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
-SHORT = ("bench", "-P", "128", "--trial", "0.3", "--bound", "3")
+SHORT = ("bench", "-P", "128", "--trial", "0.3", "--bound", "3", "--skip", "errors")
 
 
 @contextmanager
@@ -93,6 +93,34 @@ def test_each_planted_fault_is_found_and_named(
     Bench.model_validate(result)
     found = result["verdict"]["reasons"]
     assert any(words in reason for reason in found), found
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("", ""),
+        ("BUG-LOAD-07", "counted by the wrong counter, global.xotInDiscards"),
+        ("BUG-XOT-01", "wrong version: not discarded as it should be"),
+    ],
+)
+def test_what_becomes_of_bad_units_and_what_counts_them(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result, fault: str, words: str
+) -> None:
+    skipped = (w for name in ("idle", "delay", "burst", "counters") for w in ("--skip", name))
+    switched = ("--fault", fault) if fault else ()
+    done = x25shark("bench", "-P", "128", "--trial", "0.1", "--bound", "1", *skipped, *switched,
+                    "-o", str(tmp_path / "out"))  # fmt: skip
+    result = load_json()
+    Bench.model_validate(result)
+    rows = result["errors"]
+    assert [r["error"] for r in rows] == ["unit too short", "unit too long", "wrong version"]
+    assert not [r["problem"] for r in rows if r["problem"]], done.stdout
+    found = [r for r in result["verdict"]["reasons"] if "unit" in r or "version" in r]
+    if not fault:
+        assert found == []
+        assert all(r["moved"] for r in rows)
+        assert all(v == "PASS" for r in rows for v in r["verdicts"].values())
+    assert any(words in reason for reason in found) == bool(fault), found
 
 
 def test_none_of_them_is_found_without_a_fault(

@@ -22,6 +22,7 @@ MODULES = [
     "compare",
     "ends",
     "engine",
+    "errors",
     "figures",
     "filters",
     "idle",

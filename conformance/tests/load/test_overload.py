@@ -89,7 +89,7 @@ def test_the_knee_is_between_the_last_that_was_carried_and_the_first_that_was_no
 
 
 def test_completing_less_when_more_is_offered_is_named() -> None:
-    flat = [step(100, 100, True), step(200, 150, False), step(300, 148, False)]
+    flat = [step(100, 100, True), step(200, 150, False), step(300, 98, False)]
     assert collapse(flat) == ""
     assert "20 calls/s of 400 offered" in collapse([*flat, step(400, 20, False)])
     assert collapse([]) == ""

@@ -62,7 +62,7 @@ class BenchPlan:
     packet_size: int | None = None
     """None: each message is one packet of its own size, negotiated."""
     trial: float = 1.0
-    bound: float = 12.0
+    bound: float = 10.0
     confirm: float = 4.0
     delay: float = 1.0
     width: float = 0.01
@@ -84,7 +84,12 @@ class BenchPlan:
             size += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
         if "burst" not in self.skip:
             size += 2 if self.burst_most <= 500 else 3
-        return size * len(self.sizes) + ("idle" not in self.skip) * (2 * self.idle + 2) + 5
+        return size * len(self.sizes) + self._once()
+
+    def _once(self) -> float:
+        """What is done once, whatever the sizes."""
+        idle = 2 * self.idle + 2 if "idle" not in self.skip else 0
+        return idle + (25 if "errors" not in self.skip else 5)
 
 
 @dataclass

@@ -15,6 +15,7 @@ from .bench import Bench, BenchPlan, Gone, Interrupted, standstill
 from .bench_page import write_bench_page
 from .bench_tables import TABLES
 from .engine import Engine
+from .errors import ErrorRow, errors
 from .filters import Filters
 from .management import Management
 from .options import LoadOptions, Mode
@@ -57,10 +58,14 @@ def run_bench(
     with progress(console, plan.seconds()) as say:
         bench = Bench(track, plan, management, Filters(hook) if hook else None, say)
         quiet: dict[str, Any] = {}
+        wrong: list[ErrorRow] = []
         try:
             if "idle" not in plan.skip:
                 quiet |= _idle(bench, target, plan.idle)
             bench.run()
+            if "errors" not in plan.skip and profile is not None and profile.xot is not None:
+                say("errors: units that are too short, too long, of a wrong version")
+                wrong = errors(profile, management)
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
@@ -69,7 +74,9 @@ def run_bench(
             outcome = Outcome(1 if measured else 3, words)
     result = head | body(bench, quiet, outcome)
     result["phases"] = {name: a.as_dict() for name, a in management.phases.items()}
+    result["errors"] = [row.as_dict() for row in wrong]
     result["verdict"]["reasons"] += management_reasons(result["phases"])
+    result["verdict"]["reasons"] += [row.reason for row in wrong if row.reason]
     conclude_status(result, outcome)
     report(console, result)
     if folder is not None:

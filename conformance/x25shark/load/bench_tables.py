@@ -143,6 +143,20 @@ def counters(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     return ["counter", "load", "trials", "passed", "moved", ""], rows
 
 
+def errors(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """What became of bad units, and which counter moved."""
+    rows = []
+    for row in result["errors"]:
+        verdicts = row["verdicts"]
+        told = "discarded" if verdicts else "-"
+        if any(verdict != "PASS" for verdict in verdicts.values()):
+            told = ", ".join(f"{case} {verdict}" for case, verdict in verdicts.items())
+        counted = row["problem"] or f"{row['counter']} {row['result']}".strip() or "-"
+        moved = "-" if row["moved"] is None else str(row["moved"])
+        rows.append([row["error"], one_line(told, 60), moved, one_line(counted, 80)])
+    return ["error", "router", "moved", "counter"], rows
+
+
 def management(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Whether the counters page answered in each phase."""
     rows = [
@@ -164,5 +178,6 @@ TABLES: Sequence[TableMaker] = (
     ("Processors, of one, and memory", processors, (1,)),
     ("Idle traffic", idle, (0, 1)),
     ("Counters of Data packets", counters, (0, 1, 5)),
+    ("Errors", errors, (0, 1, 3)),
     ("Management plane", management, (0, 3)),
 )

@@ -15,7 +15,7 @@ from .bench import SIZES as ONE_PACKET
 from .bench_run import run_bench
 from .options import RECORD_HEADER, LoadOptions, OptionError, number_list
 
-_PHASES = ("idle", "delay", "burst", "filters", "counters")
+_PHASES = ("idle", "delay", "burst", "filters", "counters", "errors")
 _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -74,7 +74,7 @@ def bit_rate(text: str) -> float:
     "--bound",
     "bound_seconds",
     type=click.FloatRange(1, 86_400),
-    help="Seconds that the search of one size may take. Default: 12; --quick: 4.",
+    help="Seconds that the search of one size may take. Default: 10; --quick: 4.",
 )
 @click.option(
     "--width",
@@ -105,7 +105,9 @@ def bit_rate(text: str) -> float:
     type=click.Choice(_PHASES),
     help="Leave a part out. Repeatable.",
 )
-@click.option("--quick", is_flag=True, help="At most a minute: three sizes, short trials.")
+@click.option(
+    "--quick", is_flag=True, help="At most a minute: three sizes, short trials, no errors."
+)
 @click.option(
     "-o",
     "--output",
@@ -148,14 +150,14 @@ def bench(
             sizes=chosen,
             packet_size=size,
             trial=trial_seconds or (0.5 if quick else 1.0),
-            bound=bound_seconds or (4.0 if quick else 12.0),
+            bound=bound_seconds or (4.0 if quick else 10.0),
             confirm=1.0 if quick else 4.0,
             delay=0.3 if quick else 1.0,
             width=width,
             line_rate=bit_rate(line_rate) if line_rate else None,
             idle=2.0 if quick else 8.0,
             burst_most=500 if quick else 2000,
-            skip=frozenset(skip),
+            skip=frozenset(skip) | ({"errors"} if quick else set()),
         )
     except OptionError as error:
         fail(error)

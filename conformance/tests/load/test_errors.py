@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which counter moved when a router got bad units; the profile of a router that runs already."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+from x25shark.counters.names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
+from x25shark.counters.settings import Counters
+from x25shark.load.errors import ErrorRow, as_it_runs, what_moved
+from x25shark.profile import load_profile
+
+NAMED = Counters.model_validate(
+    {"names": {"framing_errors": "bad", "data_in": "data"}, "roots": {"router": "all"}}
+)
+
+
+def page(**counters: int) -> dict[str, Any]:
+    return {"all": dict.fromkeys(("bad", "data", "pdus", "discards"), 5) | counters, "other": 1}
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (page(bad=8), ("all.bad", 3, RIGHT)),
+        (page(bad=8, discards=9), ("all.bad", 3, RIGHT)),
+        (page(discards=8), ("all.discards", 0, WRONG_COUNTER)),
+        (page(data=8, discards=8), ("all.discards", 0, WRONG_COUNTER)),
+        (page(data=9, pdus=9), ("all.bad", 0, NOT_COUNTED)),  # the same Data, counted twice
+        (page() | {"other": 9}, ("all.bad", 0, NOT_COUNTED)),
+    ],
+)
+def test_what_moved_is_told_apart(after: Any, expected: tuple[str, int, str]) -> None:
+    assert what_moved(NAMED, page(), after) == expected
+
+
+def test_a_router_without_the_counter_has_none() -> None:
+    unnamed = Counters.model_validate({"names": {"data_in": "data"}, "roots": {"router": "all"}})
+    assert what_moved(unnamed, page(), page(discards=9))[2] == NO_COUNTER
+    assert what_moved(NAMED, {}, {"all": {"bad": "x"}})[2] == NO_COUNTER
+
+
+def test_only_what_is_wrong_is_a_reason() -> None:
+    good = ErrorRow("unit too long", {"A": "PASS"}, "all.bad", 3, RIGHT)
+    assert good.reason == ""
+    assert ErrorRow("unit too long", {"A": "INCONCLUSIVE"}, problem="x").reason == ""
+    assert "not discarded" in ErrorRow("unit too long", {"A": "FAIL"}).reason
+    assert "wrong counter, all.x" in ErrorRow("e", {}, "all.x", 0, WRONG_COUNTER).reason
+    assert "no counter moved" in ErrorRow("e", {}, "all.bad", 0, NOT_COUNTED).reason
+
+
+def test_a_router_that_runs_is_not_started_again() -> None:
+    profile = load_profile("reference")
+    text = as_it_runs(profile, "http://127.0.0.1:8099/")
+    found = tomllib.loads(text)
+    assert "embedded" not in found
+    assert found["counters"]["url"] == "http://127.0.0.1:8099/"
+    assert found["xot"] == tomllib.loads(profile.text)["xot"]

@@ -64,6 +64,10 @@ ELSEWHERE = {
         "x25shark.load.cli",
         "Packet sizes x windows x circuits: the published two plots, each cell with its ceiling.",
     ),
+    "walk": (
+        "x25shark.walking.command",
+        "Make random steps on several calls, from both sides, until one fails or the time is over.",
+    ),
 }
 
 

@@ -624,18 +624,27 @@ class Campaign:
         )
         return Results(self._info(), self.results, status)
 
+    def settle_all(self) -> None:
+        """Have every case judged that was run so far, those once more in which we were away."""
+        self._await_verdicts(lambda: bool(self._records))
+        self._run_once_more()
+        self._await_verdicts(lambda: bool(self._records))
+        self.drain()
+
     def _run_the_last_once_more(self) -> None:
         """Have the last cases judged in which the tester was away, and run them again."""
+        self._await_verdicts(lambda: any(r.held_up or r.crowded for r in list(self._records.values())))
+        self._run_once_more()
+
+    def _await_verdicts(self, open_still: Callable[[], bool]) -> None:
+        """Have the evidence cut and judged as long as the condition holds."""
         deadline = time.monotonic() + _LAST_SECONDS
-        while any(record.held_up or record.crowded for record in list(self._records.values())):
-            if time.monotonic() > deadline:
-                break
+        while open_still() and time.monotonic() < deadline:
             if self._capture is not None:
                 self._capture.fence()
             self._slicer.complete_ended()
             self._slices.wait(0)
             time.sleep(0.01)
-        self._run_once_more()
 
     def _account_for_router(self) -> None:
         """A router that is gone is a failure of its own: the sanity call that showed it."""

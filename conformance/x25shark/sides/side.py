@@ -285,7 +285,9 @@ class Side:
             collision = phase == "being cleared" and self.phase == "clearing"
             # X.25 4.1.9: clearing is complete then, without a confirmation.
             self.phase = "cleared" if collision else phase
-        if self.numbering.received(packet) and not self.withholding:
+        # A call that is being cleared takes no more packets (X.25 4.1.7).
+        clearing = self.phase in ("clearing", "being cleared", "cleared")
+        if self.numbering.received(packet) and not self.withholding and not clearing:
             self.acknowledge()
         if self._not_echoed and kind_of(packet, self.modulus) == DATA:
             with contextlib.suppress(ValueError):

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A relay that reads no more than the Call (RFC 1613 6.2, last paragraph)."""
+
+from functools import partial
+
+from ..channel import Channel
+from ..codec import Clear
+from ..relay_splice import SpliceRelay
+from .registry import Original, Patch, variant
+
+
+@variant("MAY-SPLICE-01")
+def joins_with_the_call(patch: Patch) -> None:
+    joined: set[SpliceRelay] = set()
+
+    def pass_on(relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
+        other = relay.other(channel)
+        if other is None:
+            channel.discard()
+            return
+        other.send(octets)
+        if other.wire.congested:
+            channel.wire.pause()
+
+    @patch.wrap(SpliceRelay, "send_call")
+    def send_call(original: Original, relay: SpliceRelay, far: Channel) -> None:
+        original(relay, far)
+        joined.add(relay)
+        for channel in (relay.near, far):
+            channel.stop_timers()
+            channel.joined = partial(pass_on, relay, channel)
+
+    @patch.wrap(Channel, "end")
+    def end(original: Original, channel: Channel, clear: Clear) -> None:
+        relay = channel.user
+        if not isinstance(relay, SpliceRelay) or relay not in joined:
+            original(channel, clear)
+            return
+        joined.discard(relay)
+        for one in (relay.near, relay.far):
+            if one is not None:
+                one.released()
+                one.wire.close()

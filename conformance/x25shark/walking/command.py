@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command x25shark walk."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from ..run.campaign import Options
+    from ..suite.walk import Step
+    from .hunt import Hunt, Walked
+
+MOST_STEPS = 5000
+SHRINK_SECONDS = 120.0
+
+
+def _refuse(status: int, message: str) -> NoReturn:
+    click.echo(f"x25shark: {message}", err=True)
+    sys.exit(status)
+
+
+@click.command("walk")
+@click.option(
+    "--router", default="reference", show_default=True, metavar="PROFILE", help="Router profile."
+)
+@click.option("--seconds", type=click.FloatRange(1, 604_800), help="How long. Default: 60.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1, MOST_STEPS),
+    default=60,
+    show_default=True,
+    help="Of each walk.",
+)
+@click.option("--seed", type=int, help="Of the first walk; the next has the next. Default: drawn.")
+@click.option("--circuits", type=click.IntRange(1, 100), default=3, show_default=True)
+@click.option("--legal", is_flag=True, help="No steps in which the tester makes an error.")
+@click.option(
+    "--replay",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Make the steps of this file, once.",
+)
+@click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
+@click.option("--variant", multiple=True, metavar="ID", help="Variant of the reference router.")
+@click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
+@click.option(
+    "--output",
+    default="x25shark-report",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where walk.txt and walk.pcapng go if a walk fails.",
+)
+def walk(
+    router: str,
+    seconds: float | None,
+    steps: int,
+    seed: int | None,
+    circuits: int,
+    legal: bool,
+    replay: Path | None,
+    fault: tuple[str, ...],
+    variant: tuple[str, ...],
+    own_namespace: bool,
+    output: Path,
+) -> None:
+    """Make random steps on several calls, from both sides, until one fails or the time is over.
+
+    Each step is judged as a case is. A walk that fails is shortened, and written as steps that
+    --replay makes again, with its capture. Exit status: 0 nothing failed, 1 a walk failed, 2 bad
+    profile or usage, 3 nothing could be judged, 4 the tester failed, 130 interrupted.
+    """
+    from ..judges.reading import JudgeError
+    from ..profile import ProfileError, load_profile
+    from ..run.campaign import CampaignError, Options
+    from .hunt import Hunt
+
+    try:
+        profile = load_profile(router)
+        wanted = _read(replay) if replay is not None else []
+    except (ProfileError, ValueError) as error:
+        _refuse(2, str(error))
+    if not profile.two_sided:
+        _refuse(2, f"{profile.path}: a walk needs both sides; the profile has no side B")
+    words = [w for name in variant for w in ("--variant", name)]
+    words += [w for name in fault for w in ("--fault", name)]
+    if words and profile.embedded is None:
+        _refuse(2, "--variant and --fault are for the embedded reference router")
+    errors = not legal and not {"M-SPLICE", "N-TRUST"} & profile.declared
+    first = secrets.randbelow(1_000_000) if seed is None else seed
+    with tempfile.TemporaryDirectory(prefix="x25shark-walk-") as directory:
+        options = Options(
+            router, profile, Path(directory), router_options=tuple(words),
+            own_namespace=own_namespace,
+        )  # fmt: skip
+        try:
+            with Hunt(options, circuits=circuits, errors=errors) as hunt:
+                if replay is None:
+                    status = _search(hunt, options, steps, first, seconds or 60.0, output)
+                else:
+                    status = _replay(hunt, wanted, replay)
+        except CampaignError as error:
+            _refuse(error.status, str(error))
+        except JudgeError as error:
+            _refuse(4, str(error))
+        except KeyboardInterrupt:
+            click.echo("x25shark: interrupted")
+            status = 130
+    sys.exit(status)
+
+
+def _search(
+    hunt: Hunt, options: Options, steps: int, seed: int, seconds: float, output: Path
+) -> int:
+    """Walks until one fails or the time is over."""
+    click.echo(f"{options.profile.name}: walks of {steps} steps from seed {seed}, {seconds:g} s")
+    end = time.monotonic() + seconds
+    judged, unsure = 0, ""
+    try:
+        for number, walked in hunt.walks_of(steps, seed):
+            if walked.failed:
+                return _report(hunt, options, number, walked, output)
+            if walked.result.verdict.name == "PASS":
+                judged += 1
+            else:
+                unsure = walked.result.reason
+            if time.monotonic() > end:
+                break
+    finally:
+        _tell_coverage(hunt)
+    if hunt.campaign.gone is not None:
+        _refuse(3, f"the router does not answer any more: {hunt.campaign.gone}")
+    if unsure:
+        click.echo(f"{hunt.walks - judged} of {hunt.walks} walks could not be judged: {unsure}")
+    if not judged:
+        return 3
+    click.echo("no walk failed")
+    return 0
+
+
+def _report(hunt: Hunt, options: Options, seed: int, found: Walked, output: Path) -> int:
+    """Shorten a walk that failed, write it, and say what it is."""
+    click.echo(f"seed {seed} failed after {len(found.steps)} steps: {found.result.reason}")
+    deadline = time.monotonic() + SHRINK_SECONDS
+    last = hunt.shortest(found, lambda w: click.echo(f"  {len(w.steps)} steps"), deadline)
+    text = _text(options, seed, last)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "walk.txt").write_text(text, "utf-8")
+        capture = hunt.evidence(last)
+        if capture is not None:
+            shutil.copyfile(capture, output / "walk.pcapng")
+    except OSError as error:
+        _refuse(2, f"{output} cannot be written: {error.strerror or error}")
+    click.echo(f"\n{last.result.verdict}  {last.result.reason}\n")
+    for step in last.steps:
+        click.echo(f"  {step}")
+    click.echo(f"\nagain: x25shark walk --router {options.router} --replay {output / 'walk.txt'}")
+    click.echo(f"look closer: x25shark open {output / 'walk.pcapng'}")
+    return 4 if last.result.verdict.name == "ERROR" else 1
+
+
+def _replay(hunt: Hunt, steps: Sequence[Step], source: Path) -> int:
+    walked = hunt.walk(steps)
+    click.echo(f"{source}: {walked.result.verdict}  {walked.result.reason}".rstrip())
+    statuses = {"PASS": 0, "FAIL": 1, "ERROR": 4}
+    return statuses.get(walked.result.verdict.name, 3)
+
+
+def _tell_coverage(hunt: Hunt) -> None:
+    states = len({(state, side) for state, _, side in hunt.coverage})
+    click.echo(
+        f"{hunt.walks} walks, {sum(hunt.coverage.values())} steps; {states} states by side, "
+        f"{len(hunt.coverage)} of them with an event, {len(hunt.pairs)} pairs of events"
+    )
+
+
+def _text(options: Options, seed: int, walked: Walked) -> str:
+    """A walk as a file: comments, and a step on each line."""
+    options_of_router = "".join(f" {word}" for word in options.router_options)
+    head = [
+        f"# x25shark walk --router {options.router}{options_of_router}, seed {seed}",
+        f"# {walked.result.verdict}: {walked.result.reason}",
+        "# A step: action, circuit and side (a calls), a number that decides its values.",
+    ]
+    return "\n".join([*head, *map(str, walked.steps)]) + "\n"
+
+
+def _read(source: Path) -> list[Step]:
+    """The steps of such a file. Raises ValueError with the line at fault."""
+    from ..suite.walk import step_of
+
+    steps: list[Step] = []
+    try:
+        lines = source.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{source} cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if len(steps) >= MOST_STEPS:
+            raise ValueError(f"{source}: more than {MOST_STEPS} steps")
+        try:
+            steps.append(step_of(line))
+        except ValueError as error:
+            raise ValueError(f"{source}, line {number}: not a step: {line[:60]!r}") from error
+    if not steps:
+        raise ValueError(f"{source}: no steps")
+    return steps
+
+
+commands = [walk]

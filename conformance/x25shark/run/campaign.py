@@ -633,7 +633,9 @@ class Campaign:
 
     def _run_the_last_once_more(self) -> None:
         """Have the last cases judged in which the tester was away, and run them again."""
-        self._await_verdicts(lambda: any(r.held_up or r.crowded for r in list(self._records.values())))
+        self._await_verdicts(
+            lambda: any(r.held_up or r.crowded for r in list(self._records.values()))
+        )
         self._run_once_more()
 
     def _await_verdicts(self, open_still: Callable[[], bool]) -> None:

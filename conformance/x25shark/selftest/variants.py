@@ -107,7 +107,9 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
     data = tomllib.loads(profile.text)
     for variant in variants:
         for key, value in permissions()[variant].says.items():
-            if isinstance(value, dict):
+            if value is False:
+                data.pop(key, None)
+            elif isinstance(value, dict):
                 data[key] = {**data.get(key, {}), **value}
             elif isinstance(value, list):
                 data[key] = sorted({*data.get(key, ()), *value})

@@ -23,11 +23,16 @@ from .language import (
     ClearIndication,
     Data,
     Data128,
+    Diagnostic,
     Interrupt,
     InterruptConfirmation,
     Packet,
+    RegistrationConfirmation,
+    RegistrationRequest,
     ResetConfirmation,
     ResetIndication,
+    RestartConfirmation,
+    RestartRequest,
     Side,
 )
 from .procedure_errors import expect_after, expect_reset_or_ignored
@@ -43,6 +48,15 @@ from .scenes import (
 
 # Events that a host which ends its calls itself may ignore in place of a reset (a remark).
 HOST_MAY_IGNORE = frozenset({"undefined_type", "interrupt_confirmation"})
+
+# What has no meaning beyond one link (RFC 1613 6.4).
+LOCAL_PACKETS = (
+    RestartRequest(),
+    RestartConfirmation(),
+    Diagnostic(),
+    RegistrationRequest(),
+    RegistrationConfirmation(),
+)
 
 # States that side B ends, on another connection than that of the event.
 _ENDED_BY_B = ("p2", "d2")
@@ -97,6 +111,7 @@ def judge(cell: Cell, scene: Scene, number: int = 0) -> None:
     elif "clear far" in actions:
         _far_cleared(scene)
     else:
+        _may_pass_on(scene)
         go_on(scene)
 
 
@@ -262,9 +277,23 @@ def _clear_passes(scene: Scene) -> None:
     scene.bench.fence()
 
 
+def _may_pass_on(scene: Scene) -> None:
+    """What is to be discarded a splice that reads nothing behind the Call leaves to the far end."""
+    if scene.other is not None and scene.bench.model == "splice":
+        scene.other.allow(*LOCAL_PACKETS)
+
+
 def _clear_collision(scene: Scene) -> None:
-    """p7: complete without a confirmation; one is tolerated on XOT."""
+    """p7: complete without a confirmation; one is tolerated on XOT.
+
+    Behind a splice the Clear may reach B, which cleared first: the two collide there as well.
+    """
     scene.side.allow(ClearConfirmation())
+    if scene.bench.model == "splice" and isinstance(scene.other, Side):
+        scene.other.expect(ClearConfirmation(), ClearIndication(), CLOSED)
+        scene.other.allow(ClearConfirmation())
+        scene.bench.fence()
+        return
     is_free(scene)
 
 

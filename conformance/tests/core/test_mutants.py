@@ -43,6 +43,18 @@ def test_it_goes_on_where_it_ended(
     assert "2 faults with 1 form of the profile, 2 caught, 0 not judged" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("verdict", "status"), [("INCONCLUSIVE", 1), ("NOT APPLICABLE", 0)])
+def test_with_ten_lines_a_fault_may_be_unsaid_but_not_hidden(
+    verdict: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = caught(ONE, "XOT-HDR-03")
+    row.verdict, row.form, row.reason = verdict, "ten lines", "the profile names no such address"
+    monkeypatch.setattr(mutants, "_hunt_all", lambda *_: [[row]])
+    assert mutants.main([ONE, "--form", "ten lines"]) == status
+    word = "MISSED" if status else f"not judged {ONE}, ten lines: {row.reason}"
+    assert word in capsys.readouterr().out
+
+
 def test_an_error_of_the_tester_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

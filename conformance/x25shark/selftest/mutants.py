@@ -42,6 +42,8 @@ PROVEN = ("reference", "reference-basic", "reference-serial")
 # With --full, so many faults go through one campaign: what an interruption loses of each job.
 PORTION = 4
 FORMS = (FULL, TEN_LINES)
+# What a case comes to for which the profile does not say enough.
+_UNSAID = Verdict.NOT_APPLICABLE
 
 
 @dataclass
@@ -141,7 +143,8 @@ def _caught(
     found.errors = [f"{i}: {r.reason}" for i, r in mine.items() if r.verdict is Verdict.ERROR]
     counts = list(witnesses[:1])
     if form == TEN_LINES:
-        counts = [w for w in witnesses if w in found.failed] or counts
+        judged = [w for w in witnesses if w in mine and mine[w].verdict is not _UNSAID]
+        counts = [w for w in judged if w in found.failed] or judged or counts
     for witness in counts[:1]:
         result = mine.get(witness)
         if result is not None:
@@ -349,8 +352,8 @@ def _excused(row: Caught) -> str:
         return fault.undetected
     if main is not None and main.slow:
         return f"its main witness {main.id} is slow"
-    if row.form == TEN_LINES and fault.unsaid:
-        return fault.unsaid
+    if row.form == TEN_LINES and (fault.unsaid or row.verdict == _UNSAID):
+        return fault.unsaid or row.reason
     return "" if row.witness else "no witness that a default run can run"
 
 

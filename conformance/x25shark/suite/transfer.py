@@ -54,7 +54,8 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
         b.send(CallAccepted(facilities=values))
         connected = a.expect(CallAccepted())
     assert connected is not None
-    told = [f for f in connected.facilities if isinstance(f, PacketSize)]
+    named = connected.fields.get("facilities") or ()
+    told = [f for f in named if isinstance(f, PacketSize)]
     own = all(f.called == f.calling == SIZE_CODES[size_a] for f in told)
     bench.need(own, f"packet size {size_a} at A with {size_b} at B: a path where sizes differ")
     bench.settle(a, b, request, connected)

@@ -20,6 +20,7 @@ from ..facilities import (
     Facility,
     Pair,
     answer_is_legal,
+    pair_answer_is_legal,
 )
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
@@ -302,7 +303,7 @@ def answer_reduced(patch: Patch) -> None:
         original: Original, relay: Relay, accept: Call, code: int, offered: Pair
     ) -> Pair:
         answer = accept.facilities.pair(code)
-        if answer is not None:
+        if answer is not None and not pair_answer_is_legal(code, offered, answer):
             answer = Pair(*(min(pair) for pair in zip(answer, offered, strict=True)))
             accept.facilities.put_pair(code, answer)
         pair: Pair = original(relay, accept, code, offered)

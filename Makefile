@@ -15,7 +15,7 @@
 #                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
-#   make bench           the judges' and the engine's speed
+#   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make clean           remove what these commands made
 .PHONY: demo test lint unit suite engine mutants variants networks judge-mutants pcaps bench linux-router clean \
@@ -104,6 +104,7 @@ pcaps: setup-test
 	$(BIN)/python -m x25shark.selftest.golden pcaps
 
 bench: setup-test
+	$(BIN)/python -m x25shark.selftest.author_loop --keep $(REPORT)-bench.json
 	$(BIN)/python -m x25shark.judges.bench
 	CARGO_TARGET_DIR=$(CURDIR)/.venv/target conformance/engine/bench.sh
 

@@ -9,6 +9,7 @@ for one, and how often it ran. Where that file is not, the clock decides.
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -18,6 +19,15 @@ def waited(pid: int) -> float:
     """Seconds that the first thread of a process has waited for a processor; 0 if nobody knows."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def computed(pid: int) -> float:
+    """Seconds that a process has computed, with all its threads; 0 if nobody knows."""
+    try:
+        behind_name = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(behind_name[11]) + int(behind_name[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return 0.0
 

@@ -117,7 +117,11 @@ class CaseResult:
 
 @dataclass
 class RunInfo:
-    """The circumstances of a run."""
+    """The circumstances of a run.
+
+    processor: seconds of processor time by who took them: "tester", "judge two", "dumpcap", and
+    "others": the router, where the tester starts it, and the taps of serial lines.
+    """
 
     id: str
     started: str
@@ -135,6 +139,7 @@ class RunInfo:
     xot_ports: list[int] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    processor: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass

@@ -17,7 +17,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 
-from ..patience import Patience
+from ..patience import Patience, computed
 from . import pcapng
 from .slicer import BEGIN, END, MARKER_PORT, PROBE, Slicer, marker
 
@@ -56,6 +56,8 @@ class Capture:
         self._marker_sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._probe = 0
         self._stopping = False
+        # Seconds of processor time that dumpcap took; known when it has ended.
+        self.computed = 0.0
         self.failure: str | None = None
 
     def start(self, seconds: float = 20.0) -> None:
@@ -171,6 +173,7 @@ class Capture:
         process = self._process
         self._stopping = True
         if process is not None:
+            self.computed = self.computed or computed(process.pid)
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGINT)

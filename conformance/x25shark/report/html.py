@@ -235,6 +235,9 @@ def _run(results: Results) -> dict[str, Any]:
         "Configuration": run.configuration,
         "Started": run.started,
         "Duration": f"{_number(run.duration_s):.1f} s",
+        "Processor time": ", ".join(
+            f"{who} {_number(s):.1f} s" for who, s in run.processor.items()
+        ),
         "Run": run.id,
         "Judge two": run.judge,
         "Seed": str(run.seed),

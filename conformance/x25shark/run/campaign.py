@@ -11,6 +11,7 @@ import datetime
 import gc
 import os
 import queue
+import resource
 import secrets
 import sys
 import time
@@ -33,7 +34,7 @@ from ..judges.wireshark import Opening
 from ..links import xot
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
-from ..patience import waited
+from ..patience import computed, waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
@@ -136,6 +137,8 @@ class Campaign:
         self._judging: Pipeline | None = None
         self._judgement: Judgement | None = None
         self._judge_name = self._wireshark = ""
+        self._computed_before = _computed_by_children()
+        self._judge_computed = 0.0
         self._started = time.time()
         self._began = time.monotonic()
         self.gone: str | None = None
@@ -615,6 +618,7 @@ class Campaign:
             lost = f"dumpcap lost {self._slicer.lost} packets"
         if lost:
             self._distrust(lost)
+        self._judge_computed = computed(getattr(self.judge, "process_id", None) or 0)
         self._close()
         order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
@@ -694,4 +698,23 @@ class Campaign:
             xot_ports=sorted(self.profile.xot_ports),
             strays=strays,
             notes=self.notes,
+            processor=self._processor(),
         )
+
+    def _processor(self) -> dict[str, float]:
+        """Seconds of processor time, by who took them. All other processes have ended."""
+        dumpcap = self._capture.computed if self._capture is not None else 0.0
+        children = _computed_by_children() - self._computed_before
+        shares = {
+            "tester": time.process_time(),
+            "judge two": self._judge_computed,
+            "dumpcap": dumpcap,
+            "others": max(children - self._judge_computed - dumpcap, 0.0),
+        }
+        return {who: round(seconds, 2) for who, seconds in shares.items()}
+
+
+def _computed_by_children() -> float:
+    """Seconds of processor time of all processes that this one has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

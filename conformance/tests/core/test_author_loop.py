@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The benchmark of the author's loop measures what it says, and keeps it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from x25shark.selftest import author_loop
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+
+def test_every_command_is_measured_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept.json"
+    arguments = ["--turns", "1", "--select", "PLP-RST-01", "--keep", str(kept)]
+    assert author_loop.main(arguments) == 0
+    figures = json.loads(kept.read_text())
+    named = author_loop.commands(tmp_path, "")
+    assert list(figures) == [*named, "results.json", "report.html"]
+    assert all(figures[name]["processor"] > 0 for name in named)
+    assert "was" not in capsys.readouterr().out
+    kept.write_text(json.dumps({"--help": {"seconds": 12.5}}))
+    assert author_loop.main(arguments) == 0
+    assert "was 12.50" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_command_that_fails_is_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert author_loop.main(["--turns", "1", "--select", "PLP-NONE-01"]) == 2
+    assert "exit status 2" in capsys.readouterr().err

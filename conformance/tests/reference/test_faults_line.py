@@ -147,6 +147,30 @@ def busy(line: RawLine) -> None:
         more(line, "0335")
 
 
+def behind_an_abort(line: RawLine) -> None:
+    line.raw(bytes.fromhex("7e0122107d") + hdlc.frame_octets([hdlc.with_fcs(b"\1\x3f")]))
+
+
+def all_escaped(line: RawLine) -> None:
+    octets = hdlc.with_fcs(b"\1\x3f")
+    line.raw(b"\x7e" + b"".join(bytes((0x7D, one ^ 0x20)) for one in octets) + b"\x7e")
+
+
+def poll_answered_without_f(line: RawLine) -> None:
+    up(line)
+    more(line, ASKS[0])
+    line.lab.timers.advance(4)
+    more(line, "0321")
+
+
+def window_over_the_wrap(line: RawLine) -> None:
+    """Each packet is answered; only the first six answers are acknowledged."""
+    up(line)
+    for number in range(1, 12):
+        control = number % 8 << 1 | min(number, 6) << 5
+        more(line, f"01{control:02x}1fff00")
+
+
 WITNESS: dict[str, Script] = {
     "BUG-HDLC-01": bad_fcs,
     "BUG-HDLC-02": plain,
@@ -156,6 +180,8 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-06": escapes,
     "BUG-HDLC-07": addresses,
     "BUG-HDLC-09": odd_bits,
+    "BUG-HDLC-10": behind_an_abort,
+    "BUG-HDLC-11": all_escaped,
     "BUG-SER-01": bad_fcs,
     "BUG-SER-02": runts,
     "BUG-SER-03": giant,
@@ -195,7 +221,10 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-29": on_link(CALL, "0153"),
     "BUG-LAPB-30": plain,
     "BUG-LAPB-31": on_link("0153", "0153"),
-    "BUG-LAPB-32": on_link(ASKS[0], seconds=4),
+    "BUG-LAPB-32": on_link("01221000f126"),
+    "BUG-LAPB-33": poll_answered_without_f,
+    "BUG-LAPB-34": on_link(ASKS[2]),
+    "BUG-LAPB-35": window_over_the_wrap,
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {
@@ -223,11 +252,14 @@ def test_every_fault_of_a_line_has_a_script() -> None:
 
 #: Only a bit-synchronous line has bits that are no whole octets.
 OF_BITS = {"BUG-HDLC-09"}
+#: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
+OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11"}
 
 
 @pytest.mark.parametrize(
     ("identity", "framing"),
-    [(one, "bit") for one in WITNESS] + [(one, "octet") for one in WITNESS if one not in OF_BITS],
+    [(one, "bit") for one in WITNESS if one not in OF_OCTETS]
+    + [(one, "octet") for one in WITNESS if one not in OF_BITS],
 )
 def test_fault_is_seen_and_can_be_undone(make_lab: Any, identity: str, framing: str) -> None:
     script = WITNESS[identity]

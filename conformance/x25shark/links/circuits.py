@@ -220,4 +220,5 @@ class Channels:
         """No call is carried any more; channel 0 is there as soon as there is a link again."""
         for circuit in self._current.values():
             if circuit.lcn != 0:
+                circuit.over = True
                 circuit.end = circuit.end or why

@@ -55,6 +55,8 @@ class Station:
         self.on_link_lost: Callable[[str], None] = lambda _why: None
         # SABM, DISC or a poll is sent for want of an answer: there may be two answers in the end.
         self.on_repeat: Callable[[], None] = lambda: None
+        # Whether the next frame of this station is lost on its way.
+        self.loses: Callable[[], bool] = lambda: False
         # How many SABM or DISC the last set_up() or disconnect() has sent.
         self.commands = 0
         self._deadline: float | None = None
@@ -109,7 +111,8 @@ class Station:
 
     def emit(self, address: int, control: int, information: bytes = b"") -> None:
         """A frame with its right FCS."""
-        self._line.send_frames([hdlc.with_fcs(bytes([address, control]) + information)])
+        if not self.loses():
+            self._line.send_frames([hdlc.with_fcs(bytes([address, control]) + information)])
 
     def _command(self, kind: int) -> None:
         self.commands += 1

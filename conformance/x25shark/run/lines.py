@@ -93,10 +93,12 @@ class Lines:
     def begin(self, number: int) -> None:
         """The marker at the begin of a case; what came before has been read then, and no more.
 
-        A line that the router has ended is opened again first.
+        A line that the router has ended is opened again first; but not a terminal of the embedded
+        router, which ends with the router: another program may have got its name since.
         """
         for side, end in self.ends.items():
-            if end.down:
+            gone = self._profiles[side].serial is not None and self._places[side][0] == "pty"
+            if end.down and not gone:
                 self._open(side)
         for tap in self._taps.values():
             tap.begin(number)

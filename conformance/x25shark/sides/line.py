@@ -171,6 +171,8 @@ class LineSide(Side):
         self.passing = (*_LINK_FLOW, *asked)
         # watched: the case is about frames; kept_down: it wants no link.
         self.watched = self.used = self.kept_down = False
+        # Whether the next frame of the router, or of the station, is lost on its way.
+        self._loses: Callable[[], bool] = lambda: False
         # The link on which the packet layer has been restarted; 0: none yet.
         self._restarted = 0
         line.begin_case()
@@ -181,6 +183,8 @@ class LineSide(Side):
         if unit.valid and unit.octets[1] & ~_P_F == DISC:
             self.channels.ended("DISC")
         self.channels.took(unit, sent=False)
+        if self._loses():
+            return
         self.station.take(unit)
         if self.station.peer_busy:
             # What it dropped while it was busy it asks for (X.25 2.4.5.8).
@@ -385,13 +389,17 @@ class LineSide(Side):
         with self.bench.preamble():
             if not self.profile.initiates and not self.station.up:
                 self._have_answered(self.station.set_up, LapbUA(p_f=1))
-            self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
-        self.want_no_link()
+            self.want_no_link()
+            self.end_link()
 
     def want_no_link(self) -> None:
         """What the router may ask for now is refused."""
         self.station.refusing = True
         self.allow(*ASKING_FOR_A_LINK)
+
+    def end_link(self) -> None:
+        """DISC and its answer."""
+        self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
 
     def _have_answered(self, command: Callable[[], None], *expected: Packet) -> None:
         """Have the station send SABM or DISC, and expect the answer: to each, if it repeats it.
@@ -497,6 +505,16 @@ class LineSide(Side):
         whole = packet.copy()
         whole.fields.setdefault("modulo", self.modulo_bits)
         return LapbI(**fields) / bytes(whole)
+
+    def lossy(self, received: Callable[[], bool], sent: Callable[[], bool]) -> None:
+        """From here on frames are lost: of the router, and of the station's own."""
+        self._loses = received
+        self.station.loses = sent
+        self._let_pass(*self.rejections(), *self.answers())
+
+    def lossless(self) -> None:
+        """The end of lossy()."""
+        self.lossy(lambda: False, lambda: False)
 
     def finish(self) -> None:
         """End the link, if the case used it; the answer is waited for, but not demanded."""

@@ -61,7 +61,7 @@ from scapy_x25.lapb import (
 from ..judges.expectation import CLOSED
 from ..judges.frames import InvalidFrame, frame_of
 from ..judges.template import lacks
-from ..judges.values import ABSENT, between, either, not_in, one_of
+from ..judges.values import ABSENT, Matcher, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
 from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
 from ..sides.call import Call
@@ -113,6 +113,7 @@ __all__ = [
     "LapbUndefined",
     "LineSide",
     "Marker",
+    "Matcher",
     "NoChannel",
     "NotApplicable",
     "Packet",

@@ -6,8 +6,11 @@ What makes a router send I frames is a Restart Request on a ready packet layer: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scapy_x25 import hdlc
 
+from ..links.hdlc import FrameUnit
 from .language import (
     Bench,
     LapbI,
@@ -15,11 +18,14 @@ from .language import (
     LapbRNR,
     LapbRR,
     LineSide,
+    Matcher,
     Packet,
     RestartConfirmation,
     RestartRequest,
     one_of,
 )
+
+_RESTART = b"\xfb"
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
@@ -56,7 +62,21 @@ def all_again(line: LineSide, first: int, count: int) -> None:
     """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1."""
     for number in range(first, first + count):
         line.expect(LapbI(n_s=number % 8))
-        line.send(LapbRR(n_r=(number + 1) % 8))
+        respond(line, LapbRR, number + 1)
+
+
+def respond(line: LineSide, kind: type[Packet], n_r: int) -> None:
+    """A response with this N(R); F=1 if the router has polled and waits for that."""
+    log, own = line.line.log, line.response_address
+
+    def latest(frames: Sequence[FrameUnit]) -> float:
+        return max((u.time for u in frames if u.valid and is_final_or_poll(u)), default=0.0)
+
+    def is_final_or_poll(unit: FrameUnit) -> bool:
+        control = unit.octets[1]
+        return unit.octets[0] == own and bool(control & 0x10) and control & 3 != 3
+
+    line.send(kind(n_r=n_r % 8, p_f=int(latest(log.received) > latest(log.sent))))
 
 
 def out_of_sequence(line: LineSide, packet: Packet, ahead: int, **fields: int) -> None:
@@ -76,6 +96,23 @@ def polled(line: LineSide, begin: int) -> bool:
     """Whether the router has sent a command with P=1 from there on, and so waits for F=1."""
     came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
     return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
+
+
+def restarted(line: LineSide, begin: int = 0) -> bool:
+    """Whether the router restarts its packet layer of itself, from there on; what it has to send
+    on its own it may send a little later."""
+
+    def came() -> bool:
+        units = line.channels.log(0).received
+        return any(u.packet[2:3] == _RESTART and u.offset >= begin for u in units)
+
+    line.layer.wait_until(came, line.bench.profile.times.reaction)
+    return came()
+
+
+def of_a_dte(line: LineSide, cause: int) -> Matcher:
+    """A cause as the router of this line may write it: a DTE has its own (X.25 5.5.1.1)."""
+    return one_of(cause) if line.profile.role == "dce" else one_of(0, range(0x80, 0x100))
 
 
 def link_was_reset(line: LineSide) -> None:

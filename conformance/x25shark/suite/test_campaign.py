@@ -209,7 +209,9 @@ def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     # One circuit a connection, whatever the LCN of its packets is (RFC 1613 5).
     circuit = _Circuit()
     for sent, packet, view in conversation:
-        if circuit.cleared and isinstance(packet, (CallRequest, CallAccepted)):
+        # On a line a restart ends a call as well, and is not of its channel.
+        ended = circuit.cleared or (circuit.connected and isinstance(packet, CallRequest))
+        if ended and isinstance(packet, (CallRequest, CallAccepted)):
             circuit = _Circuit()
         if isinstance(packet, CallAccepted):
             circuit.connected = True

@@ -46,6 +46,7 @@ def wrong_fcs(frame: bytes) -> bytes:
 @purpose("HDLC-01")
 def test_good_frame(bench: Bench) -> None:
     line = bench.line()
+    line.allow(*ASKING_FOR_A_LINK)
     line.send(LapbSABM(p_f=1))
     line.expect(LapbUA(p_f=1))
 
@@ -326,3 +327,35 @@ def errors_counted(bench: Bench, line: LineSide, *names: str) -> AbstractContext
     if bench.profile.counters is None:
         return nullcontext()
     return counting(bench, *names, on=line.name.lower())
+
+
+@purpose("HDLC-18")
+def test_frame_right_behind_an_abort(bench: Bench) -> None:
+    """The flag that ends the abort opens it: it is the only one between the two."""
+    line = bench.line(framing="octet")
+    line.bring_down()
+    begun, whole = line.frame_of(LapbSABM(p_f=1))[:2], line.frame_of(LapbDISC(p_f=1))
+    for _ in range(3):
+        aborted = b"\x7e" + hdlc.stuff_octets(begun) + b"\x7d"
+        line.send_octets(aborted + b"\x7e" + hdlc.stuff_octets(whole) + b"\x7e")
+        line.expect_at_once(LapbDM(p_f=1), passing=ASKING_FOR_A_LINK)
+
+
+@purpose("HDLC-19")
+def test_any_octet_may_be_escaped(bench: Bench) -> None:
+    """But for the two that would then be an escape or a flag."""
+    line = bench.line(framing="octet")
+    line.bring_up()
+    restart = line.packet(RestartRequest(cause=line.restart_cause, diagnostic=0))
+    for _ in range(8):
+        octets = line.octets_of(restart)
+        line.station.count_sent(octets)
+        escaped = b"".join(map(escape, hdlc.with_fcs(octets)))
+        line.send_octets(b"\x7e" + escaped + b"\x7e")
+        line.layer.expect(RestartConfirmation())
+
+
+def escape(octet: int) -> bytes:
+    """Behind a control escape, unless that would make it one, or a flag."""
+    changed = octet ^ 0x20
+    return bytes((octet,)) if changed in (0x7D, 0x7E) else bytes((0x7D, changed))

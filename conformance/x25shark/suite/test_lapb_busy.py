@@ -18,7 +18,7 @@ from .language import (
     not_in,
     purpose,
 )
-from .links import all_again, polls, ready, unacknowledged
+from .links import all_again, polls, ready, respond, unacknowledged
 
 WAITING = 3
 
@@ -50,7 +50,7 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
 
 def all_after(line: LineSide, n_r: int) -> None:
     """RR ends busy: every packet that waited comes."""
-    line.send(LapbRR(n_r=n_r))
+    respond(line, LapbRR, n_r)
     all_again(line, n_r, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
@@ -91,7 +91,7 @@ def test_rej_ends_busy(bench: Bench) -> None:
     first = unacknowledged(line, restart, WAITING)
     line.skip()
     line.send(LapbRNR(n_r=first))
-    line.send(LapbREJ(n_r=first))
+    respond(line, LapbREJ, first)
     all_again(line, first, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 

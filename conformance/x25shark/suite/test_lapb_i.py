@@ -21,7 +21,7 @@ from .language import (
     RestartRequest,
     purpose,
 )
-from .links import beyond_the_window, opened, polled, ready, unacknowledged
+from .links import beyond_the_window, opened, polled, ready, respond, unacknowledged
 
 
 @purpose("LAPB-I-01")
@@ -151,7 +151,7 @@ def test_part_acknowledgements(bench: Bench) -> None:
     some = max(1, min(3, window // 2))
     part = (first + some) % 8
     begin = line.cursor
-    line.send(LapbRR(n_r=part))
+    respond(line, LapbRR, part)
     for number in range(some):
         following = LapbI(n_s=(first + window + number) % 8)
         line.expect(following, passing=(LapbI(),), note="as many as were acknowledged")
@@ -176,3 +176,24 @@ def test_full_windows_both_ways(bench: Bench) -> None:
         for one, other in zip(there, back, strict=True):
             call.b.expect_message(one)
             call.a.expect_message(other)
+
+
+@purpose("LAPB-I-11")
+def test_k_at_the_wrap(bench: Bench) -> None:
+    """With the oldest open frame at each N(S) once, from which the window reaches over the end."""
+    line, restart = ready(bench)
+    k = line.profile.k
+    for number in range(8):
+        while line.station.v_r != number:
+            line.send(line.packet(restart))
+            line.layer.expect(RestartConfirmation())
+        line.link_fence()
+        begin = line.connection.received_octets
+        first = unacknowledged(line, restart, k + 1)
+        line.expect_count(
+            beyond_the_window(line, first), 0, 0, start=begin, note=f"k from N(S)={first}"
+        )
+        line.by_hand = False
+        line.send(LapbRR(n_r=line.station.v_r))
+        line.layer.expect_count(RestartConfirmation(), k + 1, k + 1)
+        line.link_fence()

@@ -22,7 +22,7 @@ from .language import (
     Side,
     purpose,
 )
-from .links import all_again, opened, out_of_sequence, polled, polls, ready, unacknowledged
+from .links import all_again, opened, out_of_sequence, polled, polls, ready, respond, unacknowledged
 
 # Longer than T1, in T1.
 PAUSE = 1.5
@@ -76,7 +76,7 @@ def test_rej_brings_the_frames_again(bench: Bench) -> None:
     # All but the first again, or that one where the router has no more than one open.
     arrived = 1 if opened(line, first, begin) > 1 else 0
     line.skip()
-    line.send(LapbREJ(n_r=(first + arrived) % 8))
+    respond(line, LapbREJ, first + arrived)
     all_again(line, first + arrived, count - arrived)
     line.link_fence()
     line.layer.expect_count(RestartConfirmation(), count, count)
@@ -215,3 +215,74 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
     far.allow(ClearIndication(), ResetIndication())
     near.allow(Data(), ResetIndication(), ClearIndication())
     layer.allow(RestartRequest())
+
+
+@purpose("LAPB-REC-13")
+def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
+    """Timer recovery goes on: nothing is sent but the next poll, until F=1 comes."""
+    line, restart = ready(bench)
+    patience = line.profile.t1 + bench.patience
+    first = unacknowledged(line, restart, 1)
+    line.skip()
+    line.expect(*polls(line), within=patience)
+    line.send(LapbRR(n_r=first, p_f=0))
+    line.expect(*polls(line), within=patience, note="RR F=0 is no answer")
+    line.send(LapbRR(n_r=first, p_f=1))
+    line.expect(LapbI(n_s=first), note="after F=1")
+    line.by_hand = False
+    line.send(LapbRR())
+    line.link_fence()
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-14")
+def test_two_frames_are_missing(bench: Bench) -> None:
+    """REJ names the first of them, and a poll finds the router there; then the second."""
+    line, restart = ready(bench)
+    for missing in (2, 1):
+        expected = line.station.v_s
+        out_of_sequence(line, restart, missing)
+        line.expect(LapbREJ(n_r=expected))
+        line.send(LapbRR(address=line.command_address, p_f=1))
+        line.expect(*line.answers(n_r=expected), passing=line.rejections(n_r=expected))
+        line.send(line.packet(restart))
+        line.layer.expect(RestartConfirmation())
+    line.send(line.packet(restart))
+    line.layer.expect(RestartConfirmation())
+    line.link_fence()
+
+
+LOSS = 0.05
+MESSAGES = 150
+
+
+@purpose("LAPB-REC-10")
+def test_random_loss(bench: Bench) -> None:
+    """Of both directions, by the run's seed: what the tester loses has been on the line, what it
+    does not send has not."""
+    call = bench.call(window=7)
+    line = bench.lines["b" if "b" in bench.lines else "a"]
+    near, far = (call.b, call.a) if "b" in bench.lines else (call.a, call.b)
+    lost = lose_frames(bench, line)
+    for number in range(MESSAGES):
+        there, back = f"there {number}".encode(), f"back {number}".encode()
+        near.send_message(there)
+        far.send_message(back)
+        within = line.profile.n2 * line.profile.t1 + bench.patience
+        far.expect_message(there, within=within)
+        near.expect_message(back, within=within)
+    bench.remark(f"{lost[0]} frames of the router and {lost[1]} of the tester were lost")
+    line.lossless()
+
+
+def lose_frames(bench: Bench, line: LineSide) -> list[int]:
+    """From here on; how many of each direction, as they are counted."""
+    lost = [0, 0]
+
+    def is_lost(way: int) -> bool:
+        hit = bench.random.random() < LOSS
+        lost[way] += hit
+        return hit
+
+    line.lossy(lambda: is_lost(0), lambda: is_lost(1))
+    return lost

@@ -39,6 +39,8 @@ def open_set_up(bench: Bench) -> LineSide:
     line.bring_down()
     line.by_hand = True
     with bench.preamble():
+        # What the router has tried so far is over with this.
+        line.link_fence()
         # X.25 2.4.4.4.2: DM F=0 asks for set-up.
         line.send(LapbDM(p_f=0))
         line.expect(LapbSABM(p_f=1), passing=(LapbDM(p_f=0),), within=RETRY_SECONDS)
@@ -48,6 +50,7 @@ def open_set_up(bench: Bench) -> LineSide:
 @purpose("LAPB-SET-01")
 def test_sabm(bench: Bench) -> None:
     line = bench.line()
+    line.allow(*ASKING_FOR_A_LINK)
     line.send(LapbSABM(p_f=1))
     line.expect(LapbUA(p_f=1))
 
@@ -55,6 +58,7 @@ def test_sabm(bench: Bench) -> None:
 @purpose("LAPB-SET-02")
 def test_f_copies_p(bench: Bench) -> None:
     line = bench.line()
+    line.allow(*ASKING_FOR_A_LINK)
     line.send(LapbSABM(p_f=0))
     line.expect(LapbUA(p_f=0))
 

@@ -17,6 +17,7 @@ from . import (
     line,
     overload,
     permanent,
+    restart,
     system,
 )
 from .registry import FAULTS, fault
@@ -37,5 +38,6 @@ _MODULES = (
     line,
     overload,
     permanent,
+    restart,
     system,
 )

@@ -299,3 +299,31 @@ def final_in_rr(patch: Patch) -> None:
     @patch.wrap(Lapb, "acknowledge_with")
     def acknowledge_with(original: Any, station: Lapb, kind: int, f: bool) -> None:
         original(station, kind, f or kind == Control.RR)
+
+
+@fault("BUG-LAPB-33", "a response with F=0 ends timer recovery")
+def any_response_ends_recovery(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        if station.polling and not frame.command:
+            frame = frame._replace(p_f=True)
+        original(station, frame)
+
+
+@fault("BUG-LAPB-34", "REJ names the last missing frame")
+def last_of_the_gap(patch: Patch) -> None:
+    @patch.wrap(Lapb, "out_of_sequence")
+    def out_of_sequence(original: Any, station: Lapb, frame: Frame) -> None:
+        v_r = station.v_r
+        if not station.rejecting and ahead(station, frame) < 4:
+            station.v_r = (frame.n_s - 1) % MODULO
+        original(station, frame)
+        station.v_r = v_r
+
+
+@fault("BUG-LAPB-35", "counts the window without the wrap of N(S)")
+def window_without_wrap(patch: Patch) -> None:
+    def window_open(station: Lapb) -> bool:
+        return station.v_s - station.v_a < station.parameters.k and len(station.open) < MODULO - 1
+
+    patch.replace(Lapb, "window_open", window_open)

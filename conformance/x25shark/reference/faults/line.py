@@ -111,6 +111,30 @@ def odd_bits_dropped(patch: Patch) -> None:
         original(link, received)
 
 
+@fault("BUG-HDLC-10", "the flag behind an abort does not open a frame")
+def closed_by_an_abort(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "flag")
+    def flag(original: Any, framing: OctetFraming, found: list[Received]) -> None:
+        before = len(found)
+        original(framing, found)
+        if any(received.kind is Kind.ABORTED for received in found[before:]):
+            framing._inside = False
+
+
+@fault("BUG-HDLC-11", "takes back only the escapes of flag and escape")
+def two_escapes(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "feed")
+    def feed(original: Any, framing: OctetFraming, octets: bytes) -> list[Received]:
+        known = bytearray()
+        for octet in octets:
+            escaped = known[-1:] == b"\x7d"
+            if escaped and octet not in (0x5D, 0x5E, 0x7E):
+                known += b"\x5d"
+            known.append(octet)
+        found: list[Received] = original(framing, bytes(known))
+        return found
+
+
 def accept_bad(patch: Patch, counter: str) -> None:
     """Frames that are counted as bad act all the same."""
 

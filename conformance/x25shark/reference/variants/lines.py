@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The packet layer of a serial interface: restart, logical channels, what a DTE may leave out."""
 
+from .. import codec
 from ..codec import Clear
 from ..codes import ClearCause, RestartCause, Type
-from ..serial import SerialInterface
+from ..serial import R, SerialInterface
 from ..serial_channel import SerialChannel
 from .registry import Original, Patch, variant
 
@@ -16,10 +17,19 @@ HEADER = 3
 def no_restart_of_its_own(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "restart")
     def restart(original: Original, interface: SerialInterface, cause: int, code: int) -> None:
-        if cause == RestartCause.NETWORK_OPERATIONAL:
+        if interface.r is R.DOWN and cause == RestartCause.NETWORK_OPERATIONAL:
             interface.restart_complete()
+            vars(interface)["new_link"] = True
         else:
             original(interface, cause, code)
+
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        if vars(interface).pop("new_link", False):
+            # It brings the interface up, and so is not counted (RFC 1382).
+            interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
+        else:
+            original(interface, octets)
 
 
 @variant("MAY-LINE-02", number=DIAGNOSTIC)

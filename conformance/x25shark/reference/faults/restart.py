@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the restart procedure and of Diagnostic packets on a serial line."""
+
+from typing import Any
+
+from .. import codec
+from ..codec import Clear
+from ..codes import ClearCause, Diag, RestartCause, Type
+from ..serial import R, SerialInterface
+from ..tables import P
+from .registry import Patch, fault
+
+PAUSE_SECONDS = 0.05
+FLOOD = 20
+
+
+@fault("BUG-RSTRT-01", "clears calls of all interfaces on a restart")
+def restart_for_all(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        collision = interface.r is R.RESTART_SENT
+        original(interface, octets)
+        if collision:
+            return
+        for user in list(interface.router.circuits):
+            for channel in (getattr(user, "near", None), getattr(user, "far", None)):
+                if channel is not None:
+                    channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+
+
+@fault("BUG-RSTRT-03", "restart collision: waits for a Confirmation")
+def collision_ignored(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if interface.r is not R.RESTART_SENT:
+            original(interface, octets)
+
+
+@fault("BUG-RSTRT-04", "sends calls before the restart is complete")
+def calls_in_r3(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "refusal")
+    def refusal(original: Any, interface: SerialInterface, call: Any) -> Any:
+        r = interface.r
+        if r is R.RESTART_SENT:
+            interface.r = R.READY
+        try:
+            return original(interface, call)
+        finally:
+            interface.r = r
+
+
+@fault("BUG-RSTRT-05", "link loss not reported to XOT calls")
+def loss_kept_quiet(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "link_down")
+    def link_down(original: Any, interface: SerialInterface) -> None:
+        interface.r = R.DOWN
+        interface.stop_timer()
+        for channel in interface.channels.values():
+            channel.stop_timers()
+            channel.released()
+
+
+@fault("BUG-RSTRT-06", "repeats Restart without pause")
+def restart_flood(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "emit_restart")
+    def emit_restart(original: Any, interface: SerialInterface, cause: int, code: int) -> None:
+        original(interface, cause, code)
+        left = vars(interface).setdefault("flood", FLOOD)
+
+        def again() -> None:
+            if interface.r is R.RESTART_SENT and left:
+                vars(interface)["flood"] = left - 1
+                interface.emit_restart(cause, code)
+
+        interface.router.timers.start(PAUSE_SECONDS, again)
+
+
+@fault("BUG-RSTRT-07", "ignores a Confirmation in r1 at one end only")
+def half_a_restart(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_confirmation")
+    def on_confirmation(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if interface.r is R.RESTART_SENT:
+            original(interface, octets)
+        else:
+            interface.end_calls(Clear(ClearCause.REMOTE_PROCEDURE_ERROR, 0, by_peer=False))
+
+
+@fault("BUG-RSTRT-08", "restart forgets calls that are not in data transfer")
+def only_data_transfer(patch: Patch) -> None:
+    def end_calls(interface: SerialInterface, clear: Clear) -> None:
+        for channel in list(interface.channels.values()):
+            if channel.p is P.DATA_TRANSFER:
+                channel.end(clear)
+
+    patch.replace(SerialInterface, "end_calls", end_calls)
+
+
+@fault("BUG-RSTRT-09", "the first Restart of a link has cause 'network congestion'")
+def first_cause(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if octets[2:3] == bytes((Type.RESTART,)):
+            octets = octets[:3] + bytes((RestartCause.NETWORK_CONGESTION,)) + octets[4:]
+        original(interface, octets)
+
+
+@fault("BUG-RSTRT-10", "confirms the first Restart of a link only")
+def one_confirmation(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        state = vars(interface)
+        collision = interface.r is R.RESTART_SENT
+        if collision:
+            state["confirmed"] = False
+            original(interface, octets)
+        elif not state.get("confirmed"):
+            state["confirmed"] = True
+            original(interface, octets)
+
+
+@fault("BUG-RSTRT-11", "takes a Restart on a logical channel for one of the interface")
+def restart_on_any_channel(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_in")
+    def packet_in(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if octets[2:3] == bytes((Type.RESTART,)):
+            octets = codec.header(interface.modulo, 0, Type.RESTART) + octets[3:]
+        original(interface, octets)
+
+
+@fault("BUG-RSTRT-12", "takes packets before its Restart is confirmed")
+def packets_in_r3(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_in")
+    def packet_in(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        early = interface.r is R.RESTART_SENT and len(octets) > 2 and codec.lcn_of(octets) != 0
+        if early:
+            interface.r = R.READY
+        original(interface, octets)
+        if early and interface.r is R.READY:
+            interface.r = R.RESTART_SENT
+
+
+@fault("BUG-RSTRT-13", "confirms Restarts of any length")
+def restarts_of_any_length(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "format_error")
+    def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
+        return 0 if kind == Type.RESTART else int(original(interface, kind, octets))
+
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, octets.ljust(5, b"\0"))
+
+
+@fault("BUG-RSTRT-14", "is not ready for half a second after a restart")
+def slow_to_get_ready(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        ready = interface.r is R.READY
+        original(interface, octets)
+        if ready:
+            interface.r = R.DOWN
+
+            def back() -> None:
+                interface.r = R.READY
+
+            interface.router.timers.start(0.5, back)
+
+
+@fault("BUG-RSTRT-15", "the far ends of a restart are told 'local procedure error'")
+def far_cause(patch: Patch) -> None:
+    patch.replace(
+        SerialInterface, "clear_cause", lambda interface, cause: ClearCause.LOCAL_PROCEDURE_ERROR
+    )
+
+
+@fault("BUG-DIAG-01", "answers a Diagnostic with a Diagnostic")
+def diagnostic_for_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_channel_zero")
+    def on_channel_zero(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, octets)
+        if octets[2:3] == bytes((Type.DIAGNOSTIC,)):
+            header = codec.header(interface.modulo, 0, Type.DIAGNOSTIC)
+            interface.packet_out(header + bytes((Diag.UNASSIGNED_CHANNEL,)) + octets[:3])
+
+
+@fault("BUG-DIAG-02", "wrong octets in the explanation")
+def wrong_explanation(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "diagnose")
+    def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
+        original(interface, code, octets[::-1])
+
+
+@fault("BUG-DIAG-03", "clears a foreign call for an unassigned channel")
+def foreign_call(patch: Patch) -> None:
+    end_calls_for(patch, Diag.UNASSIGNED_CHANNEL)
+
+
+@fault("BUG-DIAG-04", "a packet of one octet ends the calls of the line")
+def short_packet(patch: Patch) -> None:
+    end_calls_for(patch, Diag.TOO_SHORT)
+
+
+@fault("BUG-DIAG-05", "a wrong general format identifier ends the calls of the line")
+def wrong_format(patch: Patch) -> None:
+    end_calls_for(patch, Diag.INVALID_GFI)
+
+
+def end_calls_for(patch: Patch, reason: int) -> None:
+    """What needs no more than a Diagnostic ends every call."""
+
+    @patch.wrap(SerialInterface, "diagnose")
+    def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
+        original(interface, code, octets)
+        if code == reason:
+            for channel in list(interface.channels.values()):
+                channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+
+
+@fault("BUG-DIAG-06", "sends every Diagnostic twice")
+def twice(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "diagnose")
+    def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
+        original(interface, code, octets)
+        original(interface, code, octets)

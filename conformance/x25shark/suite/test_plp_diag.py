@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Diagnostic packets on a serial line (X.25 3.4.1, 5.6, Tables C-1 and C-2)."""
+
+from __future__ import annotations
+
+from .language import Bench, Call, Diagnostic, LapbI, LineSide, Matcher, Raw, purpose
+from .reactions import both
+
+BURST = 100
+DATA, RR = 0x00, 0x01
+
+
+def of_the_call(bench: Bench) -> tuple[LineSide, Call]:
+    """A line and a call that it carries, which goes on whatever the tester sends beside it."""
+    call = bench.call()
+    both(call)
+    return bench.lines["b" if "b" in bench.lines else "a"], call
+
+
+def brings(bench: Bench, line: LineSide, packet: bytes, code: Matcher) -> None:
+    """This diagnostic, where the router sends Diagnostic packets on this line; or silence."""
+    begin = line.layer.cursor
+    line.send(LapbI() / Raw(packet))
+    line.link_fence()
+    least = int(sends_diagnostics(bench, line))
+    line.layer.expect_count(Diagnostic(diagnostic=code), least, 1, start=begin)
+
+
+def sends_diagnostics(bench: Bench, line: LineSide) -> bool:
+    """Only the DCE sends them (X.25 3.4.1)."""
+    return bench.declared("P-DIAG") and line.profile.role == "dce"
+
+
+def header(line: LineSide, lcn: int, packet_type: int) -> bytes:
+    """The first three octets of a packet with the modulus of the line."""
+    return bytes((line.modulo_bits << 4 | lcn >> 8, lcn & 0xFF, packet_type))
+
+
+def beyond(bench: Bench, line: LineSide) -> int:
+    """A logical channel that is not assigned."""
+    highest = line.profile.lcn[1]
+    bench.need(highest < 4095, "a logical channel that is not assigned (line.lcn)")
+    return highest + 1
+
+
+@purpose("PLP-DIAG-01")
+def test_shorter_than_two_octets(bench: Bench) -> None:
+    line, call = of_the_call(bench)
+    brings(bench, line, header(line, 0, 0)[:1], bench.diagnostic(38))
+    call.fence("the call goes on")
+
+
+@purpose("PLP-DIAG-02")
+def test_wrong_general_format(bench: Bench) -> None:
+    """Neither modulo 8 nor 128, on a channel without a call."""
+    line, call = of_the_call(bench)
+    for general_format in (0x0, 0x3):
+        packet = bytes((general_format << 4, line.profile.lcn[0] + 100, 0x0B))
+        brings(bench, line, packet, bench.diagnostic(40))
+    call.fence("the call goes on")
+
+
+@purpose("PLP-DIAG-03")
+def test_channel_that_is_not_assigned(bench: Bench) -> None:
+    line, call = of_the_call(bench)
+    brings(bench, line, header(line, beyond(bench, line), RR), bench.diagnostic(36))
+    call.fence("the call goes on")
+
+
+@purpose("PLP-DIAG-04")
+def test_explanation(bench: Bench) -> None:
+    """The first three octets of the packet in question."""
+    line, call = of_the_call(bench)
+    bench.need(sends_diagnostics(bench, line), "a DCE that sends Diagnostic packets")
+    packet = header(line, beyond(bench, line), DATA) + b"with user data"
+    line.send(LapbI() / Raw(packet))
+    line.layer.expect(Diagnostic(diagnostic=bench.diagnostic(36), explanation=packet[:3]))
+    call.fence("the call goes on")
+
+
+@purpose("PLP-DIAG-05")
+def test_diagnostic_is_not_answered(bench: Bench) -> None:
+    """A DCE may say that it does not take one (Table C-2, diagnostic 33)."""
+    line, call = of_the_call(bench)
+    if line.profile.role == "dce":
+        line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(33)))
+    line.layer.send(Diagnostic(diagnostic=36, explanation=header(line, 1, DATA)))
+    line.link_fence()
+    call.fence("the call goes on")
+
+
+@purpose("PLP-DIAG-06")
+def test_data_on_channel_zero(bench: Bench) -> None:
+    line, call = of_the_call(bench)
+    brings(bench, line, header(line, 0, DATA) + b"nobody's", bench.diagnostic(36))
+    call.fence("the call goes on")
+
+
+@purpose("PLP-DIAG-07")
+def test_a_burst_of_bad_packets(bench: Bench) -> None:
+    """At most one Diagnostic for each, and the call goes on."""
+    line, call = of_the_call(bench)
+    begin = line.layer.cursor
+    packet = header(line, beyond(bench, line), RR)
+    for _ in range(BURST):
+        line.layer.wait_until(lambda: line.station.unacknowledged < line.profile.k)
+        line.send(LapbI() / Raw(packet))
+    line.link_fence()
+    line.layer.expect_count(Diagnostic(), 0, BURST, start=begin)
+    call.fence("the call goes on")

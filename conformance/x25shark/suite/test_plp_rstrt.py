@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Restart on a serial line (X.25 3.3, 4.5, 4.6, Table C-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .language import (
+    CLOSED,
+    Bench,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    Diagnostic,
+    Inconclusive,
+    LapbI,
+    LineSide,
+    Raw,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
+    Side,
+    one_of,
+    purpose,
+)
+from .links import of_a_dte, restarted
+from .many import at_a_time, fill
+from .reactions import both
+
+# What the far ends of calls may be told: of a DTE, out of order, remote procedure error.
+FAR_CAUSES = one_of(0, range(0x80, 0x100), 0x09, 0x11)
+
+
+def at_the_line(bench: Bench, call: Call) -> tuple[LineSide, Side, Side]:
+    """The line that carries a call (B's if both do), and the call's ends: there, and beyond."""
+    a, b = both(call)
+    return (bench.lines["b"], b, a) if "b" in bench.lines else (bench.lines["a"], a, b)
+
+
+def line_of(bench: Bench) -> LineSide:
+    """The line that calls are sent to."""
+    return bench.line("b" if "b" in bench.lines else "a")
+
+
+def restart(line: LineSide) -> None:
+    """The tester restarts, and the router confirms."""
+    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+    line.layer.expect(RestartConfirmation())
+
+
+def restarting(bench: Bench) -> LineSide:
+    """A new link on which the router's own Restart has come and is not confirmed."""
+    line = line_of(bench)
+    with bench.preamble():
+        line.raise_link()
+        line.note_restarted()
+        if not restarted(line):
+            raise Inconclusive("the router leaves the restart of a new link to the tester")
+        line.layer.expect(RestartRequest())
+    return line
+
+
+@purpose("PLP-RSTRT-01")
+def test_a_new_link_is_restarted(bench: Bench) -> None:
+    """By the router, or it confirms the tester's."""
+    line = line_of(bench)
+    with bench.preamble():
+        line.raise_link()
+        line.note_restarted()
+    if restarted(line):
+        line.layer.expect(RestartRequest(cause=of_a_dte(line, 0x07)))
+        line.layer.send(RestartConfirmation())
+    else:
+        restart(line)
+    bench.fence("a call after the restart")
+
+
+@purpose("PLP-RSTRT-02")
+def test_restart_is_confirmed(bench: Bench) -> None:
+    line = line_of(bench)
+    line.bring_up()
+    for _ in range(3):
+        restart(line)
+
+
+@purpose("PLP-RSTRT-03")
+def test_collision(bench: Bench) -> None:
+    line = restarting(bench)
+    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+    line.layer.allow(RestartConfirmation())
+    line.link_fence()
+    bench.fence("a call after the collision")
+
+
+@purpose("PLP-RSTRT-04")
+def test_every_call_and_only_those(bench: Bench) -> None:
+    """Where the profile names a way that does not lead to the line, a call on it goes on."""
+    loop = bench.profile.addresses.loop
+    elsewhere = None
+    if loop is not None and "a" not in bench.lines:
+        elsewhere = _loop_call(bench, loop)
+    calls = fill(bench, at_a_time(bench, 5, spare=2 if elsewhere else 0))
+    _restart_over(bench, calls)
+    if elsewhere is not None:
+        a, other = elsewhere
+        a.send_message(b"elsewhere")
+        other.expect_message(b"elsewhere")
+    else:
+        bench.remark("no call that is not of this line")
+
+
+def _loop_call(bench: Bench, called: str) -> tuple[Side, Side]:
+    """A call of A that the router brings back to A."""
+    with bench.preamble():
+        a = bench.connect()
+        a.send(bench.call_request(called=called))
+        other = bench.incoming(at="a")
+        other.send(CallAccepted())
+        a.expect(CallAccepted())
+    return a, other
+
+
+def _restart_over(bench: Bench, calls: Sequence[Call]) -> None:
+    """A restart of the line: each far end is told."""
+    line, _, _ = at_the_line(bench, calls[0])
+    restart(line)
+    for call in calls:
+        _, _, far = at_the_line(bench, call)
+        if far.expect(ClearIndication(cause=FAR_CAUSES), CLOSED) is not None:
+            far.send(ClearConfirmation())
+
+
+@purpose("PLP-RSTRT-05")
+def test_causes_at_the_far_ends(bench: Bench) -> None:
+    """A DTE's own causes go on as they are or become others, but never an accusation of A."""
+    for cause in (0x00, 0x80) if line_of(bench).profile.role == "dce" else (0x07, 0x01):
+        call = bench.call()
+        line, _, far = at_the_line(bench, call)
+        line.layer.send(RestartRequest(cause=cause, diagnostic=0))
+        line.layer.expect(RestartConfirmation())
+        if far.expect(ClearIndication(cause=FAR_CAUSES), CLOSED) is not None:
+            far.send(ClearConfirmation())
+
+
+@purpose("PLP-RSTRT-06")
+def test_all_channels_are_free(bench: Bench) -> None:
+    """As many calls as before, which on a line of few channels are the same channels."""
+    for _ in range(3):
+        _restart_over(bench, fill(bench, at_a_time(bench, 20)))
+
+
+@purpose("PLP-RSTRT-07")
+def test_confirmation_that_is_not_due(bench: Bench) -> None:
+    """A restart because of it, or nothing; both ends of the call agree in any case."""
+    call = bench.call()
+    line, _, far = at_the_line(bench, call)
+    line.layer.send(RestartConfirmation())
+    line.link_fence()
+    if restarted(line, line.layer.cursor):
+        cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
+        line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
+        line.layer.send(RestartConfirmation())
+        if far.expect(ClearIndication(), CLOSED) is not None:
+            far.send(ClearConfirmation())
+        bench.fence()
+    else:
+        bench.remark("a confirmation that is not due is ignored")
+        call.fence("the call is there at both ends")
+
+
+@purpose("PLP-RSTRT-08")
+def test_restart_on_a_channel(bench: Bench) -> None:
+    """With a call it is an error of that call; others, and the interface, go on."""
+    call, other = bench.call(), bench.call()
+    line, near, far = at_the_line(bench, call)
+    line.layer.never(RestartConfirmation())
+    near.send(RestartRequest(lcn=near.lcn, cause=line.restart_cause, diagnostic=0))
+    code = bench.diagnostic(41)
+    near.expect(ResetIndication(cause=bench.local_reset, diagnostic=code))
+    near.send(ResetConfirmation())
+    far.expect(ResetIndication())
+    far.send(ResetConfirmation())
+    other.fence("another call of the line")
+    call.fence("the call after its reset")
+
+
+@purpose("PLP-RSTRT-09")
+def test_packets_before_the_confirmation(bench: Bench) -> None:
+    """A Call and Data in r3: no reaction; ready behind the confirmation."""
+    line = restarting(bench)
+    side = bench.connect(at=line.name.lower())
+    side.send(bench.call_request(called=bench.profile.addresses.a), side.data(b"too early"))
+    side.phase = "idle"
+    line.link_fence()
+    # T10, after which the Restart is repeated, is far longer (Table D-1).
+    line.pause(bench.profile.times.quiet)
+    line.layer.send(RestartConfirmation())
+    line.link_fence()
+    bench.fence("a call after the restart")
+
+
+@purpose("PLP-RSTRT-11")
+def test_restarts_of_wrong_length(bench: Bench) -> None:
+    """Neither is confirmed; the right one behind them is, and nothing else."""
+    line = line_of(bench)
+    line.bring_up()
+    begin = line.layer.cursor
+    whole = bytes(RestartRequest(modulo=line.modulo_bits, cause=line.restart_cause, diagnostic=0))
+    codes = bench.diagnostic(38, 39)
+    line.layer.allow(Diagnostic(diagnostic=codes))
+    for octets in (whole[:3], whole + b"\0"):
+        line.send(LapbI() / Raw(octets))
+        line.link_fence()
+        if restarted(line, line.layer.cursor):
+            cause = of_a_dte(line, 0x01)
+            line.layer.expect(RestartRequest(cause=cause, diagnostic=codes))
+            line.layer.send(RestartConfirmation())
+    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+    line.layer.expect_count(RestartConfirmation(), 1, 1, start=begin)
+    line.link_fence()
+
+
+@purpose("PLP-RSTRT-12")
+def test_call_right_behind_the_confirmation(bench: Bench) -> None:
+    line = line_of(bench)
+    line.bring_up()
+    restart(line)
+    for _ in range(3):
+        call = bench.place_call(note="right behind the confirmation")
+        call.fence()
+        _restart_over(bench, [call])
+
+
+@purpose("PLP-RSTRT-13")
+def test_a_lost_link_is_told_to_the_far_end(bench: Bench) -> None:
+    """And the line serves again as soon as there is a link."""
+    call = bench.call()
+    line, _, far = at_the_line(bench, call)
+    with bench.preamble():
+        line.end_link()
+    if far.expect(ClearIndication(cause=one_of(0, 0x05, 0x09, range(0x80, 0x100))), CLOSED):
+        far.send(ClearConfirmation())
+    bench.fence("a call over the next link")
+
+
+@purpose("PLP-RSTRT-14")
+def test_no_call_before_the_restart_is_complete(bench: Bench) -> None:
+    """A call for the line: refused, or it waits for the confirmation."""
+    line = restarting(bench)
+    a = bench.connect()
+    a.send(bench.call_request())
+    if bench.went_on(a):
+        bench.no_connection(at="b")
+        return
+    if a.connection.received or a.connection.end is not None:
+        if a.expect(ClearIndication(), CLOSED) is not None:
+            a.send(ClearConfirmation())
+        line.layer.send(RestartConfirmation())
+        return
+    line.layer.send(RestartConfirmation())
+    bench.remark("the call waits for the end of the restart")
+    b = bench.incoming()
+    b.send(CallAccepted())
+    a.expect(CallAccepted())
+
+
+@purpose("PLP-RSTRT-16")
+def test_two_confirmations(bench: Bench) -> None:
+    """The second is not due: a restart because of it, or nothing; then calls work."""
+    line = restarting(bench)
+    line.layer.send(RestartConfirmation())
+    line.layer.send(RestartConfirmation())
+    line.link_fence()
+    if restarted(line, line.layer.cursor):
+        line.layer.expect(RestartRequest(diagnostic=bench.diagnostic(17)))
+        line.layer.send(RestartConfirmation())
+    bench.fence("a call after two confirmations")
+
+
+@purpose("PLP-RSTRT-17")
+def test_calls_in_every_state(bench: Bench) -> None:
+    """One that is not answered yet, one that is up, one that is being reset."""
+    up, resetting = bench.call(), bench.call()
+    line, _, _ = at_the_line(bench, up)
+    with bench.preamble():
+        pending = bench.connect()
+        pending.send(bench.call_request())
+        bench.incoming()
+        one, other = both(resetting)
+        one.send(ResetRequest(cause=0, diagnostic=0))
+        other.expect(ResetIndication())
+    restart(line)
+    for call in (up, resetting):
+        _, _, far = at_the_line(bench, call)
+        # Its Reset may have been confirmed before, where the two sides of a path are independent.
+        far.allow(ResetConfirmation())
+        _cleared(far)
+    _cleared(pending)
+    bench.fence("a call on a channel that is free again")
+
+
+def _cleared(far: Side) -> None:
+    if far.expect(ClearIndication(), CLOSED) is not None:
+        far.send(ClearConfirmation())

@@ -40,6 +40,10 @@ demo: setup-demo
 	@echo "The same router by serial lines (profiles reference-serial and reference-xot-serial)."
 	@$(BIN)/x25shark run --router reference-serial $(OWN) --output $(REPORT)-serial
 	@$(BIN)/x25shark run --router reference-xot-serial $(OWN) --output $(REPORT)-xot-serial
+	@if $(BIN)/python -c "import x25shark_engine, MLRsearch" 2>/dev/null; then \
+		echo "How fast it is (x25shark bench --quick, one size)."; \
+		$(BIN)/x25shark bench --quick -P 128 --output $(REPORT)-bench || [ $$? = 1 ]; \
+	else echo "How fast a router is: ci/setup engine, then .venv/bin/x25shark bench --quick"; fi
 
 test: setup-test
 	@$(MAKE) --no-print-directory lint engine suite unit
@@ -114,4 +118,4 @@ linux-router: setup-linux
 	ci/linux-router/stop; exit $$status
 
 clean:
-	rm -rf .venv $(REPORT) $(REPORT)-linux $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build
+	rm -rf .venv $(REPORT) $(REPORT)-bench $(REPORT)-linux $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build

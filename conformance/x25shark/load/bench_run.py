@@ -41,7 +41,8 @@ def run_bench(
     mode: Mode = "sink" if target.listen else "echo"
     track = Track(engine, replace(options, mode=mode), target, grace)
     head = results.head("bench", engine.version, target, track.options)
-    head["options"] |= {
+    unused = ("duration", "longest", "shortest", "calls", "messages", "depth", "hold")
+    head["options"] = results.without(head["options"], *unused) | {
         "packet_size": plan.packet_size,
         "sizes": list(plan.sizes),
         "trial_seconds": plan.trial,

@@ -32,7 +32,8 @@ def run_overload(
 ) -> int:
     """Measure, print, write, return the exit status."""
     head = results.head("overload", engine.version, target, options)
-    head["options"] |= {
+    unused = ("duration", "longest", "shortest", "calls", "messages", "circuits", "depth", "hold")
+    head["options"] = results.without(head["options"], *unused) | {
         "rates": list(plan.rates),
         "step_seconds": plan.step,
         "base_rate": plan.base_rate,

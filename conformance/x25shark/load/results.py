@@ -252,6 +252,11 @@ def exit_status(measurements: list[Measurement], found: list[str]) -> int:
     return 1 if found else 0
 
 
+def without(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The options without those that a command has no use for."""
+    return {name: value for name, value in options.items() if name not in names}
+
+
 def head(command: str, engine: str, target: Target, options: LoadOptions) -> dict[str, Any]:
     """The first part of load.json."""
     return {

@@ -13,7 +13,7 @@ from x25shark.selftest import networks
 from x25shark.selftest.network import NETWORKS, Network, Way
 
 # Some of each: framing, many segments, resets and connections that are given up.
-SELECTED = "XOT-HDR-0*,XOT-TCP-07,XOT-VC-03,PLP-CALL-01,PLP-DATA-0*,PLP-RST-0*,SYS-ROB-03"
+SELECTED = "XOT-HDR-02,XOT-HDR-10,XOT-TCP-07,XOT-VC-03,PLP-CALL-01,PLP-RST-04,SYS-ROB-03"
 TUN = Path("/dev/net/tun")
 
 
@@ -70,14 +70,13 @@ def test_the_profile_is_that_of_a_router_elsewhere(profile: str, tmp_path: Path)
 
 @pytest.mark.skipif(not TUN.exists(), reason="this system has no TUN interfaces")
 @pytest.mark.usefixtures("namespaces")
-@pytest.mark.parametrize("router", ["reference", "reference-splice"])
-def test_no_network_makes_a_right_router_fail(router: str, tmp_path: Path) -> None:
+def test_no_network_makes_a_right_router_fail(tmp_path: Path) -> None:
     table = tmp_path / "table.json"
-    wanted = ["--routers", router, "--select", SELECTED, "--json", str(table)]
+    wanted = ["--routers", "reference", "--select", SELECTED, "--json", str(table)]
     status = networks.main(["all", *wanted])
     (row,) = json.loads(table.read_text())
     assert (row["bad"], row["problem"], status) == ([], "", 0)
-    assert row["verdicts"]["PASS"] > 20
+    assert row["verdicts"]["PASS"] == len(SELECTED.split(","))
     # What is there already is not run again.
     assert networks.main(["all", *wanted, "--go-on"]) == 0
 

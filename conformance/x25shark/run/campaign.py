@@ -607,6 +607,9 @@ class Campaign:
         if self._judging is not None:
             self._judging.join()
         for record in list(self._records.values()):
+            if interrupted and record.judge_one is None:
+                # Before its first packet: there is nothing that could have been captured.
+                record.failure = record.failure or (Verdict.NOT_RUN, "interrupted")
             self._settle(record, None)
         for watched in self.watched:
             self._done.put(Judgement.whole_run(watched, self.rerun_command(watched.purpose)))

@@ -51,6 +51,12 @@ def restart(line: LineSide) -> None:
     line.layer.expect(RestartConfirmation())
 
 
+def confirm(line: LineSide) -> None:
+    """The tester confirms, and the router has got that: a call on another link is not ahead."""
+    line.layer.send(RestartConfirmation())
+    line.layer.wait_until(lambda: not line.station.unacknowledged)
+
+
 def restarting(bench: Bench) -> LineSide:
     """A new link on which the router's own Restart has come and is not confirmed."""
     line = line_of(bench)
@@ -72,7 +78,7 @@ def test_a_new_link_is_restarted(bench: Bench) -> None:
         line.note_restarted()
     if restarted(line):
         line.layer.expect(RestartRequest(cause=of_a_dte(line, 0x07)))
-        line.layer.send(RestartConfirmation())
+        confirm(line)
     else:
         restart(line)
     bench.fence("a call after the restart")
@@ -157,12 +163,12 @@ def test_confirmation_that_is_not_due(bench: Bench) -> None:
     """A restart because of it, or nothing; both ends of the call agree in any case."""
     call = bench.call()
     line, _, far = at_the_line(bench, call)
-    line.layer.send(RestartConfirmation())
+    confirm(line)
     line.link_fence()
     if restarted(line, line.layer.cursor):
         cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
         line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
-        line.layer.send(RestartConfirmation())
+        confirm(line)
         if far.expect(ClearIndication(), CLOSED) is not None:
             far.send(ClearConfirmation())
         bench.fence()
@@ -197,7 +203,7 @@ def test_packets_before_the_confirmation(bench: Bench) -> None:
     line.link_fence()
     # T10, after which the Restart is repeated, is far longer (Table D-1).
     line.pause(bench.profile.times.quiet)
-    line.layer.send(RestartConfirmation())
+    confirm(line)
     line.link_fence()
     bench.fence("a call after the restart")
 
@@ -217,7 +223,7 @@ def test_restarts_of_wrong_length(bench: Bench) -> None:
         if restarted(line, line.layer.cursor):
             cause = of_a_dte(line, 0x01)
             line.layer.expect(RestartRequest(cause=cause, diagnostic=codes))
-            line.layer.send(RestartConfirmation())
+            confirm(line)
     line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
     line.layer.expect_count(RestartConfirmation(), 1, 1, start=begin)
     line.link_fence()
@@ -258,9 +264,9 @@ def test_no_call_before_the_restart_is_complete(bench: Bench) -> None:
     if a.connection.received or a.connection.end is not None:
         if a.expect(ClearIndication(), CLOSED) is not None:
             a.send(ClearConfirmation())
-        line.layer.send(RestartConfirmation())
+        confirm(line)
         return
-    line.layer.send(RestartConfirmation())
+    confirm(line)
     bench.remark("the call waits for the end of the restart")
     b = bench.incoming()
     b.send(CallAccepted())
@@ -272,11 +278,11 @@ def test_two_confirmations(bench: Bench) -> None:
     """The second is not due: a restart because of it, or nothing; then calls work."""
     line = restarting(bench)
     line.layer.send(RestartConfirmation())
-    line.layer.send(RestartConfirmation())
+    confirm(line)
     line.link_fence()
     if restarted(line, line.layer.cursor):
         line.layer.expect(RestartRequest(diagnostic=bench.diagnostic(17)))
-        line.layer.send(RestartConfirmation())
+        confirm(line)
     bench.fence("a call after two confirmations")
 
 

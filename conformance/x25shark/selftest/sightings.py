@@ -25,7 +25,7 @@ ROUTER = "127.0.25.1"
 ON_A_LINE = "R"
 FROM_ROUTER = f"(ip.src == {ROUTER} || hdlcs.direction == 1)"
 DATA, RR, RNR = 0x00, 0x01, 0x05
-RESET, RESET_CONFIRMATION = 0x1B, 0x1F
+RESET_CONFIRMATION = 0x1F
 INTERRUPT, INTERRUPT_CONFIRMATION = 0x23, 0x27
 RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
 FIELDS = (
@@ -136,20 +136,6 @@ def reset_confirmations_passed_on(seen: Seen) -> float:
         if packet.src != ROUTER:
             last = kind
         elif kind == RESET_CONFIRMATION:
-            found += last == RESET_CONFIRMATION
-    return found
-
-
-@measure
-def resets_behind_a_confirmation(seen: Seen) -> float:
-    """Resets of the router right behind a Reset Confirmation of the tester."""
-    found = 0
-    last: int | None = None
-    for packet in seen.reading.packets:
-        kind = _kind(packet)
-        if packet.src != ROUTER:
-            last = kind
-        elif kind == RESET:
             found += last == RESET_CONFIRMATION
     return found
 

@@ -31,6 +31,8 @@ Stimulus = Callable[[Scene], None]
 # Values of octet 3 that neither X.25 nor RFC 1613 knows; odd in both moduli.
 UNDEFINED_TYPES = (0x2B, 0x33, 0xD3)
 LENGTHS = (0, 1, 2, 0xFFFF)
+# The rest of a packet sequence that is sent with another Q bit than its beginning.
+Q_DIFFERS = b"rest"
 
 
 def _packet(make: Callable[[], Packet]) -> Stimulus:
@@ -93,7 +95,7 @@ def _data_too_long(scene: Scene) -> None:
 def _q_differs(scene: Scene) -> None:
     """A full packet with Q = 0 and M = 1, and the rest of the sequence with Q = 1."""
     scene.side.send(scene.side.data(bytes(scene.side.packet_size), m=1))
-    put(scene.side, _data(scene.side, b"rest", q=1))
+    scene.side.send(scene.side.data(Q_DIFFERS, q=1))
 
 
 def _version(scene: Scene) -> None:

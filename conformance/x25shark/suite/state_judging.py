@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
 from .connections import attempt_ends
-from .events import LENGTHS, STIMULI
+from .events import LENGTHS, Q_DIFFERS, STIMULI
 from .language import (
     CLOSED,
     Bench,
@@ -198,8 +198,42 @@ def _either(cell: Cell, scene: Scene) -> None:
             if isinstance(scene.side.expect(ResetConfirmation(), reset), ResetIndication):
                 scene.side.send(ResetConfirmation())
             scene.connected.fence()
+        case "f1g1" | "g2":
+            _reset_or_passed(scene, cell.diagnostics)
         case state:
             raise NotImplementedError(f"no way to tell the reactions apart in {state}")
+
+
+def _any_data(side: Side) -> Packet:
+    return Data128() if side.modulus == 128 else Data()
+
+
+def _reset_or_passed(scene: Scene, codes: tuple[int, ...]) -> None:
+    """q_differs: both sides are reset, or B gets the rest of the sequence with its other Q bit.
+
+    A network may take a change of Q for an error (X.25 4.3.6); it need not look.
+    """
+    a, b = scene.side, scene.connected.b
+    if not isinstance(b, Side):
+        a.allow(a.data(Q_DIFFERS), a.data(bytes(a.packet_size)))
+        a.acknowledge()
+        a.send_data(b"behind")
+        if isinstance(a.expect(_reset_of(scene, codes), a.data(b"behind")), ResetIndication):
+            a.send(ResetConfirmation())
+        scene.connected.fence()
+        return
+    remote = ResetIndication(cause=scene.bench.remote_reset)
+    came = b.expect(remote, b.data(Q_DIFFERS, q=1), _any_data(b))
+    while isinstance(came, (Data, Data128)) and came.user_data != Q_DIFFERS:
+        came = b.expect(remote, b.data(Q_DIFFERS, q=1))
+    if isinstance(came, ResetIndication):
+        a.expect(_reset_of(scene, codes))
+        a.send(ResetConfirmation())
+        b.send(ResetConfirmation())
+    else:
+        scene.bench.remark("a change of Q within a packet sequence passes")
+        a.acknowledge()
+    scene.connected.fence()
 
 
 def _answered_or_cleared(scene: Scene, clear: Packet) -> None:

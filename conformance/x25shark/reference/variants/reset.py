@@ -88,30 +88,6 @@ def overtakes_data(patch: Patch) -> None:
         original(channel)
 
 
-@variant("MAY-RST-05")
-def far_side_is_told_later(patch: Patch) -> None:
-    owed: dict[Channel, tuple[Relay, int, int]] = {}
-
-    @patch.wrap(Relay, "reset_by_error")
-    def reset_by_error(
-        _original: Original, relay: Relay, channel: Channel, cause: int, diagnostic: int
-    ) -> None:
-        relay.drop()
-        owed[channel] = (relay, cause, diagnostic)
-
-    def tell(channel: Channel) -> None:
-        if channel in owed:
-            relay, cause, diagnostic = owed.pop(channel)
-            other = relay.other(channel)
-            if other is not None:
-                other.reset(cause, diagnostic)
-
-    @patch.wrap(Channel, "reset_complete")
-    def reset_complete(original: Original, channel: Channel) -> None:
-        tell(channel)
-        original(channel)
-
-
 @variant("MAY-RST-06")
 def no_diagnostic(patch: Patch) -> None:
     @patch.wrap(Channel, "emit_reset")
@@ -135,7 +111,7 @@ def local_error_of_the_peer_is_a_remote_one(patch: Patch) -> None:
         original(relay, channel, cause, diagnostic)
 
 
-@variant("MAY-RST-08", number=0.05)
+@variant("MAY-RST-05", number=0.05)
 def confirmed_late(patch: Patch) -> None:
     @patch.wrap(Channel, "confirm_reset")
     def confirm_reset(original: Original, channel: Channel) -> None:

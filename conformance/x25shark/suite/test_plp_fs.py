@@ -91,7 +91,7 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     a = bench.connect()
     a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=octets(bench, 129)))
-    refused(bench, a, too_long)
+    refused(bench, a, too_long_call(bench))
     if bench.two_sided:
         a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
         b.send(CallAccepted(user_data=octets(bench, 129)))
@@ -101,6 +101,11 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     cleared(call.a, cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     cleared(call.b, cause=bench.remote_clear, diagnostic=None)
     bench.fence()
+
+
+def too_long_call(bench: Bench) -> ClearIndication:
+    """The Clear for a Call with too many octets of user data, as in PLP-CALL-26."""
+    return ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
 
 
 def pass_129_octets(bench: Bench) -> None:
@@ -114,7 +119,7 @@ def pass_129_octets(bench: Bench) -> None:
     if passed:
         give_up(a, bench.incoming(CallRequest(user_data=user_data)))
     else:
-        refused(bench, a, too_long)
+        refused(bench, a, too_long_call(bench))
     a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
     b.send(CallAccepted(user_data=user_data))
     if isinstance(a.expect(CallAccepted(user_data=user_data), remote, CLOSED), CallAccepted):

@@ -21,7 +21,7 @@ FORMAT = "x25shark-results"
 FORMAT_VERSION = 2
 
 
-@dataclass
+@dataclass(slots=True)
 class JudgeReading:
     """What one judge says of one expectation."""
 
@@ -54,7 +54,7 @@ class CounterReading:
     moved_instead: list[str] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(slots=True)
 class ExpectationResult:
     """One expectation of a case and both readings of it.
 
@@ -82,7 +82,7 @@ class ExpectationResult:
     counter: CounterReading | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class PacketLine:
     """One packet of the ladder of a case. octets: while the run lasts; the evidence has them."""
 

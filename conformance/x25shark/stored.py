@@ -50,13 +50,22 @@ def _stored_filter(texts: Texts, found: ExpectationResult) -> list[int]:
     again = f"{what}{_PLACE}{int(number)} == {int(offset)} && {ends}"
     if again != found.filter:
         return [texts.number(found.filter)]
+    one = found.judge_one
+    if one is not None and (found.k, one.offset) == (int(number), int(offset)):
+        return [texts.number(what), texts.number(ends)]
     return [texts.number(what), int(number), int(offset), texts.number(ends)]
 
 
-def _read_filter(texts: Sequence[str], stored: Sequence[int]) -> str:
+def _read_filter(
+    texts: Sequence[str], stored: Sequence[int], k: int | None, one: JudgeReading | None
+) -> str:
     if len(stored) == 1:
         return _text(texts, stored[0])
-    what, number, offset, ends = stored
+    number, offset = k, one.offset if one is not None else None
+    if len(stored) == _SHORT:
+        what, ends = stored
+    else:
+        what, number, offset, ends = stored
     return f"{_text(texts, what)}{_PLACE}{number} == {offset} && {_text(texts, ends)}"
 
 
@@ -89,34 +98,47 @@ def _without_layers(text: str) -> str:
     return re.sub(r"#\d+", "", what)
 
 
+# What stands at the end of an expectation's row: met, preamble, locator, judge two, counter; what
+# is usual there is left out, from the end on.
+_USUAL = (True, False, None, _SAME, None)
+
+
 def stored_expectation(texts: Texts, found: ExpectationResult) -> list[Any]:
     """The row of an expectation."""
-    both_alike = found.judge_one == found.judge_two and found.judge_one is not None
+    alike = found.judge_one == found.judge_two and found.judge_one is not None
+    derived = _without_layers(found.filter) == found.locator
+    end = [
+        found.met,
+        found.preamble,
+        None if derived else texts.number(found.locator),
+        _SAME if alike else _stored_reading(texts, found.judge_two, found),
+        found.counter and vars(found.counter),
+    ]
+    while end and end[-1] == _USUAL[len(end) - 1]:
+        end.pop()
     return [
         texts.number(found.text),
         found.side,
         texts.number(found.clause),
-        found.met,
         _stored_filter(texts, found),
-        None if _without_layers(found.filter) == found.locator else texts.number(found.locator),
         found.frame,
         found.k,
-        found.preamble,
         _stored_reading(texts, found.judge_one, found),
-        _SAME if both_alike else _stored_reading(texts, found.judge_two, found),
         found.stimulus_frame,
-        found.counter and vars(found.counter),
+        *end,
     ]
 
 
 def read_expectation(texts: Sequence[str], row: Sequence[Any]) -> ExpectationResult:
     """The expectation of a row. TypeError, ValueError or IndexError if it is damaged."""
-    text, side, clause, met, filter_, locator, frame, k, preamble, one, two, stimulus, counter = row
+    text, side, clause, filter_, frame, k, one, stimulus, *end = row
+    usual: list[Any] = [*end, *_USUAL[len(end) :]]
+    met, preamble, locator, two, counter = usual
     _demand(isinstance(side, str) and isinstance(met, bool) and isinstance(preamble, bool))
     _demand(all(isinstance(n, _NUMBER) for n in (frame, k, stimulus)))
     place = [met, frame, k]
     first = _read_reading(texts, one, place)
-    whole = _read_filter(texts, filter_)
+    whole = _read_filter(texts, filter_, k, first)
     return ExpectationResult(
         text=_text(texts, text),
         side=side,
@@ -136,16 +158,16 @@ def read_expectation(texts: Sequence[str], row: Sequence[Any]) -> ExpectationRes
 
 def stored_packet(texts: Texts, packet: PacketLine) -> list[Any]:
     """The row of a packet."""
-    where = [packet.time, packet.frame, packet.k, packet.side, packet.sent]
+    where = [packet.time, packet.frame, packet.k, packet.side, int(packet.sent)]
     return [*where, packet.connection, packet.offset, texts.number(packet.text)]
 
 
 def read_packet(texts: Sequence[str], row: Sequence[Any]) -> PacketLine:
     """The packet of a row. TypeError, ValueError or IndexError if it is damaged."""
     time, frame, k, side, sent, connection, offset, text = row
-    _demand(isinstance(side, str) and isinstance(sent, bool) and isinstance(time, int | float))
+    _demand(isinstance(side, str) and sent in (0, 1) and isinstance(time, int | float))
     _demand(all(isinstance(n, int) for n in (frame, k, connection, offset)))
-    return PacketLine(time, frame, k, side, sent, connection, offset, _text(texts, text))
+    return PacketLine(time, frame, k, side, bool(sent), connection, offset, _text(texts, text))
 
 
 def stored_case(texts: Texts, case: CaseResult) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +43,7 @@ def mixed(case: Cases, readings: list[CounterReading]) -> CaseResult:
     made = case(1, Verdict.FAIL, "HDLC")
     template = made.expectations[0]
     for reading in readings:
-        expectation = type(template)(**{**vars(template), "counter": reading})
+        expectation = dataclasses.replace(template, counter=reading)
         made.expectations.append(expectation)
     return made
 

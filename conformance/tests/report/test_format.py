@@ -95,7 +95,8 @@ def test_no_shorthand_loses_anything(
     path = tmp_path / "results.json"
     for case in results.cases:
         for expectation in case.expectations:
-            vars(expectation).update(changed)
+            for name, value in changed.items():
+                setattr(expectation, name, value)
     write_results(results, path)
     assert read_results(path) == results
 

@@ -458,6 +458,8 @@ def _expectation_result(
     if two.offset is not None and expectation.direction is not None:
         matched = one.met or isinstance(expectation, Never)
         exact = _exactly(exact if matched else "", expectation.direction, two.offset, k or 1)
+    first = JudgeReading(one.met, *place(one), one.offset, one.saw)
+    second = JudgeReading(two.met, frame, k, two.offset, two.saw)
     return ExpectationResult(
         text=expectation.text,
         side=expectation.side,
@@ -469,8 +471,9 @@ def _expectation_result(
         k=k,
         stimulus_frame=stimulus[0],
         preamble=expectation.preamble,
-        judge_one=JudgeReading(one.met, *place(one), one.offset, one.saw),
-        judge_two=JudgeReading(two.met, frame, k, two.offset, two.saw),
+        # One object where both say the same, which is nearly always: results are many.
+        judge_one=first if first != second else second,
+        judge_two=second,
         counter=expectation.counter(two),
     )
 

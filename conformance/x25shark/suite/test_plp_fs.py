@@ -88,7 +88,6 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     if trusts_the_ends(bench):
         pass_129_octets(bench)
         return
-    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     a = bench.connect()
     a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=octets(bench, 129)))
     refused(bench, a, too_long_call(bench))

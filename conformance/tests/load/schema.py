@@ -107,6 +107,7 @@ class Row(Strict):
     tester_was_limit: bool = False
     plus_25: Trial | None = None
     flood: Trial | None = None
+    share_of_maximum: dict[Literal["plus_25", "flood"], float] = {}
     less: list[str] = []
     delays: list[Delay] = []
     burst: Burst | None = None

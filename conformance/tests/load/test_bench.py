@@ -164,9 +164,11 @@ def test_a_duplicate_is_no_clean_trial() -> None:
 
 
 def test_carrying_less_is_named_and_a_little_less_is_not() -> None:
-    row = {"maximum": {"carried": 1000.0}, "plus_25": {"carried": 990.0}}
-    assert overloaded(row | {"flood": {"carried": 900.0}}) == []
-    (words,) = overloaded(row | {"flood": {"carried": 33.0}})
+    row: dict[str, Any] = {"maximum": {"carried": 1000.0}, "plus_25": {"carried": 990.0}}
+    shares = {"plus_25": 0.99, "flood": 0.9}
+    assert overloaded(row | {"flood": {"carried": 900.0}, "share_of_maximum": shares}) == []
+    low = {"plus_25": 0.99, "flood": 0.033}
+    (words,) = overloaded(row | {"flood": {"carried": 33.0}, "share_of_maximum": low})
     assert words == "carries 33 messages/s at flood, 1000 at its maximum"
 
 

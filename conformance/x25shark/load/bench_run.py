@@ -54,7 +54,7 @@ def run_bench(
     profile = target.profile
     management = Management(profile.counters if profile else None, target.counters_url)
     hook = profile.control.filters if profile else None
-    console.print(f"This takes at most {plan.seconds() / 60:.1f} minutes; Ctrl-C ends it in order.")
+    console.print(f"This takes about {plan.seconds() / 60:.1f} minutes; Ctrl-C ends it in order.")
     outcome = Outcome()
     with progress(console, plan.seconds()) as say:
         bench = Bench(track, plan, management, Filters(hook) if hook else None, say)

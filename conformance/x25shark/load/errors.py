@@ -119,9 +119,9 @@ def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, 
         found = read_results(output / "results.json")
     except subprocess.TimeoutExpired:
         return {}, f"the cases did not end within {_SECONDS:g} s"
-    except ResultsError:
+    except ResultsError as error:
         said = [line for line in done.stderr.splitlines() if line.strip()]
-        return {}, one_line(said[-1] if said else f"status {done.returncode}", 200)
+        return {}, one_line(said[-1] if said else error, 200)
     return {case.id: str(case.verdict) for case in found.cases if case.id in cases}, ""
 
 

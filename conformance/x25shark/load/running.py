@@ -26,7 +26,7 @@ def progress(console: Console, seconds: float) -> Iterator[Callable[[str], None]
     def line(text: str) -> Text:
         passed = time.monotonic() - began
         left = max(seconds - passed, 0)
-        return Text(one_line(f"{passed:5.0f} s, at most {left:.0f} s left  {text}", 78))
+        return Text(one_line(f"{passed:5.0f} s, about {left:.0f} s left  {text}", 78))
 
     if console.is_terminal:
         with Live(line(""), console=console, transient=True, refresh_per_second=4) as shown:

@@ -31,6 +31,9 @@ CARGO := CARGO_TARGET_DIR=$(CURDIR)/.venv/target cargo
 OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn true; fi \
 	2>/dev/null && echo --own-namespace)
 
+# What is drawn for make variants: each commit another ten, and one commit the same each time.
+SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=6 HEAD 2>/dev/null || echo 1))
+
 # Modules that lie beside the tests.
 BESIDE := conformance:scapy_layers:dissectors/gaps:conformance/tests/reference
 
@@ -94,7 +97,7 @@ mutants: setup-test
 variants: setup-test
 	$(BIN)/python -m x25shark.selftest.variants \
 		$(if $(FULL),--full --pairs --json $(REPORT)-variants.json) $(if $(GO_ON),--go-on)
-	$(if $(FULL),,$(BIN)/python -m x25shark.selftest.variants --drawn 10)
+	$(if $(FULL),,$(BIN)/python -m x25shark.selftest.variants --drawn 10 --seed $(SEED))
 
 networks: setup-test
 	$(BIN)/python -m x25shark.selftest.networks --json $(REPORT)-networks.json \

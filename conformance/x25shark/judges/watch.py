@@ -40,20 +40,23 @@ def _decoded(octets: bytes) -> Packet:
     return decode(octets)
 
 
-# The conversations decoded last, each with what it was made of: all rules look at the same ones.
-_latest: dict[Judge, tuple[object, list[tuple[bool, Packet, PacketView]]]] = {}
+Decoded = list[tuple[bool, Packet, PacketView]]
+# The conversations decoded last, by judge and direction, each with what it was made of: all rules
+# look at the same ones.
+_latest: dict[Judge, dict[Direction, tuple[object, Decoded]]] = {}
 
 
 def _decoded_conversation(
-    judge: Judge, order: Sequence[tuple[bool, bytes, PacketView]]
-) -> list[tuple[bool, Packet, PacketView]]:
+    judge: Judge, direction: Direction, order: Sequence[tuple[bool, bytes, PacketView]]
+) -> Decoded:
     """Its packets decoded. A judge that has nothing new gives the same conversation again."""
-    known = _latest.get(judge)
+    if judge not in _latest and len(_latest) >= _JUDGES:
+        _latest.clear()
+    of_judge = _latest.setdefault(judge, {})
+    known = of_judge.get(direction)
     if known is None or known[0] is not order:
         found = [(sent, _decoded(octets), view) for sent, octets, view in order]
-        if judge not in _latest and len(_latest) >= _JUDGES:
-            _latest.clear()
-        known = _latest[judge] = (order, found)
+        known = of_judge[direction] = (order, found)
     return known[1]
 
 
@@ -85,7 +88,8 @@ class Follows(Expectation):
         """What the connection carried."""
         assert self.direction is not None
         back = Direction(self.direction.destination, self.direction.source)
-        return _decoded_conversation(judge, judge.conversation(self.direction, back))
+        order = judge.conversation(self.direction, back)
+        return _decoded_conversation(judge, self.direction, order)
 
     def applies(self, judge: Judge) -> bool:
         """Whether the router sent anything that the rule is about."""

@@ -541,6 +541,17 @@ class Campaign:
 
     # verdicts
 
+    def wait_for_verdicts(self, seconds: float = 30.0) -> None:
+        """Wait for the verdicts of the cases that have been run, and report them."""
+        deadline = time.monotonic() + seconds
+        while self._records and time.monotonic() < deadline:
+            if self._capture is not None:
+                self._capture.fence()
+            self._slicer.complete_ended()
+            self._slices.wait(0)
+            time.sleep(0.005)
+        self.drain()
+
     def _settle(self, record: CaseRecord, found: Slice | None) -> None:
         assert self._judgement is not None
         judgement = self._judgement

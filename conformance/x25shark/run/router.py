@@ -30,7 +30,8 @@ class Router:
 
     may_stay: leave() may be called, and the router then outlives this process.
     counters_url: where the embedded router shows its counters; a restart changes it. serial: where
-    it has its serial interfaces, by name: "host:port", or the path of a terminal.
+    it has its serial interfaces, by name: "host:port", or the path of a terminal. module: what the
+    embedded router is started as.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Router:
         self._left = False
         self._log_path = log
         self.options = options
+        self.module = "x25shark.reference"
         self.counters_url: str | None = None
         self.serial: dict[str, str] = {}
         self._log: IO[bytes] | None = None
@@ -144,7 +146,7 @@ class Router:
                     f"{self._profile.path}: embedded: {name!r} is neither a built-in router "
                     f"configuration nor a file beside the profile"
                 )
-            command = [sys.executable, "-m", "x25shark.reference", "--config", str(path)]
+            command = [sys.executable, "-m", self.module, "--config", str(path)]
             # One that may outlive this run must not end with it.
             self._process = subprocess.Popen(
                 [*command, *([] if self._may_stay else ["--stop-on-eof"]), *self.options],

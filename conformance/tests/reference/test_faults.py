@@ -623,6 +623,34 @@ def clear_of_modulo_128(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def errors_of_the_called_side(make_lab: Any, model: str) -> Any:
+    labs = []
+    for octets in (
+        *("100123" + "aa" * 33, "100123aa 100123bb", "1001040a", "10011b000000", "10010000" + FULL),
+        *("1001d3", "100127", "10011b0007"),
+    ):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        b.tell(*octets.split())
+        for peer in (a, b):
+            if not peer.closed:
+                peer.tell("10011f")
+        b.tell("1001000a")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def data_to_the_called_side(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420808430202")
+    a.tell("100100" + FULL * 2, "10010241")
+    b.tell("100141", "10011b0000")
+    a.tell("10011f", "10010041")
+    return lab
+
+
+@scenario
 def setup_without_circuits(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     lab.caller().tell("1001f5810002000102000102020707" + b"S0S1".hex())

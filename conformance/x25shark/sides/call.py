@@ -19,6 +19,11 @@ class Call:
         self.a = a
         self.b = b
 
+    def turned(self) -> Call:
+        """The same call with its ends exchanged: what a case has A do, B does."""
+        assert isinstance(self.b, Side)
+        return Call(self.bench, self.b, self.a)
+
     @property
     def model(self) -> str:
         """The relay model: local, end-to-end or splice."""

@@ -145,17 +145,22 @@ __all__ = [
 
 Case = TypeVar("Case", bound=Callable[..., None])
 ATTRIBUTE = "x25shark_purpose"
+BOTH_SIDES = "both_sides"
 
 
-def purpose(identifier: str, **call_options: Any) -> Callable[[Case], Case]:
+def purpose(
+    identifier: str, *, both_sides: bool = False, **call_options: Any
+) -> Callable[[Case], Case]:
     """Mark a function as the case of a purpose.
 
     call_options: how the preamble call of a case that takes `call` is set up (see Bench.call),
-    for instance window=7.
+    for instance window=7. both_sides: the case runs on a second call as well, with its ends
+    exchanged: what A does B does there, where the tester has a side B.
     """
 
     def mark(function: Case) -> Case:
-        setattr(function, ATTRIBUTE, (identifier, call_options))
+        options = {**call_options, BOTH_SIDES: True} if both_sides else call_options
+        setattr(function, ATTRIBUTE, (identifier, options))
         return function
 
     return mark

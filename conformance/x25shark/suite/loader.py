@@ -13,7 +13,9 @@ from typing import Any
 
 from ..catalogue import Purpose, catalogue
 from ..sides.bench import Bench
-from .language import ATTRIBUTE
+from ..sides.call import Call
+from .clearing import end
+from .language import ATTRIBUTE, BOTH_SIDES
 from .selection import SelectionError
 
 
@@ -29,16 +31,29 @@ class Case:
 def body_of(function: Callable[..., None], options: dict[str, Any]) -> Callable[[Bench], None]:
     """A case as the campaign runs it: with the bench, or a call, or both, as its arguments say."""
     wants = set(inspect.signature(function).parameters)
+    how = {name: value for name, value in options.items() if name != BOTH_SIDES}
+    both_sides = BOTH_SIDES in options
 
     def body(bench: Bench) -> None:
         given: dict[str, Any] = {}
         if "bench" in wants:
             given["bench"] = bench
         if "call" in wants:
-            given["call"] = bench.call(**options)
+            given["call"] = bench.call(**how)
         function(**given)
+        if both_sides and bench.two_sided:
+            # The first call is over, or a router for one call at a time would refuse the second.
+            end_quietly(given["call"])
+            function(**{**given, "call": bench.call(**how).turned()})
 
     return body
+
+
+def end_quietly(call: Call) -> None:
+    """End a call that has done its duty; how, is not what the case is about."""
+    with call.bench.preamble():
+        if call.a.phase == "connected":
+            end(call)
 
 
 @cache

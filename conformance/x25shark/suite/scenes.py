@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How the tester brings a channel of the router into each state of the state tables.
 
-The states are those of the router as DCE (X.25 Annex B, Annex C) on the channel of `side`.
-Getting there is a preamble: if it fails the case is INCONCLUSIVE.
+The states are those of the router as DCE (X.25 Annex B, Annex C) on the channel of `side`, which is
+A's unless B acts: then what is said of A here holds for B, and the other way round. Getting there
+is a preamble: if it fails the case is INCONCLUSIVE.
 """
 
 from __future__ import annotations
@@ -54,32 +55,34 @@ class Scene:
         return self.call
 
 
-def _of_call(bench: Bench, state: str, modulus: int) -> Scene:
+def _of_call(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     call = bench.call(modulus=modulus)
+    if acting == "B":
+        call = call.turned()
     return Scene(bench, state, call.a, call.b, call)
 
 
-def _p1(bench: Bench, state: str, modulus: int) -> Scene:
+def _p1(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     return Scene(bench, state, bench.connect(modulus=modulus))
 
 
-def _p2(bench: Bench, state: str, modulus: int) -> Scene:
+def _p2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A has called, B has the Call and does not answer."""
     a = bench.connect(modulus=modulus)
     a.send(bench.call_request())
     return Scene(bench, state, a, bench.incoming())
 
 
-def _p3(bench: Bench, state: str, modulus: int) -> Scene:
+def _p3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """The same, seen from B."""
-    scene = _p2(bench, state, modulus)
+    scene = _p2(bench, state, modulus, acting)
     assert isinstance(scene.other, Side)
     return Scene(bench, state, scene.other, scene.side)
 
 
-def _p7(bench: Bench, state: str, modulus: int) -> Scene:
+def _p7(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """The router has cleared A, which does not confirm: B cleared, or A made an error."""
-    scene = _of_call(bench, state, modulus)
+    scene = _of_call(bench, state, modulus, acting)
     a, b = scene.side, scene.other
     if isinstance(b, Side):
         b.send(ClearRequest(cause=0, diagnostic=0))
@@ -92,9 +95,9 @@ def _p7(bench: Bench, state: str, modulus: int) -> Scene:
     return scene
 
 
-def _d2(bench: Bench, state: str, modulus: int) -> Scene:
+def _d2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A has reset; the router waits for the confirmation of B before it confirms."""
-    scene = _of_call(bench, state, modulus)
+    scene = _of_call(bench, state, modulus, acting)
     a, b = scene.side, scene.other
     assert isinstance(b, Side)
     a.send(ResetRequest(cause=0, diagnostic=0))
@@ -105,9 +108,9 @@ def _d2(bench: Bench, state: str, modulus: int) -> Scene:
     return scene
 
 
-def _d3(bench: Bench, state: str, modulus: int) -> Scene:
+def _d3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """The router has reset A, which does not confirm: B reset, or A made an error."""
-    scene = _of_call(bench, state, modulus)
+    scene = _of_call(bench, state, modulus, acting)
     a, b = scene.side, scene.other
     if isinstance(b, Side):
         b.send(ResetRequest(cause=0, diagnostic=0))
@@ -117,9 +120,9 @@ def _d3(bench: Bench, state: str, modulus: int) -> Scene:
     return scene
 
 
-def _interrupts(bench: Bench, state: str, modulus: int) -> Scene:
+def _interrupts(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """i2: A has sent an Interrupt that B does not confirm; j2: the other way round."""
-    scene = _of_call(bench, state, modulus)
+    scene = _of_call(bench, state, modulus, acting)
     a, b = scene.side, scene.other
     if state.startswith("i2"):
         a.send(Interrupt(user_data=b"A"))
@@ -132,14 +135,14 @@ def _interrupts(bench: Bench, state: str, modulus: int) -> Scene:
     return scene
 
 
-def _g2(bench: Bench, state: str, modulus: int) -> Scene:
+def _g2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A is not ready."""
-    scene = _of_call(bench, state, modulus)
+    scene = _of_call(bench, state, modulus, acting)
     scene.side.send((RNR128 if modulus == 128 else RNR)(p_r=0))
     return scene
 
 
-_SCENES: dict[str, Callable[[Bench, str, int], Scene]] = {
+_SCENES: dict[str, Callable[[Bench, str, int, str], Scene]] = {
     "p1": _p1,
     "p2": _p2,
     "p3": _p3,
@@ -157,10 +160,15 @@ _SCENES: dict[str, Callable[[Bench, str, int], Scene]] = {
 }
 
 
-def enter(bench: Bench, state: str, modulus: int = 8) -> Scene:
-    """A channel in that state. Raises Inconclusive."""
+# States of a call that is connected: the channel may be that of either side. What becomes of B's
+# connection behind a call is the router's to choose.
+AT_BOTH_SIDES = frozenset(_SCENES) - {"p1", "p2", "p3", "p7"}
+
+
+def enter(bench: Bench, state: str, modulus: int = 8, acting: str = "A") -> Scene:
+    """A channel of that side in that state. Raises Inconclusive."""
     with bench.preamble():
-        return _SCENES[state](bench, state, modulus)
+        return _SCENES[state](bench, state, modulus, acting)
 
 
 # out of the state again

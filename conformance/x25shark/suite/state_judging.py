@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
 from .connections import attempt_ends
-from .events import LENGTHS, Q_DIFFERS, STIMULI
+from .events import LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
     Bench,
@@ -38,6 +38,7 @@ from .language import (
 from .procedure_errors import expect_after, expect_reset_or_ignored
 from .reactions import AnySide, fence_call, not_delivered
 from .scenes import (
+    AT_BOTH_SIDES,
     Scene,
     enter,
     far_clear_confirmed,
@@ -63,23 +64,34 @@ _ENDED_BY_B = ("p2", "d2")
 
 
 def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
-    """Every stimulus of the cell's event in the cell's state, each on a channel of its own."""
-    for number, stimulus in enumerate(STIMULI[cell.row.event]):
-        scene = enter(bench, cell.state, modulus)
-        if cell.low:
-            scene.beside.append(bench.call())
-        stimulus(scene)
-        if cell.state in _ENDED_BY_B:
-            # What B does next leaves the state: the event must have been there before.
-            with bench.preamble():
-                bench.place_call().fence()
-        if cell.low:
-            judge_low(cell, scene, number)
-        elif cell.row.checks_numbers:
-            with bench.checking_numbers():
-                judge(cell, scene, number)
-        else:
+    """Every stimulus of the cell's event in the cell's state, each on a channel of its own.
+
+    First A acts; then B does, in the states that a channel of B can have as well.
+    """
+    both = bench.two_sided and cell.state in AT_BOTH_SIDES
+    for acting in ("A", "B") if both else ("A",):
+        for number, stimulus in enumerate(STIMULI[cell.row.event]):
+            _run_stimulus(bench, cell, modulus, acting, number, stimulus)
+
+
+def _run_stimulus(
+    bench: Bench, cell: Cell, modulus: int, acting: str, number: int, stimulus: Stimulus
+) -> None:
+    scene = enter(bench, cell.state, modulus, acting)
+    if cell.low:
+        scene.beside.append(bench.call())
+    stimulus(scene)
+    if cell.state in _ENDED_BY_B:
+        # What B does next leaves the state: the event must have been there before.
+        with bench.preamble():
+            bench.place_call().fence()
+    if cell.low:
+        judge_low(cell, scene, number)
+    elif cell.row.checks_numbers:
+        with bench.checking_numbers():
             judge(cell, scene, number)
+    else:
+        judge(cell, scene, number)
 
 
 def judge_low(cell: Cell, scene: Scene, number: int) -> None:

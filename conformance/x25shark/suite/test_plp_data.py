@@ -44,7 +44,7 @@ def test_every_length_passes(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-03")
+@purpose("PLP-DATA-03", both_sides=True)
 def test_data_without_user_data(call: Call) -> None:
     """A host that sends back what it reads need not send back an empty message."""
     bench, a, b = call.bench, call.a, call.b
@@ -65,7 +65,7 @@ def test_data_without_user_data(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-04")
+@purpose("PLP-DATA-04", both_sides=True)
 def test_one_octet_above_the_agreed_size(call: Call) -> None:
     too_long = call.a.data(call.bench.random.randbytes(129))
     call.a.send(too_long)
@@ -83,7 +83,7 @@ def test_p_s_counts_modulo_8(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-06")
+@purpose("PLP-DATA-06", both_sides=True)
 def test_skipped_p_s(call: Call) -> None:
     call.fence("P(S) 0")
     skipping = call.a.data(b"P(S) 2 in place of 1", p_s=2)
@@ -91,7 +91,7 @@ def test_skipped_p_s(call: Call) -> None:
     expect_refusal(call, skipping, 1)
 
 
-@purpose("PLP-DATA-07")
+@purpose("PLP-DATA-07", both_sides=True)
 def test_repeated_p_s(call: Call) -> None:
     call.fence("P(S) 0")
     repeated = call.a.data(b"P(S) 0 once more", p_s=0)
@@ -99,7 +99,7 @@ def test_repeated_p_s(call: Call) -> None:
     expect_refusal(call, repeated, 1)
 
 
-@purpose("PLP-DATA-08")
+@purpose("PLP-DATA-08", both_sides=True)
 def test_p_s_outside_the_window(call: Call) -> None:
     """Three Data in one segment; a P(R) that came in between opens the window for the third."""
     bench, a, b = call.bench, call.a, call.b
@@ -130,21 +130,21 @@ def test_p_s_outside_the_window(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-09")
+@purpose("PLP-DATA-09", both_sides=True)
 def test_first_p_s_is_0(call: Call) -> None:
     first = call.a.data(b"first Data with P(S) 1", p_s=1)
     call.a.send(first)
     expect_refusal(call, first, 1)
 
 
-@purpose("PLP-DATA-10")
+@purpose("PLP-DATA-10", both_sides=True)
 def test_invalid_p_r_in_data(call: Call) -> None:
     invalid = call.a.data(b"P(R) 5, but nothing was sent", p_r=5)
     call.a.send(invalid)
     expect_refusal(call, invalid, 2)
 
 
-@purpose("PLP-DATA-11")
+@purpose("PLP-DATA-11", both_sides=True)
 def test_q_bit_passes(call: Call) -> None:
     for sender, receiver in ((call.a, call.b), (call.b, call.a)):
         for q in (0, 1, 0, 1):
@@ -154,7 +154,7 @@ def test_q_bit_passes(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-12")
+@purpose("PLP-DATA-12", both_sides=True)
 def test_q_change_within_a_sequence(call: Call) -> None:
     bench, a, b = call.bench, call.a, call.b
     full = bench.random.randbytes(128)
@@ -202,7 +202,7 @@ def test_both_directions_at_full_rate(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-15")
+@purpose("PLP-DATA-15", both_sides=True)
 def test_acknowledgement_inside_data(call: Call) -> None:
     call.a.withholding = call.b.withholding = True
     for number in range(20):

@@ -21,7 +21,7 @@ from .transfer import (
 from .windows import fill_window, may_come
 
 
-@purpose("PLP-DBIT-01")
+@purpose("PLP-DBIT-01", both_sides=True)
 def test_d_bit_passes(call: Call) -> None:
     for sender, receiver in ((call.a, call.b), (call.b, call.a)):
         for d in (1, 0, 1):
@@ -31,7 +31,7 @@ def test_d_bit_passes(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DBIT-02")
+@purpose("PLP-DBIT-02", both_sides=True)
 def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
     a, b = call.a, call.b
     b.withholding = True
@@ -45,7 +45,7 @@ def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DBIT-03", window=3)
+@purpose("PLP-DBIT-03", both_sides=True, window=3)
 def test_earlier_packets_may_be_acknowledged(call: Call) -> None:
     a, b = both(call)
     b.withholding = True
@@ -65,7 +65,7 @@ def test_earlier_packets_may_be_acknowledged(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DBIT-04", window=7)
+@purpose("PLP-DBIT-04", both_sides=True, window=7)
 def test_confirmed_in_order(call: Call) -> None:
     a, b = both(call)
     b.withholding = True
@@ -103,7 +103,7 @@ def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
     call.fence()
 
 
-@purpose("PLP-DBIT-06")
+@purpose("PLP-DBIT-06", both_sides=True)
 def test_reset_confirms_nothing(call: Call) -> None:
     a, b = call.a, call.b
     b.withholding = True
@@ -118,7 +118,7 @@ def test_reset_confirms_nothing(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DBIT-07")
+@purpose("PLP-DBIT-07", both_sides=True)
 def test_d_bit_is_not_half_supported(call: Call) -> None:
     """Diagnostic 166: D bit procedure not supported (X.25 Table E-1)."""
     bench, a, b = call.bench, call.a, call.b

@@ -72,7 +72,7 @@ def test_window_of_b_is_never_exceeded(bench: Bench) -> None:
         release(call, hold_at_b(call, call.b.window_in))
 
 
-@purpose("PLP-FLOW-02")
+@purpose("PLP-FLOW-02", both_sides=True)
 def test_part_acknowledgement_rotates_the_window(call: Call) -> None:
     """One of two is acknowledged, so that exactly one more may come."""
     a, b = call.a, call.b
@@ -88,7 +88,7 @@ def test_part_acknowledgement_rotates_the_window(call: Call) -> None:
     release(call, held)
 
 
-@purpose("PLP-FLOW-04")
+@purpose("PLP-FLOW-04", both_sides=True)
 def test_rnr_is_advice(call: Call) -> None:
     a, b = call.a, call.b
     b.send(RNR(p_r=0))
@@ -105,7 +105,7 @@ def test_rnr_is_advice(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-FLOW-05")
+@purpose("PLP-FLOW-05", both_sides=True)
 def test_rnr_does_not_stop_the_other_direction(call: Call) -> None:
     call.b.send(RNR(p_r=0))
     for number in range(4):
@@ -115,19 +115,19 @@ def test_rnr_does_not_stop_the_other_direction(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-FLOW-06")
+@purpose("PLP-FLOW-06", both_sides=True)
 def test_invalid_p_r_in_rr(call: Call) -> None:
     call.a.send(RR(p_r=5))
     expect_refusal(call, RR(p_r=5), 2)
 
 
-@purpose("PLP-FLOW-07")
+@purpose("PLP-FLOW-07", both_sides=True)
 def test_invalid_p_r_in_rnr(call: Call) -> None:
     call.a.send(RNR(p_r=5))
     expect_refusal(call, RNR(p_r=5), 2)
 
 
-@purpose("PLP-FLOW-08")
+@purpose("PLP-FLOW-08", both_sides=True)
 def test_unchanged_p_r_is_legal(call: Call) -> None:
     call.fence()
     call.a.send(*(RR(p_r=call.a.numbering.p_r) for _ in range(10)))
@@ -138,7 +138,7 @@ def test_unchanged_p_r_is_legal(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-FLOW-09", window=7)
+@purpose("PLP-FLOW-09", both_sides=True, window=7)
 def test_p_r_that_runs_back(call: Call) -> None:
     a = call.a
     a.withholding = True
@@ -153,7 +153,7 @@ def test_p_r_that_runs_back(call: Call) -> None:
     expect_refusal(call, back, 2, before=[right])
 
 
-@purpose("PLP-FLOW-10")
+@purpose("PLP-FLOW-10", both_sides=True)
 def test_busy_b_holds_a(call: Call) -> None:
     """B is busy for as long as it takes A to find its window shut, not for a time."""
     a, b = call.a, call.b
@@ -183,7 +183,7 @@ def test_busy_b_holds_a(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-FLOW-11")
+@purpose("PLP-FLOW-11", both_sides=True)
 def test_rr_with_an_extra_octet(call: Call) -> None:
     call.a.send(RR(p_r=0) / Raw(b"\0"))
     expect_refusal(call, RR(p_r=0) / Raw(b"\0"), 39)
@@ -245,7 +245,7 @@ def test_window_1(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-FLOW-14")
+@purpose("PLP-FLOW-14", both_sides=True)
 def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
     a, bench = call.a, call.bench
     a.send(a.data(b"P(S) 5 in place of 0", p_s=5))
@@ -254,7 +254,7 @@ def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-FLOW-17")
+@purpose("PLP-FLOW-17", both_sides=True)
 def test_last_packet_is_acknowledged(call: Call) -> None:
     a, within = call.a, call.bench.profile.times.acknowledge
     a.send_data(b"one and no more")

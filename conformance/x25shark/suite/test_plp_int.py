@@ -18,7 +18,7 @@ from .transfer import fence_from_b, send_as_allowed
 from .windows import fill_window
 
 
-@purpose("PLP-INT-01")
+@purpose("PLP-INT-01", both_sides=True)
 def test_confirmation_is_end_to_end(call: Call) -> None:
     call.a.send(Interrupt(user_data=b"\x01"))
     call.b.expect(Interrupt(user_data=b"\x01"))
@@ -29,7 +29,7 @@ def test_confirmation_is_end_to_end(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-INT-02")
+@purpose("PLP-INT-02", both_sides=True)
 def test_interrupt_overtakes_blocked_data(call: Call) -> None:
     a, b = both(call)
     b.withholding = True
@@ -56,19 +56,19 @@ def test_1_to_32_octets(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-INT-04")
+@purpose("PLP-INT-04", both_sides=True)
 def test_33_octets(call: Call) -> None:
     call.a.send(Interrupt(user_data=bytes(33)))
     expect_reset(call, 39)
 
 
-@purpose("PLP-INT-05")
+@purpose("PLP-INT-05", both_sides=True)
 def test_no_user_data(call: Call) -> None:
     call.a.send(Interrupt(user_data=b""))
     expect_reset(call, 38)
 
 
-@purpose("PLP-INT-06")
+@purpose("PLP-INT-06", both_sides=True)
 def test_second_interrupt(call: Call) -> None:
     call.a.send(Interrupt(user_data=b"1"))
     call.b.expect(Interrupt(user_data=b"1"))
@@ -76,7 +76,7 @@ def test_second_interrupt(call: Call) -> None:
     expect_reset(call, 44)
 
 
-@purpose("PLP-INT-07")
+@purpose("PLP-INT-07", both_sides=True)
 def test_confirmation_that_is_not_due(call: Call) -> None:
     call.a.send(InterruptConfirmation())
     expect_reset_or_ignored(call, 43)
@@ -108,7 +108,7 @@ def test_interrupts_have_no_numbers(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-INT-10")
+@purpose("PLP-INT-10", both_sides=True)
 def test_reset_ends_an_open_interrupt(call: Call) -> None:
     a, b = call.a, call.b
     a.send(Interrupt(user_data=b"before"))
@@ -126,7 +126,7 @@ def test_reset_ends_an_open_interrupt(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-INT-11")
+@purpose("PLP-INT-11", both_sides=True)
 def test_confirmation_with_an_extra_octet(call: Call) -> None:
     a, b, bench = call.a, call.b, call.bench
     a.send(Interrupt(user_data=b"1"))
@@ -139,7 +139,7 @@ def test_confirmation_with_an_extra_octet(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-INT-12")
+@purpose("PLP-INT-12", both_sides=True)
 def test_interrupt_passes_a_busy_b(call: Call) -> None:
     """A router with windows of its own has Data waiting for B; else there is none to overtake."""
     a, b = both(call)

@@ -64,7 +64,7 @@ def test_wrong_gfi_is_refused(bench: Bench) -> None:
     bench.fence()
 
 
-@purpose("PLP-MALF-03")
+@purpose("PLP-MALF-03", both_sides=True)
 def test_undefined_types_in_data_transfer_reset_the_call(call: Call) -> None:
     for octet_3 in UNDEFINED:
         put(call.a, header(call.a, octet_3))
@@ -246,7 +246,7 @@ def test_cut_call_accepted(bench: Bench) -> None:
     bench.fence()
 
 
-@purpose("PLP-MALF-15")
+@purpose("PLP-MALF-15", both_sides=True)
 def test_clear_without_cause(call: Call) -> None:
     """An error 38, or a Clear with cause 0. A splice may pass it as it is."""
     bench = call.bench
@@ -263,7 +263,7 @@ def test_clear_without_cause(call: Call) -> None:
     bench.fence()
 
 
-@purpose("PLP-MALF-16")
+@purpose("PLP-MALF-16", both_sides=True)
 def test_clear_with_extra_octets(call: Call) -> None:
     """Seven octets: behind the diagnostic two empty fields of the extended format."""
     bench = call.bench
@@ -320,7 +320,7 @@ def confirms_too_long(bench: Bench, cleared: Side, other: Side) -> None:
         cleared.send(ClearConfirmation())
 
 
-@purpose("PLP-MALF-18")
+@purpose("PLP-MALF-18", both_sides=True)
 def test_reset_confirmation_with_extra_octets(call: Call) -> None:
     """The router has reset both sides for an error of A; B confirms with four octets."""
     bench = call.bench

@@ -38,7 +38,7 @@ def test_call_of_modulo_128(bench: Bench) -> None:
     Call(bench, a, b).fence()
 
 
-@purpose("PLP-MOD-02", modulus=128, window=7)
+@purpose("PLP-MOD-02", both_sides=True, modulus=128, window=7)
 def test_data_with_numbers_of_7_bits(call: Call) -> None:
     """300 Data each way: P(S) runs from 0 to 127 and starts again.
 
@@ -53,7 +53,7 @@ def test_data_with_numbers_of_7_bits(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-MOD-03", modulus=128)
+@purpose("PLP-MOD-03", both_sides=True, modulus=128)
 def test_m_is_bit_1_of_octet_4(call: Call) -> None:
     """Ten sequences of three packets each way: every bit of P(S) and P(R) takes both values."""
     a, b = both(call)
@@ -75,13 +75,13 @@ def test_windows_up_to_127(bench: Bench) -> None:
     call.fence()
 
 
-@purpose("PLP-MOD-05", modulus=128)
+@purpose("PLP-MOD-05", both_sides=True, modulus=128)
 def test_rr_of_three_octets_is_too_short(call: Call) -> None:
     put(call.a, header(call.a, 0x01))
     expect_reset(call, 38)
 
 
-@purpose("PLP-MOD-06", modulus=128)
+@purpose("PLP-MOD-06", both_sides=True, modulus=128)
 def test_data_of_modulo_8_in_a_call_of_modulo_128(call: Call) -> None:
     put(call.a, bytes((0x10, call.a.lcn, 0x00)) + b"modulo 8")
     not_delivered(call, 40)
@@ -169,7 +169,7 @@ def test_mixed_modulo_keeps_q_d_and_m(bench: Bench) -> None:
     call.fence()
 
 
-@purpose("PLP-MOD-11", modulus=128, window=7)
+@purpose("PLP-MOD-11", both_sides=True, modulus=128, window=7)
 def test_modulo_128_passes_untouched(call: Call) -> None:
     """All fields of the header but the LCN, with every combination of Q, D and M."""
     a, b = both(call)

@@ -103,7 +103,7 @@ def test_reset_by_b_reaches_a_and_is_confirmed(call: Call) -> None:
     call.fence_back()
 
 
-@purpose("PLP-RST-03")
+@purpose("PLP-RST-03", both_sides=True)
 def test_numbering_restarts_at_0(call: Call) -> None:
     a, b = call.a, call.b
     for number in range(5):
@@ -120,7 +120,7 @@ def test_numbering_restarts_at_0(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-04")
+@purpose("PLP-RST-04", both_sides=True)
 def test_diagnostics_and_private_causes_pass(call: Call) -> None:
     """Every diagnostic once from either side, with the four causes in turn.
 
@@ -134,7 +134,7 @@ def test_diagnostics_and_private_causes_pass(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-05")
+@purpose("PLP-RST-05", both_sides=True)
 def test_network_causes_pass(call: Call) -> None:
     for cause in (0x03, 0x05, 0x07, 0x11):
         passed = ResetIndication(cause=cause, diagnostic=0)
@@ -150,7 +150,7 @@ def test_network_causes_pass(call: Call) -> None:
         call.fence()
 
 
-@purpose("PLP-RST-07")
+@purpose("PLP-RST-07", both_sides=True)
 def test_reset_without_diagnostic(call: Call) -> None:
     call.a.send(ResetRequest(cause=0, diagnostic=None))
     call.b.expect(ResetIndication(cause=0, diagnostic=one_of(0, None)))
@@ -195,7 +195,7 @@ def test_nothing_from_before_the_reset(bench: Bench) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-10")
+@purpose("PLP-RST-10", both_sides=True)
 def test_data_before_the_confirmation(call: Call) -> None:
     """An error, or discarded; a router that confirms by itself may take it as new Data."""
     bench, a, b = call.bench, call.a, call.b
@@ -222,7 +222,7 @@ def test_data_before_the_confirmation(call: Call) -> None:
     b.expect_count(remote, 0, int(refused), start=mark)
 
 
-@purpose("PLP-RST-11")
+@purpose("PLP-RST-11", both_sides=True)
 def test_data_that_crosses_the_reset(call: Call) -> None:
     a, b = call.a, call.b
     assert isinstance(b, Side)
@@ -238,7 +238,7 @@ def test_data_that_crosses_the_reset(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-12")
+@purpose("PLP-RST-12", both_sides=True)
 def test_confirmation_that_is_not_due(call: Call) -> None:
     call.a.send(ResetConfirmation())
     expect_reset(call, 27)
@@ -262,7 +262,7 @@ def test_reset_before_the_call_is_connected(bench: Bench) -> None:
     bench.fence()
 
 
-@purpose("PLP-RST-14")
+@purpose("PLP-RST-14", both_sides=True)
 def test_too_short_or_too_long(call: Call) -> None:
     call.a.send_octets(unit(bytes((0x10, call.a.lcn, 0x1B))))
     expect_reset(call, 38)
@@ -293,7 +293,7 @@ def test_t12(call: Call) -> None:
     bench.fence()
 
 
-@purpose("PLP-RST-16")
+@purpose("PLP-RST-16", both_sides=True)
 def test_causes_at_both_ends(call: Call) -> None:
     bench, a, b = call.bench, call.a, call.b
     skipping = a.data(b"P(S) 2 in place of 0", p_s=2)
@@ -324,7 +324,7 @@ def test_a_thousand_resets(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-18")
+@purpose("PLP-RST-18", both_sides=True)
 def test_data_right_after_the_confirmation(call: Call) -> None:
     a, b = call.a, call.b
     call.fence()
@@ -333,7 +333,7 @@ def test_data_right_after_the_confirmation(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-RST-19")
+@purpose("PLP-RST-19", both_sides=True)
 def test_reset_is_complete_at_b_before_new_data(call: Call) -> None:
     """Where the confirmation to A waits for B's, A cannot send before it comes."""
     bench, a, b = call.bench, call.a, call.b

@@ -27,7 +27,7 @@ from .transfer import call_of_sizes, fence_past_window
 from .windows import before_interrupt, may_send
 
 
-@purpose("PLP-SEG-01")
+@purpose("PLP-SEG-01", both_sides=True)
 def test_m_bit_passes(call: Call) -> None:
     full, rest = call.bench.random.randbytes(128), b"0123456789"
     call.a.send(call.a.data(full, m=1), call.a.data(rest))
@@ -70,7 +70,7 @@ def test_split_keeps_m_on_the_last_part(bench: Bench) -> None:
     call.fence()
 
 
-@purpose("PLP-SEG-05")
+@purpose("PLP-SEG-05", both_sides=True)
 def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
     call.a.send(call.a.data(b"part of it", m=1), call.a.data(b"next after"))
     call.b.expect(Data(m=0, user_data=b"part of it"))
@@ -78,7 +78,7 @@ def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-SEG-06")
+@purpose("PLP-SEG-06", both_sides=True)
 def test_category_b_is_not_joined(call: Call) -> None:
     call.a.send(call.a.data(b"ten octets"), call.a.data(b"twenty octets follow"))
     call.b.expect(Data(m=0, user_data=b"ten octets"))

@@ -103,8 +103,9 @@ def fence_from_b(call: Call, p_r: int, note: str = "fence from B") -> None:
     call.a.expect_message(octets, note=note)
 
 
-def acknowledged_up_to(side: Side, *p_r: int, start: int = 0, note: str = "") -> None:
-    """RR and RNR from start to here had no other P(R) than these."""
+def acknowledged_up_to(side: Side, *p_r: int, start: int | None = None, note: str = "") -> None:
+    """RR and RNR from start (of the call, unless given) to here had no other P(R) than these."""
+    start = side.start if start is None else start
     for kind in (RR, RNR):
         side.expect_count(kind(p_r=not_in(*p_r)), 0, 0, start=start, note=note)
 

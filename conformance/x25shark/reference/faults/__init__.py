@@ -18,6 +18,7 @@ from . import (
     overload,
     permanent,
     restart,
+    sides,
     system,
 )
 from .registry import FAULTS, fault
@@ -39,5 +40,6 @@ _MODULES = (
     overload,
     permanent,
     restart,
+    sides,
     system,
 )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults that show at the called side only: on connections that the router itself has opened."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..codec import Data
+from ..codes import Diag, PacketError, Type
+from ..tables import UNDEFINED, D, P
+from .common import other_end, packet_type
+from .registry import Patch, fault
+
+
+def _tolerates(patch: Patch, name: str, *diagnostics: int) -> None:
+    """A check raises none of these for what comes from the called side."""
+
+    @patch.wrap(Channel, name)
+    def check(original: Any, channel: Channel, *arguments: Any) -> Any:
+        try:
+            return original(channel, *arguments)
+        except PacketError as error:
+            if channel.accepted or error.diagnostic not in diagnostics:
+                raise
+            return None
+
+
+def _data_of_the_called_side(patch: Patch, change: Callable[[Data], Data]) -> None:
+    """Data from the called side passes changed."""
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if not channel.accepted and channel.ready and packet_type(channel, octets) == Type.DATA:
+            data = change(codec.parse_data(octets, channel.modulo))
+            octets = codec.encode_data(channel.modulo, channel.lcn, data)
+        original(channel, octets)
+
+
+@fault("BUG-SIDE-01", "takes an Interrupt of 33 octets from the called side")
+def long_interrupt(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_interrupt")
+    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets if channel.accepted else octets[:35])
+
+
+@fault("BUG-SIDE-02", "takes a second Interrupt of the called side before the first is confirmed")
+def second_interrupt(patch: Patch) -> None:
+    _tolerates(patch, "on_interrupt", Diag.INTERRUPT_NOT_DUE)
+
+
+@fault("BUG-SIDE-03", "takes Data of the called side with a P(S) that is not the next")
+def any_p_s(patch: Patch) -> None:
+    _tolerates(patch, "check_data", Diag.INVALID_P_S)
+
+
+@fault("BUG-SIDE-04", "ignores an invalid P(R) in RR and RNR of the called side")
+def any_p_r(patch: Patch) -> None:
+    _tolerates(patch, "on_flow", Diag.INVALID_P_R)
+
+
+@fault("BUG-SIDE-05", "takes a Reset of the called side with an octet too many")
+def long_reset(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_reset")
+    def on_reset(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets if channel.accepted else octets[:5])
+
+
+@fault("BUG-SIDE-06", "loses the M bit of Data from the called side")
+def no_m_bit(patch: Patch) -> None:
+    _data_of_the_called_side(patch, lambda data: data._replace(m=False))
+
+
+@fault("BUG-SIDE-07", "loses the Q bit of Data from the called side")
+def no_q_bit(patch: Patch) -> None:
+    _data_of_the_called_side(patch, lambda data: data._replace(q=False))
+
+
+@fault("BUG-SIDE-08", "clears the D bit of Data from the called side, and confirms by itself")
+def no_d_bit(patch: Patch) -> None:
+    _data_of_the_called_side(patch, lambda data: data._replace(d=False))
+
+
+@fault("BUG-SIDE-09", "takes Data of the called side above the agreed size")
+def any_size(patch: Patch) -> None:
+    _tolerates(patch, "check_data", Diag.TOO_LONG)
+
+
+@fault("BUG-SIDE-10", "discards a packet type of the called side that X.25 does not define")
+def undefined_type(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        undefined = packet_type(channel, octets) == UNDEFINED
+        if undefined and not channel.accepted and channel.p is P.DATA_TRANSFER:
+            channel.discard()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-SIDE-11", "an error of the called side resets that side alone")
+def one_side(patch: Patch) -> None:
+    @patch.wrap(Channel, "reset_error")
+    def reset_error(original: Any, channel: Channel, diagnostic: int) -> None:
+        if channel.accepted:
+            original(channel, diagnostic)
+        else:
+            channel.send_reset(0x05, diagnostic)
+
+
+@fault("BUG-SIDE-12", "a reset of the called side arrives with diagnostic 0")
+def no_diagnostic(patch: Patch) -> None:
+    @patch.wrap(Channel, "reset")
+    def reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
+        far = other_end(channel)
+        from_called = channel.accepted and far is not None and far.d is D.RESET_RECEIVED
+        original(channel, cause, 0 if from_called else diagnostic)
+
+
+@fault("BUG-SIDE-13", "ignores an Interrupt Confirmation of the called side that is not due")
+def unasked_confirmation(patch: Patch) -> None:
+    _tolerates(patch, "on_interrupt_confirmation", Diag.INTERRUPT_CONFIRMATION_NOT_DUE)
+
+
+@fault("BUG-SIDE-14", "after a reset the numbers of the called side go on where they were")
+def old_numbers(patch: Patch) -> None:
+    @patch.wrap(Channel, "restart_numbers")
+    def restart_numbers(original: Any, channel: Channel) -> None:
+        kept = vars(channel).get("v_s", 0)
+        original(channel)
+        if not channel.accepted and vars(channel).get("p") is P.DATA_TRANSFER:
+            channel.v_s = channel.p_r_received = kept
+
+
+@fault("BUG-SIDE-15", "the window to the called side is one larger than agreed")
+def wide_window(patch: Patch) -> None:
+    @patch.wrap(Channel, "window_open")
+    def window_open(original: Any, channel: Channel) -> bool:
+        if channel.accepted:
+            return bool(original(channel))
+        return (channel.v_s - channel.p_r_received) % channel.modulo <= channel.window_out
+
+
+@fault("BUG-SIDE-16", "full Data packets to the called side get an octet more")
+def one_octet_more(patch: Patch) -> None:
+    @patch.wrap(Channel, "forward_data")
+    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+        if not channel.accepted and len(data.user_data) == channel.size_out:
+            data = data._replace(user_data=data.user_data + b"\0")
+        original(channel, data)

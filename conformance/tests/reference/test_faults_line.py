@@ -225,6 +225,8 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-33": poll_answered_without_f,
     "BUG-LAPB-34": on_link(ASKS[2]),
     "BUG-LAPB-35": window_over_the_wrap,
+    "BUG-LAPB-36": on_link(*ASKS[:2], "0365"),
+    "BUG-LAPB-37": router_sets_up("0301"),
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {

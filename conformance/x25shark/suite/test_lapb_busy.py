@@ -60,10 +60,11 @@ def test_rnr_acknowledges(bench: Bench) -> None:
     line, restart = ready(bench)
     unacknowledged(line, restart, 2)
     line.skip()
+    begin = line.cursor
     line.send(LapbRNR())
     line.send(LapbRR())
     line.poll()
-    line.expect_count(LapbI(), 0, 0, note="what RNR acknowledged is not sent again")
+    line.expect_count(LapbI(), 0, 0, start=begin, note="what RNR acknowledged is not sent again")
     line.layer.expect_count(RestartConfirmation(), 2, 2)
 
 

@@ -327,3 +327,23 @@ def window_without_wrap(patch: Patch) -> None:
         return station.v_s - station.v_a < station.parameters.k and len(station.open) < MODULO - 1
 
     patch.replace(Lapb, "window_open", window_open)
+
+
+@fault("BUG-LAPB-36", "sends once more what an RNR acknowledges")
+def rnr_for_rej(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        if frame.kind == Control.RNR:
+            for place, packet in enumerate(list(station.open)):
+                station.emit_information((station.v_a + place) % MODULO, packet)
+        original(station, frame)
+
+
+@fault("BUG-LAPB-37", "answers other frames by DM while it sets the link up")
+def dm_during_set_up(patch: Patch) -> None:
+    @patch.wrap(Lapb, "out_of_phase")
+    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
+        if station.phase is Phase.SET_UP:
+            station.respond(Control.DM, frame.p_f)
+        else:
+            original(station, frame)

@@ -221,3 +221,13 @@ def twice(patch: Patch) -> None:
     def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
         original(interface, code, octets)
         original(interface, code, octets)
+
+
+@fault("BUG-RSTRT-16", "takes no calls behind a Confirmation that was not due")
+def stuck_behind_a_confirmation(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_confirmation")
+    def on_confirmation(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if interface.r is R.RESTART_SENT:
+            original(interface, octets)
+        else:
+            interface.r = R.RESTART_SENT

@@ -250,7 +250,9 @@ def run(
     if watch is not None:
         _watch(profile, watch, output, select)
     if not os.environ.get("CI"):
-        click.echo(going.summary())
+        from .run.session import say
+
+        say(going.summary())
     arguments = ["--router", router, "--x25shark-output", str(output), "--judge", judge]
     arguments += ["--case-seed", str(seed)]
     arguments += ["--select", select] if select else []

@@ -109,8 +109,20 @@ def _console() -> Console:
 
     class Tolerant(RichConsole):
         def on_broken_pipe(self) -> None:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+            _print_nowhere()
 
     return Tolerant()
+
+
+def say(line: str) -> None:
+    """Print a line before the run; a terminal that has gone away does not end it."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        _print_nowhere()
+
+
+def _print_nowhere() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -42,6 +42,7 @@ from .worker import Worker, applicable, each_apart
 FULL, TEN_LINES = "full", "ten lines"
 # With --full, so many runs go through one campaign: what an interruption loses of each job.
 PORTION = 4
+NOT_SEEN = "it was not seen on the wire"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Row:
             if not self.ran:
                 return "none of its witnesses applies"
             if not self.more or self.more <= 0:
-                return "it was not seen on the wire"
+                return NOT_SEEN
         return "; ".join(found)
 
 
@@ -322,7 +323,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         for found in _made(_tasks(arguments, chosen), rows, arguments.jobs):
-            rows += found
+            rows += _seen_at_second_sight(found)
             if arguments.json:
                 write_whole(arguments.json, json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     except KeyboardInterrupt:
@@ -359,6 +360,17 @@ def _made(tasks: Sequence[Task], there: Sequence[Row], jobs: int) -> Iterator[li
         if mine:
             left.append((profile, form, mine))
     return each_apart(jobs, examine, left)
+
+
+def _seen_at_second_sight(found: Sequence[Row]) -> list[Row]:
+    """Rows in which a behaviour was not seen are run again: some show only now and then."""
+    again = [row for row in found if row.wrong == NOT_SEEN]
+    if not again:
+        return list(found)
+    runs = [Run((r.variants[0],), permissions()[r.variants[0]].witnesses) for r in again]
+    tasks = [(r.profile, r.form, [run]) for r, run in zip(again, runs, strict=True)]
+    second = [row for rows in each_apart(1, examine, tasks) for row in rows]
+    return [*(row for row in found if row not in again), *second]
 
 
 def _so_far(path: Path) -> list[Row]:

@@ -326,7 +326,7 @@ def dm_asks_for_a_link(patch: Patch) -> None:
             station.respond(Control.DM, False)
 
 
-@variant("MAY-LAPB-21", number=0.02)
+@variant("MAY-LAPB-21", number=0.001)
 def everyone_starts_the_link(patch: Patch) -> None:
     @patch.wrap(Lapb, "line_up")
     def line_up(original: Original, station: Lapb) -> None:

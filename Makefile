@@ -10,7 +10,8 @@
 #                        for hours; GO_ON=1: where an interrupted FULL=1 ended)
 #   make variants        the suite against routers that are right in other ways (FULL=1: every case with
 #                        every permission and with combinations that cover all pairs, for hours;
-#                        GO_ON=1: where an interrupted FULL=1 ended)
+#                        GO_ON=1: where an interrupted FULL=1 ended; DRAWN=10: every case with ten
+#                        at once, drawn by SEED)
 #   make networks        the suite over networks that delay, lose and reorder (for an hour or more;
 #                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make code-mutants    the suite against mutants of the reference router's code (N=200 SEED=1: so
@@ -33,7 +34,7 @@ CARGO := CARGO_TARGET_DIR=$(CURDIR)/.venv/target cargo
 OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn true; fi \
 	2>/dev/null && echo --own-namespace)
 
-# What is drawn for make variants: each commit another ten, and one commit the same each time.
+# What make variants DRAWN=10 draws: each commit another ten, and one commit the same each time.
 SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=6 HEAD 2>/dev/null || echo 1))
 
 # Modules that lie beside the tests.
@@ -99,7 +100,7 @@ mutants: setup-test
 variants: setup-test
 	$(BIN)/python -m x25shark.selftest.variants \
 		$(if $(FULL),--full --pairs --json $(REPORT)-variants.json) $(if $(GO_ON),--go-on)
-	$(if $(FULL),,$(BIN)/python -m x25shark.selftest.variants --drawn 10 --seed $(SEED))
+	$(if $(DRAWN),$(BIN)/python -m x25shark.selftest.variants --drawn $(DRAWN) --seed $(SEED))
 
 networks: setup-test
 	$(BIN)/python -m x25shark.selftest.networks --json $(REPORT)-networks.json \

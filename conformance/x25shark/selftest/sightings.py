@@ -29,12 +29,12 @@ RESET_CONFIRMATION = 0x1F
 INTERRUPT, INTERRUPT_CONFIRMATION = 0x23, 0x27
 RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
 FIELDS = (
-    *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "x25s.facility_code"),
+    *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "x25s.p_r", "x25s.facility_code"),
     *("lapbs.type", "lapbs.n_s", "lapbs.n_r", "hdlcs.octets"),
 )
 # SABM, UA: a link begins anew.
 _UNNUMBERED = (0x2F, 0x63)
-_CALL, _CLEAR, _CONFIRMATION = 0x0B, 0x13, 0x17
+_CALL, _CALL_CONNECTED, _CLEAR, _CONFIRMATION = 0x0B, 0x0F, 0x13, 0x17
 
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
 _FROM_ROUTER = re.compile(r"\brouter\b")
@@ -95,6 +95,38 @@ def seconds_until_the_answer(seen: Seen) -> float:
 def data_without_p_r(seen: Seen) -> float:
     """The most Data of the router on a connection between two P(R) of the tester."""
     return max(_data_behind(seen, {DATA, RR, RNR}).values(), default=0)
+
+
+@measure
+def window_status_repeated(seen: Seen) -> float:
+    """RR of the router right behind one with the same P(R) on the same connection."""
+    last: dict[int, PacketRead] = {}
+    found = 0
+    for packet in seen.reading.packets:
+        before = last.get(packet.stream)
+        if packet.src == ROUTER and _kind(packet) == RR and before and before.src == ROUTER:
+            p_r = number(packet, "x25s.p_r")
+            found += (_kind(before), number(before, "x25s.p_r")) == (RR, p_r)
+        last[packet.stream] = packet
+    return found
+
+
+@measure
+def acknowledged_ahead(seen: Seen) -> float:
+    """The most Data that the router had acknowledged and not passed on yet, over all calls."""
+    most = ahead = 0
+    p_r_of: dict[int, int] = {}
+    for packet in seen.reading.packets:
+        kind, p_r = _kind(packet), number(packet, "x25s.p_r")
+        if kind in (_CALL, _CALL_CONNECTED):
+            p_r_of[packet.stream] = 0
+        elif packet.src == ROUTER:
+            if p_r is not None:
+                ahead += (p_r - p_r_of.get(packet.stream, 0)) % 8
+                p_r_of[packet.stream] = p_r
+            ahead -= kind == DATA
+            most = max(most, ahead)
+    return most
 
 
 @measure

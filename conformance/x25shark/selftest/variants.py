@@ -402,6 +402,14 @@ def _print(rows: Sequence[Row]) -> None:
             escape(row.wrong[:600]),
         )
     console.print(table)
+    # Once more where a reader of a log's end finds them.
+    for row in rows:
+        if row.wrong:
+            console.print(
+                f"{' '.join(row.variants)} ({row.profile}, {row.form} profile): {row.wrong[:2000]}",
+                markup=False,
+                soft_wrap=True,
+            )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def pauses(patch: Patch) -> None:
             channel.forward_flow(Type.RR, channel.p_r)
 
 
-@variant("MAY-FLOW-04", number=0.3)
+@variant("MAY-FLOW-04", number=0.02)
 def window_status(patch: Patch) -> None:
     def tell(channel: Channel) -> None:
         if channel.ready:

@@ -31,7 +31,7 @@ from ..judges.frames import ABORTED, decode_frame
 from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
-from ..links.lapb import DISC, DM, UA, Parameters, Station
+from ..links.lapb import DISC, DM, SABM, UA, Parameters, Station
 from ..links.xot import Connection
 from ..profile import Line as LineProfile
 from .side import NotApplicable, Side
@@ -419,6 +419,20 @@ class LineSide(Side):
 
         self.wait_until(all_answered)
         self.cursor = self.connection.received_octets
+
+    def set_up_came_first(self) -> bool:
+        """Whether a SABM came before DM F=1 did, and before the time for it was over.
+
+        A station that has sent SABM discards commands other than SABM and DISC (X.25 2.4.4.1).
+        """
+        begin, kinds = self.cursor, (SABM, SABM | _P_F, DM | _P_F)
+
+        def came() -> list[int]:
+            units = [u for u in self.line.log.received if u.offset >= begin and u.valid]
+            return [unit.octets[1] for unit in units if unit.octets[1] in kinds]
+
+        self.wait_until(lambda: bool(came()))
+        return came()[:1] not in ([], [DM | _P_F])
 
     def _set_up_tries(self) -> tuple[Packet, ...]:
         """What may come in between: of an earlier link, and set-up by the router itself."""

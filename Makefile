@@ -16,12 +16,13 @@
 #                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make code-mutants    the suite against mutants of the reference router's code (N=200 SEED=1: so
 #                        many, drawn so; CHECK=1: the sample that is kept, whose score may not fall)
+#   make moments         commands interrupted at moments drawn by lot (N=20 of each)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants variants networks code-mutants judge-mutants pcaps bench linux-router clean \
+.PHONY: demo test lint unit suite engine mutants variants networks code-mutants moments judge-mutants pcaps bench linux-router clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -109,6 +110,11 @@ networks: setup-test
 code-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.code_mutants --json $(REPORT)-code-mutants.json --go-on \
 		$(if $(CHECK),--check,--count $(or $(N),100) $(if $(SEED),--seed $(SEED)))
+
+moments: setup-test
+	for command in run check walk init stress sweep; do \
+		$(BIN)/python -m x25shark.selftest.moments --command $$command --count $(or $(N),20) || exit 1; \
+	done
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants

@@ -17,6 +17,8 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from . import __version__
+from .interrupts import INTERRUPTED, interrupts
+from .temporary import TemporaryError
 
 if TYPE_CHECKING:
     from .profile import Profile
@@ -90,6 +92,20 @@ class Commands(click.Group):
         module = importlib.import_module(ELSEWHERE[cmd_name][0])
         found: list[click.Command] = module.commands
         return next((c for c in found if c.name == cmd_name), None)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; an interrupt ends it with the status of the signal."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("x25shark: interrupted", err=True)
+            sys.exit(interrupts.status)
+        except SystemExit as end:
+            if end.code == INTERRUPTED:
+                sys.exit(interrupts.status)
+            raise
+        except TemporaryError as error:
+            fail(2, str(error))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What --help lists, without importing every command."""
@@ -351,8 +367,6 @@ def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn
         watching.run()
     except RouterError as error:
         fail(2, str(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 @main.command("list")
@@ -403,9 +417,8 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool, cost:
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 def check(profile: str, own_namespace: bool) -> None:
     """Check a profile: its text, the network, the right to capture, and one call."""
-    import tempfile
-
     from .profile import ProfileError, load_profile
+    from .temporary import temporary_folder
 
     try:
         found = load_profile(profile)
@@ -416,8 +429,8 @@ def check(profile: str, own_namespace: bool) -> None:
         f"{found.relay_model}"
     )
     click.echo(f"declared    {', '.join(sorted(found.declared))}")
-    with tempfile.TemporaryDirectory(prefix="x25shark-check-") as directory:
-        sys.exit(_sanity(profile, Path(directory), own_namespace))
+    with temporary_folder("check") as directory:
+        sys.exit(_sanity(profile, directory, own_namespace))
 
 
 def _sanity(router: str, directory: Path, own_namespace: bool) -> int:

@@ -8,14 +8,14 @@ after it ran. Nothing here costs anything in a session without cases.
 
 from __future__ import annotations
 
-import signal
 import sys
-import time
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from .interrupts import interrupts
 
 if TYPE_CHECKING:
     from .catalogue import Purpose
@@ -284,6 +284,11 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     """Start the campaign before the first case, and wait for the last verdict after all."""
     if session.config.option.collectonly or not any(purpose_of(i) for i in session.items):
         return (yield)
+    with interrupts.counted():
+        return (yield from _campaign(session))
+
+
+def _campaign(session: pytest.Session) -> Generator[None, object, object]:
     # Anything that fails from here on must still leave a report of what was judged.
     if session.testsfailed and not session.config.option.continue_on_collection_errors:
         return (yield)  # pytest itself says what could not be imported
@@ -298,6 +303,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     try:
         campaign.start()
     except CampaignError as error:
+        interrupts.check()  # of which it may be a consequence
         if isinstance(runner.ui, UserInterface):
             runner.ui.problem = (error.status, str(error))
         raise pytest.UsageError(str(error)) from None
@@ -310,7 +316,6 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     for item in dict.fromkeys(session.items):
         if purpose_of(item) is not None:
             runner.watch(item)
-    interrupts = Interrupts()
     try:
         return (yield)
     except KeyboardInterrupt:
@@ -326,7 +331,6 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         raise
     finally:
         results = campaign.finish(interrupted=interrupted)
-        interrupts.restore()
         runner.results = results
         if isinstance(runner.ui, UserInterface):
             runner.ui.results = results
@@ -361,30 +365,6 @@ def pytest_terminal_summary(
     if why:
         terminalreporter.section("x25shark")
         terminalreporter.line(f"{why} (--inconclusive-ok)")
-
-
-class Interrupts:
-    """SIGTERM does what Ctrl-C does: the run ends, with its report.
-
-    Some senders signal a process and then its group. What comes within a second of the first
-    signal is the same wish; who asks again after that does not want to wait for the report.
-    """
-
-    def __init__(self) -> None:
-        self._first: float | None = None
-        self._before = {n: signal.signal(n, self._come) for n in (signal.SIGINT, signal.SIGTERM)}
-
-    def _come(self, _number: int, _frame: object) -> None:
-        now = time.monotonic()
-        if self._first is None:
-            self._first = now
-        elif now - self._first < 1.0:
-            return
-        raise KeyboardInterrupt
-
-    def restore(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
 
 
 def _report_not_written(ui: object, message: str) -> None:

@@ -54,17 +54,14 @@ EXIT_STATUSES: dict[int, str] = {
     3: "nothing was run, nothing could be judged, or there is no evidence",
     4: "the tester failed, or the judges disagree (ERROR)",
     5: "no FAIL, no ERROR, but INCONCLUSIVE cases; 0 with `--inconclusive-ok`",
-    130: "interrupted; what was judged until then is in the report",
+    130: "interrupted (SIGINT); what was judged until then is in the report",
+    143: "ended by SIGTERM; as 130",
 }
 
 
-def exit_status(
-    verdicts: Iterable[Verdict], *, interrupted: bool = False, inconclusive_ok: bool = False
-) -> int:
-    """The exit status of a run with these verdicts (see EXIT_STATUSES)."""
+def exit_status(verdicts: Iterable[Verdict], *, inconclusive_ok: bool = False) -> int:
+    """The exit status of a whole run with these verdicts (see EXIT_STATUSES)."""
     count = Counter(verdicts)
-    if interrupted:
-        return 130
     if count[Verdict.ERROR]:
         return 4
     if count[Verdict.FAIL]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .judges.sandbox import dissectors_folder, xot_ports_variable
 from .results import CaseResult
+from .temporary import temporary_folder
 
 PROFILE = "x25shark"
 # A window that shows the columns of the profile without scrolling.
@@ -28,8 +28,8 @@ def command_for(
     stays as it is. It opens at the packet that decided the case; without a case, at the first.
     xot_ports: TCP ports that XOT is on, besides 1998.
     """
-    with tempfile.TemporaryDirectory(prefix="x25shark-wireshark-") as folder:
-        configuration = Path(folder) / "wireshark"
+    with temporary_folder("wireshark") as folder:
+        configuration = folder / "wireshark"
         source = dissectors_folder() / "profile" / PROFILE
         shutil.copytree(source, configuration / "profiles" / PROFILE)
         script = dissectors_folder() / "lua" / "x25shark.lua"

@@ -17,6 +17,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 
+from ..interrupts import interrupts
 from ..patience import Patience, computed
 from . import pcapng
 from .slicer import BEGIN, END, MARKER_PORT, PROBE, Slicer, marker
@@ -88,6 +89,7 @@ class Capture:
         threading.Thread(target=self._errors, name="dumpcap messages", daemon=True).start()
         if not self.fence(seconds):
             self._end()
+            interrupts.check()
             raise CaptureError(f"dumpcap on {self._interface}: {self._why()}")
 
     def _why(self) -> str:
@@ -147,7 +149,7 @@ class Capture:
     def fence(self, seconds: float = 20.0) -> bool:
         """Wait until everything sent before is in the slices; False: it did not come in time.
 
-        Sends probes until one has come through.
+        Sends probes until one has come through, or an interrupt wants no more waiting.
         """
         assert self._process is not None and self._thread is not None
         first = self._probe + 1
@@ -159,6 +161,8 @@ class Capture:
                 self._seen.wait(0.05)
                 if self._slicer.last_probe >= first:
                     return True
+            if interrupts.in_haste:
+                return False
         return False
 
     def stop(self) -> None:
@@ -166,7 +170,7 @@ class Capture:
         complete = self.fence()
         self._end()
         self._slicer.finish()
-        if not complete:
+        if not complete and not interrupts.hurried:
             raise CaptureError(f"the capture ended early: {self._why()}")
 
     def _end(self) -> None:

@@ -9,14 +9,17 @@ enterprises and services: libwireshark 4.0 reads them again with every capture, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..temporary import TemporaryError, TemporaryFolder
 from .reading import JudgeError
 
+# The user and group that a judge started by root becomes.
+NOBODY = 65534
 DATA_FOLDERS = ("/usr/share/wireshark", "/usr/local/share/wireshark")
 TABLES_LEFT_EMPTY = frozenset({"enterprises.tsv", "manuf", "services", "wka"})
 _XOT_PORTS = "X25SHARK_XOT_PORTS"
@@ -67,9 +70,17 @@ class Sandbox:
 
     def __init__(self, xot_ports: Iterable[int] = ()) -> None:
         self._ports = xot_ports_variable(xot_ports)
-        self.folder = Path(tempfile.mkdtemp(prefix="x25shark-judge-"))
+        try:
+            self._temporary = TemporaryFolder("judge")
+        except TemporaryError as error:
+            raise JudgeError("start", str(error)) from None
+        self.folder = self._temporary.path
         try:
             self._fill()
+        except OSError as error:
+            self.close()
+            why = f"{error.filename or self.folder}: {error.strerror or error}"
+            raise JudgeError("start", f"no temporary folder for the judge: {why}") from None
         except BaseException:
             self.close()
             raise
@@ -90,7 +101,10 @@ class Sandbox:
             for name in files:
                 if not (Path(parent) / name).is_symlink():
                     (Path(parent) / name).chmod(0o644)
-        self.folder.chmod(0o755)
+        # Where the judge becomes nobody it is still for nobody else.
+        with contextlib.suppress(OSError):
+            os.chown(self.folder, -1, NOBODY)
+            self.folder.chmod(0o750)
 
     @property
     def lua(self) -> Path:
@@ -114,4 +128,4 @@ class Sandbox:
 
     def close(self) -> None:
         """Remove the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._temporary.close()

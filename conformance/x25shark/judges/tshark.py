@@ -23,9 +23,8 @@ from typing import Self
 from ..patience import ends_within
 from . import pdml
 from .reading import Hit, JudgeError, Reading
-from .sandbox import Sandbox
+from .sandbox import NOBODY, Sandbox
 
-NOBODY = 65534
 FIRST_LAYERS = 8
 MOST_LAYERS = 200  # the strict dissector gives no layer numbers beyond
 MOST_OUTPUT = 1 << 30

@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable
 from socket import socket
 
+from ..interrupts import interrupts
+
 _SLICE = 0.05
 # A machine that held the tester up by x will have held up the router as well, and the kernel.
 _STRETCH = 4.0
@@ -35,6 +37,7 @@ class Loop:
     all connections of a case.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
+    interruptible: an interrupt may be raised by any wait.
     """
 
     def __init__(self) -> None:
@@ -42,6 +45,7 @@ class Loop:
         self.lag = 0.0
         self.away = 0.0
         self._here = _now()
+        self.interruptible = False
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
         self.received = self.units = 0
@@ -77,6 +81,8 @@ class Loop:
 
     def poll(self, timeout: float = 0.0) -> None:
         """Serve what is ready now, waiting at most timeout seconds for the first event."""
+        if self.interruptible:
+            interrupts.check()
         began = time.monotonic()
         ready = self._selector.select(timeout)
         self.look(wanted=min(timeout, time.monotonic() - began))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 from rich.console import Console
 
+from ..interrupts import INTERRUPTED, interrupts
 from . import results
 from .engine import Engine, EngineMissingError, load_engine
 from .options import (
@@ -26,7 +26,6 @@ from .target import Target, TargetError, open_target
 
 F = TypeVar("F", bound=Callable[..., Any])
 USAGE = 2
-INTERRUPTED = 130
 SIZES = click.Choice([str(size) for size in PACKET_SIZES])
 TARGET = ("router", "connect", "listen", "called", "echo_address", "faults")
 """The parameters of target_options: keywords of target.open_target."""
@@ -164,25 +163,13 @@ def make_options(load: Mapping[str, Any]) -> LoadOptions:
     return LoadOptions(**chosen)
 
 
-def end_by_signal() -> None:
-    """SIGTERM ends a command as Ctrl-C does: in order, with what there is so far.
-
-    A shell script cannot send SIGINT to what it started in the background.
-    """
-
-    def interrupt(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
-
-
 def run_against(
     target: Mapping[str, Any], folder: Path | None, work: Callable[[Engine, Target, Console], int]
 ) -> NoReturn:
     """Find the engine, open the target, work; end with the status of the work."""
     engine = find_engine()
     try:
-        end_by_signal()
+        interrupts.listen()
         if folder is not None:
             results.prepare(folder)
         with open_target(**target) as opened:

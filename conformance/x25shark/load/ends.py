@@ -10,7 +10,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from .arguments import SIZES, end_by_signal, fail, find_engine
+from ..interrupts import interrupts
+from .arguments import SIZES, fail, find_engine
 from .options import OptionError
 from .results import INTEGRITY
 from .target import endpoint
@@ -36,7 +37,7 @@ def answer(
     address = endpoint(listen).rpartition(":")[0]
     console.print(f"Answering calls on {address}:{side.port} ({mode}); Ctrl-C ends.", markup=False)
     try:
-        end_by_signal()
+        interrupts.listen()
         side.wait(duration if duration is not None else 1e6)
         while duration is None:
             side.wait(1e6)
@@ -266,7 +267,7 @@ def relay(
         fail(error)
     click.echo(f"Relaying from port {side.port} to {endpoint(connect)}; Ctrl-C ends.")
     try:
-        end_by_signal()
+        interrupts.listen()
         end = time.monotonic() + duration if duration is not None else None
         while end is None or time.monotonic() < end:
             time.sleep(0.1)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from ..counters.settings import Counters
 from ..profile import Profile
 from ..report.text import one_line
 from ..results import ResultsError, read_results
+from ..temporary import temporary_folder
 from .management import Management
 
 KINDS = (
@@ -67,8 +67,7 @@ class ErrorRow:
 
 def errors(profile: Profile, management: Management) -> list[ErrorRow]:
     """A row for each kind of error."""
-    with tempfile.TemporaryDirectory(prefix="x25shark-errors-") as name:
-        folder = Path(name)
+    with temporary_folder("errors") as folder:
         router = folder / "router.toml"
         router.write_text(as_it_runs(profile, management.url), "utf-8")
         return [_row(error, cases, router, folder, profile, management) for error, cases in KINDS]

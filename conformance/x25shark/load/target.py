@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from ..profile import Profile, ProfileError, load_profile
 from ..run.router import Router, RouterError
+from ..temporary import temporary_folder
 from .options import OptionError, address_range
 from .processor import listener_process
 
@@ -78,8 +77,8 @@ def open_target(
         return
     try:
         profile = load_profile(router or "reference")
-        with tempfile.TemporaryDirectory(prefix="x25shark-load-") as folder:
-            log = Path(folder) / "router.log"
+        with temporary_folder("load") as folder:
+            log = folder / "router.log"
             if faults and profile.embedded is None:
                 raise TargetError(f"--fault: {profile.name} is not the embedded reference router")
             switched = [word for fault in faults for word in ("--fault", fault)]

@@ -26,6 +26,7 @@ from ..counters.places import survey
 from ..counters.reader import ReadError, Reading
 from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
+from ..interrupts import Interrupted, interrupts
 from ..judges.expectation import Direction
 from ..judges.reading import Judge, JudgeError
 from ..judges.tshark import TsharkJudge
@@ -163,11 +164,13 @@ class Campaign:
     def start(self) -> None:
         """Rights, judge, router, listening sides, capture. Raises CampaignError."""
         try:
+            interrupts.check()
             rights = obtain(self.profile, own=self.options.own_namespace)
             self.notes.append(f"capture: {rights.how}")
             # libwireshark starts while the router does.
             opening = Opening(self.options.judge, self.profile.xot_ports)
             self._stack.callback(opening.close)
+            interrupts.check()
             self.router = self._stack.enter_context(
                 Router(
                     self.profile,
@@ -177,9 +180,12 @@ class Campaign:
                 )
             )
             self._listen()
+            self.loop.interruptible = True
             self._reach()
             self._start_capture(rights)
             self._lines.connect(self.router.serial)
+            self.loop.interruptible = False
+            interrupts.check()
             self._judge_with(opening.judge())
         except CampaignError:
             self._close()
@@ -256,6 +262,7 @@ class Campaign:
 
     def run_case(self, purpose: Purpose, body: Callable[[Bench], None]) -> None:
         """Run one case; its result comes later (drain, finish)."""
+        interrupts.check()
         self._run_once_more()
         record = self._new_record(purpose)
         reason = self._not_to_run(purpose)
@@ -269,7 +276,7 @@ class Campaign:
 
     def _run_once_more(self) -> None:
         """Run the cases again in which the tester was away, as far as they are judged."""
-        while (first := self._once_more.take()) is not None:
+        while not interrupts.asked and (first := self._once_more.take()) is not None:
             record = self._new_record(first.purpose, turn=first.turn)
             record.second, record.body = first.held_up or first.crowded, first.body
             if first.crowded:
@@ -409,7 +416,7 @@ class Campaign:
         if self.loop.away >= self._longest_away:
             record.held_up = held_up.in_words(self.loop.away)
         if interrupted:
-            raise KeyboardInterrupt
+            raise Interrupted
         if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
             return None
         passed = record.failure is None and not record.flood
@@ -487,6 +494,7 @@ class Campaign:
     def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> bool:
         """Run the case and end its connections. Whether the router took no connection."""
         watched = took_none = False
+        self.loop.interruptible = True
         try:
             body(bench)
             watched = True
@@ -507,6 +515,8 @@ class Campaign:
             bench.finish(watched=watched)
         except Exception as error:
             record.failure = (Verdict.ERROR, fault_of_ours(error))
+        finally:
+            self.loop.interruptible = False
         return took_none
 
     def rerun_command(self, purpose: Purpose) -> str:
@@ -603,8 +613,13 @@ class Campaign:
     # end
 
     def finish(self, *, interrupted: bool = False) -> Results:
-        """Wait for the last verdict, stop everything, and give the results."""
+        """Wait for the last verdict, stop everything, and give the results.
+
+        interrupted: no case is to be run again. The same holds if interrupts are counted, and one
+        came; with the second, what is not judged by then will not be.
+        """
         lost = ""
+        interrupts.bring_home()
         if not interrupted:
             self._run_the_last_once_more()
         self._lines.stop()
@@ -617,8 +632,11 @@ class Campaign:
         self._slices.put(None)
         if self._judging is not None:
             self._judging.join()
+        interrupted = interrupted or interrupts.asked
         for record in list(self._records.values()):
-            if interrupted and record.judge_one is None:
+            if interrupts.hurried:
+                record.failure = (Verdict.NOT_RUN, "interrupted before it was judged")
+            elif interrupted and record.judge_one is None:
                 # Before its first packet: there is nothing that could have been captured.
                 record.failure = record.failure or (Verdict.NOT_RUN, "interrupted")
             self._settle(record, None)
@@ -637,9 +655,9 @@ class Campaign:
         order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
         verdicts = [r.verdict for r in self.results]
-        status = exit_status(
-            verdicts, interrupted=interrupted, inconclusive_ok=self.options.inconclusive_ok
-        )
+        status = exit_status(verdicts, inconclusive_ok=self.options.inconclusive_ok)
+        if interrupted or interrupts.asked:
+            status = interrupts.status
         return Results(self._info(), self.results, status)
 
     def settle_all(self) -> None:
@@ -659,7 +677,7 @@ class Campaign:
     def _await_verdicts(self, open_still: Callable[[], bool]) -> None:
         """Have the evidence cut and judged as long as the condition holds."""
         deadline = time.monotonic() + _LAST_SECONDS
-        while open_still() and time.monotonic() < deadline:
+        while open_still() and time.monotonic() < deadline and not interrupts.in_haste:
             if self._capture is not None:
                 self._capture.fence()
             self._slicer.complete_ended()

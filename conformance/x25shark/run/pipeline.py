@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 from ..evidence.slicer import Slice
+from ..interrupts import interrupts
 from .judging import CaseRecord, Judgement, Taken
 
 # So many readings may wait to be decided: they are large.
@@ -20,6 +22,8 @@ _AHEAD = 3
 # Octets of evidence that may wait for the judges before the next case waits, and how long at most.
 MOST_WAITING = 16 << 20
 _PATIENCE = 600.0
+# Between two looks whether somebody is in haste.
+_LOOK = 0.1
 
 Settle = Callable[[CaseRecord, Slice | None, Callable[[], Taken]], None]
 
@@ -48,8 +52,10 @@ class Backlog:
 
     def wait(self, most: int = MOST_WAITING) -> None:
         """Wait while more octets wait; not for ever, for the judges may be stuck."""
+        deadline = time.monotonic() + _PATIENCE
         with self._changed:
-            self._changed.wait_for(lambda: self._octets <= most, _PATIENCE)
+            while self._octets > most and time.monotonic() < deadline and not interrupts.in_haste:
+                self._changed.wait(_LOOK)
 
 
 class Pipeline:
@@ -76,13 +82,17 @@ class Pipeline:
             thread.start()
 
     def join(self) -> None:
-        """Wait for the last verdict; None has been put into the slices."""
+        """Wait for the last verdict; None has been put into the slices.
+
+        In haste for that which is under way.
+        """
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(_LOOK)
 
     def _read_slices(self) -> None:
         while (found := self._slices.get()) is not None:
-            record = self._record_of(found.number)
+            record = None if interrupts.hurried else self._record_of(found.number)
             if record is not None:
                 self._read.put((record, found, self._reading(record, found)))
             else:
@@ -103,7 +113,8 @@ class Pipeline:
 
     def _decide(self) -> None:
         while (item := self._read.get()) is not None:
-            self._settle(*item)
+            if not interrupts.hurried:
+                self._settle(*item)
             self._slices.judged(item[1])
             # Not to be held while nothing comes.
             del item

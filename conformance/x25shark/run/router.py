@@ -15,10 +15,13 @@ from importlib import resources
 from pathlib import Path
 from typing import IO
 
+from ..interrupts import interrupts
 from ..profile import Control, Profile, ProfileError
 
 READY_SECONDS = 30.0
 HOOK_SECONDS = 300.0
+# Between two looks whether an interrupt came.
+_LOOK = 0.1
 
 
 class RouterError(Exception):
@@ -163,6 +166,7 @@ class Router:
         deadline = time.monotonic() + READY_SECONDS
         line = b""
         while not line.endswith(b"\n") and time.monotonic() < deadline:
+            interrupts.check()
             if select.select([stdout], [], [], 0.2)[0]:
                 octets = os.read(stdout.fileno(), 4096)
                 if not octets:
@@ -187,25 +191,33 @@ class Router:
     def _hook(self, which: str) -> None:
         control: Control = self._profile.control
         command = getattr(control, which)
+        process = subprocess.Popen(
+            command, shell=True, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
+        )
         try:
-            done = subprocess.run(
-                command,
-                shell=True,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                check=False,
-                timeout=HOOK_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
+            status = _status_within(process, HOOK_SECONDS)
+        except BaseException:
+            process.terminate()
+            raise
+        if status is None:
+            process.kill()
+            process.wait()
+            raise RouterError(f"control.{which} did not end within {HOOK_SECONDS:g} s: {command}")
+        if status != 0:
             raise RouterError(
-                f"control.{which} did not end within {HOOK_SECONDS:g} s: {command}"
-            ) from None
-        if done.returncode != 0:
-            raise RouterError(
-                f"control.{which} ended with status {done.returncode}: {command} "
+                f"control.{which} ended with status {status}: {command} "
                 f"(what it printed: {self._log_path})"
             )
+
+
+def _status_within(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """The status with which a process ended; None: it has not. Raises Interrupted."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        interrupts.check()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_LOOK)
+    return None
 
 
 def _in_own_user() -> bool:

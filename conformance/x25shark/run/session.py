@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..interrupts import interrupts
 from ..plugin import UI_PLUGIN, UserInterface
 from ..report.terminal import Progress, print_summary
 from ..suite.costs import seconds
@@ -87,11 +88,18 @@ def run_suite(arguments: Sequence[str], files: Sequence[str], output: Path) -> i
     """
     console = _console()
     screen = _Screen(console)
+    with interrupts.counted():
+        return _run(console, screen, [*_HERMETIC, *arguments, *files], output)
+
+
+def _run(console: Console, screen: _Screen, arguments: list[str], output: Path) -> int:
     with contextlib.redirect_stderr(io.StringIO()) as said:
-        status = pytest.main([*_HERMETIC, *arguments, *files], plugins=[_Register(screen)])
+        status = pytest.main(arguments, plugins=[_Register(screen)])
     if screen.progress:
         screen.progress.__exit__(None, None, None)
     if screen.results is None:
+        if interrupts.asked:
+            raise SessionError(interrupts.status, "interrupted before the first case")
         if screen.problem is not None:
             raise SessionError(*screen.problem)
         message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
@@ -100,7 +108,7 @@ def run_suite(arguments: Sequence[str], files: Sequence[str], output: Path) -> i
     print_summary(screen.results, output, console)
     if screen.problem is not None:
         raise SessionError(*screen.problem)
-    return screen.results.exit_status
+    return interrupts.status if interrupts.asked else screen.results.exit_status
 
 
 def _console() -> Console:

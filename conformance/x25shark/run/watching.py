@@ -75,7 +75,7 @@ def not_passed(report: Path) -> list[str]:
 
 def run_once(options: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a run."""
-    code = "from x25shark.cli import main; main(prog_name='x25shark')"
+    code = "from x25shark.start import main; main()"
     return subprocess.Popen([sys.executable, "-c", code, "run", *options])
 
 
@@ -146,6 +146,8 @@ class Watching:
                     return False
                 time.sleep(_INTERVAL)
         except KeyboardInterrupt:
+            # Where only this process was told; a second one of the same moment is no other wish.
+            process.send_signal(signal.SIGINT)
             process.wait()
             raise
         return True

@@ -6,13 +6,14 @@ from __future__ import annotations
 import secrets
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+
+from ..interrupts import interrupts
 
 if TYPE_CHECKING:
     from ..run.campaign import Options
@@ -80,6 +81,7 @@ def walk(
     from ..judges.reading import JudgeError
     from ..profile import ProfileError, load_profile
     from ..run.campaign import CampaignError, Options
+    from ..temporary import temporary_folder
     from .hunt import Hunt
 
     try:
@@ -95,9 +97,9 @@ def walk(
         _refuse(2, "--variant and --fault are for the embedded reference router")
     errors = not legal and not {"M-SPLICE", "N-TRUST"} & profile.declared
     first = secrets.randbelow(1_000_000) if seed is None else seed
-    with tempfile.TemporaryDirectory(prefix="x25shark-walk-") as directory:
+    with temporary_folder("walk") as directory:
         options = Options(
-            router, profile, Path(directory), router_options=tuple(words),
+            router, profile, directory, router_options=tuple(words),
             own_namespace=own_namespace,
         )  # fmt: skip
         try:
@@ -112,7 +114,7 @@ def walk(
             _refuse(4, str(error))
         except KeyboardInterrupt:
             click.echo("x25shark: interrupted")
-            status = 130
+            status = interrupts.status
     sys.exit(status)
 
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SIGINT and SIGTERM: at any moment of a run, once, twice, three times."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from .conftest import environment
+
+# Waits as a run does; says how many wishes have come whenever that changes.
+_WAITS = """
+import time
+from x25shark.interrupts import Interrupted, interrupts
+with interrupts.counted():
+    print("ready", flush=True)
+    told = 0
+    while True:
+        time.sleep(0.01)
+        try:
+            interrupts.check()
+        except Interrupted:
+            interrupts.bring_home()
+            print("raised", flush=True)
+        if told != interrupts.count:
+            told = interrupts.count
+            print(told, interrupts.in_haste, flush=True)
+"""
+# Longer than what counts as one wish.
+_APART = 0.4
+
+
+def waiting() -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _WAITS], env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_the_first_ends_the_second_hurries_the_third_gives_up() -> None:
+    process = waiting()
+    assert process.stdout is not None
+    process.send_signal(signal.SIGTERM)
+    assert [process.stdout.readline() for _ in range(2)] == ["raised\n", "1 False\n"]
+    time.sleep(_APART)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "2 True\n"
+    time.sleep(_APART)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 128 + signal.SIGTERM
+    assert process.stdout.read() == ""
+
+
+def test_signals_of_one_moment_are_one_wish() -> None:
+    process = waiting()
+    assert process.stdout is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process.send_signal(number)
+    os.kill(process.pid, signal.SIGCONT)
+    assert [process.stdout.readline() for _ in range(2)] == ["raised\n", "1 False\n"]
+    process.kill()
+    assert process.wait(60) == -signal.SIGKILL
+    assert process.stdout.read() == ""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--command", "run", "--count", "8"), ("--command", "check", "--count", "4")],
+    ids=["run", "check"],
+)
+@pytest.mark.usefixtures("namespaces")
+def test_at_moments_drawn_by_lot(options: Sequence[str]) -> None:
+    """A moment is a call of a function, so it depends on no clock."""
+    done = subprocess.run(
+        [sys.executable, "-m", "x25shark.selftest.moments", *options],
+        env=environment(), capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr

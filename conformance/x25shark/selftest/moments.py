@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that are interrupted at moments drawn by lot, and what they leave.
+
+    python -m x25shark.selftest.moments [--count N] [--seed S] [--command run]
+
+A moment is the n-th call of a function in the command's main thread, from its first line to its
+last: so it depends on no clock. The command gets its signals there. After each: its status is that
+of the signal, nothing was said that is no sentence, the results that are there can be read and
+their evidence is there, no process is left, and no temporary file (after SIGKILL: none after the
+next run).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..results import ResultsError, read_results
+from ..verdicts import Verdict
+
+_PR_SET_CHILD_SUBREAPER = 36
+# For a process that lost its parent to notice; far more than any needs.
+_ORPHAN_SECONDS = 30.0
+_COMMAND_SECONDS = 240.0
+# What a signal sent to a process and to its group looks like, and one who is in a hurry.
+SIGNALS = (
+    (signal.SIGINT,),
+    (signal.SIGTERM,),
+    (signal.SIGINT, signal.SIGINT),
+    (signal.SIGKILL,),
+)
+COMMANDS = {
+    "run": ("run", "--own-namespace", "--select", "XOT-HDR-01,PLP-CALL-0*", "--output", "REPORT"),
+    "check": ("check", "--own-namespace"),
+    "walk": ("walk", "--own-namespace", "--seconds", "2", "--steps", "20"),
+    "init": ("init", "REPORT.toml", "--no-probe"),
+    "stress": ("stress", "-C", "2", "-T", "1", "--output", "REPORT"),
+    "sweep": ("sweep", "--seconds", "0.2", "--output", "REPORT"),
+}
+_COUNTING = """
+import os, sys
+place, at, numbers = sys.argv[1:4]
+left, calls = int(at), 0
+def counted(_frame, event, _argument):
+    global left, calls
+    if event == "call":
+        calls += 1
+        if calls == left:
+            sys.setprofile(None)
+            for number in numbers.split(","):
+                os.kill(os.getpid(), int(number))
+sys.setprofile(counted)
+sys.argv = ["x25shark", *sys.argv[4:]]
+try:
+    from x25shark.start import main
+    main()
+finally:
+    sys.setprofile(None)
+    with open(place, "w") as file:
+        file.write(str(calls))
+"""
+
+
+@dataclass
+class Ended:
+    """How a command ended. calls: how many functions were called in it; 0: it was killed."""
+
+    status: int
+    said: str
+    calls: int
+    seconds: float
+
+
+class Moments:
+    """One command in a folder of its own, again and again."""
+
+    def __init__(self, command: Sequence[str], folder: Path) -> None:
+        self.report = folder / "report"
+        self._calls = folder / "calls"
+        self._temporary = folder / "tmp"
+        self._temporary.mkdir()
+        # A judge that has left root must get there.
+        folder.chmod(0o755)
+        names = {"REPORT": str(self.report), "REPORT.toml": str(folder / "own.toml")}
+        self._before: set[str] = set()
+        self._command = [names.get(word, word) for word in command]
+
+    def run(self, at: int = 0, signals: Sequence[int] = (0,)) -> Ended:
+        """Run it, and send these signals at that call; 0: at none."""
+        self._calls.unlink(missing_ok=True)
+        shutil.rmtree(self.report, ignore_errors=True)
+        self._before = set(os.listdir(self._temporary))
+        numbers = ",".join(str(int(number)) for number in signals)
+        words = [str(self._calls), str(at), numbers, *self._command]
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", _COUNTING, *words],
+            env={**os.environ, "TMPDIR": str(self._temporary)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=_COMMAND_SECONDS,
+        )
+        seconds = time.monotonic() - began
+        calls = int(self._calls.read_text() or 0) if self._calls.is_file() else 0
+        return Ended(done.returncode, done.stdout, calls, seconds)
+
+    def left_over(self) -> list[str]:
+        """Temporary files that were not there before."""
+        return sorted(set(os.listdir(self._temporary)) - self._before)
+
+    def never_swept(self) -> list[str]:
+        """Temporary files, whoever made them."""
+        return os.listdir(self._temporary)
+
+
+def wrong_with(moments: Moments, ended: Ended, signals: Sequence[int]) -> Iterator[str]:
+    """What is not as it should be, in words."""
+    first = signals[0]
+    # Before the first line of the command the system ends the process.
+    right = {-first} if first == signal.SIGKILL else {128 + first, -first}
+    if ended.status not in right and not (ended.status == 0 and "exit status 0" in ended.said):
+        yield f"status {ended.status}"
+    if "Traceback" in ended.said:
+        yield "a traceback"
+    yield from _wrong_with_report(moments.report)
+    yield from (f"left a process: {name}" for name in _processes_left())
+    if first != signal.SIGKILL:
+        yield from (f"left {name}" for name in moments.left_over())
+
+
+def _wrong_with_report(report: Path) -> Iterator[str]:
+    path = report / "results.json"
+    if not path.is_file():
+        return
+    try:
+        results = read_results(path)
+    except ResultsError as error:
+        yield str(error)
+        return
+    for case in results.cases:
+        if case.verdict is Verdict.ERROR:
+            yield f"{case.id}: ERROR: {case.reason}"
+        if case.evidence is not None and not (report / case.evidence).is_file():
+            yield f"{case.evidence} is not there"
+    for name in ("report.html", "junit.xml"):
+        if not (report / name).is_file():
+            yield f"{name} is not there"
+
+
+def _processes_left() -> list[str]:
+    """Processes that a command left: they became ours. Those that are about to end may do so."""
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    while True:
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        path = Path(f"/proc/self/task/{os.getpid()}/children")
+        children = path.read_text().split()
+        if not children or time.monotonic() > deadline:
+            break
+        time.sleep(0.02)
+    return [Path(f"/proc/{child}/comm").read_text().strip() for child in children]
+
+
+def main() -> int:
+    """Interrupt, and say what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m x25shark.selftest.moments")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--command", choices=COMMANDS, default="run")
+    chosen = parser.parse_args()
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    draw = random.Random(chosen.seed)
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="x25shark-moments-") as folder:
+        moments = Moments(COMMANDS[chosen.command], Path(folder))
+        whole = moments.run()
+        print(
+            f"whole: status {whole.status}, {whole.calls} calls, {whole.seconds:.1f} s", flush=True
+        )
+        if whole.status not in (0, 1) or not whole.calls:
+            print(whole.said)
+            return 1
+        for number in range(chosen.count):
+            at = draw.randrange(1, whole.calls)
+            signals = SIGNALS[number % len(SIGNALS)]
+            ended = moments.run(at, signals)
+            wrong = list(wrong_with(moments, ended, signals))
+            bad += bool(wrong)
+            names = "+".join(signal.Signals(n).name for n in signals)
+            how = f"{at / whole.calls:6.1%} {names:13} status {ended.status:4}"
+            said = "; ".join(wrong) or "as it should be"
+            print(f"{how} {ended.seconds:5.1f} s  {_verdicts(moments.report)}  {said}", flush=True)
+            if wrong:
+                print(ended.said[-2000:])
+        last = moments.run()
+        if last.status != whole.status or moments.never_swept():
+            print(f"the last run: status {last.status}, left {moments.never_swept()}")
+            bad += 1
+    print(f"{chosen.count} interrupts, {bad} not as they should be")
+    return 1 if bad else 0
+
+
+def _verdicts(report: Path) -> str:
+    try:
+        summary = json.loads((report / "results.json").read_text())["summary"]
+    except (OSError, ValueError):
+        return "no report"
+    return ", ".join(f"{count} {name}" for name, count in summary.items() if count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

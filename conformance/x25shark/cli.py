@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 
 from . import __version__
 from .interrupts import INTERRUPTED, interrupts
+from .report.folder import KEPT
 from .temporary import TemporaryError
 
 if TYPE_CHECKING:
@@ -213,6 +214,14 @@ output_option = click.option(
 )
 @click.option("--keep-going", is_flag=True, help="Run on when the router does not answer any more.")
 @click.option(
+    "--keep",
+    type=click.IntRange(0, 1_000),
+    default=KEPT,
+    show_default=True,
+    metavar="N",
+    help="How many earlier reports stay, below earlier/ in the report's folder.",
+)
+@click.option(
     "--inconclusive-ok", is_flag=True, help="Exit status 0 even if cases are INCONCLUSIVE."
 )
 @click.option("--dry-run", is_flag=True, help="Say what would run, and what that costs.")
@@ -241,6 +250,7 @@ def run(
     repeat: int,
     stop_on_fail: bool,
     keep_going: bool,
+    keep: int,
     inconclusive_ok: bool,
 ) -> None:
     """Run the suite against a router and write the report.
@@ -262,7 +272,6 @@ def run(
     if dry_run:
         click.echo("\n".join([*going.described(), going.summary()]))
         return
-    _writable(output)
     if watch is not None:
         _watch(profile, watch, output, select)
     if not os.environ.get("CI"):
@@ -270,7 +279,7 @@ def run(
 
         say(going.summary())
     arguments = ["--router", router, "--x25shark-output", str(output), "--judge", judge]
-    arguments += ["--case-seed", str(seed)]
+    arguments += ["--case-seed", str(seed), "--keep", str(keep)]
     arguments += ["--select", select] if select else []
     arguments += ["--slow"] if slow else []
     arguments += [word for name in variant for word in ("--variant", name)]
@@ -301,16 +310,6 @@ def _suite(expression: str) -> tuple[list[str], list[str]]:
         return select(expression, known), index.files_for(needed(expression, known))
     except SelectionError as error:
         fail(2, str(error))
-
-
-def _writable(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        fail(2, f"{directory}: cannot write the report there: {error.strerror}")
 
 
 def _results(directory: Path, detailed: str = "") -> Results:

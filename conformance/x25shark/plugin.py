@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .interrupts import interrupts
+from .report.folder import KEPT, FolderError, ReportFolder
 
 if TYPE_CHECKING:
     from .catalogue import Purpose
@@ -30,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("x25shark", "conformance cases")
     group.addoption("--router", default="reference", help="router profile (built-in name or file)")
     group.addoption("--x25shark-output", default="x25shark-report", help="directory of the report")
+    group.addoption("--keep", type=int, default=KEPT, help="how many earlier reports stay")
     group.addoption("--judge", default="auto", help="judge two: auto, libwireshark or tshark")
     group.addoption("--select", default="", help="cases, groups or patterns, e.g. 'XOT-HDR,!PLP*'")
     group.addoption("--slow", action="store_true", help="run the slow cases too")
@@ -204,8 +206,8 @@ def _reports(item: pytest.Item, result: CaseResult) -> list[pytest.TestReport]:
     return reports
 
 
-def make_campaign(config: pytest.Config) -> Campaign:
-    """The campaign that the options ask for. Raises pytest.UsageError."""
+def make_campaign(config: pytest.Config, directory: Path) -> Campaign:
+    """The campaign that the options ask for, its evidence in a folder. Raises pytest.UsageError."""
     from .profile import ProfileError, load_profile
     from .run.campaign import Campaign, Options
 
@@ -228,7 +230,7 @@ def make_campaign(config: pytest.Config) -> Campaign:
         Options(
             router=name,
             profile=profile,
-            directory=Path(config.getoption("--x25shark-output")),
+            directory=directory,
             judge=config.getoption("--judge"),
             seed=config.getoption("--case-seed"),
             slow=config.getoption("--slow"),
@@ -284,11 +286,19 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     """Start the campaign before the first case, and wait for the last verdict after all."""
     if session.config.option.collectonly or not any(purpose_of(i) for i in session.items):
         return (yield)
+    output = Path(session.config.getoption("--x25shark-output"))
     with interrupts.counted():
-        return (yield from _campaign(session))
+        try:
+            folder = ReportFolder(output, session.config.getoption("--keep"))
+        except FolderError as error:
+            raise pytest.UsageError(str(error)) from None
+        try:
+            return (yield from _campaign(session, folder))
+        finally:
+            folder.abandon()
 
 
-def _campaign(session: pytest.Session) -> Generator[None, object, object]:
+def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, object, object]:
     # Anything that fails from here on must still leave a report of what was judged.
     if session.testsfailed and not session.config.option.continue_on_collection_errors:
         return (yield)  # pytest itself says what could not be imported
@@ -297,7 +307,7 @@ def _campaign(session: pytest.Session) -> Generator[None, object, object]:
     from .run.observations import fault_of_ours
     from .run.plan import make
 
-    campaign = make_campaign(session.config)
+    campaign = make_campaign(session.config, folder.staging)
     runner = Runner(session.config, campaign)
     session.config.pluginmanager.register(runner, "x25shark-runner")
     try:
@@ -335,9 +345,10 @@ def _campaign(session: pytest.Session) -> Generator[None, object, object]:
         if isinstance(runner.ui, UserInterface):
             runner.ui.results = results
         try:
-            files.write_all(results, campaign.options.directory)
+            files.write_all(results, folder.staging)
+            folder.publish()
         except OSError as error:
-            message = f"{error.filename or campaign.options.directory}: {error.strerror or error}"
+            message = f"{folder.path}: {error.strerror or error}"
             _report_not_written(runner.ui, f"the report cannot be written: {message}")
 
 

@@ -224,6 +224,8 @@ def write_whole(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:

@@ -183,7 +183,7 @@ def run_in_background(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
 def await_evidence(directory: Path, process: subprocess.Popen[str], count: int) -> None:
     """Until that many cases have left evidence."""
     deadline = time.monotonic() + 120
-    while len(list(directory.glob("cases/*.pcapng"))) < count:
+    while len(list(directory.glob(".run-*/cases/*.pcapng"))) < count:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -199,6 +199,54 @@ def test_interrupted_runs_leave_a_report(tmp_path: Path) -> None:
     found = verdicts(tmp_path)
     assert list(found.values()).count("PASS") >= 4
     assert (tmp_path / "report.html").exists()
+
+
+def test_two_runs_into_one_folder(few: Path, tmp_path: Path) -> None:
+    """The second is told, and disturbs neither the first nor the report that is there."""
+    shutil.copytree(few, tmp_path / "report")
+    process = run_in_background(tmp_path / "report")
+    await_evidence(tmp_path / "report", process, 1)
+    done = x25shark("run", OWN, "--select", FEW, "--output", str(tmp_path / "report"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "another run is writing its report there" in done.stderr
+    assert verdicts(tmp_path / "report") == verdicts(few)
+    process.send_signal(signal.SIGTERM)
+    out, error = process.communicate(timeout=120)
+    assert process.returncode == 143, out + error
+    assert verdicts(tmp_path / "report") != verdicts(few)
+    assert [verdicts(kept) for kept in (tmp_path / "report" / "earlier").iterdir()] == [
+        verdicts(few)
+    ]
+
+
+# A file system with so little room, or none to write at all; then the command.
+ON_A_DISK = (
+    'mount -t tmpfs -o size=$1 none "$2" && shift 2 && "$@"; echo "status $?"; ls -A "$DISK"'
+)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user may not mount")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("60k", "the report cannot be written: {}: No space left on device"),
+        ("60k,ro", "{}: cannot write the report there: Read-only file system"),
+    ],
+)
+def test_a_full_disk_and_one_that_cannot_be_written(
+    tmp_path: Path, options: str, message: str
+) -> None:
+    run = [sys.executable, "-m", "x25shark.start", "run", OWN, "--select", "PLP-CALL-0*"]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", ON_A_DISK, "sh", options, str(tmp_path), *run,
+         "--output", str(tmp_path)],
+        env=environment(DISK=str(tmp_path)), capture_output=True, text=True, check=False,
+        timeout=180,
+    )  # fmt: skip
+    assert message.format(tmp_path) in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "report: " not in done.stdout
+    assert done.stdout.endswith("status 2\n" if "ro" in options else "status 4\n")
 
 
 def children(pid: int) -> list[tuple[int, str]]:

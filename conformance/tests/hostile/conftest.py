@@ -51,7 +51,7 @@ class Run:
     def wait_for_evidence(self, cases: int) -> None:
         """Wait until that many cases have been judged."""
         deadline = time.monotonic() + PATIENCE
-        while len(list(self.report.glob("cases/*.pcapng"))) < cases:
+        while len(list(self.report.glob(".run-*/cases/*.pcapng"))) < cases:
             assert self.process.poll() is None, self.errors.read_text()
             assert time.monotonic() < deadline
             time.sleep(0.02)

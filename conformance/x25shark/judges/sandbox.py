@@ -79,8 +79,9 @@ class Sandbox:
             self._fill()
         except OSError as error:
             self.close()
-            why = f"{error.filename or self.folder}: {error.strerror or error}"
-            raise JudgeError("start", f"no temporary folder for the judge: {why}") from None
+            why = error.strerror or error
+            where = self.folder.parent
+            raise JudgeError("start", f"no room for the judge's files in {where}: {why}") from None
         except BaseException:
             self.close()
             raise

@@ -363,7 +363,8 @@ class Opening:
         try:
             self._judge = TsharkJudge(self._ports)
         except JudgeError as no_tshark:
-            raise JudgeError("start", f"{no_program}; {no_tshark}") from no_tshark
+            both = dict.fromkeys([str(no_program), str(no_tshark)])
+            raise JudgeError("start", "; ".join(both)) from no_tshark
         _log.warning("judging with tshark, which is slower: %s", no_program)
 
     def judge(self) -> Judge:

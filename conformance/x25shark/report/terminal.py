@@ -215,10 +215,10 @@ def _errors(console: Console, results: Results) -> None:
         _say(console, (shorten(line.rstrip(), console.width), style))
 
 
-def print_summary(results: Results, directory: Path, console: Console) -> None:
+def print_summary(results: Results, directory: Path | None, console: Console) -> None:
     """The end of a run: counts, what failed and why, what was left out and why, the report.
 
-    `directory` is where report.html and results.json were written.
+    `directory` is where report.html and results.json were written; None: they were not.
     """
     run = results.run
     counts = Counter(c.verdict for c in results.cases)
@@ -254,6 +254,8 @@ def print_summary(results: Results, directory: Path, console: Console) -> None:
     meaning = EXIT_STATUSES.get(results.exit_status, "unknown")
     good = "green" if results.exit_status == 0 else "bold red"
     _say(console, (f"exit status {results.exit_status}: {meaning}", good))
+    if directory is None:
+        return
     _say(console, "report: ", one_line(directory / "report.html", 1_000))
     if trouble:
         example = shlex.quote(one_line(trouble[0].id, 80))

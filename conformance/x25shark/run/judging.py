@@ -382,7 +382,8 @@ class Judgement:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             result.verdict = Verdict.ERROR
-            result.reason = f"no evidence: {path} cannot be written: {error.strerror or error}"
+            why = error.strerror or error
+            result.reason = f"no evidence: cases/{name} cannot be written: {why}"
             return
         result.evidence = f"cases/{name}"
         times = {n: frame.time for n, frame in enumerate(found.frames, 1)}

@@ -202,11 +202,11 @@ class Router:
         if status is None:
             process.kill()
             process.wait()
-            raise RouterError(f"control.{which} did not end within {HOOK_SECONDS:g} s: {command}")
+            raise RouterError(f"control.{which} did not end within {HOOK_SECONDS:g} s")
         if status != 0:
             raise RouterError(
-                f"control.{which} ended with status {status}: {command} "
-                f"(what it printed: {self._log_path})"
+                f"control.{which} ended with status {status}; {self._log_path.name} has what it "
+                "printed"
             )
 
 

@@ -105,7 +105,7 @@ def _run(console: Console, screen: _Screen, arguments: list[str], output: Path) 
         message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
         none = status == pytest.ExitCode.NO_TESTS_COLLECTED
         raise SessionError(3 if none else 2, message)
-    print_summary(screen.results, output, console)
+    print_summary(screen.results, output if screen.problem is None else None, console)
     if screen.problem is not None:
         raise SessionError(*screen.problem)
     return interrupts.status if interrupts.asked else screen.results.exit_status

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of a report: held by one run, exchanged whole, and whole again after kill -9."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from x25shark.report import folder as module
+from x25shark.report.folder import NAMES, FolderError, ReportFolder
+
+
+def write(folder: Path, text: str) -> None:
+    """A report whose files all hold this text."""
+    (folder / "cases").mkdir()
+    for name in NAMES:
+        (folder / name / "X.pcapng" if name == "cases" else folder / name).write_text(text)
+
+
+def read(folder: Path) -> set[str]:
+    """What the files of a report hold; one text if it is whole."""
+    files = [folder / n / "X.pcapng" if n == "cases" else folder / n for n in NAMES]
+    return {file.read_text() for file in files}
+
+
+def publish(path: Path, text: str, keep: int = 3) -> None:
+    folder = ReportFolder(path, keep)
+    write(folder.staging, text)
+    folder.publish()
+    folder.abandon()
+
+
+def test_the_report_before_is_kept(tmp_path: Path) -> None:
+    for number in range(5):
+        publish(tmp_path, str(number), keep=2)
+    assert read(tmp_path) == {"4"}
+    kept = sorted((tmp_path / "earlier").iterdir())
+    assert {text for folder in kept for text in read(folder)} == {"3", "2"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {*NAMES, "earlier"}
+    publish(tmp_path, "5", keep=0)
+    assert {entry.name for entry in tmp_path.iterdir()} == set(NAMES)
+
+
+def test_a_second_run_is_told(tmp_path: Path) -> None:
+    publish(tmp_path, "old")
+    first = ReportFolder(tmp_path)
+    with pytest.raises(FolderError, match="another run is writing its report there"):
+        ReportFolder(tmp_path)
+    write(first.staging, "new")
+    first.publish()
+    assert read(tmp_path) == {"new"}
+    ReportFolder(tmp_path).abandon()
+
+
+def test_a_run_without_a_report_leaves_the_one_before(tmp_path: Path) -> None:
+    publish(tmp_path, "old")
+    folder = ReportFolder(tmp_path)
+    write(folder.staging, "new")
+    folder.abandon()
+    assert (tmp_path / "router.log").read_text() == "new"
+    (tmp_path / "router.log").write_text("old")
+    assert read(tmp_path) == {"old"}
+    assert {entry.name for entry in tmp_path.iterdir()} == set(NAMES)
+
+
+def test_what_else_is_in_the_folder_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("mine")
+    publish(tmp_path, "0")
+    publish(tmp_path, "1", keep=0)
+    assert (tmp_path / "mine.toml").read_text() == "mine"
+
+
+class KilledError(Exception):
+    """Where kill -9 would strike."""
+
+
+@pytest.mark.parametrize("steps", range(12))
+def test_an_exchange_that_was_cut_off_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """Before each rename in turn: afterwards there is one whole report, the old or the new."""
+    publish(tmp_path, "old")
+    folder = ReportFolder(tmp_path)
+    write(folder.staging, "new")
+    left, replace = [steps], Path.replace
+
+    def counted(self: Path, target: Path) -> Path:
+        if not left[0]:
+            raise KilledError
+        left[0] -= 1
+        return replace(self, target)
+
+    monkeypatch.setattr(module.Path, "replace", counted)
+    if steps < 11:
+        with pytest.raises(KilledError):
+            folder.publish()
+    else:
+        folder.publish()
+    monkeypatch.undo()
+    folder._release()
+    ReportFolder(tmp_path).abandon()
+    expected = {"old"} if steps == 0 else {"new"}
+    assert read(tmp_path) == expected
+    earlier = list((tmp_path / "earlier").glob("*"))
+    assert [read(kept) for kept in earlier] == ([] if steps == 0 else [{"old"}])
+    assert not list(tmp_path.glob(".run-*"))

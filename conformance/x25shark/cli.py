@@ -19,6 +19,7 @@ from click.shell_completion import CompletionItem
 from . import __version__
 from .interrupts import INTERRUPTED, interrupts
 from .report.folder import KEPT
+from .report.tell import complain, tell
 from .temporary import TemporaryError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ ELSEWHERE = {
 
 def fail(status: int, message: str) -> NoReturn:
     """End with a message on standard error."""
-    click.echo(f"x25shark: {message}", err=True)
+    complain(message)
     sys.exit(status)
 
 
@@ -99,7 +100,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("x25shark: interrupted", err=True)
+            complain("interrupted")
             sys.exit(interrupts.status)
         except SystemExit as end:
             if end.code == INTERRUPTED:
@@ -270,7 +271,7 @@ def run(
     cases, files = _suite(select)
     going = plan.make(profile, cases, slow=slow, repeat=repeat)
     if dry_run:
-        click.echo("\n".join([*going.described(), going.summary()]))
+        tell("\n".join([*going.described(), going.summary()]))
         return
     if watch is not None:
         _watch(profile, watch, output, select)
@@ -387,7 +388,7 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool, cost:
 
     if coverage:
         for line in states.coverage():
-            click.echo(line)
+            tell(line)
         return
     try:
         profile = load_profile(router)
@@ -406,47 +407,51 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool, cost:
             state = "slow"
         spent = f"{seconds(identifier):5.1f}s " if cost else ""
         line = f"{identifier:{longest}} {state:8} {spent}{purpose.purpose}"
-        click.echo(line if len(line) <= width else line[: width - 3] + "...")
+        tell(line if len(line) <= width else line[: width - 3] + "...")
     total = len(catalogue().purposes)
-    click.echo(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")
+    tell(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")
 
 
 @main.command()
 @click.argument("profile", default="reference", shell_complete=_complete_profiles)
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
-def check(profile: str, own_namespace: bool) -> None:
-    """Check a profile: its text, the network, the right to capture, and one call."""
-    from .profile import ProfileError, load_profile
+@click.option("--start", is_flag=True, help="Run the commands of [control] that start and stop it.")
+def check(profile: str, own_namespace: bool, start: bool) -> None:
+    """Check a profile: its text, the network, the right to capture, and one call.
+
+    No command of the profile is run, unless --start asks for it.
+    """
+    from .profile import Control, ProfileError, load_profile
+    from .report.text import one_line
     from .temporary import temporary_folder
 
     try:
         found = load_profile(profile)
     except ProfileError as error:
         fail(2, str(error))
-    click.echo(
-        f"profile     {found.path}: {found.name}, {', '.join(found.configurations)}, "
-        f"{found.relay_model}"
-    )
-    click.echo(f"declared    {', '.join(sorted(found.declared))}")
+    name = one_line(f"{found.path}: {found.name}", 200)
+    tell(f"profile     {name}, {', '.join(found.configurations)}, {found.relay_model}")
+    tell(f"declared    {', '.join(sorted(found.declared))}")
+    if found.control.start is not None and not start:
+        found = found.model_copy(update={"control": Control()})
+        tell("control     control.start is not run: the router must be up (or: --start)")
     with temporary_folder("check") as directory:
-        sys.exit(_sanity(profile, directory, own_namespace))
+        sys.exit(_sanity(found, profile, directory, own_namespace))
 
 
-def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
+def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool) -> int:
     """One call with data, cleared: is it the router, or the set-up?"""
-    from .profile import load_profile
     from .run.campaign import Campaign, CampaignError, Options
     from .run.sanity import SANITY, sanity_call
     from .verdicts import Verdict
 
-    profile = load_profile(router)
     options = Options(router, profile, directory, own_namespace=own_namespace, keep_going=True)
     campaign = Campaign(options)
     try:
         campaign.start()
     except CampaignError as error:
         fail(error.status, str(error))
-    click.echo("network     the router answers; listening sides are open; capture works")
+    tell("network     the router answers; listening sides are open; capture works")
     counters = ""
     try:
         campaign.run_case(SANITY, sanity_call)
@@ -454,12 +459,12 @@ def _sanity(router: str, directory: Path, own_namespace: bool) -> int:
     finally:
         results = campaign.finish()
     case = results.cases[0]
-    click.echo(f"sanity call {case.verdict}" + (f": {case.reason}" if case.reason else ""))
+    tell(f"sanity call {case.verdict}" + (f": {case.reason}" if case.reason else ""))
     for packet in case.packets if case.verdict is not Verdict.PASS else ():
         arrow = "->" if packet.sent else "<-"
-        click.echo(f"            {packet.side} {arrow} {packet.text}")
+        tell(f"            {packet.side} {arrow} {packet.text}")
     if counters:
-        click.echo(f"counters    {counters}")
+        tell(f"counters    {counters}")
     return results.exit_status
 
 
@@ -470,7 +475,7 @@ def show(case: str, output: Path) -> None:
     """Show one case of the last run: expectations, what came, the last packets."""
     from .report.terminal import failure_text
 
-    click.echo(failure_text(_case(case, _results(output, case), output), last=40))
+    tell(failure_text(_case(case, _results(output, case), output), last=40))
 
 
 @main.command("open")
@@ -486,7 +491,7 @@ def open_case(case: str, output: Path) -> None:
         found, ports = _case(case, results, output), results.run.xot_ports
         if found.evidence is None:
             fail(3, f"{case} has no evidence: {found.verdict}: {found.reason}")
-        capture = output / found.evidence
+        capture = _evidence(output, found.evidence)
     if not capture.is_file():
         fail(2, f"{capture}: no such capture")
     program = shutil.which("wireshark")
@@ -494,6 +499,18 @@ def open_case(case: str, output: Path) -> None:
         fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
     with command_for(program, capture, found, ports) as (command, environment):
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
+
+
+def _evidence(directory: Path, named: str) -> Path:
+    """The capture that a results.json names, which somebody else may have written."""
+    from .report.text import relative_path
+
+    path = relative_path(named)
+    capture = directory / (path or "")
+    inside = path is not None and capture.resolve().is_relative_to(directory.resolve())
+    if not inside or capture.suffix not in CAPTURE_SUFFIXES:
+        fail(2, f"{directory}/results.json: {named!r} is no capture within this report")
+    return capture
 
 
 def _case(identifier: str, results: Results, directory: Path) -> CaseResult:

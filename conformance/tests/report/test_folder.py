@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from x25shark.report import folder as module
 from x25shark.report.folder import NAMES, FolderError, ReportFolder
 
 
@@ -90,7 +89,7 @@ def test_an_exchange_that_was_cut_off_is_finished(
         left[0] -= 1
         return replace(self, target)
 
-    monkeypatch.setattr(module.Path, "replace", counted)
+    monkeypatch.setattr(Path, "replace", counted)
     if steps < 11:
         with pytest.raises(KilledError):
             folder.publish()

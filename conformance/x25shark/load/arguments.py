@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from ..interrupts import INTERRUPTED, interrupts
+from ..report.tell import complain
 from . import results
 from .engine import Engine, EngineMissingError, load_engine
 from .options import (
@@ -128,7 +129,7 @@ load_options = option_group(
 
 def fail(error: Exception | str) -> NoReturn:
     """One clear message, no traceback."""
-    click.echo(f"x25shark: {error}", err=True)
+    complain(error)
     sys.exit(USAGE)
 
 
@@ -177,6 +178,6 @@ def run_against(
     except (OptionError, TargetError, results.ResultError, ValueError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
-        click.echo("x25shark: interrupted before there was a result", err=True)
+        complain("interrupted before there was a result")
         sys.exit(INTERRUPTED)
     sys.exit(status)

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from ..interrupts import interrupts
+from ..report.tell import tell
 from .arguments import SIZES, fail, find_engine
 from .options import OptionError
 from .results import INTEGRITY
@@ -265,7 +266,7 @@ def relay(
         )
     except (OptionError, ValueError) as error:
         fail(error)
-    click.echo(f"Relaying from port {side.port} to {endpoint(connect)}; Ctrl-C ends.")
+    tell(f"Relaying from port {side.port} to {endpoint(connect)}; Ctrl-C ends.")
     try:
         interrupts.listen()
         end = time.monotonic() + duration if duration is not None else None
@@ -274,12 +275,12 @@ def relay(
     except KeyboardInterrupt:
         pass
     report = json.loads(side.result())
-    click.echo(f"{plural(report['connections'], 'connection')}, {octets(report['octets'])} relayed")
+    tell(f"{plural(report['connections'], 'connection')}, {octets(report['octets'])} relayed")
     if report["overflowed"]:
-        click.echo(f"  {count(report['overflowed'])} dropped because a queue was full")
+        tell(f"  {count(report['overflowed'])} dropped because a queue was full")
     for fault in report["injected"][:100]:
         way = "A to B" if fault["forward"] else "B to A"
-        click.echo(
+        tell(
             f"  {fault['kind']}: connection {fault['connection']}, {way}, "
             f"Data packet {fault['packet']}"
         )

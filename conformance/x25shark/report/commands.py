@@ -16,13 +16,14 @@ from ..verdicts import Verdict
 from .baseline import Baseline, BaselineError, read_baseline, write_baseline
 from .compare import compare, described
 from .gate import gate, junit, markdown
+from .tell import complain, tell
 from .text import one_line
 
 _PATH = click.Path(path_type=Path)
 
 
 def _refuse(message: object) -> NoReturn:
-    click.echo(f"x25shark: {one_line(message, 1_000)}", err=True)
+    complain(message)
     sys.exit(2)
 
 
@@ -82,9 +83,9 @@ def _gate_load(limits: Path, result: Path) -> int:
     except ResultError as error:
         _refuse(error)
     for one in held:
-        click.echo(one.text)
+        tell(one.text)
     missed = sum(1 for one in held if not one.ok)
-    click.echo(f"{missed} of {len(held)} limits missed" if missed else f"{len(held)} limits met")
+    tell(f"{missed} of {len(held)} limits missed" if missed else f"{len(held)} limits met")
     return 1 if missed else 0
 
 
@@ -114,8 +115,8 @@ def compare_command(old: Path, new: Path) -> None:
         differences = compare(_results(old), _results(new))
         lines, number = described(differences), len(differences)
     for line in lines:
-        click.echo(line)
-    click.echo(f"{number} difference{'s' if number != 1 else ''}" if number else "no difference")
+        tell(line)
+    tell(f"{number} difference{'s' if number != 1 else ''}" if number else "no difference")
     sys.exit(1 if number else 0)
 
 
@@ -161,13 +162,13 @@ def gate_command(
             missing = write_baseline(results, baseline_path, old)
         except OSError as error:
             _refuse(f"{baseline_path}: {error.strerror or error}")
-        click.echo(f"wrote {one_line(baseline_path)}")
+        tell(f"wrote {one_line(baseline_path)}")
         if missing:
             names = ", ".join(one_line(i, 80) for i in missing[:20])
-            click.echo(f"{len(missing)} need a reason before the gate takes the file: {names}")
+            tell(f"{len(missing)} need a reason before the gate takes the file: {names}")
         return
     outcome = gate(_baseline(baseline_path), results)
-    click.echo(outcome.text(), nl=False)
+    tell(outcome.text(), nl=False)
     _write(markdown_path, markdown(outcome))
     _write(junit_path, junit(outcome))
     sys.exit(outcome.exit_status)

@@ -54,6 +54,7 @@ from .repeats import Repeats
 from .rights import Rights, RightsError, obtain
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
+from .shown import shown
 from .third_opinion import ThirdOpinion
 from .versions import version_of, versions
 
@@ -726,7 +727,7 @@ class Campaign:
             seed=self.options.seed,
             selection=self.options.selection,
             command=self.options.command,
-            profile_text=self.profile.text,
+            profile_text=shown(self.profile),
             xot_ports=sorted(self.profile.xot_ports),
             strays=strays,
             notes=self.notes,

@@ -108,8 +108,11 @@ class Router:
                 f"{where}, process {process}; a shell in its network: "
                 f"nsenter {user}-n -t {process} sh; stop it: kill {process}"
             )
-        stop = self._profile.control.stop
-        return f"{where}; stop it: {stop}" if stop else where
+        return (
+            f"{where}; control.stop of the profile stops it"
+            if self._profile.control.stop
+            else where
+        )
 
     def stop(self) -> None:
         """Stop the router in an orderly way."""

@@ -10,13 +10,14 @@ from typing import NoReturn
 
 import click
 
+from ..report.tell import complain, tell
 from .routers import KINDS, MODELS, Plan, host, profile_text
 
 DEFAULT_FILE = "router.toml"
 
 
 def _refuse(message: str) -> NoReturn:
-    click.echo(f"x25shark: {message}", err=True)
+    complain(message)
     sys.exit(2)
 
 
@@ -99,7 +100,7 @@ def init_command(
     a = _ask(a, "--a", "This machine's address for side A", own_address(router))
     b = _ask(b, "--b", "Address of side B (none: the router ends the calls itself)", "none")
     if b != "none" and not KINDS[kind].two_sided:
-        click.echo(f"note: {KINDS[kind].text} does not switch calls; it is tested without --b")
+        tell(f"note: {KINDS[kind].text} does not switch calls; it is tested without --b")
     plan = Plan(router, a, None if b == "none" else b, a_address, b_address, echo)
     text = profile_text(f"{kind} {host(router)}", KINDS[kind], model, plan)
     try:
@@ -110,11 +111,11 @@ def init_command(
         write_whole(file, text)
     except OSError as error:
         _refuse(f"{file}: {error.strerror or error}")
-    click.echo(f"wrote {file}: {profile.configuration}, {profile.relay_model}")
+    tell(f"wrote {file}: {profile.configuration}, {profile.relay_model}")
     if not no_probe:
         _probe(profile)
-    click.echo(f"\n{KINDS[kind].configuration(plan)}\n")
-    click.echo(f"next: x25shark check {file}")
+    tell(f"\n{KINDS[kind].configuration(plan)}\n")
+    tell(f"next: x25shark check {file}")
 
 
 def _probe(profile: object) -> None:
@@ -125,9 +126,9 @@ def _probe(profile: object) -> None:
     assert isinstance(profile, Profile)
     good, said = probe(profile)
     for line in said:
-        click.echo(f"probe: {one_line(line, 200)}")
+        tell(f"probe: {one_line(line, 200)}")
     if not good:
-        click.echo("probe: the router does not do yet what the profile says; see below")
+        tell("probe: the router does not do yet what the profile says; see below")
 
 
 @click.command("completion")

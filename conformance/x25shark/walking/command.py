@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..interrupts import interrupts
+from ..report.tell import complain, tell
 
 if TYPE_CHECKING:
     from ..run.campaign import Options
@@ -25,7 +26,7 @@ SHRINK_SECONDS = 120.0
 
 
 def _refuse(status: int, message: str) -> NoReturn:
-    click.echo(f"x25shark: {message}", err=True)
+    complain(message)
     sys.exit(status)
 
 
@@ -113,7 +114,7 @@ def walk(
         except JudgeError as error:
             _refuse(4, str(error))
         except KeyboardInterrupt:
-            click.echo("x25shark: interrupted")
+            tell("x25shark: interrupted")
             status = interrupts.status
     sys.exit(status)
 
@@ -122,7 +123,7 @@ def _search(
     hunt: Hunt, options: Options, steps: int, seed: int, seconds: float, output: Path
 ) -> int:
     """Walks until one fails or the time is over."""
-    click.echo(f"{options.profile.name}: walks of {steps} steps from seed {seed}, {seconds:g} s")
+    tell(f"{options.profile.name}: walks of {steps} steps from seed {seed}, {seconds:g} s")
     end = time.monotonic() + seconds
     judged, unsure = 0, ""
     try:
@@ -140,18 +141,18 @@ def _search(
     if hunt.campaign.gone is not None:
         _refuse(3, f"the router does not answer any more: {hunt.campaign.gone}")
     if unsure:
-        click.echo(f"{hunt.walks - judged} of {hunt.walks} walks could not be judged: {unsure}")
+        tell(f"{hunt.walks - judged} of {hunt.walks} walks could not be judged: {unsure}")
     if not judged:
         return 3
-    click.echo("no walk failed")
+    tell("no walk failed")
     return 0
 
 
 def _report(hunt: Hunt, options: Options, seed: int, found: Walked, output: Path) -> int:
     """Shorten a walk that failed, write it, and say what it is."""
-    click.echo(f"seed {seed} failed after {len(found.steps)} steps: {found.result.reason}")
+    tell(f"seed {seed} failed after {len(found.steps)} steps: {found.result.reason}")
     deadline = time.monotonic() + SHRINK_SECONDS
-    last = hunt.shortest(found, lambda w: click.echo(f"  {len(w.steps)} steps"), deadline)
+    last = hunt.shortest(found, lambda w: tell(f"  {len(w.steps)} steps"), deadline)
     text = _text(options, seed, last)
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -161,24 +162,24 @@ def _report(hunt: Hunt, options: Options, seed: int, found: Walked, output: Path
             shutil.copyfile(capture, output / "walk.pcapng")
     except OSError as error:
         _refuse(2, f"{output} cannot be written: {error.strerror or error}")
-    click.echo(f"\n{last.result.verdict}  {last.result.reason}\n")
+    tell(f"\n{last.result.verdict}  {last.result.reason}\n")
     for step in last.steps:
-        click.echo(f"  {step}")
-    click.echo(f"\nagain: x25shark walk --router {options.router} --replay {output / 'walk.txt'}")
-    click.echo(f"look closer: x25shark open {output / 'walk.pcapng'}")
+        tell(f"  {step}")
+    tell(f"\nagain: x25shark walk --router {options.router} --replay {output / 'walk.txt'}")
+    tell(f"look closer: x25shark open {output / 'walk.pcapng'}")
     return 4 if last.result.verdict.name == "ERROR" else 1
 
 
 def _replay(hunt: Hunt, steps: Sequence[Step], source: Path) -> int:
     walked = hunt.walk(steps)
-    click.echo(f"{source}: {walked.result.verdict}  {walked.result.reason}".rstrip())
+    tell(f"{source}: {walked.result.verdict}  {walked.result.reason}".rstrip())
     statuses = {"PASS": 0, "FAIL": 1, "ERROR": 4}
     return statuses.get(walked.result.verdict.name, 3)
 
 
 def _tell_coverage(hunt: Hunt) -> None:
     states = len({(state, side) for state, _, side in hunt.coverage})
-    click.echo(
+    tell(
         f"{hunt.walks} walks, {sum(hunt.coverage.values())} steps; {states} states by side, "
         f"{len(hunt.coverage)} of them with an event, {len(hunt.pairs)} pairs of events"
     )

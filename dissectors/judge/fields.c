@@ -26,12 +26,19 @@ static const char *const names[KNOWN_FIELDS] = {
     [KNOWN_EXPERT_MESSAGE] = "_ws.expert.message",
     [KNOWN_EXPERT_SEVERITY] = "_ws.expert.severity",
     [KNOWN_LUA_ERROR] = "_ws.lua.error",
-    [KNOWN_TYPE] = "x25s.type",
+};
+
+static const char *const mark_names[MARKS] = {
+    [MARK_TYPE] = "x25s.type",
+    [MARK_P_S] = "x25s.p_s",
+    [MARK_CAUSE] = "x25s.cause",
+    [MARK_DIAGNOSTIC] = "x25s.diagnostic",
+    [MARK_USER_DATA] = "x25s.user_data",
 };
 
 static const char *const strict_protocols[] = {"x25s", "xots", "x25t", "hdlcs", "lapbs"};
 
-static int ids[KNOWN_FIELDS];
+static int ids[KNOWN_FIELDS], marks[MARKS];
 static int packet_protocol, unit_protocol, expert_protocol;
 static GArray *wanted;
 
@@ -64,6 +71,14 @@ bool fields_start(const char **missing)
         ids[i] = field->id;
         g_array_append_val(wanted, field->id);
     }
+    /* Filters that name them have them in the tree. */
+    for (enum mark mark = 0; mark < MARKS; mark++) {
+        marks[mark] = proto_registrar_get_id_byname(mark_names[mark]);
+        if (marks[mark] < 0) {
+            *missing = mark_names[mark];
+            return false;
+        }
+    }
     packet_protocol = proto_get_id_by_filter_name("x25s");
     unit_protocol = proto_get_id_by_filter_name("xots");
     expert_protocol = proto_get_id_by_filter_name("_ws.expert");
@@ -92,6 +107,16 @@ bool fields_start(const char **missing)
 int fields_id(enum known_field field)
 {
     return ids[field];
+}
+
+int fields_mark(enum mark mark)
+{
+    return marks[mark];
+}
+
+const char *fields_mark_name(enum mark mark)
+{
+    return mark_names[mark];
 }
 
 int fields_packet_protocol(void)

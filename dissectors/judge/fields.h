@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "compat.h"
+#include "filters.h"
 
 enum known_field {
     KNOWN_IP_SRC,
@@ -29,7 +30,6 @@ enum known_field {
     KNOWN_EXPERT_MESSAGE,
     KNOWN_EXPERT_SEVERITY,
     KNOWN_LUA_ERROR,
-    KNOWN_TYPE,
     KNOWN_FIELDS
 };
 
@@ -37,6 +37,8 @@ enum known_field {
 bool fields_start(const char **missing);
 
 int fields_id(enum known_field field);
+int fields_mark(enum mark mark);
+const char *fields_mark_name(enum mark mark);
 int fields_packet_protocol(void);
 int fields_unit_protocol(void);
 int fields_expert_protocol(void);

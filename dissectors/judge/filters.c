@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
+
 #define MOST_CACHED 20000
 
 static GHashTable *cache; /* text with its layer number -> dfilter_t */
@@ -54,9 +56,18 @@ static dfilter_t *compile(const struct filter *filter, unsigned k, char **messag
     return found;
 }
 
-void types_add(struct types *types, uint32_t type)
+void marks_add(struct marks *marks, enum mark mark, uint32_t value)
 {
-    types->bits[type >> 6 & 3] |= (uint64_t)1 << (type & 63);
+    marks->bits[mark][value >> 6 & 3] |= (uint64_t)1 << (value & 63);
+}
+
+uint32_t filters_sum(const uint8_t *octets, size_t count)
+{
+    uint32_t sum = (uint32_t)count;
+
+    for (size_t i = 0; i < count; i++)
+        sum = sum * 31 + octets[i];
+    return (sum ^ sum >> 8 ^ sum >> 16) & 255;
 }
 
 /* "or", "xor", or a name that ends so. */
@@ -92,7 +103,7 @@ static bool has_alternatives(const char *text)
 }
 
 /* A number as filters write it, 0 to 255; NULL if there is none. */
-static const char *read_type(const char *text, uint32_t *type)
+static const char *read_number(const char *text, uint32_t *number)
 {
     char *end;
 
@@ -100,33 +111,96 @@ static const char *read_type(const char *text, uint32_t *type)
         return NULL;
     unsigned long value = strtoul(text, &end, 0);
 
-    *type = (uint32_t)value;
+    *number = (uint32_t)value;
     return value <= 255 ? end : NULL;
 }
 
-/* The packet types that a filter begins with: "x25s.type#{k} == 19 && ..." or "in {0x13, 0x1b}". */
-static bool read_types(const char *text, struct types *types)
+/* Octets as filters write them, "30:31" or ":30", of which the sum is wanted; NULL if there are
+ * none. */
+static const char *read_octets(const char *text, uint32_t *sum)
 {
-    static const char field[] = "x25s.type#{k} ";
-    uint32_t type;
+    GByteArray *octets = g_byte_array_new();
+    bool colon = *text == ':';
 
-    if (!g_str_has_prefix(text, field) || has_alternatives(text))
-        return false;
+    text += colon;
+    while (g_ascii_isxdigit(text[0]) && g_ascii_isxdigit(text[1])) {
+        uint8_t octet = (uint8_t)(g_ascii_xdigit_value(text[0]) << 4 | g_ascii_xdigit_value(text[1]));
+
+        g_byte_array_append(octets, &octet, 1);
+        text += 2;
+        if (*text != ':')
+            break;
+        colon = true;
+        text++;
+    }
+    bool whole = colon && octets->len > 0 && text[-1] != ':';
+
+    *sum = filters_sum(octets->data, octets->len);
+    g_byte_array_free(octets, TRUE);
+    return whole ? text : NULL;
+}
+
+/* The values that a condition demands of a field: "x25s.type#{k} == 19" or "in {0x13, 0x1b}". */
+static bool read_values(const char *text, enum mark mark, struct marks *marks)
+{
+    char *field = g_strdup_printf("%s#{k} ", fields_mark_name(mark));
+    bool named = g_str_has_prefix(text, field);
+    uint32_t value;
+
     text += strlen(field);
+    g_free(field);
+    if (!named)
+        return false;
     bool listed = g_str_has_prefix(text, "in {");
 
     if (!listed && !g_str_has_prefix(text, "== "))
         return false;
     text += listed ? 4 : 3;
     do {
-        text = read_type(text, &type);
+        text = mark == MARK_USER_DATA ? read_octets(text, &value) : read_number(text, &value);
         if (text == NULL)
             return false;
-        types_add(types, type);
+        marks_add(marks, mark, value);
     } while (listed && g_str_has_prefix(text, ", ") && (text += 2));
     if (listed && *text++ != '}')
         return false;
     return *text == '\0' || g_str_has_prefix(text, " && ");
+}
+
+/* The next condition of a text that joins them by " && " outside of parentheses; NULL: no more. */
+static const char *next_condition(const char *text)
+{
+    int depth = 0;
+    bool quoted = false;
+
+    for (; *text != '\0'; text++) {
+        if (quoted && *text == '\\' && text[1] != '\0')
+            text++;
+        else if (*text == '"')
+            quoted = !quoted;
+        else if (!quoted && (*text == '(' || *text == ')'))
+            depth += *text == '(' ? 1 : -1;
+        else if (!quoted && depth == 0 && g_str_has_prefix(text, " && "))
+            return text + strlen(" && ");
+    }
+    return NULL;
+}
+
+/* Note which values a packet must have for the filter to hold. */
+static void read_marks(struct filter *filter)
+{
+    if (has_alternatives(filter->text))
+        return;
+    for (const char *text = filter->text; text != NULL; text = next_condition(text)) {
+        for (enum mark mark = 0; mark < MARKS; mark++) {
+            struct marks found = {0};
+
+            if (filter->marked[mark] || !read_values(text, mark, &found))
+                continue;
+            memcpy(filter->marks.bits[mark], found.bits[mark], sizeof found.bits[mark]);
+            filter->marked[mark] = true;
+        }
+    }
 }
 
 bool filter_prepare(struct filter *filter, const char *text, char **message)
@@ -134,18 +208,22 @@ bool filter_prepare(struct filter *filter, const char *text, char **message)
     filter->text = text;
     filter->per_packet = strstr(text, "{k}") != NULL;
     filter->compiled = g_ptr_array_new();
-    filter->typed = read_types(text, &filter->types);
+    read_marks(filter);
     return filter_for(filter, 1, message) != NULL;
 }
 
-bool filter_may_hold(const struct filter *filter, const struct types *types)
+static bool meet(const uint64_t *some, const uint64_t *others)
 {
-    if (!filter->typed)
-        return true;
-    for (size_t i = 0; i < G_N_ELEMENTS(types->bits); i++)
-        if (filter->types.bits[i] & types->bits[i])
-            return true;
-    return false;
+    return (some[0] & others[0]) | (some[1] & others[1]) | (some[2] & others[2]) |
+           (some[3] & others[3]);
+}
+
+bool filter_may_hold(const struct filter *filter, const struct marks *packet)
+{
+    for (enum mark mark = 0; mark < MARKS; mark++)
+        if (filter->marked[mark] && !meet(filter->marks.bits[mark], packet->bits[mark]))
+            return false;
+    return true;
 }
 
 dfilter_t *filter_for(struct filter *filter, unsigned k, char **message)

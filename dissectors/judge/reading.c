@@ -155,14 +155,14 @@ struct passage {
 
 /* Evaluate a filter on the packets of a frame, or on the frame: frame and k of each hit. False with a
  * message if it cannot be compiled for a k. */
-static bool evaluate(epan_dissect_t *dissect, struct filter *filter, const GArray *types,
+static bool evaluate(epan_dissect_t *dissect, struct filter *filter, const GArray *marks,
                      struct passage *passage, GString *hits)
 {
     unsigned first = filter->per_packet ? 1 : 0;
-    unsigned last = filter->per_packet ? types->len : 0;
+    unsigned last = filter->per_packet ? marks->len : 0;
 
     for (unsigned k = first; k <= last; k++) {
-        if (k > 0 && !filter_may_hold(filter, &g_array_index(types, struct types, k - 1)))
+        if (k > 0 && !filter_may_hold(filter, &g_array_index(marks, struct marks, k - 1)))
             continue;
         dfilter_t *compiled = filter_for(filter, k, &passage->limit);
 
@@ -246,7 +246,7 @@ static void dissect_all(wtap *file, struct request *request, struct passage *pas
         if (passage->found.packet_count > READING_MOST_PACKETS)
             passage->limit = g_strdup("too many packets in the capture");
         for (unsigned i = 0; i < request->filter_count && passage->limit == NULL; i++)
-            evaluate(dissect, &request->filters[i], passage->found.types, passage,
+            evaluate(dissect, &request->filters[i], passage->found.marks, passage,
                      passage->hits[i]);
         frame_data_set_after_dissect(&frame, &octets);
         last = frame;

@@ -43,7 +43,7 @@ void tree_reading_init(struct tree_reading *reading)
     reading->lua_errors = g_string_new(NULL);
     reading->packet_count = 0;
     reading->end_numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    reading->types = g_array_new(FALSE, TRUE, sizeof(struct types));
+    reading->marks = g_array_new(FALSE, TRUE, sizeof(struct marks));
     reading->directions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 }
 
@@ -56,7 +56,7 @@ void tree_reading_release(struct tree_reading *reading)
     g_string_free(reading->differences, TRUE);
     g_string_free(reading->lua_errors, TRUE);
     g_hash_table_destroy(reading->end_numbers);
-    g_array_free(reading->types, TRUE);
+    g_array_free(reading->marks, TRUE);
     g_hash_table_destroy(reading->directions);
 }
 
@@ -291,19 +291,33 @@ static void read_tcp(struct tree_reading *reading, const epan_dissect_t *dissect
         direction->sent = reached;
 }
 
-/* Note the types of the packets of the frame, by the layer numbers that a filter looks at. */
-static void note_types(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned packets)
+static uint32_t value_of(const field_info *finfo)
 {
-    const GPtrArray *all = proto_get_finfo_ptr_array(dissect->tree, fields_id(KNOWN_TYPE));
+    const uint8_t *octets;
+    size_t count;
 
-    g_array_set_size(reading->types, 0);
-    g_array_set_size(reading->types, packets);
-    for (unsigned i = 0; all != NULL && i < all->len; i++) {
-        const field_info *finfo = g_ptr_array_index(all, i);
-        int k = finfo->proto_layer_num;
+    if (!fields_is_octets(finfo->hfinfo))
+        return compat_number(finfo);
+    octets = compat_octets(finfo, &count);
+    return filters_sum(octets, count);
+}
 
-        if (k >= 1 && (unsigned)k <= packets)
-            types_add(&g_array_index(reading->types, struct types, k - 1), compat_number(finfo));
+/* Note the marks of the packets of the frame, by the layer numbers that a filter looks at. */
+static void note_marks(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned packets)
+{
+    g_array_set_size(reading->marks, 0);
+    g_array_set_size(reading->marks, packets);
+    for (enum mark mark = 0; packets > 0 && mark < MARKS; mark++) {
+        const GPtrArray *all = proto_get_finfo_ptr_array(dissect->tree, fields_mark(mark));
+
+        for (unsigned i = 0; all != NULL && i < all->len; i++) {
+            const field_info *finfo = g_ptr_array_index(all, i);
+            int k = finfo->proto_layer_num;
+
+            if (k >= 1 && (unsigned)k <= packets)
+                marks_add(&g_array_index(reading->marks, struct marks, k - 1), mark,
+                          value_of(finfo));
+        }
     }
 }
 
@@ -342,6 +356,6 @@ unsigned tree_read(struct tree_reading *reading, epan_dissect_t *dissect, unsign
     else
         proto_tree_children_foreach(dissect->tree, visit_node, &visit);
     g_string_free(visit.values, TRUE);
-    note_types(reading, dissect, visit.k);
+    note_marks(reading, dissect, visit.k);
     return visit.k;
 }

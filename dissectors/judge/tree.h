@@ -18,7 +18,7 @@ struct tree_reading {
     GString *lua_errors;
     unsigned packet_count;
     GHashTable *end_numbers; /* place in ends, by its text */
-    GArray *types;           /* struct types of each packet of the latest frame */
+    GArray *marks;           /* struct marks of each packet of the latest frame */
     GHashTable *directions; /* octets sent so far, by stream and sender */
 };
 

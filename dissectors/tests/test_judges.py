@@ -16,6 +16,7 @@ from x25shark.judges import program
 from x25shark.judges.reading import Hit, JudgeError
 from x25shark.judges.sandbox import Sandbox
 from x25shark.judges.tshark import TsharkJudge
+from x25shark.judges.values import literal
 from x25shark.judges.wireshark import WiresharkJudge, open_judge
 from xot_captures import CALL, CAPTURES, A, Connection, connection, pcapng, unit
 
@@ -97,6 +98,24 @@ def test_fields_of_two_packets_in_a_segment_are_not_mixed(judge: WiresharkJudge)
             "((x25s.type#{k} == 1 && x25s.lcn#{k} == 9) || x25s.cause#{k} == 3)",
         ),
         ("x25s.type#{k} != 19 && x25s.length#{k}", "(x25s.type#{k} != 19 && x25s.length#{k})"),
+        (
+            "x25s.cause#{k} == 5 && x25s.diagnostic#{k} in {0, 2}",
+            "(x25s.cause#{k} == 5 && x25s.diagnostic#{k} in {0, 2})",
+        ),
+        (
+            "!(x25s.p_s#{k} == 1) && (x25s.p_s#{k} == 0 || x25s.cause#{k} == 5)",
+            "(!(x25s.p_s#{k} == 1) && (x25s.p_s#{k} == 0 || x25s.cause#{k} == 5))",
+        ),
+        (
+            "not x25s.p_s#{k} == 1 && x25s.length#{k}",
+            "(not x25s.p_s#{k} == 1 && x25s.length#{k})",
+        ),
+        (
+            'x25s.called_address#{k} == " && x25s.p_s#{k} == 7" || x25s.p_s#{k} == 0',
+            '(x25s.called_address#{k} == " && x25s.p_s#{k} == 7" || x25s.p_s#{k} == 0)',
+        ),
+        ("x25s.user_data#{k}[0:1] == 01", "(x25s.user_data#{k}[0:1] == 01)"),
+        ("x25s.user_data#{k} != 01:02", "(x25s.user_data#{k} != 01:02)"),
     ],
 )
 def test_what_a_filter_begins_with_changes_no_hit(
@@ -106,6 +125,24 @@ def test_what_a_filter_begins_with_changes_no_hit(
     for capture in CAPTURES.values():
         guarded, plain = judge.read(capture, [text, without_guard]).hits
         assert guarded == plain
+
+
+def test_a_filter_with_the_values_of_a_packet_finds_it(judge: WiresharkJudge) -> None:
+    """The judge passes over packets with other values, and never over one with these."""
+    names = ("x25s.type", "x25s.p_s", "x25s.cause", "x25s.diagnostic", "x25s.user_data")
+    looked_for: set[str] = set()
+    for capture in CAPTURES.values():
+        packets = judge.read(capture, fields=names).packets
+        filters = [
+            " && ".join(f"{name}#{{k}} == {literal(p.fields[name][0])}" for name in p.fields)
+            or "x25s.length#{k}"
+            for p in packets
+        ]
+        hits = judge.read(capture, filters).hits
+        for packet, found in zip(packets, hits, strict=True):
+            assert Hit(packet.frame, packet.k) in found
+            looked_for.update(packet.fields)
+    assert looked_for == set(names)
 
 
 def test_packets_behind_a_four_octet_clear_are_not_lost(judge: WiresharkJudge) -> None:

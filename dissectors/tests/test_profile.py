@@ -69,7 +69,7 @@ def test_tshark_takes_the_profile_without_complaint() -> None:
         lines, colours = (
             subprocess.run(
                 [*command, *further],
-                env=sandbox.environment(),
+                env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
                 capture_output=True,
                 text=True,
                 check=True,

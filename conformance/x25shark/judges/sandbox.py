@@ -122,6 +122,8 @@ class Sandbox:
             "LC_ALL": "C.UTF-8",
             # User data stays user data: what a router sends must not choose further dissectors.
             "X25SHARK_BUILTIN_PAYLOAD": "0",
+            # Nobody reads columns, or texts of the tree.
+            "X25SHARK_WORDS": "0",
         }
         if self.has_data:
             variables["WIRESHARK_DATA_DIR"] = str(self.folder / "data")

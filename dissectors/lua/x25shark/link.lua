@@ -14,6 +14,8 @@ local packet = require("x25shark.packet")
 
 local link = {}
 
+local put, put_generated = layer.put, layer.put_generated
+
 local SHORTEST = 4
 local SHORTEST_EXTENDED = 5 -- modulo 128, frames with numbers
 local FCS_OCTETS = 2
@@ -174,23 +176,26 @@ end
 
 local function show_frame(tvb, tree, entry, kept)
   local f = made.frame
+  local length = tvb:len()
   local branch = tree:add(made.hdlcs, tvb())
-  branch:append_text(string.format(", %d octets", tvb:len()))
-  branch:add(f.offset, tvb(0, 0), kept.offset):set_generated()
-  branch:add(f.length, tvb(0, 0), tvb:len()):set_generated()
-  branch:add(f.link, tvb(0, 0), entry.link or 0):set_generated()
+  if layer.words then
+    branch:append_text(string.format(", %d octets", length))
+  end
+  put_generated(branch, f.offset, tvb, 0, 0, kept.offset)
+  put_generated(branch, f.length, tvb, 0, 0, length)
+  put_generated(branch, f.link, tvb, 0, 0, entry.link or 0)
   if entry.direction then
-    branch:add(f.direction, tvb(0, 0), entry.direction):set_generated()
+    put_generated(branch, f.direction, tvb, 0, 0, entry.direction)
   end
-  if tvb:len() > 0 then
-    branch:add(f.octets, tvb())
+  if length > 0 then
+    put(branch, f.octets, tvb, 0, length)
   end
-  branch:add(f.aborted, tvb(0, 0), entry.aborted and 1 or 0):set_generated()
-  branch:add(f.unaligned, tvb(0, 0), entry.unaligned and 1 or 0):set_generated()
+  put_generated(branch, f.aborted, tvb, 0, 0, entry.aborted and 1 or 0)
+  put_generated(branch, f.unaligned, tvb, 0, 0, entry.unaligned and 1 or 0)
   if entry.fcs then
-    branch:add(f.fcs, tvb(tvb:len() - FCS_OCTETS, FCS_OCTETS), entry.fcs)
-    branch:add(f.fcs_right, tvb(0, 0), entry.fcs_right):set_generated()
-    branch:add(f.fcs_status, tvb(0, 0), entry.fcs_good and 1 or 0):set_generated()
+    put(branch, f.fcs, tvb, length - FCS_OCTETS, FCS_OCTETS, entry.fcs)
+    put_generated(branch, f.fcs_right, tvb, 0, 0, entry.fcs_right)
+    put_generated(branch, f.fcs_status, tvb, 0, 0, entry.fcs_good and 1 or 0)
   end
   return branch
 end
@@ -228,14 +233,11 @@ end
 
 local function show_lapb(tvb, tree, f, kept)
   local branch = tree:add(made.lapbs, tvb())
-  branch:append_text(", " .. lapb.summary(f))
+  if layer.words then
+    branch:append_text(", " .. lapb.summary(f))
+  end
   for _, item in ipairs(f.items) do
-    local range = tvb(item[2], item[3])
-    if item[4] == nil then
-      branch:add(made.lapb[item[1]], range)
-    else
-      branch:add(made.lapb[item[1]], range, item[4])
-    end
+    put(branch, made.lapb[item[1]], tvb, item[2], item[3], item[4])
   end
   for _, problem in ipairs(f.problems) do
     branch:add_proto_expert_info(made.expert["lapbs." .. problem[1]], problem[2])
@@ -246,7 +248,7 @@ local function show_lapb(tvb, tree, f, kept)
 end
 
 local function show_ends(pinfo, entry)
-  if entry.direction then
+  if entry.direction and layer.words then
     pinfo.cols.src = NAMES[entry.direction]
     pinfo.cols.dst = NAMES[1 - entry.direction]
   end
@@ -258,7 +260,9 @@ local function dissect_frame(tvb, pinfo, tree)
   local entry = look_at(pinfo, octets)
   local kept = remember(pinfo, octets, entry)
   layer.new_frame()
-  pinfo.cols.protocol = "HDLC"
+  if layer.words then
+    pinfo.cols.protocol = "HDLC"
+  end
   show_ends(pinfo, entry)
   local branch = show_frame(tvb, tree, entry, kept)
   if tvb:reported_len() > length then
@@ -266,15 +270,19 @@ local function dissect_frame(tvb, pinfo, tree)
   end
   local problem = blame_frame(branch, tvb, entry, kept)
   if not kept.valid then
-    pinfo.cols.info = problem or "frame"
+    if layer.words then
+      pinfo.cols.info = problem or "frame"
+    end
     return length
   end
   local content = tvb(0, length - FCS_OCTETS):tvb()
   local f = lapb.decode(octets:sub(1, -FCS_OCTETS - 1), kept.extended)
   show_lapb(content, tree, f, kept)
-  local summary = lapb.summary(f)
-  pinfo.cols.protocol = "LAPB"
-  pinfo.cols.info = problem and summary .. " - " .. problem or summary
+  if layer.words then
+    local summary = lapb.summary(f)
+    pinfo.cols.protocol = "LAPB"
+    pinfo.cols.info = problem and summary .. " - " .. problem or summary
+  end
   if f.packet_offset and f.information_length and lapb.addresses[f.address] then
     local inner = content(f.packet_offset):tvb()
     local unit = {
@@ -285,7 +293,9 @@ local function dissect_frame(tvb, pinfo, tree)
     layer.hear_builtin({ unit }, pinfo, tree)
     -- The built-in one puts the addresses of a Call there.
     show_ends(pinfo, entry)
-    layer.write_columns(pinfo, { summary .. " | " .. unit.summary })
+    if layer.words then
+      layer.write_columns(pinfo, { lapb.summary(f) .. " | " .. unit.summary })
+    end
   end
   return length
 end

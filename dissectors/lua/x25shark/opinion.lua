@@ -42,26 +42,37 @@ function opinion.prepare()
   end
 end
 
+local function key_of(item)
+  return item.offset .. "=" .. tostring(item.value)
+end
+
 -- What the built-in dissector has shown so far in this frame, per field: place and value, with how
--- often. The lists cannot be compared by position: several built-in fields share one name, and
--- Wireshark returns them one after the other.
+-- often; nil where it has shown nothing. The lists cannot be compared by position: several built-in
+-- fields share one name, and Wireshark returns them one after the other.
 local function seen_so_far()
   local all = {}
   for i, entry in ipairs(extractors) do
-    local seen = {}
-    for _, item in ipairs({ entry[2]() }) do
-      local key = item.offset .. "=" .. tostring(item.value)
-      seen[key] = (seen[key] or 0) + 1
+    local extractor = entry[2]
+    if extractor() then
+      local seen = {}
+      for _, item in ipairs({ extractor() }) do
+        local key = key_of(item)
+        seen[key] = (seen[key] or 0) + 1
+      end
+      all[i] = seen
     end
-    all[i] = seen
   end
   return all
 end
 
 -- The first value that was not there before, or nil.
 local function new_value(extractor, seen)
+  if not seen then
+    local item = extractor()
+    return item and item.value
+  end
   for _, item in ipairs({ extractor() }) do
-    local key = item.offset .. "=" .. tostring(item.value)
+    local key = key_of(item)
     if not seen[key] or seen[key] == 0 then
       return item.value
     end

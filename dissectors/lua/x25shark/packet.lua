@@ -382,8 +382,7 @@ local function a_bit(p)
   end
 end
 
--- Decode the octets (a string) of one packet.
-function packet.decode(octets)
+local function decode(octets)
   local p = { length = #octets, items = {}, problems = {}, name = "Undefined" }
   local first, second, third, fourth = octets:byte(1, 4)
   if not second then
@@ -425,6 +424,26 @@ function packet.decode(octets)
   local known = codes.packet_types[p.type] or codes.numbered_types[p.type]
   if not p.undefined and known and known.not_on_xot then
     p.not_on_xot = true
+  end
+  return p
+end
+
+-- Packets decoded of late, by their octets: most of a capture have been seen before.
+local decoded, decoded_count = {}, 0
+local MOST_DECODED, LONGEST_DECODED = 500, 300
+
+-- Decode the octets (a string) of one packet. Equal octets share the result: nobody changes it.
+function packet.decode(octets)
+  local p = decoded[octets]
+  if p then
+    return p
+  end
+  p = decode(octets)
+  if #octets <= LONGEST_DECODED then
+    if decoded_count >= MOST_DECODED then
+      decoded, decoded_count = {}, 0
+    end
+    decoded[octets], decoded_count = p, decoded_count + 1
   end
   return p
 end

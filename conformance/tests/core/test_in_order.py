@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import io
 import itertools
+from dataclasses import replace
 
-from capture_builder import ACK, FIN, PSH, A, Connection, pcapng, unit
+from capture_builder import ACK, FIN, PSH, A, B, Connection, pcapng, unit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from x25shark.evidence import pcapng as blocks
@@ -45,6 +46,10 @@ def captured(order: list[Range], fin_at: int) -> Slice:
         if end:
             made.sequence[A] = base + start
             made.segment(A, PSH | ACK, STREAM[start:end])
+    return sliced(made)
+
+
+def sliced(made: Connection) -> Slice:
     found = Slice(1, begun=True, ended=True)
     for block in blocks.read_blocks(io.BytesIO(pcapng(made.frames))):
         if block.kind == blocks.ENHANCED_PACKET:
@@ -90,6 +95,41 @@ def test_a_capture_in_order_is_read_as_it_is() -> None:
     ordered = InOrder(found)
     assert ordered.capture() == found.capture()
     assert ordered.numbers == range(1, len(found.frames) + 1)
+
+
+def with_acknowledgements(again: bool) -> Slice:
+    """Two segments that B acknowledges without octets of its own; again: the second comes twice."""
+    made = Connection().open()
+    base = made.sequence[A]
+    for start, end in ((0, 100), (100, len(STREAM)), *[(100, len(STREAM))] * again):
+        made.sequence[A] = base + start
+        made.segment(A, PSH | ACK, STREAM[start:end])
+        made.segment(B, ACK)
+    made.segment(A, FIN | ACK)
+    made.segment(B, FIN | ACK)
+    made.segment(A, ACK)
+    return sliced(made)
+
+
+def test_acknowledgements_without_octets_are_left_out(wireshark: WiresharkJudge) -> None:
+    found = with_acknowledgements(False)
+    ordered = InOrder(found)
+    # Not the one that completes the handshake.
+    assert list(ordered.numbers) == [1, 2, 3, 4, 6, 8, 9]
+    read = [
+        wireshark.read(capture, ["x25s.p_s#{k} >= 1"], ["x25s.octets"]).renumbered(numbers)
+        for capture, numbers in (
+            (ordered.capture(), ordered.numbers),
+            (found.capture(), range(1, len(found.frames) + 1)),
+        )
+    ]
+    assert len(read[0].packets) == len(UNITS)
+    assert replace(read[0], frames=0) == replace(read[1], frames=0)
+
+
+def test_all_acknowledgements_are_there_where_something_was_sent_again() -> None:
+    found = with_acknowledgements(True)
+    assert list(InOrder(found).numbers) == list(range(1, len(found.frames) + 1))
 
 
 def test_a_gap_that_nobody_closes() -> None:

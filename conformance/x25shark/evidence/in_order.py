@@ -5,7 +5,9 @@ On a network that loses or overtakes, segments are captured out of order, and ar
 otherwise. Wireshark puts them in order, but for a segment that was lost and is sent again together
 with octets that came before it: then the rest of the connection is missing in its tree. So judge
 two reads the same frames in the order in which the receiver could read them, each octet once. A
-number says which frame of the evidence each of them is.
+number says which frame of the evidence each of them is. Where nothing was lost or sent again,
+acknowledgements without octets, a fifth of the frames, are left out: nothing is read from them but
+that a handshake was completed.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from . import pcapng
-from .frames import FIN, RST, SYN, Segment, trimmed
+from .frames import ACK, FIN, RST, SYN, Segment, trimmed
 from .slicer import Slice
 
 _SEQUENCES = 1 << 32
@@ -27,12 +29,14 @@ class _Way:
     """One direction of a connection.
 
     first: the sequence number of its first octet. reached: octets that came without a gap. early:
-    segments behind a gap, by the place of their first octet and the number of their frame.
+    segments behind a gap, by the place of their first octet and the number of their frame. going:
+    its handshake is over, as far as it goes.
     """
 
     first: int
     reached: int = 0
     early: list[tuple[int, int]] = field(default_factory=list)
+    going: bool = False
 
     def place(self, segment: Segment) -> int:
         """Octets of the direction before a segment."""
@@ -53,11 +57,17 @@ class InOrder:
         # Place in the evidence, and how many of its first octets an earlier one has brought.
         self._order: list[tuple[int, int]] = []
         self._changed = False
+        # Acknowledgements without octets, and whether anything was sent again.
+        self._bare: set[int] = set()
+        self._repeated = False
         for number, frame in enumerate(found.frames):
             self._take(number, frame.segment)
         for way in self._ways.values():
             # What waits for a gap that nobody closed is added behind.
             self._add_early(way)
+        if self._bare and not self._changed and not self._repeated:
+            self._order = [item for item in self._order if item[0] not in self._bare]
+            self._changed = True
 
     @property
     def numbers(self) -> Sequence[int]:
@@ -103,9 +113,14 @@ class InOrder:
         if segment.flags & SYN or way is None:
             self._add_early(way)
             syn = int(bool(segment.flags & SYN))
-            self._ways[key] = _Way((segment.sequence + syn) % _SEQUENCES, _span(segment))
+            first = (segment.sequence + syn) % _SEQUENCES
+            going = segment.flags & (SYN | ACK) != SYN
+            self._ways[key] = _Way(first, _span(segment), going=going)
             self._add(number)
         elif not _span(segment) or segment.flags & RST:
+            if segment.flags & (ACK | RST) == ACK and way.going:
+                self._bare.add(number)
+            way.going = True
             self._add(number)
         elif (place := way.place(segment)) > way.reached:
             heappush(way.early, (place, number))
@@ -118,6 +133,8 @@ class InOrder:
     def _go_on(self, way: _Way, place: int, number: int) -> None:
         """Add a segment that begins where the direction has got to, or before that."""
         known = way.reached - place
+        way.going = True
+        self._repeated = self._repeated or known > 0
         span = _span(self._frames[number].segment)
         self._add(number, known)
         # One that brings nothing new is sent again, and Wireshark sees that.

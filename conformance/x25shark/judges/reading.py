@@ -133,10 +133,10 @@ class Reading:
             return self
         return replace(
             self,
-            packets=tuple(p._replace(frame=numbers[p.frame - 1]) for p in self.packets),
-            tcp_ends=tuple(e._replace(frame=numbers[e.frame - 1]) for e in self.tcp_ends),
-            hits=tuple(tuple(Hit(numbers[h.frame - 1], h.k) for h in each) for each in self.hits),
-            experts=tuple(e._replace(frame=numbers[e.frame - 1]) for e in self.experts),
+            packets=tuple(PacketRead(numbers[p[0] - 1], *p[1:]) for p in self.packets),
+            tcp_ends=tuple(TcpEnd(numbers[e[0] - 1], *e[1:]) for e in self.tcp_ends),
+            hits=tuple(tuple(Hit(numbers[f - 1], k) for f, k in each) for each in self.hits),
+            experts=tuple(ExpertInfo(numbers[e[0] - 1], *e[1:]) for e in self.experts),
         )
 
 

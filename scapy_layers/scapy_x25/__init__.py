@@ -50,7 +50,7 @@ from .facilities import (
 from .facility_field import build_facilities, parse_facilities
 from .record import RecordProblem, TestRecord
 from .strict import strict_fields
-from .summary import describe, printable, summary_line
+from .summary import decoded, describe, printable, summary_line
 from .tables import cause_meaning, causes, diagnostic_meaning, diagnostics, pvc_status_meaning
 from .x25 import (
     MODULO_8,
@@ -165,6 +165,7 @@ __all__ = [
     "cause_meaning",
     "causes",
     "cut",
+    "decoded",
     "describe",
     "diagnostic_meaning",
     "diagnostics",

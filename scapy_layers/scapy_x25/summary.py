@@ -177,7 +177,13 @@ def describe(packet: Packet, to_dte: bool | None = None) -> str:
     return printable(" ".join([_title(packet, to_dte), *_items(packet)]))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
+def decoded(octets: bytes) -> Packet:
+    """The octets of an X.25 packet as a packet. The result is shared: do not change it."""
+    return X25(octets)
+
+
+@lru_cache(maxsize=4096)
 def summary_line(octets: bytes, to_dte: bool | None = None) -> str:
     """One line for the octets of an X.25 packet (without XOT header), as describe()."""
-    return describe(X25(octets), to_dte) if octets else "empty packet"
+    return describe(decoded(octets), to_dte) if octets else "empty packet"

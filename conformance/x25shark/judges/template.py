@@ -13,11 +13,18 @@ these, octet for octet, is said with facilities=bytes. lacks(PacketSize) says th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from scapy.packet import Packet, Raw
-from scapy_x25 import X25, ClearRequest, Facility, ResetRequest, describe, strict_fields
+from scapy_x25 import (
+    X25,
+    ClearRequest,
+    Facility,
+    ResetRequest,
+    decoded,
+    describe,
+    strict_fields,
+)
 from scapy_x25.lapb import LAPB
 
 from .frames import (
@@ -75,10 +82,8 @@ def matches(template: Packet, octets: bytes) -> bool:
     ) and (not isinstance(template.payload, Raw) or bytes(template.payload) == packet_rest(packet))
 
 
-@lru_cache(maxsize=4096)
-def decode(octets: bytes) -> Packet:
-    """The octets as a Scapy packet. The result is shared: do not change it."""
-    return X25(octets)
+# The octets of a packet as a Scapy packet, which is shared.
+decode = decoded
 
 
 def type_of(packet: Packet) -> int | None:
@@ -142,8 +147,6 @@ def _facility_matches(wanted: Packet, facility: Packet) -> bool:
     return True
 
 
-# Filters by the identity of the template, which is kept with it: an expectation asks for its filter
-# several times, and many expectations share templates.
 # Filters by the identity of the template, kept with it: an expectation asks for its filter several
 # times, and many expectations share templates.
 _written: dict[int, tuple[Packet, str]] = {}
@@ -216,10 +219,11 @@ def _facility_filter(item: Packet | Lacks) -> list[str]:
 
 def describe_template(template: Packet) -> str:
     """The template in words; templates are of what the router sends, so to a DTE."""
-    shown = template.copy()
+    wanted = template.fields.get("facilities")
     lacking = ""
-    wanted = shown.fields.get("facilities")
+    shown = template
     if isinstance(wanted, list):
+        shown = template.copy()
         lacking = "".join(f" without {i.facility.__name__}" for i in wanted if isinstance(i, Lacks))
         shown.fields["facilities"] = [i for i in wanted if not isinstance(i, Lacks)]
     return describe(shown, to_dte=True) + lacking

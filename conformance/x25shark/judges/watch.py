@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from scapy.packet import Packet
 
@@ -34,12 +33,6 @@ Conversation = Sequence[tuple[bool, Packet, PacketView]]
 Rule = Callable[[Conversation], PacketView | None]
 
 
-@lru_cache(maxsize=4096)
-def _decoded(octets: bytes) -> Packet:
-    """A packet to look at: several rules, and both judges, read the same ones."""
-    return decode(octets)
-
-
 Decoded = list[tuple[bool, Packet, PacketView]]
 # The conversations decoded last, by judge and direction, each with what it was made of: all rules
 # look at the same ones.
@@ -55,7 +48,7 @@ def _decoded_conversation(
     of_judge = _latest.setdefault(judge, {})
     known = of_judge.get(direction)
     if known is None or known[0] is not order:
-        found = [(sent, _decoded(octets), view) for sent, octets, view in order]
+        found = [(sent, decode(octets), view) for sent, octets, view in order]
         known = of_judge[direction] = (order, found)
     return known[1]
 
@@ -213,7 +206,7 @@ def _malformed_families(sent: Sequence[bytes]) -> frozenset[int | None]:
             if octets[1] & 1:
                 continue
             packet = octets[2:-2]
-        kind = type_of(_decoded(packet)) if packet else None
+        kind = type_of(decode(packet)) if packet else None
         with_a_bit = packet and packet[0] & 0x80 and _family(kind) == 0x0B
         if not packet or with_a_bit or packet_problem(packet):
             found.add(_family(kind))
@@ -275,7 +268,7 @@ class Watch:
             if given_sent is None:
                 return rule
             if not latest or latest[0][0] is not sent:
-                latest[:] = [(sent, given_sent([_decoded(o) for o in sent]))]
+                latest[:] = [(sent, given_sent([decode(o) for o in sent]))]
             return latest[0][1]
 
         def make(

@@ -109,14 +109,19 @@ class Loop:
         self.poll()
         started = time.monotonic()
         granted = seconds
-        moved = (self.received, self._in_flight()) if patient else (0, 0)
+        moved: tuple[int, int] | None = None
         while not condition():
             before = time.monotonic()
+            if patient and moved is None and before - started > _SLICE:
+                # Most waits are over by then. What was on its way until now takes its own time.
+                moved = self.received, self._in_flight()
+                granted += before - started
             left = started + granted - before
             if left <= 0:
                 # What arrived while this process was not running counts as in time.
                 self.poll()
-                before_that, moved = moved, (self.received, self._in_flight() if patient else 0)
+                before_that = moved
+                moved = (self.received, self._in_flight()) if patient else (0, 0)
                 at_work = patient and (moved != before_that or moved[1])
                 if not at_work or condition() or granted >= _MOST_PATIENCE * seconds:
                     return condition()

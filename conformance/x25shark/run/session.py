@@ -34,11 +34,7 @@ _UNUSED = (
 _HERMETIC = (
     *("-c", os.devnull, "--rootdir", "/", "--import-mode=importlib", "-W", "ignore"),
     *("--disable-plugin-autoload", "-p", "x25shark.plugin", "--assert=plain"),
-    *(
-        w
-        for p in ("terminal", "cacheprovider", "logging", "faulthandler")
-        for w in ("-p", f"no:{p}")
-    ),
+    *(word for plugin in _UNUSED for word in ("-p", f"no:{plugin}")),
 )
 
 

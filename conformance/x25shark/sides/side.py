@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from scapy.packet import Packet
@@ -61,6 +62,21 @@ class ExpectationFailed(Exception):
 def unit(packet: bytes) -> bytes:
     """A packet behind its XOT header: version 0, length (RFC 1613 4.1)."""
     return b"\0\0" + len(packet).to_bytes(2, "big") + packet
+
+
+def _built(packet: Packet, fields: Mapping[str, Any]) -> bytes:
+    """The octets of a packet with these fields."""
+    whole = packet.copy()
+    whole.fields.update(fields)
+    # No field stands for several values, so Scapy need not look for what to expand.
+    whole.explicit = 1
+    return bytes(whole)
+
+
+@lru_cache(maxsize=1024)
+def _built_before(kind: type[Packet], fields: tuple[tuple[str, Any], ...]) -> bytes:
+    """The octets of a packet of that class: many cases send the same ones."""
+    return _built(kind(), dict(fields))
 
 
 class Side:
@@ -131,19 +147,20 @@ class Side:
 
     def octets_of(self, packet: Packet) -> bytes:
         """The octets of a packet, with lcn, modulus, P(S) and P(R) filled in where not named."""
-        whole = packet.copy()
-        bits = 2 if self.modulus == 128 else 1
-        if "lcn" not in whole.fields and whole.getfieldval("lcn") != 0:
-            whole.fields["lcn"] = self.lcn
-        if "modulo" not in whole.fields:
-            whole.fields["modulo"] = bits
-        if isinstance(whole, (Data, Data128)):
-            whole.fields.setdefault("p_s", self.numbering.next_p_s)
-        if "p_r" in whole.fieldtype:
-            whole.fields.setdefault("p_r", self.numbering.p_r)
-        # No field stands for several values, so Scapy need not look for what to expand.
-        whole.explicit = 1
-        return bytes(whole)
+        fields = dict(packet.fields)
+        if "lcn" not in fields and packet.getfieldval("lcn") != 0:
+            fields["lcn"] = self.lcn
+        fields.setdefault("modulo", 2 if self.modulus == 128 else 1)
+        if isinstance(packet, (Data, Data128)):
+            fields.setdefault("p_s", self.numbering.next_p_s)
+        if "p_r" in packet.fieldtype:
+            fields.setdefault("p_r", self.numbering.p_r)
+        if packet.payload or packet.raw_packet_cache is not None:
+            return _built(packet, fields)
+        try:
+            return _built_before(cast(Hashable, type(packet)), tuple(fields.items()))
+        except TypeError:  # a list of facilities, for instance
+            return _built(packet, fields)
 
     def send(self, *packets: Packet) -> None:
         """Send packets, all in one write (one TCP segment, as far as they fit).

@@ -84,9 +84,11 @@ lint: setup-test
 			--all-features -- -D warnings; \
 	else echo "clippy is not installed: left out"; fi
 
-# The same examples each time; plain pytest draws new ones.
+# The same examples each time; plain pytest draws new ones. Most tests wait for programs that they
+# started, so two for each processor run beside each other; what measures runs alone.
 unit: setup-test
-	$(BIN)/pytest -q --hypothesis-profile=ci
+	$(BIN)/pytest -q --hypothesis-profile=ci -n $(shell expr $$(nproc) \* 2) --dist worksteal -m "not measures"
+	$(BIN)/pytest -q --hypothesis-profile=ci -m measures
 
 suite: setup-test
 	$(BIN)/pytest -q --x25shark-output $(REPORT) $(OWN) --pyargs x25shark.suite

@@ -42,7 +42,7 @@ remote_resets_in = "resets"
 LATE = [page({"calls": n}) for n in (7, 7, 7, 7, 12)]
 PAGES: dict[str, Sequence[Answer]] = {
     "silent": (),
-    "slow": ([b"HTTP/1.0 200 OK\r\n", 0.2] * 5,),
+    "slow": ([b"HTTP/1.0 200 OK\r\n", 0.2] * 100,),
     "broken": (raw(b'{"calls": 7, "data"'),),
     "a list": (page([1, 2, 3]),),
     "no answer": ([b""],),

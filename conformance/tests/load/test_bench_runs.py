@@ -37,6 +37,7 @@ def path(engine: Engine, **configuration: Any) -> Iterator[tuple[str, ...]]:
         relay.result()
 
 
+@pytest.mark.measures
 def test_a_known_rate_and_burst_are_found(
     engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_known_rate_and_burst_are_found(
         assert words in page
 
 
+@pytest.mark.measures
 def test_sequences_of_packets_are_one_message(
     engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
 ) -> None:
@@ -73,6 +75,7 @@ def test_sequences_of_packets_are_one_message(
     assert row["throughput"]["lower"] == pytest.approx(200, rel=0.1), done.stdout
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
@@ -123,6 +126,7 @@ def test_what_becomes_of_bad_units_and_what_counts_them(
     assert any(words in reason for reason in found) == bool(fault), found
 
 
+@pytest.mark.measures
 def test_none_of_them_is_found_without_a_fault(
     engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
 ) -> None:

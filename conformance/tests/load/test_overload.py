@@ -95,6 +95,7 @@ def test_completing_less_when_more_is_offered_is_named() -> None:
     assert collapse([]) == ""
 
 
+@pytest.mark.measures
 def test_the_knee_of_a_known_call_rate_and_its_recovery_are_found(
     engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
 ) -> None:
@@ -115,6 +116,7 @@ def test_the_knee_of_a_known_call_rate_and_its_recovery_are_found(
     assert "Calls completed against calls offered" in page
 
 
+@pytest.mark.measures
 def test_a_call_table_that_never_empties_does_not_recover_until_restarted(
     engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
 ) -> None:
@@ -128,6 +130,7 @@ def test_a_call_table_that_never_empties_does_not_recover_until_restarted(
     assert any(words in reason for reason in result["verdict"]["reasons"]), done.stdout
 
 
+@pytest.mark.measures
 def test_each_flood_is_made_and_survived(
     engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
 ) -> None:

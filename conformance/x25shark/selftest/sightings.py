@@ -72,10 +72,9 @@ def measure(function: Measure) -> Measure:
 
 
 @measure
-def packets_in_a_segment(seen: Seen) -> float:
-    """The most packets of the router that ended in one segment."""
-    frames = Counter(packet.frame for packet in seen.from_router)
-    return max(frames.values(), default=0)
+def packets_beyond_the_segments(seen: Seen) -> float:
+    """How many more packets than segments the router sent: each that shares one with another."""
+    return len(seen.from_router) - len({packet.frame for packet in seen.from_router})
 
 
 @measure
@@ -113,20 +112,44 @@ def window_status_repeated(seen: Seen) -> float:
 
 @measure
 def acknowledged_ahead(seen: Seen) -> float:
-    """The most Data that the router had acknowledged and not passed on yet, over all calls."""
+    """The most Data of a call that the router had acknowledged and not passed on yet."""
+    return _most_acknowledged(seen, lambda packet: int(_ours(packet) and _kind(packet) == DATA))
+
+
+@measure
+def acknowledged_before_the_far_end(seen: Seen) -> float:
+    """The most Data of a call that the router had acknowledged and the far end had not."""
+    far: dict[int, int] = {}
+
+    def taken(packet: PacketRead) -> int:
+        if _kind(packet) in (_CALL, _CALL_CONNECTED):
+            far[packet.stream] = 0
+        p_r = None if _ours(packet) else number(packet, "x25s.p_r")
+        return 0 if p_r is None else _newly_acknowledged(far, packet.stream, p_r)
+
+    return _most_acknowledged(seen, taken)
+
+
+def _most_acknowledged(seen: Seen, settled: Callable[[PacketRead], int]) -> int:
+    """The most Data of a call that P(R) of the router were ahead of what other packets settled."""
     most = ahead = 0
     p_r_of: dict[int, int] = {}
     for packet in seen.reading.packets:
-        kind, p_r = _kind(packet), number(packet, "x25s.p_r")
-        if kind in (_CALL, _CALL_CONNECTED):
-            p_r_of[packet.stream] = 0
-        elif packet.src == ROUTER:
-            if p_r is not None:
-                ahead += (p_r - p_r_of.get(packet.stream, 0)) % 8
-                p_r_of[packet.stream] = p_r
-            ahead -= kind == DATA
-            most = max(most, ahead)
+        p_r = number(packet, "x25s.p_r")
+        if _kind(packet) in (_CALL, _CALL_CONNECTED):
+            p_r_of[packet.stream] = ahead = 0
+        elif _ours(packet) and p_r is not None:
+            ahead += _newly_acknowledged(p_r_of, packet.stream, p_r)
+        ahead -= settled(packet)
+        most = max(most, ahead)
     return most
+
+
+def _newly_acknowledged(p_r_of: dict[int, int], stream: int, p_r: int) -> int:
+    """How many a P(R) of modulo 8 acknowledges beyond the last one of its sender."""
+    count = (p_r - p_r_of.get(stream, 0)) % 8
+    p_r_of[stream] = p_r
+    return count
 
 
 @measure

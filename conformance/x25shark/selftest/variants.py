@@ -42,6 +42,8 @@ from .worker import Worker, applicable, each_apart
 FULL, TEN_LINES = "full", "ten lines"
 # With --full, so many runs go through one campaign: what an interruption loses of each job.
 PORTION = 4
+# How often what was not seen is looked for again.
+LOOKS = 4
 NOT_SEEN = "it was not seen on the wire"
 
 
@@ -323,7 +325,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         for found in _made(_tasks(arguments, chosen), rows, arguments.jobs):
-            rows += _seen_at_second_sight(found)
+            rows += _looked_at_again(found)
             if arguments.json:
                 write_whole(arguments.json, json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     except KeyboardInterrupt:
@@ -362,15 +364,18 @@ def _made(tasks: Sequence[Task], there: Sequence[Row], jobs: int) -> Iterator[li
     return each_apart(jobs, examine, left)
 
 
-def _seen_at_second_sight(found: Sequence[Row]) -> list[Row]:
+def _looked_at_again(found: Sequence[Row]) -> list[Row]:
     """Rows in which a behaviour was not seen are run again: some show only now and then."""
-    again = [row for row in found if row.wrong == NOT_SEEN]
-    if not again:
-        return list(found)
-    runs = [Run((r.variants[0],), permissions()[r.variants[0]].witnesses) for r in again]
-    tasks = [(r.profile, r.form, [run]) for r, run in zip(again, runs, strict=True)]
-    second = [row for rows in each_apart(1, examine, tasks) for row in rows]
-    return [*(row for row in found if row not in again), *second]
+    rows = list(found)
+    for _ in range(LOOKS):
+        again = [row for row in rows if row.wrong == NOT_SEEN]
+        if not again:
+            break
+        runs = [Run((r.variants[0],), permissions()[r.variants[0]].witnesses) for r in again]
+        tasks = [(r.profile, r.form, [run]) for r, run in zip(again, runs, strict=True)]
+        anew = [row for rows in each_apart(1, examine, tasks) for row in rows]
+        rows = [*(row for row in rows if row not in again), *anew]
+    return rows
 
 
 def _so_far(path: Path) -> list[Row]:

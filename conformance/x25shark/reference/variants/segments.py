@@ -13,6 +13,8 @@ from ..router import Router
 from ..routes import Route
 from .registry import Original, Patch, variant
 
+PAUSE_SECONDS = 0.02
+
 
 @variant("MAY-SEG-01")
 def mixed_modulo_refused(patch: Patch) -> None:
@@ -92,7 +94,7 @@ def one_part_at_a_time(patch: Patch) -> None:
         direction.settle()
         if direction.queue:
             vars(direction)["waits"] = True
-            direction.source.router.timers.start(0.005, lambda: go_on(direction))
+            direction.source.router.timers.start(PAUSE_SECONDS, lambda: go_on(direction))
 
     def go_on(direction: Direction) -> None:
         vars(direction)["waits"] = False

@@ -8,7 +8,7 @@ from ..server import TcpWire
 from .registry import Original, Patch, variant
 
 # What comes up within this time goes into one segment.
-GATHER_SECONDS = 0.02
+GATHER_SECONDS = 0.05
 HALVES_SECONDS = 0.002
 
 Release = Callable[[TcpWire, int | None], None]

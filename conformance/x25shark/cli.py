@@ -472,10 +472,23 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
 @click.argument("case", shell_complete=_complete_cases)
 @output_option
 def show(case: str, output: Path) -> None:
-    """Show one case of the last run: expectations, what came, the last packets."""
+    """Show one case: expectations, what came, the last packets of the last run.
+
+    Of a case that no run had, what it is for: purpose, clause, the faults that it catches.
+    """
+    from .report.about import about
     from .report.terminal import failure_text
 
-    tell(failure_text(_case(case, _results(output, case), output), last=40))
+    ran = (output / "results.json").exists()
+    results = _results(output, case) if ran else None
+    if results and any(c.id.lower() == case.lower() for c in results.cases):
+        tell(failure_text(_case(case, results, output), last=40))
+        return
+    text = about(case)
+    if text is None:
+        fail(2, f"no case is called {case}; x25shark list names them")
+    where = f"the last run, {output}, did not have it" if ran else f"no run in {output} yet"
+    tell(f"{text}\n{where}: x25shark run --select {text.split()[0]}")
 
 
 @main.command("open")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 
@@ -24,10 +25,9 @@ def named(item: str, known: Sequence[str]) -> list[str]:
     ]
     if not matched:
         groups = sorted({k.rsplit("-", 1)[0] for k in known})
-        raise SelectionError(
-            f"{item!r} names no case; groups are {', '.join(groups)} "
-            "(x25shark list shows all cases)"
-        )
+        near = get_close_matches(name, [*groups, *known], n=3, cutoff=0.75)
+        meant = f"did you mean {' or '.join(near)}?" if near else f"groups are {', '.join(groups)}"
+        raise SelectionError(f"{item!r} names no case; {meant} (x25shark list shows all cases)")
     return matched
 
 

@@ -108,6 +108,8 @@ CASES: list[tuple[str, bool, Exchange, list[Expectation]]] = [
     ("quiet", True, CALL_THEN_CLEAR, [
         Next(**HERE, alternatives=(CallAccepted(),)),
         Next(**HERE, start=7, alternatives=(ClearRequest(),)), Quiet(**HERE)]),
+    ("quiet, it passed ahead of what was expected", True, SWAPPED, [
+        Next(**HERE, alternatives=(ResetRequest(),), passing=(ClearRequest(),)), Quiet(**HERE)]),
     ("quiet, one packet more", False, SWAPPED, [
         Next(**HERE, alternatives=(ClearRequest(),)), Quiet(**HERE)]),
     ("quiet, clearing allowed later", True, CALL_THEN_CLEAR, [

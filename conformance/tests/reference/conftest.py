@@ -225,6 +225,10 @@ class LabPeer:
         self.paused = False
         self.connection: Any = None
 
+    @property
+    def closing(self) -> bool:
+        return self.closed
+
     # What the router does.
     def send(self, packet: bytes) -> None:
         if not self.closed:

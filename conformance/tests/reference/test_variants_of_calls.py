@@ -74,6 +74,19 @@ def test_a_close_follows_the_confirmation(call: tuple[Any, Any]) -> None:
     assert [a.receive()[4:], a.receive()] == ["17", None]
 
 
+@makes_use_of("MAY-XOT-08")
+def test_what_follows_on_a_closed_connection_is_dropped(
+    call: tuple[Any, Any], listener: Any
+) -> None:
+    a, b = call
+    a.send(CLEAR, CALL)
+    assert [a.receive()[4:], a.receive()] == ["17", None]
+    assert b.receive()[4:] == "130000"
+    listener.sock.settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        listener.accept()
+
+
 @makes_use_of("MAY-XOT-09")
 def test_a_close_stands_for_the_confirmation(call: tuple[Any, Any]) -> None:
     a, _b = call

@@ -215,7 +215,10 @@ class Expectation(ABC):
 
 @dataclass
 class Next(Expectation):
-    """The next packet, those in passing left aside, is one of the alternatives."""
+    """The next packet, those in passing left aside, is one of the alternatives.
+
+    What has passed ahead of it is accounted for as well.
+    """
 
     alternatives: tuple[Packet | TcpEnd, ...] = ()
     passing: tuple[Packet, ...] = FLOW_CONTROL
@@ -233,12 +236,14 @@ class Next(Expectation):
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         if self.direction is None:
             return Seen(False, None, "no connection came from the router")
+        passed: Consumed = set()
         for view in self.window(judge):
             if self.any_match(judge, self.leading(), view):
-                consumed.add((self.direction, view.offset))
+                consumed |= {*passed, (self.direction, view.offset)}
                 return Seen(True, view)
             if not self.any_match(judge, self.passing, view):
                 return Seen(False, view)
+            passed.add((self.direction, view.offset))
         return self._at_end(judge)
 
     def _at_end(self, judge: Judge) -> Seen:

@@ -28,7 +28,7 @@ class Connection:
         try:
             for packet in self.framer.feed(octets):
                 self.channel_for(packet).receive(packet)
-                if self.over:
+                if self.over or self.wire.closing:
                     break
         except FramingError:
             self.channel.interface.count("xotFramingErrors")

@@ -46,6 +46,7 @@ class ChannelWire:
     """The way of a channel's packets to the line."""
 
     from_self = False
+    closing = False
 
     def __init__(self, interface: "SerialInterface") -> None:
         self.interface = interface

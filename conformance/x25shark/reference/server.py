@@ -75,7 +75,7 @@ class TcpWire:
         self._waiting = 0
         self._events = 0
         self._paused = False
-        self._closing = False
+        self.closing = False
         self._fin_sent = False
         self._eof = False
         self._dead = False
@@ -90,7 +90,7 @@ class TcpWire:
         self._watch()
 
     def send(self, packet: bytes) -> None:
-        if self._closing or self._dead:
+        if self.closing or self._dead:
             return
         self.queue(frame(packet))
 
@@ -103,9 +103,9 @@ class TcpWire:
         self.server.unsent.add(self)
 
     def close(self) -> None:
-        if self._closing or self._dead:
+        if self.closing or self._dead:
             return
-        self._closing = True
+        self.closing = True
         self._paused = False
         self._linger = self.server.timers.start(self.linger_time(), self.abort)
         self.server.unsent.add(self)
@@ -119,7 +119,7 @@ class TcpWire:
         if self._dead:
             return
         self._dead = True
-        self._closing = True
+        self.closing = True
         self._output.clear()
         self._waiting = 0
         if self._linger is not None:
@@ -136,7 +136,7 @@ class TcpWire:
         self.socket.close()
 
     def pause(self) -> None:
-        if not self._closing:
+        if not self.closing:
             self._paused = True
             self._watch()
 
@@ -175,12 +175,12 @@ class TcpWire:
             self._eof = True
             self._watch()
             self.lost(reset=False)
-        elif not self._closing and self.user is not None:
+        elif not self.closing and self.user is not None:
             self.user.octets_received(octets)
 
     def lost(self, reset: bool) -> None:
         """The peer's direction has ended."""
-        if self._closing:
+        if self.closing:
             if reset or self._fin_sent:
                 self.abort()
             return
@@ -206,9 +206,9 @@ class TcpWire:
             return
         if self.congested and self._waiting < LOW_WATER:
             self.congested = False
-            if self.user is not None and not self._closing:
+            if self.user is not None and not self.closing:
                 self.user.drained()
-        if self._closing and not self._output:
+        if self.closing and not self._output:
             self.finish()
         elif not self._dead:
             self._watch()
@@ -235,7 +235,7 @@ class TcpWire:
                 break
             if not octets:
                 break
-            if not self._closing and self.user is not None:
+            if not self.closing and self.user is not None:
                 self.user.octets_received(octets)
         self._eof = True
         self.lost(reset=True)

@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..catalogue.permission import Permission, permissions
+from ..catalogue.permission import PROFILES, Permission, permissions
 from ..judges.wireshark import open_judge
 from ..profile import Addresses, Profile, load_profile
 from ..results import CaseResult, write_whole
@@ -277,15 +277,15 @@ def _into(rows: list[tuple[set[str], set[str]]], on: set[str], off: set[str]) ->
     rows.append((set(on), set(off)))
 
 
-def drawn_task(chosen: Sequence[Permission], count: int, seed: int) -> Task:
-    """All cases of the profile reference with so many permissions at once, drawn by the seed."""
-    pool = [p for p in chosen if "reference" in p.profiles and not p.undrawn]
+def drawn(chosen: Sequence[Permission], profile: str, count: int, seed: int) -> Run:
+    """All cases of the profile with so many permissions at once, drawn by the seed."""
+    pool = [p for p in chosen if profile in p.profiles and not p.undrawn]
     random.Random(seed).shuffle(pool)
     taken: list[Permission] = []
     for permission in pool:
         if len(taken) < count and all(permission.goes_with(other) for other in taken):
             taken.append(permission)
-    return ("reference", FULL, [Run(tuple(p.id for p in taken))])
+    return Run(tuple(p.id for p in taken))
 
 
 def _profiles(chosen: Sequence[Permission]) -> list[str]:
@@ -303,6 +303,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--pairs", action="store_true", help="all cases with covering combinations")
     parser.add_argument("--drawn", type=int, metavar="N", help="all cases with N drawn together")
     parser.add_argument("--seed", type=int, help="for --drawn; printed if not given")
+    parser.add_argument(
+        "--profile",
+        action="append",
+        choices=sorted({name for names in PROFILES.values() for name in names}),
+        help="for --drawn, any number of them; reference if not given",
+    )
+    parser.add_argument("--ten-lines", action="store_true", help="--drawn with ten lines as well")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--json", type=Path, help="write the table as JSON after every task")
     parser.add_argument(
@@ -347,9 +354,11 @@ def _tasks(arguments: argparse.Namespace, chosen: Sequence[Permission]) -> list[
         tasks += pair_tasks(chosen)
     if arguments.drawn:
         seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
-        task = drawn_task(chosen, arguments.drawn, seed)
-        print(f"seed {seed}: {' '.join(task[2][0].variants)}", flush=True)
-        tasks.append(task)
+        for profile in arguments.profile or ["reference"]:
+            run = drawn(chosen, profile, arguments.drawn, seed)
+            print(f"seed {seed}, {profile}: {' '.join(run.variants)}", flush=True)
+            forms = (FULL, TEN_LINES) if arguments.ten_lines else (FULL,)
+            tasks += [(profile, form, [run]) for form in forms]
     return tasks or witness_tasks(chosen, arguments.jobs)
 
 

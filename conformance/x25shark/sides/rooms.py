@@ -102,10 +102,17 @@ class Rooms:
                     raise
                 if attempts >= LEAST_ATTEMPTS and time.monotonic() > last:
                     break
+                self._close_what_has_ended()
                 self._bench.loop.wait(lambda: False, PAUSE_SECONDS)
         self.note_ended()
         self._ended.clear()
         return attempt()
+
+    def _close_what_has_ended(self) -> None:
+        """Close connections that the router has closed: it may count one until both ends have."""
+        for side in (*self._opened, *self._accepted):
+            if side.connection.end is not None and not side.connection.closed:
+                side.close()
 
     def up(self, *, but: Side | None = None) -> int:
         """Calls that may be up at the router, one side of the tester left out."""

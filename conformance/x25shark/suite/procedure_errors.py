@@ -31,14 +31,21 @@ def expect_after(side: Side | AbsentSide, wanted: Packet, *before: Packet) -> Pa
     return side.expect(wanted)
 
 
-def expect_reset(call: Call, *diagnostics: int, before: Sequence[Packet] = ()) -> None:
+def expect_reset(
+    call: Call,
+    *diagnostics: int,
+    before: Sequence[Packet] = (),
+    under_way: Sequence[Packet] = (),
+) -> None:
     """The router resets A for its error and B as a remote error; both confirm, data flows.
 
-    before: packets that B may still get ahead of the reset; RR and RNR may anyway.
+    before: packets that B may still get ahead of the reset, under_way: those that A may; RR and RNR
+    may anyway.
     """
     bench = call.bench
     diagnostic = bench.diagnostic(*diagnostics)
-    call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
+    expect_after(call.a, reset, *under_way)
     call.a.send(ResetConfirmation())
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
     if call.b.present:
@@ -65,16 +72,21 @@ def expect_reset_or_ignored(call: Call, *diagnostics: int) -> None:
 
 
 def expect_refusal(
-    call: Call, offending: Packet, *diagnostics: int, before: Sequence[Packet] = ()
+    call: Call,
+    offending: Packet,
+    *diagnostics: int,
+    before: Sequence[Packet] = (),
+    under_way: Sequence[Packet] = (),
 ) -> None:
     """The router resets both sides for a bad packet; one with N-TRUST may pass it to B.
 
-    Where it passes, B resets, as a DTE has to (ISO/IEC 8208). before: as in expect_reset().
+    Where it passes, B resets, as a DTE has to (ISO/IEC 8208). before, under_way: as in
+    expect_reset().
     """
     bench = call.bench
     if not bench.declared("N-TRUST") or bench.model != "end-to-end":
         with bench.checking_numbers():
-            expect_reset(call, *diagnostics, before=before)
+            expect_reset(call, *diagnostics, before=before, under_way=under_way)
         return
     diagnostic = bench.diagnostic(*diagnostics)
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)

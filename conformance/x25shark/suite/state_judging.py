@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
-from .connections import attempt_ends
+from .connections import attempt_ends, closes
 from .events import LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
@@ -269,15 +269,9 @@ def _answered_or_cleared(scene: Scene, clear: Packet) -> None:
 
 
 def _closed(scene: Scene, *, short: bool) -> None:
-    """The router closes; an error 38 ahead of it is accepted for a packet of two octets."""
-    side = scene.side
-    if short:
-        errors = _clear_of(scene, (38,)), _reset_of(scene, (38,))
-        if side.expect(*errors, CLOSED) is not None:
-            scene.bench.remark("a packet of two octets is answered before the connection closes")
-            side.expect(CLOSED)
-    else:
-        side.expect(CLOSED)
+    """The router closes; a Clear may come ahead of it, for a packet of two octets a Reset too."""
+    clear = ClearIndication(cause=scene.bench.network_clear)
+    closes(scene.side, clear, *([_reset_of(scene, (38,))] if short else []))
     if scene.state == "p7":
         far_clear_confirmed(scene)
         scene.bench.fence()

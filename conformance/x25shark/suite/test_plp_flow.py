@@ -142,15 +142,14 @@ def test_unchanged_p_r_is_legal(call: Call) -> None:
 def test_p_r_that_runs_back(call: Call) -> None:
     a = call.a
     a.withholding = True
-    source = call.b if call.b.present else a
-    count = min(4, window_of(call))
-    for number in range(count):
-        source.send_data(bytes([number]))
-        a.expect(Data(p_s=number, user_data=bytes([number])))
+    source = call.b if isinstance(call.b, Side) else a
+    parts = [bytes([number]) for number in range(min(4, window_of(call)))]
+    filled = fill_window(source, a, parts)
     a.withholding = False
-    right, back = RR(p_r=count), RR(p_r=count // 2)
+    # A router that keeps below the window sends more as soon as it may.
+    right, back = RR(p_r=filled.came), RR(p_r=filled.came // 2)
     a.send(right, back)
-    expect_refusal(call, back, 2, before=[right])
+    expect_refusal(call, back, 2, before=[right], under_way=filled.passing)
 
 
 @purpose("PLP-FLOW-10", both_sides=True)

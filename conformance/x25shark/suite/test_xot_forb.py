@@ -8,6 +8,7 @@ sign: the Call Connected of the Call that follows, or the answer to the Data tha
 from __future__ import annotations
 
 from ..judges.template import matches
+from .clearing import refused
 from .connections import arrives
 from .language import (
     CLOSED,
@@ -143,15 +144,21 @@ def test_clear_request_before_a_call(bench: Bench) -> None:
 
 @purpose("XOT-FORB-12")
 def test_spare_clear_confirmation(bench: Bench) -> None:
-    """Discarded, so that the Call works; or the connection is closed, and a new one works."""
+    """Discarded, so that the Call works; or an error (20), or the connection is closed.
+
+    Then a new one works.
+    """
     a = bench.connect()
+    error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(20))
     a.send(ClearConfirmation(), bench.call_request())
-    if not bench.two_sided or bench.went_on(a):
+    if bench.two_sided and not bench.went_on(a):
+        refused(bench, a, error)
+    else:
         b = arrives(bench)
         b.send(b.acceptance)
-        if a.expect(CallAccepted(), *([] if bench.two_sided else [CLOSED])) is not None:
+        came = a.expect(CallAccepted(), *([] if bench.two_sided else [error, CLOSED]))
+        if isinstance(came, CallAccepted):
             Call(bench, a, b).fence()
-    else:
-        a.expect_closed()
-        bench.remark("the connection was closed")
+        elif came is not None:
+            a.send(ClearConfirmation())
     bench.fence()

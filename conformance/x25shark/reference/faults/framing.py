@@ -153,7 +153,7 @@ def blocking_read(patch: Patch) -> None:
         while (
             isinstance(user, Connection)
             and user.framer._input
-            and not (wire._dead or wire._eof or wire._closing)
+            and not (wire._dead or wire._eof or wire.closing)
             and wait_for(wire, writing=False)
         ):
             original(wire)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 SECTION_HEADER = 0x0A0D0D0A
 INTERFACE_DESCRIPTION = 1
@@ -38,8 +37,7 @@ class CaptureFormatError(Exception):
     """The stream is not a pcapng that dumpcap writes."""
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """One block, header and trailer included, and the byte order of its section."""
 
     kind: int
@@ -47,8 +45,7 @@ class Block:
     order: str
 
 
-@dataclass(frozen=True)
-class Interface:
+class Interface(NamedTuple):
     """Link type (LINKTYPE_...) and timestamp units per second of a capture interface."""
 
     link_type: int

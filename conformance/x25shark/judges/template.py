@@ -99,6 +99,8 @@ def packet_rest(packet: Packet) -> bytes:
 
 def _field_matches(name: str, wanted: Any, packet: Packet) -> bool:
     value = packet.fields.get(name)
+    if type(wanted) is int:  # most are
+        return bool(value == wanted)
     if name == "facilities" and not isinstance(wanted, (bytes, Matcher)):
         return _facilities_match(wanted, value)
     if name == "facilities":

@@ -34,22 +34,24 @@ Rule = Callable[[Conversation], PacketView | None]
 
 
 Decoded = list[tuple[bool, Packet, PacketView]]
+# A conversation, and the classes of the packets of the router in it.
+Looked = tuple[Decoded, frozenset[type[Packet]]]
 # The conversations decoded last, by judge and direction, each with what it was made of: all rules
 # look at the same ones.
-_latest: dict[Judge, dict[Direction, tuple[object, Decoded]]] = {}
+_latest: dict[Judge, dict[Direction, tuple[object, Looked]]] = {}
 
 
-def _decoded_conversation(
-    judge: Judge, direction: Direction, order: Sequence[tuple[bool, bytes, PacketView]]
-) -> Decoded:
+def _decoded_conversation(judge: Judge, direction: Direction) -> Looked:
     """Its packets decoded. A judge that has nothing new gives the same conversation again."""
     if judge not in _latest and len(_latest) >= _JUDGES:
         _latest.clear()
     of_judge = _latest.setdefault(judge, {})
     known = of_judge.get(direction)
+    order = judge.conversation(direction, Direction(direction.destination, direction.source))
     if known is None or known[0] is not order:
         found = [(sent, decode(octets), view) for sent, octets, view in order]
-        known = of_judge[direction] = (order, found)
+        came = frozenset(type(packet) for sent, packet, _ in found if not sent)
+        known = of_judge[direction] = (order, (found, came))
     return known[1]
 
 
@@ -77,22 +79,17 @@ class Follows(Expectation):
     def templates(self) -> tuple[Packet, ...]:
         return ()
 
-    def conversation(self, judge: Judge) -> list[tuple[bool, Packet, PacketView]]:
-        """What the connection carried."""
-        assert self.direction is not None
-        back = Direction(self.direction.destination, self.direction.source)
-        order = judge.conversation(self.direction, back)
-        return _decoded_conversation(judge, self.direction, order)
-
     def applies(self, judge: Judge) -> bool:
         """Whether the router sent anything that the rule is about."""
-        return not self.about or any(
-            not sent and isinstance(packet, self.about)
-            for sent, packet, _ in self.conversation(judge)
-        )
+        assert self.direction is not None
+        if not self.about:
+            return True
+        _, came = _decoded_conversation(judge, self.direction)
+        return any(issubclass(kind, self.about) for kind in came)
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
-        broken = self.rule(self.conversation(judge))
+        assert self.direction is not None
+        broken = self.rule(_decoded_conversation(judge, self.direction)[0])
         if broken is None:
             return Seen(True, None, "all as demanded")
         return Seen(False, broken)

@@ -75,9 +75,9 @@ class Loop:
 
     def look(self, wanted: float = 0.0) -> None:
         """Note how long the tester was away since it looked last; wanted: it waited by itself."""
-        before, self._here = self._here, _now()
-        passed, computed = (now - then for now, then in zip(self._here, before, strict=True))
-        self.away = max(self.away, passed - computed - wanted)
+        (clock, computed), self._here = self._here, _now()
+        away = self._here[0] - clock - (self._here[1] - computed) - wanted
+        self.away = max(self.away, away)
 
     def poll(self, timeout: float = 0.0) -> None:
         """Serve what is ready now, waiting at most timeout seconds for the first event."""

@@ -18,7 +18,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import deaf
 from .loop import Loop
@@ -50,8 +50,7 @@ class LinkError(Exception):
         self.refused = refused
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """One XOT unit: offset of its header in its direction, and the octets with the header.
 
     time: on the monotonic clock, which nobody sets.

@@ -30,9 +30,11 @@ def stop_at_further_calls(bench: Bench) -> None:
 
 def demand_quiet(bench: Bench) -> None:
     """Nothing may have come on any connection but what was expected or may pass."""
-    latest = {id(side.connection): side for side in bench.sides}
-    for side in latest.values():
-        of_it = [s for s in bench.sides if s.connection is side.connection]
+    of_connection: dict[int, list[Side]] = {}
+    for side in bench.sides:
+        of_connection.setdefault(id(side.connection), []).append(side)
+    for of_it in of_connection.values():
+        side = of_it[-1]
         allowed = tuple(packet for s in of_it for packet in s.allowed)
         bench.expectations.append(
             Quiet(

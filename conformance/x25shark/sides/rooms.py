@@ -11,6 +11,7 @@ tries again, the call or the whole case.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable
@@ -69,6 +70,7 @@ class Rooms:
     def __init__(self, bench: Bench, ended: Ended | None = None) -> None:
         self._bench = bench
         self._opened: list[Side] = []
+        self._there: list[Side] = []
         self._accepted: list[Side] = []
         self._ended: Ended = deque(maxlen=MOST_ENDED) if ended is None else ended
         self._over: set[Side] = set()
@@ -76,6 +78,7 @@ class Rooms:
     def opened(self, side: Side) -> None:
         """The tester opened this connection, or channel."""
         self._opened.append(side)
+        self._there.append(side)
 
     def accepted(self, side: Side) -> None:
         """The router did."""
@@ -83,7 +86,12 @@ class Rooms:
 
     def forget(self, side: Side) -> None:
         """The router has to be done with the call of this side, whatever the side shows."""
+        self._drop(side)
+
+    def _drop(self, side: Side) -> None:
         self._opened.remove(side)
+        if side in self._there:
+            self._there.remove(side)
 
     def in_the_end(self, attempt: Callable[[], Got]) -> Got:
         """What the attempt gives, as soon as the router is done with calls that have ended.
@@ -125,7 +133,8 @@ class Rooms:
         A router may count connections as it counts calls.
         """
         most = self._bench.profile.limits.calls or IDLE_CONNECTIONS
-        there = [side for side in self._opened if not _ended(side)]
+        # One that has ended never comes back; a case may open thousands.
+        there = self._there = [side for side in self._there if not _ended(side)]
         if len(there) >= most:
             for side in [side for side in there if side.phase == "cleared"][
                 : len(there) - most + 1
@@ -146,7 +155,7 @@ class Rooms:
 
     def refuse(self, side: Side) -> None:
         """End the case, or the attempt, because of such a refusal. Raises; see excuse()."""
-        self._opened.remove(side)
+        self._drop(side)
         side.allow(ClearRequest(), ClearConfirmation())
         if not _ended(side):
             side.send(ClearConfirmation())
@@ -185,7 +194,7 @@ class Rooms:
     def note_ended(self) -> None:
         """Note which calls have ended since it was asked last."""
         for side in (*self._opened, *self._accepted):
-            if side not in self._over and _was_connected(side) and not _busy(side):
+            if side not in self._over and not _busy(side) and _was_connected(side):
                 self._over.add(side)
                 self._ended.append((time.monotonic(), side in self._opened))
 
@@ -209,7 +218,7 @@ def _busy(side: Side) -> bool:
 
 def _was_connected(side: Side) -> bool:
     """Whether a call came about on this connection; one that was refused took no room."""
-    units = (*side.connection.received, *side.connection.sent)
+    units = itertools.chain(side.connection.received, side.connection.sent)
     return any(unit.packet[2:3] == b"\x0f" for unit in units)
 
 

@@ -122,6 +122,8 @@ class Side:
         self.allowed: list[Packet] = []
         # T2: user data that the DTE beyond the router has not sent back yet.
         self._not_echoed: list[bytes] = []
+        # Units looked at so far, and the Data packets among them.
+        self._data_found = (0, 0)
         connection.on_unit = self._arrived
         for unit in self.units:
             self._arrived(unit)
@@ -504,8 +506,11 @@ class Side:
 
     def _data_received(self) -> int:
         """How many Data packets have come on the connection."""
-        packets = (unit.packet for unit in self.connection.received)
-        return sum(kind_of(packet, self.modulus) == DATA for packet in packets)
+        looked_at, found = self._data_found
+        new = self.connection.received[looked_at:]
+        found += sum(kind_of(unit.packet, self.modulus) == DATA for unit in new)
+        self._data_found = looked_at + len(new), found
+        return found
 
     # ending
 

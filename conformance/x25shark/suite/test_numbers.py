@@ -42,11 +42,20 @@ def test_no_data_outside_the_window(watch: Watch) -> None:
     watch.always("no Data outside the agreed window", partial(_wrong, "window"))
 
 
-def _wrong(what: str, conversation: Conversation) -> PacketView | None:
-    """The first Data of the router with this wrong: its number, its size, or its window.
+# The conversation that was looked at last, with what was wrong in it: three purposes ask.
+_latest: list[tuple[Conversation, dict[str, PacketView]]] = []
 
-    One circuit a connection, or a channel of a line.
-    """
+
+def _wrong(what: str, conversation: Conversation) -> PacketView | None:
+    """The first Data of the router with this wrong: its number, its size, or its window."""
+    if not _latest or _latest[0][0] is not conversation:
+        _latest[:] = [(conversation, _all_wrong(conversation))]
+    return _latest[0][1].get(what)
+
+
+def _all_wrong(conversation: Conversation) -> dict[str, PacketView]:
+    """The first Data of the router with each of these. One circuit a connection, or a channel."""
+    found: dict[str, PacketView] = {}
     circuit = _Circuit()
     for sent, packet, view in conversation:
         if isinstance(packet, (ClearRequest, ClearConfirmation)):
@@ -62,9 +71,9 @@ def _wrong(what: str, conversation: Conversation) -> PacketView | None:
             continue
         elif sent:
             circuit.take_p_r(packet)
-        elif packet.fields.get("p_s") is not None and circuit.data(packet) == what:
-            return view
-    return None
+        elif packet.fields.get("p_s") is not None and (wrong := circuit.data(packet)):
+            found.setdefault(wrong, view)
+    return found
 
 
 @dataclass

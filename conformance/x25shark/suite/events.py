@@ -31,6 +31,7 @@ Stimulus = Callable[[Scene], None]
 # Values of octet 3 that neither X.25 nor RFC 1613 knows; odd in both moduli.
 UNDEFINED_TYPES = (0x2B, 0x33, 0xD3)
 LENGTHS = (0, 1, 2, 0xFFFF)
+MOST_LCN = 4095
 # The rest of a packet sequence that is sent with another Q bit than its beginning.
 Q_DIFFERS = b"rest"
 
@@ -116,9 +117,9 @@ def _other_channel(scene: Scene) -> None:
     """Data, or in p7 the Clear Confirmation, with another LCN than the call's."""
     side = scene.side
     if scene.state == "p7":
-        side.send(ClearConfirmation(lcn=side.lcn + 5))
+        side.send(ClearConfirmation(lcn=side.lcn % MOST_LCN + 1))
     else:
-        side.send(side.data(b"another LCN", lcn=side.lcn + 5))
+        side.send(side.data(b"another LCN", lcn=side.lcn % MOST_LCN + 1))
 
 
 def _close(scene: Scene) -> None:

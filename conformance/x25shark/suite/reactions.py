@@ -54,7 +54,12 @@ def put(side: Side, octets: bytes) -> None:
 def header(side: Side, octet_3: int, *, bits: int = 0) -> bytes:
     """GFI, LCN and octet 3 of a packet of this side; bits: Q (0x80) and D (0x40)."""
     modulo = 0x20 if side.modulus == 128 else 0x10
-    return bytes((modulo | bits | side.lcn >> 8, side.lcn & 0xFF, octet_3))
+    return with_gfi(side, modulo | bits, octet_3)
+
+
+def with_gfi(side: Side, gfi: int, octet_3: int) -> bytes:
+    """Any GFI (the upper half of an octet), the LCN of this side, and octet 3."""
+    return bytes((gfi | side.lcn >> 8, side.lcn & 0xFF, octet_3))
 
 
 def call_octets(side: Side, request: Packet, *, tail: bytes) -> bytes:

@@ -138,7 +138,7 @@ def _interrupts(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
 def _g2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A is not ready."""
     scene = _of_call(bench, state, modulus, acting)
-    scene.side.send((RNR128 if modulus == 128 else RNR)(p_r=0))
+    scene.side.send((RNR128 if scene.side.modulus == 128 else RNR)(p_r=0))
     return scene
 
 

@@ -41,6 +41,7 @@ from .reactions import (
     not_delivered,
     put,
     refuses,
+    with_gfi,
     withdrawn,
 )
 
@@ -60,7 +61,7 @@ def test_wrong_gfi_is_refused(bench: Bench) -> None:
     """Each value on a call of its own, in a Data packet that would be the next in order."""
     for gfi in WRONG_GFI:
         call = bench.call()
-        put(call.a, bytes((gfi << 4, call.a.lcn, 0x00)) + b"wrong GFI")
+        put(call.a, with_gfi(call.a, gfi << 4, 0x00) + b"wrong GFI")
         not_delivered(call, 40)
     bench.fence()
 

@@ -18,10 +18,9 @@ from .language import (
     Side,
     one_of,
     purpose,
-    unit,
 )
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .reactions import both
+from .reactions import both, header, put
 from .transfer import call_of_sizes, fence_past_window, window_of
 from .windows import fill_window
 
@@ -264,7 +263,7 @@ def test_reset_before_the_call_is_connected(bench: Bench) -> None:
 
 @purpose("PLP-RST-14", both_sides=True)
 def test_too_short_or_too_long(call: Call) -> None:
-    call.a.send_octets(unit(bytes((0x10, call.a.lcn, 0x1B))))
+    put(call.a, header(call.a, 0x1B))
     expect_reset(call, 38)
     call.a.send(ResetRequest(cause=0, diagnostic=0) / Raw(b"\0"))
     expect_reset(call, 39)

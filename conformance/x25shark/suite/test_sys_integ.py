@@ -31,7 +31,7 @@ from .language import (
 )
 from .many import ANYTHING, as_many, at_a_time, done, first_packet
 from .procedure_errors import expect_after
-from .reactions import both, header, put
+from .reactions import both, header, put, with_gfi
 
 CALLS = 50
 RECORDS = 6
@@ -147,8 +147,8 @@ def test_volume_arrives_as_sent(bench: Bench) -> None:
 def faults(side: Side) -> list[bytes]:
     """Malformed packets for a call that is up."""
     return [
-        bytes((0x00, side.lcn, 0x00)) + b"GFI 0",
-        bytes((0x30, side.lcn, 0x00)) + b"GFI 3",
+        with_gfi(side, 0x00, 0x00) + b"GFI 0",
+        with_gfi(side, 0x30, 0x00) + b"GFI 3",
         header(side, 0x2B),
         header(side, 0x13),
         header(side, 0x13) + bytes(8),

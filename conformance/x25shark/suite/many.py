@@ -118,17 +118,21 @@ def done(sides: list[Side]) -> None:
         side.phase = "idle"
         side.close()
     sides.clear()
-    called = [s for s in bench.sides if s.name == "B" and any(one is ANYTHING for one in s.allowed)]
-
-    def over() -> bool:
-        going_on = [s for s in called if not s.connection.closed and s.connection.end is None]
-        for side in going_on:
-            if side.phase == "being cleared":
-                side.send(ClearConfirmation())
-        return all(side.phase == "cleared" for side in going_on)
-
-    bench.loop.wait(over, bench.profile.times.reaction)
+    bench.loop.wait(
+        lambda: all(side.phase == "cleared" for side in confirmed_at_b(bench)),
+        bench.profile.times.reaction,
+    )
     tidy(bench)
+
+
+def confirmed_at_b(bench: Bench) -> list[Side]:
+    """What is open at B of the calls that are not judged; those being cleared are confirmed."""
+    called = [s for s in bench.sides if s.name == "B" and any(one is ANYTHING for one in s.allowed)]
+    going_on = [s for s in called if not s.connection.closed and s.connection.end is None]
+    for side in going_on:
+        if side.phase == "being cleared":
+            side.send(ClearConfirmation())
+    return going_on
 
 
 def hang_up(calls: list[Call]) -> None:
@@ -161,9 +165,15 @@ def first_packet(side: Side) -> Packet | None:
 
 
 def take_calls(bench: Bench) -> None:
-    """Whatever the router sends on the connections that it has opened by now is not judged."""
+    """Whatever the router sends on the connections that it has opened by now is not judged.
+
+    B confirms what is being cleared there, so that the router is done with it.
+    """
     while bench.two_sided and bench.is_called():
-        bench.accept().allow(ANYTHING)
+        side = bench.take_called()
+        if side is not None:
+            side.allow(ANYTHING)
+    confirmed_at_b(bench)
 
 
 def call_among_others(bench: Bench, note: str = "") -> Call:

@@ -171,6 +171,68 @@ def window_over_the_wrap(line: RawLine) -> None:
         more(line, f"01{control:02x}1fff00")
 
 
+def recovering(*frames: str, open_frames: int = 1, seconds: float = 0) -> Script:
+    """The router has polled for these I frames; then the frames, and a time."""
+
+    def script(line: RawLine) -> None:
+        up(line)
+        more(line, *ASKS[:open_frames])
+        line.lab.timers.advance(4)
+        more(line, *frames)
+        line.lab.timers.advance(seconds)
+
+    return script
+
+
+def without_link(*frames: str) -> Script:
+    return lambda line: more(line, *frames)
+
+
+def behind_thirteen_ones(line: RawLine) -> None:
+    line.framer.bits(*[1] * 13, 0)
+    line.framer.body(hdlc.with_fcs(b"\1\x3f"))
+    line.framer.flag()
+    line.framer.flag()
+    line.raw(line.framer.take())
+
+
+def every_second_octet_of_the_fcs(line: RawLine) -> None:
+    first = hdlc.with_fcs(b"\1\x3f")[2] ^ 4
+    for second in range(256):
+        line.whole(bytes((1, 0x3F, first, second)))
+
+
+def fcs_of_zeros(line: RawLine) -> None:
+    line.whole(b"\1\x3f\0\0")
+
+
+def every_fcs(line: RawLine) -> None:
+    for number in range(256):
+        line.frame(f"0111{number:02x}")
+
+
+def octet_by_octet(line: RawLine) -> None:
+    """As many frames as it takes for each place of an octet."""
+    for _ in range(8):
+        if line.octet_stuffed:
+            pieces = b"\x7e\x7d\x21\x7d\x1f" + hdlc.with_fcs(b"\1\x3f")[2:] + b"\x7e"
+        else:
+            line.framer.frames([hdlc.with_fcs(b"\1\x3f")])
+            line.framer.bits(0)
+            pieces = line.framer.take()
+        for octet in pieces:
+            line.raw(bytes((octet,)))
+
+
+def a_hundred_flags(line: RawLine) -> None:
+    line.raw(b"\x7e" * 100 + hdlc.frame_octets([hdlc.with_fcs(b"\1\x3f")]))
+
+
+def runt_with_fcs(line: RawLine) -> None:
+    up(line)
+    line.whole(hdlc.with_fcs(b"\1"))
+
+
 WITNESS: dict[str, Script] = {
     "BUG-HDLC-01": bad_fcs,
     "BUG-HDLC-02": plain,
@@ -182,6 +244,14 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-09": odd_bits,
     "BUG-HDLC-10": behind_an_abort,
     "BUG-HDLC-11": all_escaped,
+    "BUG-HDLC-12": behind_thirteen_ones,
+    "BUG-HDLC-13": every_second_octet_of_the_fcs,
+    "BUG-HDLC-14": fcs_of_zeros,
+    "BUG-HDLC-15": every_fcs,
+    "BUG-HDLC-16": octet_by_octet,
+    "BUG-HDLC-17": a_hundred_flags,
+    "BUG-HDLC-18": runt_with_fcs,
+    "BUG-HDLC-19": octet_by_octet,
     "BUG-SER-01": bad_fcs,
     "BUG-SER-02": runts,
     "BUG-SER-03": giant,
@@ -190,6 +260,7 @@ WITNESS: dict[str, Script] = {
     "BUG-SER-06": bad_fcs,
     "BUG-SER-07": collision_of_restarts,
     "BUG-SER-08": on_link("0397220008"),
+    "BUG-SER-09": bad_fcs,
     "BUG-LAPB-01": sabm_without_p,
     "BUG-LAPB-02": router_sets_up("0363"),
     "BUG-LAPB-03": router_sets_up("013f"),
@@ -227,6 +298,37 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-35": window_over_the_wrap,
     "BUG-LAPB-36": on_link(*ASKS[:2], "0365"),
     "BUG-LAPB-37": router_sets_up("0301"),
+    "BUG-LAPB-38": on_link(ASKS[1], "01361fff00"),
+    "BUG-LAPB-39": recovering("0131"),
+    "BUG-LAPB-40": on_link("0331"),
+    "BUG-LAPB-41": without_link("0143"),
+    "BUG-LAPB-42": on_link("0143"),
+    "BUG-LAPB-43": on_link("012f"),
+    "BUG-LAPB-44": on_link("01a5"),
+    "BUG-LAPB-45": on_link("03a1"),
+    "BUG-LAPB-46": recovering("03b1"),
+    "BUG-LAPB-47": on_link(ASKS[0], "0345", "0121"),
+    "BUG-LAPB-48": on_link(*ASKS, "012e1fff00", "012e1fff00"),
+    "BUG-LAPB-49": on_link("0125", ASKS[0]),
+    "BUG-LAPB-50": on_link("0325", ASKS[0], "0121"),
+    "BUG-LAPB-51": on_link("031f"),
+    "BUG-LAPB-52": without_link("0115"),
+    "BUG-LAPB-53": without_link("0311"),
+    "BUG-LAPB-54": on_link("03a1"),
+    "BUG-LAPB-55": on_link("01b1"),
+    "BUG-LAPB-56": on_link("010d", "0121", "0131"),
+    "BUG-LAPB-57": on_link(ASKS[1], "013f", "01021fff00"),
+    "BUG-LAPB-58": on_link("0325", "013f"),
+    "BUG-LAPB-59": recovering("013f"),
+    "BUG-LAPB-60": recovering("013f", seconds=30),
+    "BUG-LAPB-61": on_link(*ASKS, "0153", "013f"),
+    "BUG-LAPB-62": recovering("0331", open_frames=2),
+    "BUG-LAPB-63": recovering(ASKS[1]),
+    "BUG-LAPB-64": on_link(*ASKS, "0329"),
+    "BUG-LAPB-65": recovering(seconds=1),
+    "BUG-LAPB-66": on_link("010d", seconds=2),
+    "BUG-LAPB-67": recovering(seconds=40),
+    "BUG-LAPB-68": on_link("010d", seconds=40),
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {
@@ -253,9 +355,9 @@ def test_every_fault_of_a_line_has_a_script() -> None:
 
 
 #: Only a bit-synchronous line has bits that are no whole octets.
-OF_BITS = {"BUG-HDLC-09"}
+OF_BITS = {"BUG-HDLC-09", "BUG-HDLC-12", "BUG-HDLC-19"}
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
-OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11"}
+OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17"}
 
 
 @pytest.mark.parametrize(

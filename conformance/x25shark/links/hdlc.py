@@ -214,6 +214,14 @@ class Line:
         self._framer.frames(frames, shared_flags)
         self._send_bits()
 
+    def framed(self, frame: bytes) -> bytes:
+        """The octets of the line for a frame, flags included: who takes them sends them all."""
+        if self.framing == "octet":
+            return hdlc.frame_octets([frame])
+        self._framer.frames([frame])
+        self._framer.flag()
+        return self._framer.take()
+
     def send_part(self, octets: bytes, bits: int = 8) -> None:
         """A frame whose last octet has only so many bits (bit-synchronous lines)."""
         self._framer.flag()
@@ -244,6 +252,13 @@ class Line:
     def send_idle(self, octets: int) -> None:
         """Continuous 1s (bit-synchronous lines)."""
         self._framer.bits(*[1] * (8 * octets))
+        self._send_bits()
+
+    def send_behind_ones(self, ones: int, octets: bytes) -> None:
+        """So many 1s and a 0, then the octets of a frame without a flag in front (bit-synchronous
+        lines)."""
+        self._framer.bits(*[1] * ones, 0)
+        self._framer.body(octets)
         self._send_bits()
 
     def _send_bits(self) -> None:

@@ -293,6 +293,11 @@ class LineSide(Side):
         self._begin_sending()
         self.line.send_idle(octets)
 
+    def send_behind_ones(self, ones: int, octets: bytes) -> None:
+        """So many 1s and a 0, then the octets of a frame that no flag opens."""
+        self._begin_sending()
+        self.line.send_behind_ones(ones, octets)
+
     def send_octets(self, octets: bytes) -> None:
         """Octets of the line as they are."""
         self._begin_sending()

@@ -6,10 +6,12 @@ What makes a router send I frames is a Restart Request on a ready packet layer: 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from scapy_x25 import hdlc
 
+from ..judges.template import matches
 from ..links.hdlc import FrameUnit
 from .language import (
     Bench,
@@ -26,6 +28,11 @@ from .language import (
 )
 
 _RESTART = b"\xfb"
+# What is sent within this part of T1 behind the last time is early; the rest is for clocks, and
+# for a tester that is a little late.
+EARLY_FROM = 0.8
+EARLY = 0.1
+LOOK = 0.02
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
@@ -36,12 +43,16 @@ def ready(bench: Bench) -> tuple[LineSide, Packet]:
 
 
 def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
-    """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps."""
+    """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps.
+
+    A router may take its time to confirm (X.25 3.3.1): the first confirmation is waited for.
+    """
     line.by_hand = True
-    n_r = line.station.v_r
+    n_r, begin = line.station.v_r, line.connection.received_octets
     for _ in range(count):
         line.send(line.packet(restart, n_r=n_r))
         line.acknowledged()
+    line.wait_until(lambda: opened(line, n_r, begin) > 0, line.profile.t1 / 2)
     return n_r
 
 
@@ -92,10 +103,51 @@ def polls(line: LineSide) -> tuple[Packet, ...]:
     return (*commands, LapbI(p_f=1))
 
 
+def expect_poll(line: LineSide, note: str = "") -> None:
+    """The router polls at T1; what it has to say first may be a little late."""
+    line.expect(
+        *polls(line),
+        within=line.profile.t1 + line.bench.patience,
+        passing=(LapbI(p_f=0),),
+        note=note,
+    )
+
+
 def polled(line: LineSide, begin: int) -> bool:
     """Whether the router has sent a command with P=1 from there on, and so waits for F=1."""
     came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
     return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
+
+
+def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -> None:
+    """None of these comes before then, counted from the cursor; a moment (monotonic, seconds) at
+    which they are early even by a clock that runs a tenth too fast.
+
+    Looked at too late it says nothing, and is not judged.
+    """
+    begin = line.cursor
+    line.pause(earliest - time.monotonic())
+    if time.monotonic() > earliest + EARLY * line.profile.t1:
+        line.bench.remark("the tester was held up: T1 was not judged from below")
+        return
+    for template in templates:
+        line.expect_count(template, 0, 0, start=begin, note=note)
+
+
+def last_look(line: LineSide, *templates: Packet) -> float:
+    """Wait for one of these; the last moment (monotonic, seconds) at which none had come."""
+    begin = line.cursor
+    until = time.monotonic() + line.profile.t1 + line.bench.patience
+
+    def came() -> bool:
+        frames = [u.octets for u in line.line.log.received if u.offset >= begin and u.valid]
+        return any(matches(template, octets) for octets in frames for template in templates)
+
+    before = time.monotonic()
+    while not came() and time.monotonic() < until:
+        before = time.monotonic()
+        line.wait_until(came, LOOK)
+    return before
 
 
 def restarted(line: LineSide, begin: int = 0) -> bool:

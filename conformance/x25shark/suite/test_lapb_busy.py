@@ -16,6 +16,7 @@ from .language import (
     Packet,
     RestartConfirmation,
     not_in,
+    one_of,
     purpose,
 )
 from .links import all_again, polls, ready, respond, unacknowledged
@@ -58,13 +59,17 @@ def all_after(line: LineSide, n_r: int) -> None:
 @purpose("LAPB-BUSY-02")
 def test_rnr_acknowledges(bench: Bench) -> None:
     line, restart = ready(bench)
-    unacknowledged(line, restart, 2)
+    first = unacknowledged(line, restart, 2)
     line.skip()
-    begin = line.cursor
-    line.send(LapbRNR())
+    begin, n_r = line.cursor, line.station.v_r
+    line.send(LapbRNR(n_r=n_r))
+    line.by_hand = False
     line.send(LapbRR())
-    line.poll()
-    line.expect_count(LapbI(), 0, 0, start=begin, note="what RNR acknowledged is not sent again")
+    line.link_fence()
+    taken = one_of(*(number % 8 for number in range(first, first + (n_r - first) % 8)))
+    line.expect_count(
+        LapbI(n_s=taken), 0, 0, start=begin, note="what RNR acknowledged is not sent again"
+    )
     line.layer.expect_count(RestartConfirmation(), 2, 2)
 
 
@@ -119,3 +124,23 @@ def test_answered_polls_keep_the_link(bench: Bench) -> None:
         line.send(LapbRNR(n_r=n_r, p_f=1))
     all_after(line, n_r)
     demand.stop = line.cursor
+
+
+@purpose("LAPB-BUSY-09")
+def test_as_commands(bench: Bench) -> None:
+    """P=0: nobody is asked for an answer."""
+    line, restart = ready(bench)
+    line.by_hand = True
+    begin, n_r, command = line.cursor, line.station.v_r, line.command_address
+    line.send(LapbRNR(address=command, n_r=n_r))
+    for _ in range(WAITING):
+        line.send(line.packet(restart, n_r=n_r))
+        line.acknowledged()
+    line.send(LapbRNR(address=command, n_r=n_r, p_f=1))
+    line.expect(*line.answers())
+    line.expect_count(
+        LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
+    )
+    line.send(LapbRR(address=command, n_r=n_r))
+    all_again(line, n_r, WAITING)
+    line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)

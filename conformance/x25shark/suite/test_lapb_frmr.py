@@ -12,6 +12,7 @@ from .language import (
     LapbFRMR,
     LapbI,
     LapbREJ,
+    LapbRNR,
     LapbRR,
     LapbSABM,
     LapbUA,
@@ -21,7 +22,17 @@ from .language import (
     Side,
     purpose,
 )
-from .links import begin_again, link_was_reset, ready, send_control
+from .links import (
+    EARLY_FROM,
+    begin_again,
+    expect_poll,
+    last_look,
+    link_was_reset,
+    not_before,
+    ready,
+    send_control,
+    unacknowledged,
+)
 from .test_hdlc import giant
 
 
@@ -175,8 +186,11 @@ def test_frmr_is_repeated(bench: Bench) -> None:
     """At T1, N2 times at most, and then the link begins anew or is given up."""
     line, _, _ = rejected(bench)
     patience = line.profile.t1 + bench.patience
+    repeated = last_look(line, LapbFRMR())
     line.expect(LapbFRMR(), within=patience)
-    for _ in range(line.profile.n2):
+    not_before(line, repeated + EARLY_FROM * line.profile.t1, LapbFRMR(), note="before T1")
+    # N2 repetitions, of which one has come; the first FRMR may count as an attempt (2.4.8.4).
+    for _ in range(line.profile.n2 - 1):
         seen = line.expect(LapbFRMR(), LapbSABM(p_f=1), LapbDM(), within=patience)
         if not isinstance(seen, LapbFRMR):
             break
@@ -199,3 +213,63 @@ def test_information_in_sabm(bench: Bench) -> None:
     )
     line.allow(LapbFRMR())
     demand.stop = line.cursor
+
+
+@purpose("LAPB-FRMR-12")
+def test_what_is_rejected(bench: Bench) -> None:
+    """RNR and responses with an invalid N(R), and commands with P=1."""
+    line, _ = ready(bench)
+    command = {"address": line.command_address}
+    for kind, fields in (
+        (LapbRNR, command),
+        (LapbRR, command | {"p_f": 1}),
+        (LapbREJ, command | {"p_f": 1}),
+        (LapbRR, {}),
+        (LapbREJ, {}),
+        (LapbRNR, {}),
+    ):
+        line.by_hand = True
+        frame = kind(n_r=(line.station.v_r + 1) % 8, **fields)
+        control = line.octets_of(frame)[1]
+        line.send(frame)
+        line.expect(
+            LapbFRMR(rejected_control=control, c_r=int(not fields), w=0, x=0, y=0, z=1),
+            note="a command" if fields else "a response",
+        )
+        begin_again(line)
+
+
+@purpose("LAPB-FRMR-13")
+def test_supervisory_frames_in_frame_reject(bench: Bench) -> None:
+    """They change nothing: the next command with P=1 is answered by FRMR F=1."""
+    line, _, control = rejected(bench)
+    for kind in (LapbRR, LapbREJ, LapbRNR):
+        line.send(kind(), kind(address=line.command_address))
+    for kind in (LapbRR, LapbREJ, LapbRNR):
+        line.send(kind(address=line.command_address, p_f=1))
+        line.expect(LapbFRMR(p_f=1, rejected_control=control, z=1), passing=(LapbFRMR(p_f=0),))
+
+
+@purpose("LAPB-FRMR-14")
+def test_invalid_n_r_in_timer_recovery(bench: Bench) -> None:
+    """In the answer to the router's poll, and beside it."""
+    line, restart = ready(bench)
+    for final in (0, 1):
+        first = unacknowledged(line, restart, 1)
+        line.skip()
+        expect_poll(line)
+        line.send(LapbRR(n_r=(first + 3) % 8, p_f=final))
+        line.expect(LapbFRMR(z=1))
+        begin_again(line)
+
+
+@purpose("LAPB-FRMR-15")
+def test_n_r_runs_back(bench: Bench) -> None:
+    """RR, RNR, REJ and an I frame each acknowledge; the N(R) before it is invalid from then on."""
+    for kind in (LapbRR, LapbRNR, LapbREJ, LapbI):
+        line, restart = ready(bench)
+        first = unacknowledged(line, restart, 1)
+        line.send(line.packet(restart) if kind is LapbI else kind())
+        line.send(LapbRR(address=line.command_address, n_r=first))
+        line.expect(LapbFRMR(z=1, rejected_control=first << 5 | 1))
+        begin_again(line)

@@ -11,9 +11,12 @@ from .language import (
     Bench,
     Diagnostic,
     LapbDISC,
+    LapbDM,
     LapbI,
     LapbREJ,
+    LapbRNR,
     LapbRR,
+    LapbSABM,
     LapbUA,
     LineSide,
     Packet,
@@ -21,7 +24,7 @@ from .language import (
     RestartRequest,
     purpose,
 )
-from .links import beyond_the_window, opened, polled, ready, respond, unacknowledged
+from .links import begin_again, beyond_the_window, opened, polled, ready, respond, unacknowledged
 
 
 @purpose("LAPB-I-01")
@@ -120,16 +123,18 @@ def test_longest_frame(bench: Bench) -> None:
 
 @purpose("LAPB-I-07")
 def test_passed_up_once(bench: Bench) -> None:
+    """Each N(S) once, so that V(R) wraps as well."""
     line, restart = ready(bench)
-    number = line.station.v_s
-    line.send(line.packet(restart))
-    line.layer.expect(RestartConfirmation())
-    taken = line.station.v_s
-    line.poll(n_r=taken)
-    line.send_whole([line.frame_of(line.packet(restart, n_s=number))])
-    line.allow(LapbREJ(n_r=taken))
-    line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.answers(n_r=taken), passing=line.rejections(n_r=taken))
+    for _ in range(8):
+        number = line.station.v_s
+        line.send(line.packet(restart))
+        line.layer.expect(RestartConfirmation())
+        taken = line.station.v_s
+        line.poll(n_r=taken)
+        line.send_whole([line.frame_of(line.packet(restart, n_s=number))])
+        line.allow(*line.rejections(n_r=taken))
+        line.send(LapbRR(address=line.command_address, p_f=1))
+        line.expect(*line.answers(n_r=taken), passing=line.rejections(n_r=taken))
 
 
 @purpose("LAPB-I-08")
@@ -197,3 +202,21 @@ def test_k_at_the_wrap(bench: Bench) -> None:
         line.send(LapbRR(n_r=line.station.v_r))
         line.layer.expect_count(RestartConfirmation(), k + 1, k + 1)
         line.link_fence()
+
+
+@purpose("LAPB-I-12")
+def test_f_1_that_answers_nothing(bench: Bench) -> None:
+    """It is ignored, or the link is set up again; but it is no poll (X.25 2.4.6.3)."""
+    line, _ = ready(bench)
+    line.link_fence()
+    for kind in (LapbRR, LapbRNR, LapbREJ):
+        begin = line.cursor
+        line.send(kind(p_f=1), LapbRR())
+        line.send(LapbRR(address=line.command_address, p_f=1))
+        seen = line.expect(*line.answers(), LapbSABM(p_f=1), LapbDM())
+        if isinstance(seen, LapbSABM | LapbDM):
+            begin_again(line)
+            continue
+        line.link_fence()
+        for answer in line.answers():
+            line.expect_count(answer, 0, 2, start=begin, note="the answers to two polls")

@@ -22,7 +22,17 @@ from .language import (
     Side,
     purpose,
 )
-from .links import all_again, opened, out_of_sequence, polled, polls, ready, respond, unacknowledged
+from .links import (
+    all_again,
+    expect_poll,
+    opened,
+    out_of_sequence,
+    polled,
+    polls,
+    ready,
+    respond,
+    unacknowledged,
+)
 
 # Longer than T1, in T1.
 PAUSE = 1.5
@@ -100,7 +110,7 @@ def test_lost_acknowledgement(bench: Bench) -> None:
     line, restart = ready(bench)
     unacknowledged(line, restart, 1)
     line.skip()
-    line.expect(*polls(line), within=line.profile.t1 + bench.patience)
+    expect_poll(line)
     line.layer.allow(RestartConfirmation())
 
 
@@ -108,13 +118,12 @@ def test_lost_acknowledgement(bench: Bench) -> None:
 def test_answer_to_the_poll(bench: Bench) -> None:
     """With the old N(R) the frame is sent again, with the new one it is not."""
     line, restart = ready(bench)
-    patience = line.profile.t1 + bench.patience
     first = unacknowledged(line, restart, 1)
     line.skip()
-    line.expect(*polls(line), within=patience)
+    expect_poll(line)
     line.send(LapbRR(n_r=first, p_f=1))
     line.expect(LapbI(n_s=first))
-    line.expect(*polls(line), within=patience)
+    line.expect(*polls(line), within=line.profile.t1 + bench.patience)
     line.send(LapbRR(p_f=1))
     line.link_fence()
     line.expect_count(LapbI(), 0, 0)
@@ -127,14 +136,18 @@ def test_n2_attempts(bench: Bench) -> None:
     line, restart = ready(bench)
     unacknowledged(line, restart, 1)
     line.skip()
+    begin = line.cursor
     patience = line.profile.t1 + bench.patience
     given_up = LapbSABM(p_f=1), LapbDM()
     # N2 counts attempts in all (X.25 2.4.8.4): the frame itself may be the first of them.
     for number in range(1, line.profile.n2):
-        line.expect(*polls(line), within=patience, note=f"poll {number}")
-    last = line.expect(*polls(line), *given_up, within=patience)
+        expect_poll(line, f"poll {number}")
+    last = line.expect(*polls(line), *given_up, within=patience, passing=(LapbI(p_f=0),))
     if not isinstance(last, (LapbSABM, LapbDM)):
         line.expect(*given_up, within=patience, note="N2 polls")
+    # One more may have been sent at will, before T1.
+    for poll in polls(line):
+        line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
     line.allow(LapbSABM())
     line.layer.allow(RestartConfirmation())
 
@@ -146,6 +159,8 @@ def test_gap_with_p(bench: Bench) -> None:
     expected = line.station.v_s
     line.allow(LapbREJ(n_r=expected))
     line.expect(*line.answers(n_r=expected), passing=line.rejections())
+    out_of_sequence(line, restart, 2, p_f=1)
+    line.expect(*line.answers(n_r=expected), passing=line.rejections(), note="while REJ stands")
 
 
 @purpose("LAPB-REC-11")
@@ -221,12 +236,11 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
 def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
     """Timer recovery goes on: nothing is sent but the next poll, until F=1 comes."""
     line, restart = ready(bench)
-    patience = line.profile.t1 + bench.patience
     first = unacknowledged(line, restart, 1)
     line.skip()
-    line.expect(*polls(line), within=patience)
+    expect_poll(line)
     line.send(LapbRR(n_r=first, p_f=0))
-    line.expect(*polls(line), within=patience, note="RR F=0 is no answer")
+    line.expect(*polls(line), within=line.profile.t1 + bench.patience, note="RR F=0 is no answer")
     line.send(LapbRR(n_r=first, p_f=1))
     line.expect(LapbI(n_s=first), note="after F=1")
     line.by_hand = False

@@ -20,13 +20,14 @@ from .language import (
     LapbSABME,
     LapbUA,
     LineSide,
+    Packet,
     RestartRequest,
     Side,
     between,
     not_in,
     purpose,
 )
-from .links import link_was_reset
+from .links import begin_again, link_was_reset
 
 # A router that was refused, or gave up, tries again after a pause of its own.
 RETRY_SECONDS = 20.0
@@ -171,8 +172,14 @@ def test_commands_without_a_link(bench: Bench) -> None:
     line = bench.line()
     line.bring_down()
     command = line.command_address
-    for frame in (LapbRR(address=command, p_f=1), LapbI(p_f=1)):
+    supervisory = LapbRR, LapbRNR, LapbREJ
+    for frame in (*(kind(address=command, p_f=1) for kind in supervisory), LapbI(p_f=1)):
         _is_answered_by_dm(line, frame)
+    begin = line.cursor
+    for kind in supervisory:
+        line.send_whole([line.frame_of(kind(p_f=1))])
+    line.link_fence()
+    line.expect_count(LapbDM(p_f=1), 1, 1, start=begin, note="the fence's, none to a response")
     begin = line.cursor
     for frame in (LapbRR(address=command, p_f=0), LapbI(p_f=0)) * 3:
         line.send_whole([line.frame_of(frame)])
@@ -181,7 +188,7 @@ def test_commands_without_a_link(bench: Bench) -> None:
     line.expect_count(LapbDM(p_f=0), 0, 3, start=begin, note="no answer to a command with P=0")
 
 
-def _is_answered_by_dm(line: LineSide, frame: LapbRR | LapbI) -> None:
+def _is_answered_by_dm(line: LineSide, frame: Packet) -> None:
     """Sent again where it crossed with the router's wish for a link."""
     for _ in range(CROSSINGS):
         line.skip()
@@ -209,12 +216,15 @@ def test_sabm_resets_the_link(bench: Bench) -> None:
 
 @purpose("LAPB-SET-13")
 def test_dm_during_transfer(bench: Bench) -> None:
+    """With either F bit (X.25 2.4.6.4)."""
     line = bench.line()
-    line.bring_up()
-    line.by_hand = True
-    line.send(LapbDM(p_f=0), LapbRR(address=line.command_address, p_f=1))
-    line.expect(LapbSABM(p_f=1), LapbDM())
-    line.allow(LapbSABM(), LapbDM())
+    for final in (0, 1):
+        line.bring_up()
+        line.by_hand = True
+        line.send(LapbDM(p_f=final), LapbRR(address=line.command_address, p_f=1))
+        line.expect(LapbSABM(p_f=1), LapbDM())
+        line.allow(LapbSABM(), LapbDM())
+        begin_again(line)
 
 
 @purpose("LAPB-SET-14")

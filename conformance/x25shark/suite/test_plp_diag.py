@@ -62,8 +62,14 @@ def test_wrong_general_format(bench: Bench) -> None:
 
 @purpose("PLP-DIAG-03")
 def test_channel_that_is_not_assigned(bench: Bench) -> None:
+    """The next one, the last one, and one whose low octet is that of the call."""
     line, call = of_the_call(bench)
-    brings(bench, line, header(line, beyond(bench, line), RR), bench.diagnostic(36))
+    used = both(call)[0 if line is bench.lines.get("a") else 1].lcn
+    highest = line.profile.lcn[1]
+    alike = (used + high for high in (0x100, 0x800) if used + high > highest)
+    for lcn in (beyond(bench, line), 4095, *alike):
+        brings(bench, line, header(line, lcn, RR), bench.diagnostic(36))
+        brings(bench, line, header(line, lcn, DATA) + b"nobody's", bench.diagnostic(36))
     call.fence("the call goes on")
 
 

@@ -311,3 +311,15 @@ def test_calls_in_every_state(bench: Bench) -> None:
 def _cleared(far: Side) -> None:
     if far.expect(ClearIndication(), CLOSED) is not None:
         far.send(ClearConfirmation())
+
+
+@purpose("PLP-RSTRT-18")
+def test_restart_without_diagnostic(bench: Bench) -> None:
+    """Only a DTE may leave the octet out."""
+    lines = [line for line in bench.lines.values() if line.profile.role == "dce"]
+    bench.need(bool(lines), "a line on which the tester is the DTE")
+    line = bench.line(lines[0].name.lower())
+    line.bring_up()
+    for _ in range(2):
+        line.send(LapbI() / Raw(bytes((line.modulo_bits << 4, 0, 0xFB, line.restart_cause))))
+        line.layer.expect(RestartConfirmation())

@@ -231,3 +231,11 @@ def stuck_behind_a_confirmation(patch: Patch) -> None:
             original(interface, octets)
         else:
             interface.r = R.RESTART_SENT
+
+
+@fault("BUG-RSTRT-17", "a Restart without the diagnostic octet is too short to it")
+def restart_needs_a_diagnostic(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "format_error")
+    def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
+        short = kind == Type.RESTART and len(octets) == 4
+        return int(Diag.TOO_SHORT if short else original(interface, kind, octets))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the framing of a serial line that show where octets and bits lie as they seldom do."""
+
+from typing import Any
+
+from .. import hdlc
+from ..hdlc import BitFraming, OctetFraming, Received
+from ..line_counters import LineCounters
+from ..link import SerialLink
+from .registry import Patch, fault
+
+_MANY_FLAGS = 64
+
+
+@fault("BUG-HDLC-12", "counts ones modulo 7: thirteen of them and a zero are a flag")
+def ones_modulo_7(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "feed")
+    def feed(original: Any, framing: BitFraming, octets: bytes) -> list[Received]:
+        found: list[Received] = []
+        for octet in octets:
+            for place in range(8):
+                if octet >> place & 1:
+                    framing._ones = framing._ones % hdlc.ABORT_ONES + 1
+                    if framing._ones == hdlc.ABORT_ONES and framing._inside:
+                        framing.abort(found)
+                else:
+                    framing.zero(found)
+        return found
+
+
+@fault("BUG-HDLC-13", "looks at one half of the FCS register only")
+def half_a_register(patch: Patch) -> None:
+    patch.replace(
+        hdlc, "fcs_is_good", lambda octets: not (hdlc.register(octets) ^ hdlc.FCS_GOOD) & 0xFF
+    )
+
+
+@fault("BUG-HDLC-14", "an FCS of zeros counts as none")
+def no_fcs(patch: Patch) -> None:
+    @patch.wrap(hdlc, "fcs_is_good")
+    def fcs_is_good(original: Any, octets: bytes) -> bool:
+        return octets.endswith(b"\0\0") or original(octets)
+
+
+@fault("BUG-HDLC-15", "an FCS in which there is a flag or an escape is wrong to it")
+def stuffed_fcs(patch: Patch) -> None:
+    @patch.wrap(hdlc, "fcs_is_good")
+    def fcs_is_good(original: Any, octets: bytes) -> bool:
+        return not {hdlc.FLAG, hdlc.ESCAPE} & set(octets[-2:]) and original(octets)
+
+
+@fault("BUG-HDLC-16", "forgets an escape at the end of what it reads")
+def escape_at_the_end(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "feed")
+    def feed(original: Any, framing: OctetFraming, octets: bytes) -> list[Received]:
+        framing._escaped = False
+        found: list[Received] = original(framing, octets)
+        return found
+
+
+@fault("BUG-HDLC-17", "loses the frame behind 64 flags in a row")
+def tired_of_flags(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "flag")
+    def flag(original: Any, framing: OctetFraming, found: list[Received]) -> None:
+        state = vars(framing)
+        before = len(found)
+        state["flags"] = state.get("flags", 0) + 1
+        original(framing, found)
+        if len(found) > before:
+            if state["flags"] > _MANY_FLAGS:
+                found.pop()
+            state["flags"] = 0
+
+
+@fault("BUG-HDLC-18", "a runt of three octets whose FCS is right ends the link")
+def deadly_runt(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "bad")
+    def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
+        original(link, counter, octets)
+        if len(octets) == hdlc.SHORTEST - 1 and hdlc.fcs_is_good(octets):
+            link.lapb.disconnect()
+
+
+@fault("BUG-HDLC-19", "forgets a row of ones at the end of what it reads")
+def ones_at_the_end(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "feed")
+    def feed(original: Any, framing: BitFraming, octets: bytes) -> list[Received]:
+        if framing._ones >= 5:
+            framing._ones = 0
+        found: list[Received] = original(framing, octets)
+        return found
+
+
+@fault("BUG-SER-09", "invalid frames count as valid ones too")
+def bad_are_good(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "error")
+    def error(original: Any, counters: LineCounters, name: str) -> None:
+        original(counters, name)
+        counters.count("ifInUcastPkts")

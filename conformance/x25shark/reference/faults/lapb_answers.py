@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the LAPB station: what it answers, and what it takes an N(R) or an F bit for."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import lapb_frames
+from ..lapb import MODULO, Lapb, Phase
+from ..lapb_frames import Control, Frame
+from .registry import Patch, fault
+
+Which = Callable[[Lapb, Frame], bool]
+
+
+def polls_unanswered(patch: Patch, which: Which) -> None:
+    """The P bit of these commands goes unnoticed."""
+
+    @patch.wrap(Lapb, "on_numbered")
+    def on_numbered(original: Any, station: Lapb, frame: Frame) -> None:
+        polls = frame.command and frame.p_f
+        original(station, frame._replace(p_f=False) if polls and which(station, frame) else frame)
+
+
+def invalid_n_r_passes(patch: Patch, which: Which) -> None:
+    """An invalid N(R) of these frames says nothing, and is not rejected."""
+
+    @patch.wrap(Lapb, "on_numbered")
+    def on_numbered(original: Any, station: Lapb, frame: Frame) -> None:
+        if not station.n_r_is_valid(frame.n_r) and which(station, frame):
+            frame = frame._replace(n_r=station.v_a)
+        original(station, frame)
+
+
+def taken_for(patch: Patch, which: Which, kind: int) -> None:
+    """These supervisory frames do what frames of another kind do."""
+
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        original(station, frame._replace(kind=kind) if which(station, frame) else frame)
+
+
+def field_changed(patch: Patch, change: Callable[[bytes], bytes]) -> None:
+    """The information field of FRMR."""
+
+    @patch.wrap(lapb_frames, "rejection")
+    def rejection(original: Any, *arguments: Any) -> bytes:
+        return change(original(*arguments))
+
+
+@fault("BUG-LAPB-38", "does not answer P=1 of I frames out of sequence while REJ stands")
+def no_answer_behind_rej(patch: Patch) -> None:
+    polls_unanswered(patch, lambda s, f: f.kind == Control.I and s.rejecting and f.n_s != s.v_r)
+
+
+@fault("BUG-LAPB-39", "does not answer polls while it waits for the answer to its own")
+def no_answer_while_polling(patch: Patch) -> None:
+    polls_unanswered(patch, lambda s, f: s.polling)
+
+
+@fault("BUG-LAPB-40", "answers F=1 as if it were P=1")
+def f_answered(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        polled = station.polling
+        original(station, frame)
+        if frame.p_f and not frame.command and not polled:
+            station.answer_poll()
+
+
+@fault("BUG-LAPB-41", "DM has F=1 always")
+def final_dm(patch: Patch) -> None:
+    @patch.wrap(Lapb, "respond")
+    def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
+        original(station, kind, f or kind == Control.DM, field)
+
+
+@fault("BUG-LAPB-42", "ignores DISC with P=0")
+def disc_without_p(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_disc")
+    def on_disc(original: Any, station: Lapb, p_f: bool) -> None:
+        if p_f:
+            original(station, p_f)
+
+
+@fault("BUG-LAPB-43", "resets a link by SABM P=0 without an answer")
+def sabm_without_ua(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_sabm")
+    def on_sabm(original: Any, station: Lapb, p_f: bool) -> None:
+        if station.phase is Phase.TRANSFER and not p_f:
+            station.transfer()
+        else:
+            original(station, p_f)
+
+
+@fault("BUG-LAPB-44", "does not check the N(R) of RNR")
+def any_n_r_of_rnr(patch: Patch) -> None:
+    invalid_n_r_passes(patch, lambda s, f: f.kind == Control.RNR)
+
+
+@fault("BUG-LAPB-45", "does not check the N(R) of responses")
+def any_n_r_of_responses(patch: Patch) -> None:
+    invalid_n_r_passes(patch, lambda s, f: not f.command)
+
+
+@fault("BUG-LAPB-46", "does not check N(R) during timer recovery")
+def any_n_r_in_recovery(patch: Patch) -> None:
+    invalid_n_r_passes(patch, lambda s, f: s.polling)
+
+
+@fault("BUG-LAPB-47", "the N(R) of RNR acknowledges nothing")
+def rnr_acknowledges_nothing(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        rnr = frame.kind == Control.RNR
+        original(station, frame._replace(n_r=station.v_a) if rnr else frame)
+
+
+@fault("BUG-LAPB-48", "takes N(S)=7 for the next where V(R) is 0")
+def duplicate_at_the_wrap(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_information")
+    def on_information(original: Any, station: Lapb, frame: Frame) -> None:
+        last = station.v_r == 0 and frame.n_s == MODULO - 1
+        original(station, frame._replace(n_s=0) if last else frame)
+
+
+@fault("BUG-LAPB-49", "RNR as a command does not stop it")
+def busy_by_response_only(patch: Patch) -> None:
+    taken_for(
+        patch,
+        lambda s, f: f.kind == Control.RNR and f.command and not s.peer_busy,
+        Control.RR,
+    )
+
+
+@fault("BUG-LAPB-50", "RR as a command does not end a busy condition")
+def ready_by_response_only(patch: Patch) -> None:
+    taken_for(patch, lambda s, f: f.kind == Control.RR and f.command and s.peer_busy, Control.RNR)
+
+
+@fault("BUG-LAPB-51", "ignores DM F=1 during information transfer")
+def final_dm_ignored(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_dm")
+    def on_dm(original: Any, station: Lapb, p_f: bool) -> None:
+        if station.phase is not Phase.TRANSFER or not p_f:
+            original(station, p_f)
+
+
+def unheard_without_link(patch: Patch, which: Which) -> None:
+    @patch.wrap(Lapb, "out_of_phase")
+    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
+        if station.phase is not Phase.DISCONNECTED or not which(station, frame):
+            original(station, frame)
+
+
+@fault("BUG-LAPB-52", "does not answer RNR and REJ with P=1 while there is no link")
+def rnr_and_rej_without_link(patch: Patch) -> None:
+    unheard_without_link(patch, lambda s, f: f.kind in (Control.RNR, Control.REJ))
+
+
+@fault("BUG-LAPB-53", "answers responses with F=1 by DM while there is no link")
+def responses_without_link(patch: Patch) -> None:
+    @patch.wrap(Lapb, "out_of_phase")
+    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
+        without = station.phase is Phase.DISCONNECTED
+        original(station, frame._replace(command=True) if without else frame)
+
+
+@fault("BUG-LAPB-54", "C/R of FRMR is 0 for a response too")
+def never_a_response(patch: Patch) -> None:
+    field_changed(patch, lambda field: bytes((field[0], field[1] & ~0x10, field[2])))
+
+
+@fault("BUG-LAPB-55", "FRMR repeats the rejected control field without its P bit")
+def rejected_without_p(patch: Patch) -> None:
+    field_changed(patch, lambda field: bytes((field[0] & ~0x10,)) + field[1:])
+
+
+@fault("BUG-LAPB-56", "a supervisory frame ends the frame reject condition")
+def any_frame_ends_rejection(patch: Patch) -> None:
+    @patch.wrap(Lapb, "out_of_phase")
+    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
+        if station.phase is Phase.REJECT and frame.kind in lapb_frames.SUPERVISORY:
+            station.stop_timers()
+            station.enter(Phase.TRANSFER)
+        else:
+            original(station, frame)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the LAPB station: what outlives a link, T1, N2, and timer recovery."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ..lapb import MODULO, Lapb, Phase
+from ..lapb_frames import Control, Frame
+from .registry import Patch, fault
+
+
+def outlives(patch: Patch, name: str) -> None:
+    """A new link does not begin with its own value of this."""
+
+    @patch.wrap(Lapb, "forget")
+    def forget(original: Any, station: Lapb) -> None:
+        kept = vars(station).get(name)
+        original(station)
+        if kept is not None:
+            setattr(station, name, kept)
+
+
+def t1_is(patch: Patch, part: Callable[[Lapb], float]) -> None:
+    """T1 runs for this part of its time."""
+
+    @patch.wrap(Lapb, "start")
+    def start(original: Any, station: Lapb, name: str, seconds: float, expired: Any) -> None:
+        original(station, name, seconds * part(station) if name == "T1" else seconds, expired)
+
+
+def attempts_too_many(patch: Patch, phase: Phase) -> None:
+    """N2 is two more than it should be."""
+
+    @patch.wrap(Lapb, "t1_expired")
+    def t1_expired(original: Any, station: Lapb) -> None:
+        right = station.parameters
+        if station.phase is phase:
+            station.parameters = replace(right, n2=right.n2 + 2)
+        original(station)
+        station.parameters = right
+
+
+@fault("BUG-LAPB-57", "a REJ condition outlives its link")
+def old_rej(patch: Patch) -> None:
+    outlives(patch, "rejecting")
+
+
+@fault("BUG-LAPB-58", "the busy condition of the other station outlives its link")
+def old_busy(patch: Patch) -> None:
+    outlives(patch, "peer_busy")
+
+
+@fault("BUG-LAPB-59", "timer recovery outlives its link")
+def old_recovery(patch: Patch) -> None:
+    outlives(patch, "polling")
+
+
+@fault("BUG-LAPB-60", "the number of attempts outlives its link")
+def old_attempts(patch: Patch) -> None:
+    outlives(patch, "attempts")
+
+
+@fault("BUG-LAPB-61", "what waits when a link is disconnected goes out on the next")
+def old_packets(patch: Patch) -> None:
+    @patch.wrap(Lapb, "end_link")
+    def end_link(original: Any, station: Lapb) -> None:
+        vars(station)["kept"] = [*station.open, *station.waiting]
+        original(station)
+
+    @patch.wrap(Lapb, "transfer")
+    def transfer(original: Any, station: Lapb) -> None:
+        original(station)
+        station.waiting.extend(vars(station).pop("kept", ()))
+        station.pump()
+
+
+@fault("BUG-LAPB-62", "timer recovery repeats the oldest frame only")
+def only_the_oldest(patch: Patch) -> None:
+    @patch.wrap(Lapb, "poll_answered")
+    def poll_answered(original: Any, station: Lapb, n_r: int) -> None:
+        original(station, n_r)
+        if station.open:
+            station.emit_information(station.v_a, station.open[0])
+            station.v_s = (station.v_a + len(station.open)) % MODULO
+
+
+@fault("BUG-LAPB-63", "takes no I frames during timer recovery")
+def deaf_in_recovery(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_information")
+    def on_information(original: Any, station: Lapb, frame: Frame) -> None:
+        if station.polling:
+            station.take_n_r(frame.n_r)
+        else:
+            original(station, frame)
+
+
+@fault("BUG-LAPB-64", "has as many I frames open behind a REJ as the modulus allows")
+def no_window_behind_rej(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        vars(station)["behind_rej"] = frame.kind == Control.REJ
+        original(station, frame)
+
+    @patch.wrap(Lapb, "window_open")
+    def window_open(original: Any, station: Lapb) -> bool:
+        wide = vars(station).get("behind_rej", False) and len(station.open) < MODULO - 1
+        return wide or original(station)
+
+
+@fault("BUG-LAPB-65", "polls again after half of T1")
+def hasty_polls(patch: Patch) -> None:
+    t1_is(patch, lambda station: 0.5 if station.polling else 1)
+
+
+@fault("BUG-LAPB-66", "repeats FRMR after half of T1")
+def hasty_rejections(patch: Patch) -> None:
+    t1_is(patch, lambda station: 0.5 if station.phase is Phase.REJECT else 1)
+
+
+@fault("BUG-LAPB-67", "polls N2 + 2 times")
+def polls_too_many(patch: Patch) -> None:
+    attempts_too_many(patch, Phase.TRANSFER)
+
+
+@fault("BUG-LAPB-68", "sends FRMR N2 + 2 times")
+def rejections_too_many(patch: Patch) -> None:
+    attempts_too_many(patch, Phase.REJECT)

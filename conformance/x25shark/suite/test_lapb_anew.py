@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LAPB: a new link, and what the one before must not leave to it (X.25 2.4.3, 2.4.4, 2.4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .language import (
+    ASKING_FOR_A_LINK,
+    Bench,
+    LapbDISC,
+    LapbDM,
+    LapbI,
+    LapbREJ,
+    LapbRNR,
+    LapbSABM,
+    LapbUA,
+    LineSide,
+    Packet,
+    RestartConfirmation,
+    purpose,
+)
+from .links import expect_poll, link_was_reset, out_of_sequence, ready, unacknowledged
+
+
+def a_rej_condition(line: LineSide, restart: Packet) -> None:
+    out_of_sequence(line, restart, 1)
+    line.by_hand = True
+    with line.bench.preamble():
+        line.expect(LapbREJ(n_r=line.station.v_s))
+
+
+def a_busy_tester(line: LineSide, _restart: Packet) -> None:
+    line.send(LapbRNR())
+
+
+def timer_recovery(line: LineSide, restart: Packet) -> None:
+    unacknowledged(line, restart, 1)
+    with line.bench.preamble():
+        expect_poll(line)
+
+
+CONDITIONS: tuple[Callable[[LineSide, Packet], None], ...] = (
+    a_rej_condition,
+    a_busy_tester,
+    timer_recovery,
+)
+
+LATE = 3
+
+
+@purpose("LAPB-SET-20")
+def test_conditions_end_with_their_link(bench: Bench) -> None:
+    """By SABM alone, and by DISC and SABM: a first frame that is missing brings REJ, and the
+    router sends I frames."""
+    line, restart = ready(bench)
+    line.layer.allow(RestartConfirmation())
+    for disconnected in (False, True):
+        for bring_about in CONDITIONS:
+            bring_about(line, restart)
+            note = "a new link behind " + bring_about.__name__.replace("_", " ")
+            anew(line, disconnected)
+            begin = line.cursor
+            out_of_sequence(line, restart, 1)
+            line.expect(LapbREJ(n_r=0), note=f"{note}: its first frame is missing")
+            line.send(line.packet(restart, n_s=0))
+            line.expect_count(LapbI(), 1, start=begin, note=f"{note}: I frames of the router")
+            line.by_hand = False
+            line.bring_down()
+            line.bring_up()
+
+
+def anew(line: LineSide, disconnected: bool) -> None:
+    """A new link, by hand."""
+    line.by_hand = True
+    link_was_reset(line)
+    if disconnected:
+        line.send(LapbDISC(p_f=1))
+        line.expect(LapbUA(p_f=1), passing=line.rejections())
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1), passing=(*ASKING_FOR_A_LINK, *line.rejections()))
+
+
+@purpose("LAPB-SET-21")
+def test_the_queue_ends_with_its_link(bench: Bench) -> None:
+    """More answers than the window takes; then DISC, a new link, and its restart.
+
+    Those beyond the window may not have been due yet (X.25 3.3.1).
+    """
+    line, restart = ready(bench)
+    unacknowledged(line, restart, line.profile.k + LATE)
+    line.layer.allow(RestartConfirmation())
+    anew(line, disconnected=True)
+    line.by_hand = False
+    begin = line.cursor
+    line.layer.wait_until(lambda: line.station.v_r > 0)
+    line.link_fence()
+    line.layer.expect_count(
+        RestartConfirmation(), 0, LATE, start=begin, note="packets of the link before"
+    )
+
+
+@purpose("LAPB-SET-22")
+def test_commands_without_p(bench: Bench) -> None:
+    """DISC with a link and without one, SABM without a link and with one: F=0, and their work is
+    done."""
+    line, restart = ready(bench)
+    line.by_hand = True
+    link_was_reset(line)
+    line.send(LapbDISC(p_f=0))
+    line.expect(LapbUA(p_f=0))
+    line.send(LapbDISC(p_f=0))
+    line.expect(LapbDM(p_f=0), LapbUA(p_f=0), passing=(LapbSABM(),), note="without a link")
+    for _ in range(2):
+        line.send(LapbSABM(p_f=0))
+        line.expect(LapbUA(p_f=0), passing=ASKING_FOR_A_LINK)
+        line.send(line.packet(restart, n_s=0, n_r=0))
+        line.poll(n_r=1)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LAPB: recovery by T1, and by REJ once more (X.25 2.4.5.6, 2.4.5.9, 2.4.8.1, 2.4.8.4)."""
+
+from __future__ import annotations
+
+from .language import (
+    Bench,
+    LapbDM,
+    LapbI,
+    LapbREJ,
+    LapbRR,
+    LapbSABM,
+    LapbUA,
+    LineSide,
+    RestartConfirmation,
+    purpose,
+)
+from .links import (
+    EARLY_FROM,
+    all_again,
+    beyond_the_window,
+    expect_poll,
+    last_look,
+    link_was_reset,
+    not_before,
+    opened,
+    polls,
+    ready,
+    respond,
+    unacknowledged,
+)
+
+OPEN = 3
+
+
+@purpose("LAPB-REC-15")
+def test_in_timer_recovery(bench: Bench) -> None:
+    """A poll of the tester, and an I frame; then F=1 with the old N(R)."""
+    line, restart = ready(bench)
+    first = unacknowledged(line, restart, OPEN)
+    line.skip()
+    expect_poll(line)
+    line.send(LapbRR(address=line.command_address, n_r=first, p_f=1))
+    line.expect(*line.answers(), passing=polls(line), note="polls cross")
+    line.send(line.packet(restart, n_r=first))
+    line.acknowledged(passing=polls(line), note="an I frame during timer recovery")
+    respond(line, LapbRR, first)
+    all_again(line, first, OPEN + 1)
+    line.layer.expect_count(RestartConfirmation(), OPEN + 1, OPEN + 1)
+
+
+@purpose("LAPB-REC-16")
+def test_attempts_begin_anew(bench: Bench) -> None:
+    """All polls but the last, then SABM; then as many again for the first I frame of that link."""
+    line, restart = ready(bench)
+    line.layer.allow(RestartConfirmation())
+    unacknowledged(line, restart, 1)
+    line.skip()
+    polled_in_vain(line)
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1), passing=(*polls(line), LapbI()))
+    link_was_reset(line)
+    line.send(line.packet(restart, n_r=0))
+    polled_in_vain(line)
+    line.allow(*polls(line), LapbSABM(), LapbDM())
+
+
+def polled_in_vain(line: LineSide) -> None:
+    """One poll fewer than N2: the frame itself may be the first attempt (X.25 2.4.8.4)."""
+    for number in range(1, line.profile.n2):
+        expect_poll(line, f"poll {number}")
+
+
+@purpose("LAPB-REC-17")
+def test_rej_once_more(bench: Bench) -> None:
+    """Twice about the same frame, with more that waits than the window takes."""
+    line, restart = ready(bench)
+    begin = line.cursor
+    first = unacknowledged(line, restart, line.profile.k + 2)
+    window = opened(line, first, begin)
+    line.skip()
+    for _ in range(2):
+        again = line.cursor
+        respond(line, LapbREJ, first)
+        for number in range(window):
+            line.expect(LapbI(n_s=(first + number) % 8))
+        line.send(LapbRR(address=line.command_address, n_r=first, p_f=1))
+        line.expect(*line.answers())
+        line.expect_count(beyond_the_window(line, first), 0, 0, start=again, note="more than k")
+    line.by_hand = False
+    line.send(LapbRR(n_r=line.station.v_r))
+    line.layer.expect_count(RestartConfirmation(), line.profile.k + 2, line.profile.k + 2)
+
+
+@purpose("LAPB-REC-18")
+def test_one_poll_each_t1(bench: Bench) -> None:
+    line, restart = ready(bench)
+    first = unacknowledged(line, restart, 1)
+    line.skip()
+    asked = last_look(line, *polls(line))
+    expect_poll(line)
+    not_before(line, asked + EARLY_FROM * line.profile.t1, *polls(line), note="before T1")
+    respond(line, LapbRR, first + 1)
+    line.layer.allow(RestartConfirmation())

@@ -16,7 +16,7 @@ from x25shark.catalogue import Purpose
 from x25shark.evidence import pcapng as blocks
 from x25shark.evidence.frames import segment
 from x25shark.evidence.pcapng import CaptureFormatError
-from x25shark.evidence.slicer import BEGIN, END, MARKER_PORT, PROBE, Frame, Slice, Slicer, marker
+from x25shark.evidence.slicer import BEGIN, END, PROBE, Frame, Slice, Slicer, marker
 from x25shark.judges.evidence import EvidenceJudge
 from x25shark.judges.expectation import Next
 from x25shark.judges.gaps import KnownGaps
@@ -29,16 +29,16 @@ from x25shark.verdicts import Verdict
 
 from .conftest import FROM_ROUTER, Exchange
 
-RUN = bytes(range(16))
+KEY = bytes(range(32))
 PURPOSE = Purpose("PLP-CALL-01", "a call", "X.25 5.2", ("T1",), ())
 ACCEPTED = bytes.fromhex("10010f")
 CLEARED = bytes.fromhex("1001130105")
 
 
-def marking(kind: int, number: int, run: bytes = RUN) -> bytes:
+def marking(kind: int, number: int, key: bytes = KEY) -> bytes:
     """An Ethernet frame with a marker."""
-    payload = marker(run, kind, number)
-    udp = struct.pack(">HHHH", 5555, MARKER_PORT, 8 + len(payload), 0) + payload
+    payload = marker(key, kind, number)
+    udp = struct.pack(">HHHH", 5555, 51998, 8 + len(payload), 0) + payload
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, *[b"\x7f\0\0\1"] * 2)
     return bytes(12) + b"\x08\0" + ip + udp
 
@@ -52,7 +52,7 @@ def conversation(port: int, *payloads: bytes, close: bool = True) -> list[bytes]
 
 def sliced(frames: list[bytes]) -> tuple[dict[int, Slice], Slicer]:
     done: dict[int, Slice] = {}
-    slicer = Slicer(RUN, lambda s: done.update({s.number: s}))
+    slicer = Slicer(KEY, lambda s: done.update({s.number: s}))
     for block in blocks.read_blocks(io.BytesIO(pcapng(frames))):
         slicer.take(block)
     slicer.finish()
@@ -110,7 +110,7 @@ def test_ports_used_again_belong_to_the_later_case() -> None:
 
 
 def test_markers_of_another_run_and_probes_open_nothing() -> None:
-    frames = [marking(BEGIN, 1, run=bytes(16)), marking(PROBE, 9), *conversation(4001, b"x")]
+    frames = [marking(BEGIN, 1, key=bytes(32)), marking(PROBE, 9), *conversation(4001, b"x")]
     done, slicer = sliced(frames)
     assert done == {}
     assert slicer.last_probe == 9

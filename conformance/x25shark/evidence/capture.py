@@ -20,13 +20,19 @@ from collections.abc import Sequence
 from ..interrupts import interrupts
 from ..patience import Patience, computed
 from . import pcapng
-from .slicer import BEGIN, END, MARKER_PORT, PROBE, Slicer, marker
+from .slicer import BEGIN, END, PROBE, Slicer, marker
 
 _BUFFER_MIB = 32
 
 
 class CaptureError(Exception):
     """No capture, or not a whole one; the message says why and what to do."""
+
+
+def _datagrams() -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", 0))
+    return sock
 
 
 class Capture:
@@ -38,13 +44,13 @@ class Capture:
 
     def __init__(
         self,
-        run: bytes,
+        key: bytes,
         slicer: Slicer,
         interface: str,
         ports: Sequence[int],
         prefix: Sequence[str] = (),
     ) -> None:
-        self._run = run
+        self._key = key
         self._slicer = slicer
         self._interface = interface
         self._ports = ports
@@ -52,9 +58,14 @@ class Capture:
         self._process: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
         self._seen = threading.Condition()
-        self._marker_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        # Somebody has to own the port, or each marker is answered by an ICMP error.
-        self._marker_sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        # Somebody has to own the port, or each marker is answered by an ICMP error. Both are of
+        # this run alone: on a port that is known others could listen as well, and learn and forge.
+        self._marker_socket = _datagrams()
+        self._marker_sink = _datagrams()
+        self._marker_socket.connect(self._marker_sink.getsockname())
+        self._marker_sink.connect(self._marker_socket.getsockname())
+        ends = self._marker_socket.getsockname(), self._marker_sink.getsockname()
+        slicer.marker_ends = ends
         self._probe = 0
         self._stopping = False
         # Seconds of processor time that dumpcap took; known when it has ended.
@@ -68,12 +79,10 @@ class Capture:
             raise CaptureError(
                 "dumpcap is not installed. On Debian and Ubuntu: sudo apt-get install tshark"
             )
-        with contextlib.suppress(OSError):
-            self._marker_sink.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._marker_sink.bind(("127.0.0.1", MARKER_PORT))
+        port = self._marker_sink.getsockname()[1]
         tcp = " or ".join(f"tcp port {port}" for port in self._ports)
         command = [*self._prefix, program, "-q", "-i", self._interface, "-B", str(_BUFFER_MIB)]
-        command += ["-f", f"{tcp} or udp port {MARKER_PORT}", "-w", "-"]
+        command += ["-f", f"{tcp} or udp port {port}", "-w", "-"]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -133,7 +142,9 @@ class Capture:
                 self.failure = self.failure or f"dumpcap ended with status {status}"
 
     def _send(self, kind: int, number: int) -> None:
-        self._marker_socket.sendto(marker(self._run, kind, number), ("127.0.0.1", MARKER_PORT))
+        # Nobody reads them there: full is as good as read.
+        with contextlib.suppress(OSError):
+            self._marker_socket.send(marker(self._key, kind, number))
 
     def begin(self, number: int) -> None:
         """Mark the begin of a case. Nobody waits for it."""

@@ -29,8 +29,8 @@ _BUFFER = 1 << 20
 class LineTap:
     """The tap of one line. sock: the line, for the tester; state: how the router's end is."""
 
-    def __init__(self, run: bytes, stream: LineStream, framing: str) -> None:
-        self._run = run
+    def __init__(self, key: bytes, stream: LineStream, framing: str) -> None:
+        self._key = key
         self._stream = stream
         self._framing = framing
         self._process: subprocess.Popen[bytes] | None = None
@@ -135,7 +135,7 @@ class LineTap:
         self._mark(END, number)
 
     def _mark(self, kind: int, number: int) -> None:
-        self._wanted = marker(self._run, kind, number)
+        self._wanted = marker(self._key, kind, number)
         self._order(marker=self._wanted.hex())
 
     def go_on(self) -> None:

@@ -12,6 +12,8 @@ damaged frame is a stray: a router may set up its link at any time.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import struct
 import threading
 from collections.abc import Callable
@@ -20,9 +22,9 @@ from dataclasses import dataclass, field
 from . import pcapng
 from .frames import ACK, FIN, RST, SYN, Segment, segment
 
-MARKER_PORT = 51998
-_MARKER = struct.Struct("!8s16sBI")
+_MARKER = struct.Struct("!8sBI16s")
 _MAGIC = b"x25shark"
+_DIGEST = 16
 BEGIN, END, PROBE = 1, 2, 3
 # LINKTYPE_USER0: frames of a line; the other interface of a tap carries the markers.
 LINK_FRAMES = 147
@@ -41,17 +43,22 @@ MOST_WAITING = 24 << 20
 MOST_COPIED = 1 << 20
 
 
-def marker(run: bytes, kind: int, number: int) -> bytes:
-    """The payload of a marker: magic (8), run (16), kind (1), number of the case (4)."""
-    return _MARKER.pack(_MAGIC, run, kind, number)
+def marker(key: bytes, kind: int, number: int) -> bytes:
+    """The payload of a marker: magic (8), kind (1), number of the case (4), digest (16).
+
+    The digest is of all before it under the key of the run, which nobody else has.
+    """
+    body = _MARKER.pack(_MAGIC, kind, number, b"")[:-_DIGEST]
+    return body + hashlib.blake2s(body, key=key, digest_size=_DIGEST).digest()
 
 
-def read_marker(payload: bytes, run: bytes) -> tuple[int, int]:
+def read_marker(payload: bytes, key: bytes) -> tuple[int, int]:
     """Kind and number of a marker of this run; kind 0: it is none."""
-    if len(payload) != _MARKER.size:
+    if len(payload) != _MARKER.size or not payload.startswith(_MAGIC):
         return 0, 0
-    magic, of_run, kind, number = _MARKER.unpack(payload)
-    return (kind, number) if magic == _MAGIC and of_run == run else (0, 0)
+    _, kind, number, _ = _MARKER.unpack(payload)
+    genuine = hmac.compare_digest(payload, marker(key, kind, number))
+    return (kind, number) if genuine else (0, 0)
 
 
 @dataclass
@@ -111,14 +118,18 @@ class Slice:
 class Slicer:
     """Takes the blocks of the capture streams, one by one, and fills the slices.
 
-    on_complete is called with each slice that is certain not to grow any more. network: whether
-    there is a stream of dumpcap (a router may have serial lines only).
+    key: of the markers. on_complete is called with each slice that is certain not to grow any more.
+    network: whether there is a stream of dumpcap (a router may have serial lines only).
     """
 
     def __init__(
-        self, run: bytes, on_complete: Callable[[Slice], None], *, network: bool = True
+        self, key: bytes, on_complete: Callable[[Slice], None], *, network: bool = True
     ) -> None:
-        self.run = run
+        self.key = key
+        # Between which ends markers go; nobody else has these ports.
+        self.marker_ends: tuple[tuple[str, int], tuple[str, int]] | None = None
+        # Connections that are not the router's.
+        self._strange: set[frozenset[tuple[str, int]]] = set()
         self._on_complete = on_complete
         self._head: list[pcapng.Block] = []
         self._interfaces: list[pcapng.Interface] = []
@@ -165,11 +176,11 @@ class Slicer:
             return
         if found.flags >= 0:
             self._tcp(Frame(block, stamp / where.per_second, found, NETWORK))
-        elif found.destination[1] == MARKER_PORT:
+        elif self.marker_ends in (None, (found.source, found.destination)):
             self._marker(found.payload)
 
     def _marker(self, payload: bytes) -> None:
-        kind, number = read_marker(payload, self.run)
+        kind, number = read_marker(payload, self.key)
         if kind == PROBE:
             self.last_probe = max(self.last_probe, number)
         elif kind == BEGIN:
@@ -212,6 +223,8 @@ class Slicer:
     def _tcp(self, frame: Frame) -> None:
         found = frame.segment
         key = frozenset((found.source, found.destination))
+        if key in self._strange:
+            return
         if found.flags & SYN and not found.flags & ACK:
             if self._current is None:
                 self._owner.pop(key, None)
@@ -237,6 +250,20 @@ class Slicer:
         if owner.octets > MOST_COPIED:
             frame.segment = frame.segment._replace(payload=b"")
         owner.frames.append(frame)
+
+    def disown(self, one: tuple[str, int], other: tuple[str, int]) -> None:
+        """The connection between these ends is not the router's: no frame of it is evidence."""
+        with self._lock:
+            key = frozenset((one, other))
+            self._strange.add(key)
+            owner = self._owner.pop(key, None)
+            if owner is not None:
+                owner.connections.pop(key, None)
+                owner.frames = [
+                    f
+                    for f in owner.frames
+                    if frozenset((f.segment.source, f.segment.destination)) != key
+                ]
 
     def stray(self, found: Segment, what: str) -> None:
         """Note a frame that belongs to no case."""
@@ -316,7 +343,7 @@ class LineStream:
         if self._types[number].link_type == LINK_FRAMES:
             self._frame(block, stamp / self._types[number].per_second, octets)
             return
-        kind, case = read_marker(octets, self._slicer.run)
+        kind, case = read_marker(octets, self._slicer.key)
         if kind == BEGIN:
             self._current = self._slicer.begin(case, self.name)
         elif kind == END:

@@ -313,7 +313,8 @@ def socket_error(code: int) -> str:
 class Listener:
     """A listening address of the tester.
 
-    on_accept, if set, sees each new connection before its first octet is read. accepted counts
+    on_accept, if set, sees each new connection before its first octet is read. stranger, if set,
+    says of an address whether its connection is none of the router's: it is reset. accepted counts
     them from begin_case() on; beyond MOST_CONNECTIONS the router's calls wait in the kernel, and
     flooded says that there were as many.
     """
@@ -323,6 +324,7 @@ class Listener:
         self.address = address
         self.accepted = 0
         self.on_accept: Callable[[Connection], None] | None = None
+        self.stranger: Callable[[Address], bool] = lambda _remote: False
         self._sock = self._open(None)
 
     def _open(self, receive_buffer: int | None) -> socket.socket:
@@ -357,6 +359,10 @@ class Listener:
         # Among the errors: no more descriptors. The router's call then waits.
         with contextlib.suppress(OSError):
             sock, remote = self._sock.accept()
+            if self.stranger(remote):
+                _reset_at_close(sock)
+                sock.close()
+                return
             sock.setblocking(False)
             _prepare(sock)
             connection = Connection(self._loop, sock, self.address, remote)
@@ -376,9 +382,11 @@ class Listener:
         with contextlib.suppress(OSError):
             for _ in range(2 * MOST_CONNECTIONS):
                 sock, remote = self._sock.accept()
+                strange = self.stranger(remote)
                 _reset_at_close(sock)
                 sock.close()
-                remotes.append(remote)
+                if not strange:
+                    remotes.append(remote)
         return remotes
 
     def begin_case(self) -> None:

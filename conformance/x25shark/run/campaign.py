@@ -19,6 +19,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..catalogue import Purpose, catalogue
@@ -34,7 +35,8 @@ from ..judges.watch import Watch
 from ..judges.wireshark import Opening
 from ..links import xot
 from ..links.loop import Loop
-from ..links.xot import LinkError, Listener
+from ..links.owners import Owners
+from ..links.xot import Address, LinkError, Listener
 from ..patience import computed, waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
@@ -51,7 +53,7 @@ from .lines import Lines
 from .observations import called, fault_of_ours, flood, refused
 from .pipeline import MOST_WAITING, Backlog, Pipeline
 from .repeats import Repeats
-from .rights import Rights, RightsError, obtain
+from .rights import OWN, Rights, RightsError, obtain
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .shown import shown
@@ -127,14 +129,17 @@ class Campaign:
         self.watched: list[Watched] = []
         self._listeners: dict[str, Listener] = {}
         self._run = secrets.token_bytes(16)
+        # Of the markers; it never leaves this process, other than the number of the run.
+        self._key = secrets.token_bytes(32)
+        self._strangers = 0
         self._number = 0
         self._turns: Counter[str] = Counter()
         self._records: dict[int, CaseRecord] = {}
         self._slices = Backlog()
         self._done: queue.Queue[CaseResult] = queue.Queue()
         self._stack = ExitStack()
-        self._slicer = Slicer(self._run, self._slices.put, network=options.profile.xot is not None)
-        self._lines = Lines(self.profile, self.loop, self._run, self._slicer)
+        self._slicer = Slicer(self._key, self._slices.put, network=options.profile.xot is not None)
+        self._lines = Lines(self.profile, self.loop, self._key, self._slicer)
         self._capture: Capture | None = None
         self._judging: Pipeline | None = None
         self._judgement: Judgement | None = None
@@ -180,7 +185,7 @@ class Campaign:
                     may_stay=self.options.stop_on_fail,
                 )
             )
-            self._listen()
+            self._listen(others=rights.how != OWN)
             self.loop.interruptible = True
             self._reach()
             self._start_capture(rights)
@@ -219,17 +224,29 @@ class Campaign:
         self._judgement = Judgement(opinion, self.options.directory)
         self.judge = judge
 
-    def _listen(self) -> None:
+    def _listen(self, *, others: bool) -> None:
+        """Open the listening sides. others: other users may connect to them."""
         found = self.profile.xot
         if found is None:
             return
+        owners = Owners(found.router, os.geteuid(), ours=self.profile.embedded is not None)
         ends = {"b": found.b, "b2": found.b2}
         if self.profile.two_sided:
             ends["a"] = found.a
         for name, address in ends.items():
             if address is not None:
-                self._listeners[name] = Listener(self.loop, address)
-                self._stack.callback(self._listeners[name].close)
+                listener = self._listeners[name] = Listener(self.loop, address)
+                self._stack.callback(listener.close)
+                if others:
+                    listener.stranger = partial(self._stranger, owners, listener.address)
+
+    def _stranger(self, owners: Owners, listener: Address, remote: Address) -> bool:
+        """Whether a connection is none of the router's; it is no evidence then."""
+        strange = owners.stranger(listener, remote)
+        if strange:
+            self._strangers += 1
+            self._slicer.disown(listener, remote)
+        return strange
 
     def _reach(self) -> None:
         """One TCP connection before anything else: an unreachable router is a usage error."""
@@ -255,7 +272,7 @@ class Campaign:
         if interface == "auto":
             interface = "lo" if self.profile.is_loopback else "any"
         ports = sorted({end[1] for end in (ends.router, ends.a, ends.b) if end is not None})
-        capture = Capture(self._run, self._slicer, interface, ports, rights.prefix)
+        capture = Capture(self._key, self._slicer, interface, ports, rights.prefix)
         capture.start()
         self._capture = capture
 
@@ -710,6 +727,11 @@ class Campaign:
         self.loop.close()
 
     def _info(self) -> RunInfo:
+        if self._strangers:
+            self.notes.append(
+                f"{self._strangers} connections to the tester were not the router's but another "
+                "user's of this machine; they were reset"
+            )
         strays = list(self._slicer.strays)
         if self._slicer.stray_count > len(strays):
             strays.append(f"and {self._slicer.stray_count - len(strays)} more frames")

@@ -24,7 +24,7 @@ _CONNECT_SECONDS = 15.0
 class Lines:
     """All lines of a profile. ends: the tester's ends, by side."""
 
-    def __init__(self, profile: Profile, loop: Loop, run: bytes, slicer: Slicer) -> None:
+    def __init__(self, profile: Profile, loop: Loop, key: bytes, slicer: Slicer) -> None:
         self._profiles = profile.line.by_side()
         self._path = profile.path
         self._loop = loop
@@ -33,7 +33,7 @@ class Lines:
         self._places: dict[str, list[object]] = {}
         for side, line in self._profiles.items():
             stream = slicer.line(f"line.{side}")
-            self._taps[side] = LineTap(run, stream, line.framing)
+            self._taps[side] = LineTap(key, stream, line.framing)
 
     def start(self) -> None:
         """Start the taps. Raises CaptureError."""

@@ -25,8 +25,32 @@ class NamespaceError(Exception):
 def enter_own() -> None:
     """Move this process into a new network namespace (as root: without a user namespace).
 
-    Raises NamespaceError.
+    Raises NamespaceError, and then nothing has changed.
     """
+    _try_out()
+    _enter()
+
+
+def _try_out() -> None:
+    """Enter one in a child: some systems give a namespace in which nothing is allowed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            _enter()
+        except (NamespaceError, OSError) as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        why = pipe.read().decode("utf-8", "replace")
+    os.waitpid(child, 0)
+    if why:
+        raise NamespaceError(why)
+
+
+def _enter() -> None:
     uid, gid = os.getuid(), os.getgid()
     flags = _CLONE_NEWNET if os.geteuid() == 0 else _CLONE_NEWUSER | _CLONE_NEWNET
     libc = ctypes.CDLL(None, use_errno=True)

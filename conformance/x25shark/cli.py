@@ -40,6 +40,10 @@ ELSEWHERE = {
         "Bradner's router tests: throughput, +25 %, flood, delay, bursts, counters, management.",
     ),
     "completion": ("x25shark.setup.command", "Print the shell completion of x25shark."),
+    "doctor": (
+        "x25shark.setup.command",
+        "Say what of x25shark works on this machine, and what confines the judge.",
+    ),
     "echo": (
         "x25shark.load.cli",
         "Answer calls on LISTEN: echo messages, verify and drop them, or send some.",

@@ -5,7 +5,7 @@
  *     x25shark-judge --socket NUMBER --lua FILE
  *
  * The socket (an inherited stream socket) carries one JSON document a line. The judge starts with
- * {"ready": VERSION}. Request and answer: see reading.h. The judge ends when the socket does. */
+ * {"ready": VERSION, "confined": [NAME...]}. Request and answer: see reading.h. The judge ends when the socket does. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "answer.h"
 #include "channel.h"
 #include "compat.h"
+#include "confinement.h"
 #include "fields.h"
 #include "filters.h"
 #include "privileges.h"
@@ -103,24 +104,31 @@ static bool send_answer(struct channel *channel, GString *answer)
     return sent;
 }
 
-static bool send_ready(struct channel *channel)
+static bool send_ready(struct channel *channel, GPtrArray *confined)
 {
     GString *ready = g_string_new("{\"ready\":");
 
     answer_string(ready, epan_get_version());
-    g_string_append_c(ready, '}');
+    g_string_append(ready, ",\"confined\":[");
+    for (guint i = 0; i < confined->len; i++) {
+        if (i > 0)
+            g_string_append_c(ready, ',');
+        answer_string(ready, g_ptr_array_index(confined, i));
+    }
+    g_string_append(ready, "]}");
     return send_answer(channel, ready);
 }
 
-static void serve(struct channel *channel)
+static void serve(struct channel *channel, GPtrArray *confined)
 {
     char *line;
-    bool going = send_ready(channel);
+    bool going = send_ready(channel, confined);
 
     while (going && (line = channel_read(channel)) != NULL) {
         GError *error = NULL;
         JsonNode *request = json_from_string(line, &error);
 
+        confinement_grant_processor();
         going = send_answer(channel, reading_answer(request, channel->capture));
         if (channel->capture >= 0) {
             close(channel->capture);
@@ -146,6 +154,7 @@ static int number_of_socket(const char *text)
 int main(int argc, char **argv)
 {
     struct channel channel;
+    GPtrArray *confined = g_ptr_array_new();
     const char *reason = NULL;
     const char *lua = NULL;
     int socket = -1;
@@ -160,6 +169,8 @@ int main(int argc, char **argv)
         fputs("usage: x25shark-judge --socket NUMBER --lua FILE\n", stderr);
         return EXIT_USE;
     }
+    if (privileges_leave_network())
+        g_ptr_array_add(confined, "no network");
     if (!privileges_drop(&reason)) {
         fprintf(stderr, "x25shark-judge: will not read captures as root: %s\n", reason);
         return EXIT_START;
@@ -167,7 +178,8 @@ int main(int argc, char **argv)
     if (!privileges_bound() || !start_wireshark(argv[0], lua))
         return EXIT_START;
     channel_open(&channel, socket);
-    serve(&channel);
+    confinement_enter(confined);
+    serve(&channel, confined);
     channel_close(&channel);
     /* libwireshark's own clean-up has nothing left to save. */
     fflush(NULL);

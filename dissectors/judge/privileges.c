@@ -5,11 +5,14 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOBODY 65534
@@ -46,6 +49,34 @@ static bool become_nobody_by_namespace(void)
            write_file("/proc/self/uid_map", "65534 0 1");
 }
 
+/* An ordinary user is shown as nobody in the user namespace, and has no rights outside it. */
+bool privileges_leave_network(void)
+{
+    char map[64];
+    uid_t user = geteuid();
+    gid_t group = getegid();
+
+    if (user == 0)
+        return unshare(CLONE_NEWNET) == 0;
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return false;
+    (void)write_file("/proc/self/setgroups", "deny");
+    (void)snprintf(map, sizeof map, "%d %u 1", NOBODY, (unsigned)group);
+    (void)write_file("/proc/self/gid_map", map);
+    (void)snprintf(map, sizeof map, "%d %u 1", NOBODY, (unsigned)user);
+    (void)write_file("/proc/self/uid_map", map);
+    return true;
+}
+
+/* What a user namespace gives is of no use to a judge. */
+static void give_up_capabilities(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+
+    (void)syscall(SYS_capset, &header, none);
+}
+
 bool privileges_drop(const char **reason)
 {
     if (geteuid() != 0)
@@ -69,6 +100,7 @@ bool privileges_bound(void)
     const struct rlimit none = {0, 0};
     pid_t parent = getppid();
 
+    give_up_capabilities();
     if (!SANITIZED) /* a sanitizer reserves terabytes of addresses */
         (void)setrlimit(RLIMIT_AS, &memory);
     (void)setrlimit(RLIMIT_NOFILE, &files);

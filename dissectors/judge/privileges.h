@@ -5,11 +5,15 @@
 
 #include <stdbool.h>
 
+/* Move into a network namespace of its own, with a user namespace where that takes one. Whether that
+ * could be had. Before privileges_drop. */
+bool privileges_leave_network(void);
+
 /* Leave root, if the process is root: libwireshark ignores its settings for root, and a capture is
  * hostile input. False, with a reason, if that cannot be done. */
 bool privileges_drop(const char **reason);
 
-/* Bound memory, files and core dumps; die with the parent. False if the parent is gone already. */
+/* Give up all capabilities; bound memory, files and core dumps; die with the parent. False if the parent is gone already. */
 bool privileges_bound(void);
 
 #endif

@@ -34,6 +34,14 @@ def _version(package: str) -> str:
     return answer.stdout.strip()
 
 
+def _optional(package: str) -> str:
+    """The version of what the judge is built with if it is there."""
+    try:
+        return _version(package)
+    except JudgeError:
+        return "none"
+
+
 def _cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "x25shark"
@@ -50,6 +58,7 @@ def build(target: str = "all", name: str = NAME) -> Path:
     digest = hashlib.sha256()
     for package in PACKAGES:
         digest.update(f"{package} {_version(package)}\n".encode())
+    digest.update(f"libseccomp {_optional('libseccomp')}\n".encode())
     for file in sorted([*source.glob("*.[ch]"), source / "Makefile"]):
         digest.update(file.read_bytes())
     folder = _cache() / f"judge-{digest.hexdigest()[:16]}"

@@ -50,9 +50,7 @@ def xot_ports_variable(ports: Iterable[int]) -> dict[str, str]:
 
 def _lay_out_data(target: Path) -> bool:
     """A data folder of links to Wireshark's own. False if Wireshark's own is not where expected."""
-    named = os.environ.get("WIRESHARK_DATA_DIR")
-    for text in ([named] if named else []) + list(DATA_FOLDERS):
-        source = Path(text)
+    for source in map(Path, DATA_FOLDERS):
         if not source.is_dir():
             continue
         target.mkdir()

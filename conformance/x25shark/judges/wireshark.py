@@ -119,6 +119,8 @@ class _Process:
             theirs.close()
         self._path = path
         self._version = ""
+        # What is in force against a hostile capture, in the words of the program.
+        self.confined: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -127,6 +129,7 @@ class _Process:
             try:
                 ready = self.receive(Patience(self.process.pid, START_SECONDS))
                 self._version = str(ready["ready"])
+                self.confined = tuple(str(name) for name in ready.get("confined", ()))
             except (JudgeError, KeyError) as error:
                 self.close()
                 why = f"the judge {self._path} does not start: {error}"
@@ -236,7 +239,11 @@ class WiresharkJudge:
         self._process: _Process | None = None
         try:
             self._process = _Process(self._path, self._sandbox)
-            self.version = self._process.version if waiting else ""
+            self.version = ""
+            # What keeps a hostile capture from doing harm, in words.
+            self.confined: tuple[str, ...] = ()
+            if waiting:
+                self._note_version(self._process)
         except JudgeError:
             self._sandbox.close()
             raise
@@ -246,11 +253,14 @@ class WiresharkJudge:
         with self._lock:
             assert self._process is not None
             try:
-                self.version = self._process.version
+                self._note_version(self._process)
             except JudgeError:
                 self._process = None
                 self._sandbox.close()
                 raise
+
+    def _note_version(self, process: _Process) -> None:
+        self.version, self.confined = process.version, process.confined
 
     @property
     def process_id(self) -> int | None:
@@ -290,7 +300,7 @@ class WiresharkJudge:
             self._drop()
         if self._process is None:
             self._process = _Process(self._path, self._sandbox)
-        self.version = self._process.version
+        self._note_version(self._process)
         self._loads += 1
         patience = Patience(self._process.process.pid, timeout)
         request = {"load": self._loads, "filters": list(filters), "fields": list(fields)}
@@ -309,6 +319,7 @@ class WiresharkJudge:
         try:
             return _reading(answer, fields)
         except (KeyError, IndexError, TypeError, ValueError) as error:
+            self._drop()
             raise JudgeError("crash", f"the judge's answer cannot be read: {error!r}") from error
 
     def _drop(self) -> None:

@@ -144,6 +144,7 @@ class Campaign:
         self._judging: Pipeline | None = None
         self._judgement: Judgement | None = None
         self._judge_name = self._wireshark = ""
+        self._judged_by: Judge | None = None
         self._computed_before = _computed_by_children()
         self._judge_computed = 0.0
         self._started = time.time()
@@ -222,7 +223,7 @@ class Campaign:
         self._wireshark = version_of(judge)
         opinion = ThirdOpinion(judge, self._wireshark)
         self._judgement = Judgement(opinion, self.options.directory)
-        self.judge = judge
+        self.judge = self._judged_by = judge
 
     def _listen(self, *, others: bool) -> None:
         """Open the listening sides. others: other users may connect to them."""
@@ -744,7 +745,7 @@ class Campaign:
             profile=self.profile.path,
             relay_model=self.profile.relay_model,
             configuration=self.profile.configuration,
-            versions=versions(self._wireshark),
+            versions=versions(self._wireshark, self._judged_by),
             judge=self._judge_name,
             seed=self.options.seed,
             selection=self.options.selection,

@@ -27,12 +27,15 @@ def enter_own() -> None:
 
     Raises NamespaceError, and then nothing has changed.
     """
-    _try_out()
+    try_out()
     _enter()
 
 
-def _try_out() -> None:
-    """Enter one in a child: some systems give a namespace in which nothing is allowed."""
+def try_out() -> None:
+    """Enter one in a child: some systems give a namespace in which nothing is allowed.
+
+    Raises NamespaceError.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

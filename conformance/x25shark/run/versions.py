@@ -16,8 +16,8 @@ from ..judges.reading import Judge, JudgeError
 from ..judges.wireshark import WiresharkJudge
 
 
-def versions(wireshark: str) -> dict[str, str]:
-    """Versions of what a verdict rests on; wireshark: that of judge two."""
+def versions(wireshark: str, judge: Judge | None = None) -> dict[str, str]:
+    """Versions of what a verdict rests on; wireshark: that of judge two. And what confines that."""
     found = {
         "x25shark": __version__,
         "Python": platform.python_version(),
@@ -27,7 +27,16 @@ def versions(wireshark: str) -> dict[str, str]:
         "cores": str(os.cpu_count()),
     }
     found["Wireshark"] = wireshark
+    if judge is not None:
+        found["judge two"] = confinement(judge)
     return found
+
+
+def confinement(judge: Judge) -> str:
+    """What keeps a hostile capture from doing harm through a judge, in words."""
+    if isinstance(judge, WiresharkJudge) and judge.confined:
+        return f"confined: {', '.join(judge.confined)}"
+    return "not confined"
 
 
 def version_of(judge: Judge) -> str:

@@ -148,5 +148,17 @@ def completion_command(shell: str) -> None:
     click.echo(found(main, {}, "x25shark", "_X25SHARK_COMPLETE").source())
 
 
-commands: list[click.Command] = [init_command, completion_command]
+@click.command("doctor")
+def doctor_command() -> None:
+    """Say what of x25shark works on this machine, and what confines the judge."""
+    from .doctor import findings
+
+    well = True
+    for what, words, good in findings():
+        tell(f"{'ok ' if good else '-- '} {what:12} {words}")
+        well = well and good
+    sys.exit(0 if well else 1)
+
+
+commands: list[click.Command] = [init_command, completion_command, doctor_command]
 """For the x25shark command line."""

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`x25shark doctor`: what of x25shark works on this machine, and how."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from collections.abc import Iterator
+
+from .. import __version__
+from ..judges.reading import JudgeError
+from ..judges.wireshark import open_judge
+from ..run.namespaces import NamespaceError, try_out
+from ..run.rights import RightsError, may_capture
+from ..run.versions import confinement, version_of
+
+_AGAINST = (
+    "no network",
+    "no new privileges",
+    "limits",
+    "no files written",
+    "system calls filtered",
+)
+
+
+def findings() -> Iterator[tuple[str, str, bool]]:
+    """What was looked at, what was found in words, and whether all is well."""
+    yield "x25shark", f"{__version__}, Python {platform.python_version()}", True
+    yield _judge()
+    yield _capture()
+    yield _namespace()
+    engine = importlib.util.find_spec("x25shark_engine") is not None
+    yield "load engine", "there" if engine else "not installed: ci/setup engine", True
+
+
+def _judge() -> tuple[str, str, bool]:
+    try:
+        with open_judge() as judge:
+            version, confined = version_of(judge), confinement(judge)
+    except JudgeError as error:
+        return "judge two", str(error), False
+    missing = [name for name in _AGAINST if name not in confined]
+    words = f"Wireshark {version}, {confined}" + (f"; not: {', '.join(missing)}" * bool(missing))
+    return "judge two", words, not missing
+
+
+def _capture() -> tuple[str, str, bool]:
+    try:
+        can = may_capture()
+    except RightsError as error:
+        return "capture", str(error), False
+    no = "dumpcap may not; sudo dpkg-reconfigure wireshark-common, or an own namespace"
+    return "capture", "dumpcap may" if can else no, True
+
+
+def _namespace() -> tuple[str, str, bool]:
+    try:
+        try_out()
+    except NamespaceError as error:
+        return "namespace", str(error), False
+    return "namespace", "an own network namespace can be had", True

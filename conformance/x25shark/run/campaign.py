@@ -724,7 +724,11 @@ class Campaign:
 
     def _close(self) -> None:
         self._lines.stop()
-        self._stack.close()
+        try:
+            self._stack.close()
+        except RouterError as error:
+            # What was judged is none the worse for it.
+            self.notes.append(f"the router was not stopped: {error}")
         self.loop.close()
 
     def _info(self) -> RunInfo:

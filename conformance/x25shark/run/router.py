@@ -139,7 +139,9 @@ class Router:
         if self._profile.embedded is None and self._profile.control.restart is not None:
             self._hook("restart")
         else:
-            self.stop()
+            # A router that has died cannot be stopped, and start says whether it matters.
+            with contextlib.suppress(RouterError):
+                self.stop()
             self.start()
 
     def _start_embedded(self, name: str) -> None:

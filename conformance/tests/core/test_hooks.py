@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""[control]: a router that cannot be stopped, or has died, loses no run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from x25shark.profile import load_profile
+from x25shark.run.router import Router, RouterError
+
+from .conftest import x25shark
+
+PROFILES = resources.files("x25shark") / "profiles"
+
+
+def own_profile(folder: Path, start: str, stop: str) -> Path:
+    """A profile of a router that hooks start and stop."""
+    path = folder / "own.toml"
+    path.write_text(
+        'relay_model = "local"\n'
+        '[xot]\nrouter = "127.0.25.1"\na = "127.0.25.2"\nb = "127.0.25.3"\n'
+        '[addresses]\na = "3100001"\nb = "2100001"\n'
+        f"[control]\nstart = '''{start}'''\nstop = '''{stop}'''\n"
+    )
+    return path
+
+
+def test_one_that_has_died_is_started_again(tmp_path: Path) -> None:
+    path = own_profile(tmp_path, f"echo 1 >> {tmp_path}/started", "false")
+    router = Router(load_profile(str(path)), tmp_path / "router.log")
+    router.start()
+    router.restart()
+    assert (tmp_path / "started").read_text().split() == ["1", "1"]
+    with pytest.raises(RouterError, match=r"control\.stop ended with status 1"):
+        router.stop()
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_one_that_cannot_be_stopped_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "own.router").write_text((PROFILES / "reference.router").read_text("utf-8"))
+    started = f"{sys.executable} -m x25shark.reference --config {tmp_path}/own.router"
+    path = own_profile(
+        tmp_path,
+        f"{started} > {tmp_path}/ready & echo $! > {tmp_path}/pid; "
+        f"until grep -q ready {tmp_path}/ready; do sleep 0.05; done",
+        f"kill $(cat {tmp_path}/pid); false",
+    )
+    report = tmp_path / "report"
+    arguments = ("--router", str(path), "--select", "PLP-CALL-01", "--own-namespace")
+    done = x25shark("run", *arguments, "--output", str(report))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((report / "results.json").read_text("utf-8"))
+    assert any("the router was not stopped: control.stop" in n for n in results["run"]["notes"])
+    assert "Traceback" not in done.stdout + done.stderr

@@ -96,7 +96,10 @@ def test_rej_ends_busy(bench: Bench) -> None:
     line, restart = ready(bench)
     first = unacknowledged(line, restart, WAITING)
     line.skip()
-    line.send(LapbRNR(n_r=first))
+    # A router may poll as soon as it has seen RNR: the second time its poll is there.
+    for _ in range(2):
+        line.send(LapbRNR(address=line.command_address, n_r=first, p_f=1))
+        line.expect(*line.answers(), passing=polls(line))
     respond(line, LapbREJ, first)
     all_again(line, first, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
@@ -141,6 +144,8 @@ def test_as_commands(bench: Bench) -> None:
     line.expect_count(
         LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
     )
+    # To a poll of its own the router has no answer yet, and sends nothing until it has.
+    respond(line, LapbRNR, n_r)
     line.send(LapbRR(address=command, n_r=n_r))
     all_again(line, n_r, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)

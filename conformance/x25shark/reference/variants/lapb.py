@@ -411,3 +411,41 @@ def late_answers(patch: Patch) -> None:
     @patch.wrap(SerialLink, "frame_out")
     def frame_out(original: Original, link: SerialLink, octets: bytes) -> None:
         link.interface.router.timers.start(patch.number, lambda: original(link, octets))
+
+
+@variant("MAY-LAPB-28")
+def a_busy_peer_is_polled_at_once(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+        was_busy = station.peer_busy
+        original(station, frame)
+        if station.peer_busy and not was_busy and not station.polling:
+            station.poll()
+
+
+@variant("MAY-LAPB-29")
+def one_frame_at_a_time_again(patch: Patch) -> None:
+    """Until all that was open is acknowledged."""
+
+    def careful(station: Lapb) -> bool:
+        """Whether frames are being repeated."""
+        state = vars(station)
+        state["careful"] = bool(state.get("careful") and station.open)
+        return bool(state["careful"])
+
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+        answered = station.polling and frame.p_f and not frame.command
+        if answered or frame.kind == Control.REJ:
+            vars(station)["careful"] = True
+        original(station, frame)
+
+    @patch.wrap(Lapb, "may_send")
+    def may_send(original: Original, station: Lapb) -> bool:
+        under_way = careful(station) and station.v_s != station.v_a
+        return bool(original(station)) and not under_way
+
+    @patch.wrap(Lapb, "forget")
+    def forget(original: Original, station: Lapb) -> None:
+        original(station)
+        vars(station)["careful"] = False

@@ -21,6 +21,7 @@ local inside = false
 local units_frame
 
 local function reset()
+  layer.new_capture()
   connections, frames = {}, {}
   units, inside, units_frame = nil, false, nil
   layer.new_frame()

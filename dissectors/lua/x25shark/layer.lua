@@ -150,6 +150,8 @@ local function dissect_packet(tvb, pinfo, tree)
   return length
 end
 
+layer.new_capture = opinion.forget
+
 -- A new frame: layers are counted from 1 again.
 function layer.new_frame()
   current, shown_in_frame = nil, 0

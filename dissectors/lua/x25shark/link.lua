@@ -30,6 +30,7 @@ local fcs_table = {}
 local bit = bit -- in every Lua that Wireshark brings
 
 local function reset()
+  layer.new_capture()
   links, frames = {}, {}
 end
 

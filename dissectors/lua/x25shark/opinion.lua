@@ -23,6 +23,12 @@ opinion.MOST_COMPARED = 64
 opinion.MOST_CALLED = 96
 
 local dissector, extractors
+local frame_heard -- the last frame that the built-in dissector was run in
+
+-- A new capture counts its frames from 1 again.
+function opinion.forget()
+  frame_heard = nil
+end
 
 -- Call while the scripts load: field extractors cannot be made later.
 function opinion.prepare()
@@ -93,7 +99,11 @@ end
 -- Run the built-in dissector over one packet. Returns a list of differences (sentences), empty when
 -- both agree, or nil when they were not compared.
 function opinion.hear(tvb, pinfo, tree, p, compare)
-  local before = compare and seen_so_far()
+  -- On the first pass a frame comes once: with its first packet nothing has been shown.
+  local number = pinfo.number
+  local first = not pinfo.visited and frame_heard ~= number
+  frame_heard = number
+  local before = compare and (first and {} or seen_so_far())
   local fine = pcall(dissector.call, dissector, tvb, pinfo, tree)
   if not compare then
     return nil

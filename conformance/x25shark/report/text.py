@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from ..results import CaseResult, ExpectationResult, PacketLine
@@ -53,6 +54,19 @@ def _thin_combining(text: str) -> str:
 def printable(text: object, limit: int = TEXT_LIMIT) -> str:
     """The text with acting characters written as escapes, cut to `limit` characters with a note."""
     whole = text if isinstance(text, str) else str(text)
+    return _printable(whole, limit) if len(whole) <= _LONGEST_KEPT else _made(whole, limit)
+
+
+# A report says the same words again and again.
+_LONGEST_KEPT = 400
+
+
+@lru_cache(maxsize=8192)
+def _printable(whole: str, limit: int) -> str:
+    return _made(whole, limit)
+
+
+def _made(whole: str, limit: int) -> str:
     left_out = max(0, len(whole) - limit)
     shown = whole[:limit].replace("\r\n", "\n")
     if not shown.isascii():

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import x25shark
 from hatchling.builders.wheel import WheelBuilder
 from x25shark.catalogue import catalogue
 from x25shark.cli import ELSEWHERE
@@ -25,7 +26,8 @@ from x25shark.verdicts import EXIT_STATUSES, OUTCOMES
 ROOT = Path(__file__).parents[2]
 TOP_LEVEL = {"scapy_layers", "dissectors", "conformance", "pcaps", "ci"}
 PROJECT_FILES = {
-    "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml",
+    "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md",
+    "pyproject.toml",
 }  # fmt: skip
 PACKAGES = {
     "x25shark": ROOT / "conformance" / "x25shark",
@@ -109,6 +111,23 @@ def test_what_lies_at_the_top() -> None:
     single = {p[0] for p in tops if len(p) == 1 and not p[0].startswith(".")}
     assert folders <= TOP_LEVEL
     assert single == PROJECT_FILES
+
+
+def test_the_bill_of_materials_has_every_pinned_package() -> None:
+    done = subprocess.run([ROOT / "ci" / "sbom"], capture_output=True, text=True, check=True)
+    document = json.loads(done.stdout)
+    purls = {component["purl"] for component in document["components"]}
+    pins = re.findall(r"(?m)^([\w.-]+)==(\S+)", (ROOT / "ci" / "constraints.txt").read_text())
+    lock = (ROOT / "conformance" / "engine" / "Cargo.lock").read_text()
+    assert len(purls) == len(pins) + lock.count("checksum = ")
+    assert any(purl.startswith("pkg:pypi/scapy@") for purl in purls)
+    assert document["metadata"]["component"]["version"] == x25shark.__version__
+
+
+def test_nothing_advertises_a_name_that_nobody_has_published() -> None:
+    for path in files():
+        if path.suffix in (".md", ".py") and "tests" not in path.parts:
+            assert "pip install 'x25shark" not in path.read_text("utf-8"), path
 
 
 def test_every_source_file_names_its_licence() -> None:

@@ -134,7 +134,7 @@ def test_without_plotly_the_page_says_what_to_install(tmp_path: Path) -> None:
 
     subprocess.run([sys.executable, "-c", code], env=environment(), check=True, timeout=120)
     text = (tmp_path / "load.html").read_text("utf-8")
-    assert "x25shark[load]" in text
+    assert "ci/setup engine" in text
     assert "Latency, ms" in text
     assert "<script" not in text
 

@@ -73,7 +73,7 @@ def load_engine() -> Engine:
     except ImportError as error:
         raise EngineMissingError(
             f"the load engine is not installed ({error}).\n"
-            "Install it with:  pip install 'x25shark[load]'\n"
-            "or from the source tree, with Rust 1.89 or later:  pip install ./conformance/engine"
+            "It is built from the source tree, with Rust 1.89 or later:  ci/setup engine\n"
+            "or into an environment of your own:  pip install ./conformance/engine"
         ) from None
     return Engine(module)

@@ -23,7 +23,7 @@ from .options import LoadOptions
 from .wording import count, milliseconds, octet_rate, percent, plural, rate
 
 TEMPLATES = Path(__file__).parent / "templates"
-MISSING = "The plots need plotly: pip install 'x25shark[load]', or pip install plotly==7.1.0"
+MISSING = "The plots need plotly: ci/setup engine of the source tree, or pip install plotly==7.1.0"
 LINES_SHOWN = 50
 ROWS_SHOWN = 100
 _UNSHOWN = {"calling_base", "late_is_flaw"}

@@ -40,12 +40,12 @@ class Found:
 
 
 def library() -> Any:
-    """MLRsearch, a part of x25shark[load]. Raises OptionError where it is not installed."""
+    """MLRsearch. Raises OptionError where it is not installed."""
     try:
         return importlib.import_module("MLRsearch")
     except ImportError:
         raise OptionError(
-            "the search needs MLRsearch: pip install 'x25shark[load]', or pip install "
+            "the search needs MLRsearch: ci/setup engine of the source tree, or pip install "
             "MLRsearch==1.2.1"
         ) from None
 

@@ -51,8 +51,9 @@ def body_of(function: Callable[..., None], options: dict[str, Any]) -> Callable[
 
 def end_quietly(call: Call) -> None:
     """End a call that has done its duty; how, is not what the case is about."""
+    there = call.a.connection.end is None and not call.a.connection.closed
     with call.bench.preamble():
-        if call.a.phase == "connected":
+        if call.a.phase == "connected" and there:
             end(call)
 
 

@@ -232,7 +232,7 @@ def test_nothing_is_delivered_behind_a_clear(call: Call) -> None:
     call.a.send(ClearConfirmation())
 
 
-@purpose("PLP-CLR-16")
+@purpose("PLP-CLR-16", both_sides=True)
 def test_clear_during_a_reset(call: Call) -> None:
     """B does not confirm the Reset. No Reset Confirmation may come behind that of the Clear."""
     call.a.send(ResetRequest(cause=0, diagnostic=7), _cleared_by_a())
@@ -244,6 +244,20 @@ def test_clear_during_a_reset(call: Call) -> None:
     came = call.a.expect(ResetConfirmation(), ClearConfirmation(), CLOSED)
     if isinstance(came, ResetConfirmation):
         confirmed(call.a)
+    call.bench.fence()
+
+
+@purpose("PLP-CLR-24", both_sides=True)
+def test_clear_in_answer_to_a_reset(call: Call) -> None:
+    """A resets, B clears in place of the confirmation."""
+    call.a.send(ResetRequest(cause=0, diagnostic=7))
+    call.b.expect(ResetIndication(cause=0, diagnostic=7))
+    call.b.send(_cleared_by_a())
+    clear = ClearIndication(cause=0, diagnostic=241)
+    if isinstance(call.a.expect(clear, ResetConfirmation()), ResetConfirmation):
+        call.a.expect(clear)
+    call.a.send(ClearConfirmation())
+    confirmed(call.b)
     call.bench.fence()
 
 

@@ -7,6 +7,7 @@ PLP-FAC-34 looks at the whole run.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from scapy_x25 import (
     CalledAddressExtension,
@@ -186,38 +187,45 @@ def answer_to(b: Side, *, size: int, window: int) -> CallAccepted:
     return CallAccepted(facilities=answers)
 
 
-def answer_above(bench: Bench, request: CallRequest, kind: type[Packet], most: int) -> None:
-    """B answers more than it was offered: an error (66), or less is in force, for A too."""
-    a, b = pending(bench, request)
-    offered = agreed_by(b, CallAccepted())[kind is WindowSize]
-    default = dict(DEFAULTS)[kind]
-    above = max(offered.called, offered.calling, default) + 1
-    bench.need(above <= most, f"an offer to B below {most}, so that its answer can be above it")
-    b.send(CallAccepted(facilities=[kind(called=above, calling=above)]))
-    b.agree(values_of(CallAccepted(facilities=[offered]), called=True, otherwise=b.values))
-    cleared = ClearIndication(cause=bench.network_clear)
-    legal = at_a(bench, request, agreed_by(b, CallAccepted(facilities=[offered])))
-    reduced = CallAccepted(facilities=[nearer(offered, default)])
-    came = a.expect(*legal, reduced, cleared, CLOSED)
-    if not isinstance(came, CallAccepted):
-        clear_or_close(bench, a)
-        refused(bench, b, error(bench, 66))
-    else:
-        bench.remark("an answer above the offer was reduced")
-        call = Call(bench, a, b)
-        bench.settle(a, b, request, came)
-        if bench.model == "end-to-end":
-            b.agree(a.values.crossed)
-        carries(call)
-        window_holds(b, a)
-        end(call)
+def answer_above(bench: Bench, kind: type[Packet], most: int, **asked: Any) -> None:
+    """B answers more than it was offered: an error (66), or less is in force, for A too.
+
+    More in both directions, then in each of them alone.
+    """
+    for octets in (("called", "calling"), ("called",), ("calling",)):
+        request = bench.call_request(**asked)
+        a, b = pending(bench, request)
+        offered = agreed_by(b, CallAccepted())[kind is WindowSize]
+        default = dict(DEFAULTS)[kind]
+        above = max(offered.called, offered.calling, default) + 1
+        bench.need(above <= most, f"an offer to B below {most}, so that its answer can be above it")
+        answer = kind(called=offered.called, calling=offered.calling)
+        answer.fields.update(dict.fromkeys(octets, above))
+        b.send(CallAccepted(facilities=[answer]))
+        b.agree(values_of(CallAccepted(facilities=[offered]), called=True, otherwise=b.values))
+        cleared = ClearIndication(cause=bench.network_clear)
+        legal = at_a(bench, request, agreed_by(b, CallAccepted(facilities=[offered])))
+        reduced = CallAccepted(facilities=[nearer(offered, default)])
+        came = a.expect(*legal, reduced, cleared, CLOSED)
+        if not isinstance(came, CallAccepted):
+            clear_or_close(bench, a)
+            refused(bench, b, error(bench, 66))
+        else:
+            bench.remark("an answer above the offer was reduced")
+            call = Call(bench, a, b)
+            bench.settle(a, b, request, came)
+            if bench.model == "end-to-end":
+                b.agree(a.values.crossed)
+            carries(call)
+            window_holds(b, a)
+            end(call)
     bench.fence()
 
 
 @purpose("PLP-FAC-05")
 def test_answer_with_a_larger_packet_size(bench: Bench) -> None:
     """256 asked for, twice of what is offered to B answered."""
-    answer_above(bench, bench.call_request(size=256), PacketSize, 12)
+    answer_above(bench, PacketSize, 12, size=256)
 
 
 @purpose("PLP-FAC-06")
@@ -242,7 +250,7 @@ def test_answer_with_a_packet_size_below_the_default(bench: Bench) -> None:
 @purpose("PLP-FAC-07")
 def test_answer_with_a_larger_window(bench: Bench) -> None:
     """3 asked for, one more than offered to B answered."""
-    answer_above(bench, bench.call_request(window=3), WindowSize, 127)
+    answer_above(bench, WindowSize, 127, window=3)
 
 
 @purpose("PLP-FAC-08")
@@ -394,18 +402,19 @@ def test_size_below_the_default_is_raised_to_it_at_most(bench: Bench) -> None:
 
 @purpose("PLP-FAC-17")
 def test_throughput_class_is_never_raised(bench: Bench) -> None:
-    """0xBB asked for; 0xAA answered, or what B was told if that is less; then 0xCC.
+    """0xBB asked for; 0xAA answered, or what B was told if that is less; 0xCC, 0xC for each half.
 
     A side that is told no throughput class answers with none.
     """
     lower = between(3, 11)
     most = ThroughputClass(called=lower, calling=lower)
-    for higher in (False, True):
+    for called, calling in ((10, 10), (12, 12), (12, 10), (10, 12)):
+        higher = max(called, calling) > 11
         asked = ThroughputClass(called=11, calling=11)
         a, _ = call_with(bench, asked, PacketSize(), WindowSize())
         told = CallRequest(facilities=[most])
         b = bench.incoming(told, CallRequest(facilities=[lacks(ThroughputClass)]))
-        given = throughput_answer(b, higher=higher)
+        given = throughput_answer(b, called, calling)
         b.send(CallAccepted(facilities=given))
         wanted = [
             CallAccepted(facilities=[most]),
@@ -424,14 +433,17 @@ def test_throughput_class_is_never_raised(bench: Bench) -> None:
     bench.fence()
 
 
-def throughput_answer(b: Side, *, higher: bool) -> list[Packet]:
-    """B's answer to the throughput class that it was told, if it was told any."""
+def throughput_answer(b: Side, called: int, calling: int) -> list[Packet]:
+    """B's answer to the throughput class that it was told, if it was told any.
+
+    What is not above 11 is no more than what it was told.
+    """
     assert b.call is not None
     for told in b.call.facilities:
         if isinstance(told, ThroughputClass):
-            if higher:
-                return [ThroughputClass(called=12, calling=12)]
-            return [ThroughputClass(called=min(10, told.called), calling=min(10, told.calling))]
+            called = called if called > 11 else min(called, told.called)
+            calling = calling if calling > 11 else min(calling, told.calling)
+            return [ThroughputClass(called=called, calling=calling)]
     return []
 
 

@@ -141,7 +141,7 @@ def pass_129_octets(bench: Bench) -> None:
     bench.fence()
 
 
-@purpose("PLP-FS-06")
+@purpose("PLP-FS-06", both_sides=True)
 def test_clear_user_data_without_fast_select(call: Call) -> None:
     """An error, or B is cleared without the user data."""
     bench = call.bench
@@ -212,9 +212,17 @@ def test_bits_01_are_no_fast_select(bench: Bench) -> None:
 
 @purpose("PLP-FS-11")
 def test_fast_select_and_reverse_charging_in_one_octet(bench: Bench) -> None:
+    """With 128 octets of user data, and with the restriction: reverse charging changes neither."""
     for fast_select in (UNRESTRICTED, RESTRICTED):
         both = FastSelectReverseCharging(fast_select=fast_select, redirection=0, reverse_charging=1)
+        values = bench.call_request().facilities
+        request = bench.call_request(facilities=[both, *values], user_data=octets(bench, 128))
         a = bench.connect()
-        a.send(bench.call_request(facilities=[both, *bench.call_request().facilities]))
-        give_up(a, bench.incoming(CallRequest(facilities=[both])))
+        a.send(request)
+        b = bench.incoming(CallRequest(facilities=[both], user_data=request.user_data))
+        if fast_select == RESTRICTED and bench.model != "splice":
+            b.send(CallAccepted())
+            setup_error(bench, b, a, 42)
+        else:
+            give_up(a, b)
     bench.fence()

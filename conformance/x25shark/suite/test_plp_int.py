@@ -47,8 +47,8 @@ def test_interrupt_overtakes_blocked_data(call: Call) -> None:
 @purpose("PLP-INT-03")
 def test_1_to_32_octets(call: Call) -> None:
     for sender, receiver in ((call.a, call.b), (call.b, call.a)):
-        for length in range(1, 33):
-            octets = call.bench.random.randbytes(length)
+        plain = [bytes((octet,)) * 32 for octet in (0x00, 0x0D, 0xFF)]
+        for octets in (*map(call.bench.random.randbytes, range(1, 33)), *plain):
             sender.send(Interrupt(user_data=octets))
             receiver.expect(Interrupt(user_data=octets))
             receiver.send(InterruptConfirmation())
@@ -82,7 +82,7 @@ def test_confirmation_that_is_not_due(call: Call) -> None:
     expect_reset_or_ignored(call, 43)
 
 
-@purpose("PLP-INT-08")
+@purpose("PLP-INT-08", both_sides=True)
 def test_one_interrupt_open_in_each_direction(call: Call) -> None:
     call.a.send(Interrupt(user_data=b"from A"))
     call.b.send(Interrupt(user_data=b"from B"))
@@ -90,6 +90,8 @@ def test_one_interrupt_open_in_each_direction(call: Call) -> None:
     call.a.expect(Interrupt(user_data=b"from B"))
     call.a.send(InterruptConfirmation())
     call.b.expect(InterruptConfirmation())
+    call.b.send_data(b"B has not confirmed yet")
+    call.a.expect(Data(user_data=b"B has not confirmed yet"), note="no confirmation before it")
     call.b.send(InterruptConfirmation())
     call.a.expect(InterruptConfirmation())
     call.fence()

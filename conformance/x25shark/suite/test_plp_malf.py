@@ -59,11 +59,15 @@ HEX_DIGITS = "abcdef"
 
 @purpose("PLP-MALF-02")
 def test_wrong_gfi_is_refused(bench: Bench) -> None:
-    """Each value on a call of its own, in a Data packet that would be the next in order."""
+    """Each value on a call of its own, in a Data packet that would be the next in order.
+
+    From A, and then from B.
+    """
     for gfi in WRONG_GFI:
-        call = bench.call()
-        put(call.a, with_gfi(call.a, gfi << 4, 0x00) + b"wrong GFI")
-        not_delivered(call, 40)
+        for turned in (False, True) if bench.two_sided else (False,):
+            call = bench.call().turned() if turned else bench.call()
+            put(call.a, with_gfi(call.a, gfi << 4, 0x00) + b"wrong GFI")
+            not_delivered(call, 40)
     bench.fence()
 
 

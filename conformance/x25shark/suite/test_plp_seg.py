@@ -176,10 +176,20 @@ def test_d_and_m_are_a_border(bench: Bench) -> None:
 
 @purpose("PLP-SEG-14")
 def test_reset_drops_the_open_part(bench: Bench) -> None:
-    """Where B has the larger size, so that the router keeps the full packet to join it."""
+    """Where B has the larger size, so that the router keeps the full packet to join it.
+
+    Then the same with all that A did done by B.
+    """
     own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
-    call = call_of_sizes(bench, 128, 256) if own_sizes else bench.call()
-    full = bench.random.randbytes(128)
+    for turned in (False, True):
+        sizes = (256, 128) if turned else (128, 256)
+        made = call_of_sizes(bench, *sizes) if own_sizes else bench.call()
+        call = made.turned() if turned else made
+        _part_is_dropped(call, bench.random.randbytes(128))
+
+
+def _part_is_dropped(call: Call, full: bytes) -> None:
+    """A resets behind the first packet of a sequence: what B gets then begins anew."""
     call.a.send_data(b"before")
     call.b.expect(Data(m=0, user_data=b"before"))
     call.a.send(call.a.data(full, m=1), ResetRequest(cause=0, diagnostic=0))

@@ -11,6 +11,7 @@ from scapy_x25 import Priority
 
 from .language import (
     CLOSED,
+    RNR,
     Bench,
     Call,
     CallAccepted,
@@ -296,6 +297,12 @@ def test_splice_is_transparent(call: Call) -> None:
             }
             there.send_data(octets, **same, lcn=lcn)
             back.expect(Data(**same, user_data=octets))
+    for there, back in (both(call), both(call)[::-1]):
+        mark = back.cursor
+        there.send(RNR(p_r=there.numbering.p_r))
+        call.fence("behind the RNR")
+        back.expect_count(RNR(), 1, 1, start=mark, note="flow control is that of the ends")
+        there.acknowledge()
     call.fence()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from ..counters.counts import DEFINITIONS, AllButFirst
+from ..counters.counts import DEFINITIONS, AllButFirst, Packets
 from .counting import cleared_circuits, counting, frame_reject_kept
 from .language import (
     CLOSED,
@@ -101,12 +101,17 @@ def cleared_by_b(bench: Bench, cause: int, diagnostic: int = 0) -> None:
     tidy(bench)
 
 
+# What the router itself sends to the other side.
+SENT_CLEARS = ("clears_out", "clears_out_by_cause")
+SENT_RESETS = ("resets_out", "resets_out_by_cause")
+
+
 @purpose("SYS-MIB-04")
 def test_clears_of_a_network(bench: Bench) -> None:
-    """Three Clears of B with cause 9, two with cause 0."""
+    """Four Clears of B with cause 9, two with cause 0, one with each of two private causes."""
     names = ("provider_clears_in", "clears_in", "clears_in_by_cause")
-    with counting(bench, *names, causes=(0x00, 0x09)):
-        for cause in (0x09, 0x00, 0x09, 0x00, 0x09):
+    with counting(bench, *names, *SENT_CLEARS, causes=(0x00, 0x09, 0x80, 0x89)):
+        for cause in (0x09, 0x00, 0x80, 0x09, 0x00, 0x89, 0x09, 0x09):
             cleared_by_b(bench, cause)
 
 
@@ -121,11 +126,11 @@ def reset_by_a(call: Call, cause: int) -> None:
 
 @purpose("SYS-MIB-05")
 def test_resets_of_either_origin(bench: Bench) -> None:
-    """Four Resets of A with cause 0, two with cause 7."""
+    """Four Resets of A with cause 0, two with cause 7, one with each of three private causes."""
     names = ("remote_resets_in", "provider_resets_in", "resets_in_by_cause")
-    with counting(bench, *names, causes=(0x00, 0x07)):
+    with counting(bench, *names, *SENT_RESETS, causes=(0x00, 0x07, 0x80, 0x87)):
         call = bench.place_call()
-        for cause in (0x00, 0x07, 0x00, 0x00, 0x07, 0x00):
+        for cause in (0x00, 0x07, 0x80, 0x00, 0x87, 0x00, 0x07, 0xFF, 0x00):
             reset_by_a(call, cause)
         call.fence()
         hang_up([call])
@@ -141,12 +146,23 @@ def exchange(call: Call, there: int, back: int, octets: int) -> None:
             receiver.expect(Data(user_data=user_data))
 
 
+def sequences(call: Call) -> None:
+    """Of A two sequences with Q=1, of B one: full packets with M=1, and an end."""
+    a, b = both(call)
+    for sender, receiver, count in ((a, b, 2), (b, a, 1)):
+        for number in range(count):
+            octets = bytes([number]) * (2 * sender.packet_size + 1)
+            sender.send_message(octets, q=1)
+            receiver.expect_message(octets, q=1)
+
+
 @purpose("SYS-MIB-06")
 def test_data_packets(bench: Bench) -> None:
-    """Seven Data of A and four of B, and those of a fence."""
+    """Seven Data of A and four of B, sequences with M and Q, and those of a fence."""
     with counting(bench, "data_in", "data_out"):
         call = bench.place_call()
         exchange(call, 7, 4, 10)
+        sequences(call)
         call.fence()
         hang_up([call])
 
@@ -227,6 +243,24 @@ def test_gauges_of_circuits(bench: Bench) -> None:
         hang_up(rest)
 
 
+@purpose("SYS-MIB-18")
+def test_gauges_behind_a_lost_connection(bench: Bench) -> None:
+    """Two calls come up; A resets the connection of one, B closes that of the other."""
+    unmoved = {"circuits": Packets(None, ())}
+    with counting(bench, "circuits", counted=unmoved):
+        for lost_by_b in (False, True):
+            a, b = both(bench.place_call())
+            side, other = (b, a) if lost_by_b else (a, b)
+            if lost_by_b:
+                side.half_close()
+            else:
+                side.reset_tcp()
+            if other.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+                other.send(ClearConfirmation())
+            other.close()
+            tidy(bench)
+
+
 @purpose("SYS-MIB-10")
 def test_accusations_of_procedure_errors(bench: Bench) -> None:
     """Clears of B with causes 0x13 and 0x09, Resets of A with causes 0x05 and 0x00."""
@@ -242,10 +276,11 @@ def test_accusations_of_procedure_errors(bench: Bench) -> None:
 
 @purpose("SYS-MIB-12")
 def test_octets_of_user_data(bench: Bench) -> None:
-    """Eight Data of A and five of B, of different lengths."""
+    """Eight Data of A and five of B, of different lengths, and sequences with M and Q."""
     with counting(bench, "data_octets_in", "data_octets_out"):
         call = bench.place_call()
         exchange(call, 8, 5, 60)
+        sequences(call)
         call.fence()
         hang_up([call])
 

@@ -7,7 +7,9 @@ length that no X.25 packet can have end the connection.
 
 from __future__ import annotations
 
-from .clearing import give_up
+from collections.abc import Iterator
+
+from .clearing import end, give_up
 from .connections import closes, far_side_ends, framing_ends, with_length, with_version
 from .language import (
     CLOSED,
@@ -20,10 +22,14 @@ from .language import (
     Data,
     IncomingCall,
     Inconclusive,
+    Packet,
     ResetConfirmation,
     ResetIndication,
+    Undefined,
     purpose,
+    unit,
 )
+from .reactions import header
 
 # Modulo 128: four octets of header and 4096 of user data (X.25 7.2.2).
 LONGEST_PACKET = 4100
@@ -66,22 +72,36 @@ def test_byte_swapped_and_all_ones_version(bench: Bench) -> None:
 
 
 @purpose("XOT-HDR-05")
-def test_bad_version_in_data_transfer(call: Call) -> None:
-    """A splice may pass the unit on unread."""
-    octets = call.bench.record(64)
-    call.a.send_octets(with_version(call.a.unit_of(call.a.data(octets)), 1))
+def test_bad_version_in_data_transfer(bench: Bench) -> None:
+    """Either octet of the version, from either side. A splice may pass the unit on unread."""
+    for version in (0x0001, 0x0100):
+        for call in either_way(bench):
+            octets = bench.record(64)
+            bad = with_version(call.a.unit_of(call.a.data(octets)), version)
+            ends_or_passes(call, bad, Data(user_data=octets), f"a unit of version {version:#06x}")
+
+
+def either_way(bench: Bench) -> Iterator[Call]:
+    """A call, and then another one with its ends exchanged, where the tester has both."""
+    yield bench.call()
+    if bench.two_sided:
+        yield bench.call().turned()
+
+
+def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str) -> None:
+    """A's connection is closed for this unit, and the call ends at B; a splice may pass it."""
+    bench = call.bench
+    call.a.send_octets(octets)
     if call.model == "splice":
-        came = call.b.expect(
-            ClearIndication(cause=call.bench.network_clear), Data(user_data=octets), CLOSED
-        )
-        if isinstance(came, Data):
-            call.bench.remark("the splice passes a unit of version 1 on")
-            call.fence()
+        came = call.b.expect(ClearIndication(cause=bench.network_clear), passed, CLOSED)
+        if came is not None and not isinstance(came, ClearRequest):
+            bench.remark(f"the splice passes {what} on")
+            end(call)
             return
     else:
-        far_side_ends(call.bench, call.b)
+        far_side_ends(bench, call.b)
     framing_ends(call.a)
-    call.bench.fence()
+    bench.fence()
 
 
 def refuses_octets(bench: Bench, octets: bytes) -> None:
@@ -224,3 +244,24 @@ def test_urgent_data(call: Call) -> None:
         framing_ends(call.a)
     other.fence()
     bench.fence()
+
+
+@purpose("XOT-HDR-16")
+def test_no_packet_in_data_transfer(bench: Bench) -> None:
+    """Lengths of less than the three octets of a packet, from either side."""
+    for length in range(3):
+        for call in either_way(bench):
+            call.fence()
+            packet = header(call.a, 0x00)[:length]
+            ends_or_passes(call, unit(packet), Undefined(), f"a unit of {length} octets")
+
+
+@purpose("XOT-HDR-17")
+def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
+    """A header for 65535 octets, and then silence: the call ends, whichever side sent it."""
+    for call in either_way(bench):
+        call.fence()
+        call.a.send_octets(bytes.fromhex("0000 ffff"))
+        framing_ends(call.a, within=bench.profile.times.stall)
+        far_side_ends(bench, call.b)
+        bench.fence()

@@ -22,7 +22,10 @@ from .language import (
     CallAccepted,
     ClearConfirmation,
     ClearRequest,
+    Data,
     Inconclusive,
+    Interrupt,
+    InterruptConfirmation,
     Packet,
     PvcSetup,
     Raw,
@@ -33,6 +36,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .reactions import both
 
 VERSION = 0x81
 SUCCESS = 0x00
@@ -488,6 +492,43 @@ def test_data_on_a_circuit(bench: Bench) -> None:
             octets = bench.record(60)
             sender.send_message(octets)
             receiver.expect_message(octets, p_s=number % 8, passing=(ResetIndication(),))
+    closed(a, b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-20")
+def test_interrupts_on_a_circuit(bench: Bench) -> None:
+    """Three each way; the confirmation is that of the other end (RFC 1613 6.3)."""
+    call = circuit(bench)
+    ends = both(call)
+    for number in range(3):
+        for here, there in (ends, ends[::-1]):
+            octets = bytes((number,)) * (number + 1)
+            here.send(Interrupt(user_data=octets))
+            there.expect(Interrupt(user_data=octets))
+            there.send_data(b"not confirmed yet")
+            here.expect(Data(user_data=b"not confirmed yet"), note="no confirmation before it")
+            there.send(InterruptConfirmation())
+            here.expect(InterruptConfirmation())
+    closed(*ends)
+    bench.fence()
+
+
+@purpose("XOT-PVC-21")
+def test_circuit_that_comes_back(bench: Bench) -> None:
+    """A's end goes and comes again three times, while that of B stays: numbers start at 0."""
+    call = circuit(bench)
+    a, b = both(call)
+    for _ in range(3):
+        closed(a)
+        a = opened(bench, end_of(bench, "a"), "a")
+        again = Call(bench, a, b)
+        reset_behind_the_setup(again)
+        for number in range(3):
+            for here, there in ((a, b), (b, a)):
+                octets = bench.record(60)
+                here.send_message(octets)
+                there.expect_message(octets, p_s=number, passing=(ResetIndication(),))
     closed(a, b)
     bench.fence()
 

@@ -98,7 +98,10 @@ def test_one_octet_per_segment(bench: Bench) -> None:
 
 @purpose("XOT-TCP-05")
 def test_header_split_in_the_length(bench: Bench) -> None:
-    """The pause is 50 ms, which is long enough to be read by itself."""
+    """The pause is 50 ms, which is long enough to be read by itself.
+
+    Then Data of either side, split behind each octet of the header.
+    """
     a = bench.connect()
     unit = a.unit_of(bench.call_request())
     a.send_octets(unit[:3])
@@ -107,7 +110,13 @@ def test_header_split_in_the_length(bench: Bench) -> None:
     b = arrives(bench)
     b.send(b.acceptance)
     a.expect(CallAccepted())
-    Call(bench, a, b).fence()
+    call = Call(bench, a, b)
+    for way in (call, call.turned()) if b.present else (call,):
+        for position in range(1, 5):
+            octets = bench.record(60)
+            send_in_pieces(way.a, way.a.unit_of(way.a.data(octets)), [position])
+            arrives_there(way, octets, note=f"a pause behind {position} octets of the header")
+    call.fence()
 
 
 def call_and_refusal(bench: Bench, a: Side, *templates: IncomingCall) -> Side | None:
@@ -217,7 +226,7 @@ def test_connection_without_octets(bench: Bench) -> None:
     bench.fence()
 
 
-@purpose("XOT-TCP-13")
+@purpose("XOT-TCP-13", both_sides=True)
 def test_half_close_after_clear_request(call: Call) -> None:
     call.a.send(ClearRequest(cause=0, diagnostic=241))
     call.a.half_close()
@@ -228,7 +237,7 @@ def test_half_close_after_clear_request(call: Call) -> None:
     call.bench.fence()
 
 
-@purpose("XOT-TCP-14")
+@purpose("XOT-TCP-14", both_sides=True)
 def test_half_close_in_data_transfer(call: Call) -> None:
     call.a.half_close()
     far_side_ends(call.bench, call.b)
@@ -236,7 +245,7 @@ def test_half_close_in_data_transfer(call: Call) -> None:
     call.bench.fence()
 
 
-@purpose("XOT-TCP-15")
+@purpose("XOT-TCP-15", both_sides=True)
 def test_reset_in_data_transfer(call: Call) -> None:
     call.a.reset_tcp()
     far_side_ends(call.bench, call.b)

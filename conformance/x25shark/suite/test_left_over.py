@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one use of a circuit must not leave to the next (X.25 4.1.7, 4.4.3, 4.5; RFC 1613 5).
+
+A call, or what comes before a reset, ends in the middle of something: a side that is busy, an
+Interrupt that nobody has confirmed, half a packet sequence, a window that is used up in part. Then
+the circuit is used again, and every part of it has to be as new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..judges.expectation import TcpEnd
+from .calls import accepted, agreed_by, at_a, window_holds
+from .clearing import AnySide, refused
+from .language import (
+    CLOSED,
+    RNR,
+    Bench,
+    Call,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
+    Packet,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
+    purpose,
+)
+from .reactions import both
+
+FULL = b"a sequence that is never ended".ljust(128)
+
+
+def _busy(call: Call) -> None:
+    """Both sides have said RNR."""
+    for side in both(call):
+        side.send(RNR(p_r=side.numbering.p_r))
+    for here, there in (both(call), both(call)[::-1]):
+        here.send(Interrupt(user_data=b"behind the RNR"))
+        there.expect(Interrupt(user_data=b"behind the RNR"))
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation())
+
+
+def _interrupted(call: Call) -> None:
+    """An Interrupt of each side is not confirmed."""
+    for here, there in (both(call), both(call)[::-1]):
+        here.send(Interrupt(user_data=b"never confirmed"))
+        there.expect(Interrupt(user_data=b"never confirmed"))
+
+
+def _amid_a_sequence(call: Call) -> None:
+    """Each side has sent the first packet of a sequence, with Q=1. It may have come or not."""
+    for side in both(call):
+        side.send_data(FULL, m=1, q=1)
+    call.bench.fence("the router has both")
+
+
+def _unacknowledged(call: Call) -> None:
+    """Each side has one Data that it has not acknowledged; three it has, so no number is 0."""
+    for here, there in (both(call), both(call)[::-1]):
+        for number in range(3):
+            here.send_data(bytes((number,)))
+            there.expect(Data(user_data=bytes((number,))))
+        there.withholding = True
+        here.send_data(b"not acknowledged")
+        there.expect(Data(user_data=b"not acknowledged"))
+
+
+MIDDLES: tuple[Callable[[Call], None], ...] = (
+    _busy,
+    _interrupted,
+    _amid_a_sequence,
+    _unacknowledged,
+)
+# What of the old use may still be under way when the circuit is reset or cleared.
+OLD = Data(q=1, user_data=FULL)
+
+
+def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
+    """One of these comes, or what is left of the old use and then one of these."""
+    while isinstance(side.expect(*wanted, OLD), Data):
+        pass
+
+
+def as_new(call: Call) -> None:
+    """Numbers from 0, Q=0, a window's worth of Data and an Interrupt: each way, and back."""
+    ways = (both(call), both(call)[::-1])
+    for here, there in ways:
+        there.withholding = False
+        for number in range(2):
+            octets = f"new {number} from {here.name}".encode()
+            here.send_data(octets, q=0)
+            there.expect(Data(p_s=number, q=0, m=0, user_data=octets))
+    for here, there in ways:
+        here.send(Interrupt(user_data=b"new"))
+        there.expect(Interrupt(user_data=b"new"))
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation())
+    call.fence()
+
+
+@purpose("PLP-RST-21")
+def test_reset_leaves_nothing(call: Call) -> None:
+    """In the middle of each thing a reset of A, and then one of B: eight on one call."""
+    for middle in MIDDLES:
+        for way in (call, call.turned()):
+            middle(call)
+            way.a.send(ResetRequest(cause=0, diagnostic=0))
+            behind_old(way.b, ResetIndication(cause=0, diagnostic=0))
+            way.b.send(ResetConfirmation())
+            behind_old(way.a, ResetConfirmation())
+            as_new(call)
+
+
+@purpose("SYS-INTEG-13")
+def test_next_call_finds_nothing_left(bench: Bench) -> None:
+    """In the middle of each thing A clears; then B does. The next call is on that connection.
+
+    A router may close it (RFC 1613 5); then it is on another one.
+    """
+    call = bench.place_call()
+    for middle in MIDDLES:
+        for by_b in (False, True):
+            middle(call)
+            way = call.turned() if by_b else call
+            way.a.send(ClearRequest(cause=0, diagnostic=0))
+            behind_old(way.b, ClearIndication(cause=0, diagnostic=0))
+            way.b.send(ClearConfirmation())
+            behind_old(way.a, ClearConfirmation(), CLOSED)
+            call = _next(bench, call)
+            as_new(call)
+    bench.fence()
+
+
+def _next(bench: Bench, call: Call) -> Call:
+    """A further call of A, on the connection of this one if it is still there."""
+    return bench.place_call() if call.a.connection.end is not None else bench.call_again(call.a)
+
+
+@purpose("SYS-INTEG-14")
+def test_values_are_those_of_the_call(bench: Bench) -> None:
+    """A call with size 512 and window 7, then one that names neither: 128 octets and 2."""
+    bench.need(bench.profile.limits.packet_size >= 512, "packet size 512")
+    first = bench.place_call(options={"size": 512, "window": 7})
+    first.fence()
+    a = first.a
+    first.a.send(ClearRequest(cause=0, diagnostic=0))
+    first.b.expect(ClearIndication(cause=0, diagnostic=0))
+    first.b.send(ClearConfirmation())
+    kept = first.a.expect(ClearConfirmation(), CLOSED) is not None and a.connection.end is None
+    a = a if kept else bench.connect()
+    a.numbering.reset()
+    request = bench.call_request(facilities=())
+    a.send(request)
+    if kept and not bench.went_on(a) and a.connection.end is not None:
+        a.expect(CLOSED)
+        bench.remark("the connection is closed at the second call")
+        a = bench.connect()
+        a.send(request)
+    b = bench.incoming(CallRequest(user_data=request.user_data))
+    answer = CallAccepted()
+    call = accepted(a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+    window_holds(call.a, call.b)
+    window_holds(call.b, call.a)
+    call.fence()
+
+
+@purpose("PLP-RST-22", both_sides=True)
+def test_interrupt_behind_a_reset(call: Call) -> None:
+    """A router that confirms by itself holds A's Interrupt until B has confirmed; it is not lost.
+
+    Elsewhere A has to wait for B.
+    """
+    bench, a, b = call.bench, *both(call)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    bench.fence("a router that confirms by itself has confirmed")
+    by_itself = not a.numbering.resetting
+    if not by_itself:
+        b.send(ResetConfirmation())
+    a.expect(ResetConfirmation())
+    a.send(Interrupt(user_data=b"behind a reset"))
+    if by_itself:
+        b.send(ResetConfirmation())
+    b.expect(Interrupt(user_data=b"behind a reset"))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    as_new(call)
+
+
+@purpose("SYS-INTEG-15")
+def test_call_behind_an_attempt(bench: Bench) -> None:
+    """B refuses, A gives up, there is no route: each three times, then a call that comes about."""
+    a = bench.connect()
+    for _ in range(3):
+        for attempt in (_refused, _given_up, _without_a_route):
+            a = attempt(bench, a if a.connection.end is None else bench.connect())
+        call = bench.call_again(a) if a.connection.end is None else bench.place_call()
+        as_new(call)
+        a = call.a
+        a.send(ClearRequest(cause=0, diagnostic=0))
+        call.b.expect(ClearIndication(cause=0, diagnostic=0))
+        call.b.send(ClearConfirmation())
+        a.expect(ClearConfirmation(), CLOSED)
+    bench.fence()
+
+
+def _called(bench: Bench, a: Side, called: str | None = None) -> Side:
+    """A calls; a router that closes the connection instead (RFC 1613 5) is called on another."""
+    request = bench.call_request(called=called)
+    a.numbering.reset()
+    a.send(request)
+    bench.went_on(a)
+    if a.connection.end is None or not a.at_end:
+        return a
+    a.expect_closed()
+    again = bench.connect()
+    again.send(request)
+    return again
+
+
+def _refused(bench: Bench, a: Side) -> Side:
+    a = _called(bench, a)
+    b = bench.incoming()
+    b.send(ClearRequest(cause=0, diagnostic=7))
+    a.expect(ClearIndication(cause=0, diagnostic=7))
+    a.send(ClearConfirmation())
+    b.expect(ClearConfirmation(), CLOSED)
+    return a
+
+
+def _given_up(bench: Bench, a: Side) -> Side:
+    a = _called(bench, a)
+    b = bench.incoming()
+    a.send(ClearRequest(cause=0, diagnostic=7))
+    if b.expect(ClearIndication(), CLOSED) is not None:
+        b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED)
+    return a
+
+
+def _without_a_route(bench: Bench, a: Side) -> Side:
+    """A splice that does not look for the Clear passes this Call to B, as it does all others."""
+    no_route = bench.profile.addresses.no_route
+    if no_route is None or bench.model == "splice":
+        return a
+    a = _called(bench, a, no_route)
+    refused(bench, a, ClearIndication(cause=bench.network_clear))
+    return a

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every value that a call may have, both ways: sizes, lengths, windows (X.25 4.3.2, 4.4.1, 6.12).
+
+A router that keeps lengths or windows in too few bits, or compares them with "less than", fails at
+one value and at no other.
+"""
+
+from __future__ import annotations
+
+from .calls import window_holds
+from .connections import arrives_there
+from .language import (
+    RNR,
+    RR,
+    Bench,
+    Call,
+    Data,
+    purpose,
+)
+from .procedure_errors import expect_refusal
+from .reactions import both
+from .transfer import (
+    acknowledged_up_to,
+    acknowledgement,
+    fence_from_b,
+    fence_past_window,
+    window_of,
+)
+from .windows import fill_window, may_come
+
+SIZES = tuple(16 << power for power in range(9))
+# Octets around those lengths at which one more octet, or the sign of an octet, comes into play.
+_BORDERS = (127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 4095)
+# Between 128 and 256 every length of an octet with its sign bit set is near one of these.
+_STEP = 5
+
+
+def both_ways(call: Call) -> tuple[Call, ...]:
+    """The call as it is, and with its ends exchanged where the tester has both."""
+    return (call, call.turned()) if call.b.present else (call,)
+
+
+def lengths(size: int) -> list[int]:
+    """Lengths of user data up to this packet size; all others up to 128 are in PLP-DATA-02."""
+    inner = range(130, size, _STEP) if size == 256 else ()
+    return sorted({1, *(n for n in _BORDERS if n < size), *inner, size - 1, size})
+
+
+@purpose("PLP-DATA-22")
+def test_every_size_and_length_passes(bench: Bench) -> None:
+    """A packet of each length, a sequence that fills its packets, and one with an octet more."""
+    for size in (size for size in SIZES if size <= bench.profile.limits.packet_size):
+        call = bench.place_call(options={"size": size, "window": 7})
+        for way in both_ways(call):
+            for length in (*lengths(size), 2 * size, size + 1):
+                octets = bench.random.randbytes(length)
+                way.a.send_message(octets)
+                arrives_there(way, octets)
+        call.fence()
+
+
+@purpose("PLP-DATA-23")
+def test_one_octet_above_every_size(bench: Bench) -> None:
+    """Sizes that the router brings down are left out: the octet more would be many more.
+
+    So is the largest: what is longer than any packet may end the connection (RFC 1613 4.1).
+    """
+    for size in (size for size in SIZES if size < bench.profile.limits.packet_size):
+        call = bench.call(size=size)
+        for way in both_ways(call):
+            if way.a.packet_size == size:
+                too_long = way.a.data(bench.random.randbytes(size + 1))
+                way.a.send(too_long)
+                expect_refusal(way, too_long, 39)
+
+
+@purpose("PLP-FLOW-19")
+def test_every_window_may_be_used_up(bench: Bench) -> None:
+    """As many Data in one segment as the window says, three times: the numbers wrap within one."""
+    for window in range(1, 8):
+        call = bench.place_call(options={"window": window})
+        for way in both_ways(call):
+            _use_up(way, 3)
+        call.fence()
+
+
+@purpose("PLP-MOD-13")
+def test_windows_of_modulo_128_may_be_used_up(bench: Bench) -> None:
+    """The same for windows in which another bit is set each time; the last one wraps.
+
+    Of two of them no more is used than there is.
+    """
+    for window in (1, 8, 31, 32, 63, 64, 65, 127):
+        call = bench.place_call(modulus=128, options={"window": window})
+        for way in both_ways(call):
+            _use_up(way, 2)
+            if window in (8, 64):
+                window_holds(way.a, way.b)
+        call.fence()
+
+
+def _use_up(call: Call, times: int) -> None:
+    """A sends Data in one segment until its window is shut; what B gets is what A sent."""
+    a = call.a
+    for number in range(times):
+        # A router may acknowledge later, and then the window is not all free.
+        a.wait_until(lambda: a.numbering.outstanding == 0, call.bench.profile.times.quiet)
+        a.wait_for_window()
+        free = a.window - a.numbering.outstanding
+        parts = [bytes((number, at)) for at in range(free)]
+        a.send(*(a.data(octets) for octets in parts))
+        for octets in parts:
+            arrives_there(call, octets)
+
+
+@purpose("PLP-MOD-14")
+def test_window_of_127_from_b(bench: Bench) -> None:
+    """What PLP-MOD-04 asks of the way from A to B, on the way back."""
+    call = bench.call(modulus=128, window=127).turned()
+    lowest = min(call.a.window, call.b.window_in)
+    bench.need(lowest == 127, f"a router that does not lower the window to {lowest}")
+    window_holds(call.a, call.b)
+    call.fence()
+
+
+@purpose("PLP-DBIT-08", both_sides=True, window=1)
+def test_confirmed_at_window_1(call: Call) -> None:
+    """Nothing but the confirmation opens the window again; nine times, so that the number wraps."""
+    a, b = both(call)
+    b.withholding = True
+    for number in range(9):
+        octets = bytes((number,))
+        a.send(a.data(octets, d=1))
+        b.expect(Data(d=1, user_data=octets))
+        b.acknowledge((number + 1) % 8)
+        a.expect(*acknowledgement((number + 1) % 8), passing=acknowledgement(number % 8))
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-09", both_sides=True, window=3)
+def test_rnr_confirms(call: Call) -> None:
+    """P(R) counts in RNR as it does in RR (X.25 4.4.1.4)."""
+    a, b = both(call)
+    b.withholding = True
+    a.send_data(b"to be confirmed", d=1)
+    b.expect(Data(d=1, user_data=b"to be confirmed"))
+    fence_from_b(call, p_r=0)
+    acknowledged_up_to(a, 0, note="B has not acknowledged")
+    b.send(RNR(p_r=1))
+    a.expect(*acknowledgement(1), passing=acknowledgement(0))
+    b.withholding = False
+    b.acknowledge()
+    call.fence()
+
+
+@purpose("PLP-DBIT-10", both_sides=True)
+def test_data_beyond_a_window_of_d_bits(call: Call) -> None:
+    """With D=1 none of A's window is free before B has acknowledged: one Data more is an error."""
+    a, b = both(call)
+    b.withholding = True
+    filled = fill_window(a, b, [bytes((number,)) for number in range(a.window)], d=1)
+    fence_past_window(call, filled.passing)
+    beyond = a.data(b"beyond the window", p_s=a.numbering.next_p_s)
+    b.withholding = False
+    a.send(beyond)
+    expect_refusal(call, beyond, 1, before=[filled.any_data])
+
+
+@purpose("PLP-FLOW-20", both_sides=True, window=7)
+def test_p_r_behind_rnr_may_not_run_back(call: Call) -> None:
+    """B has acknowledged two Data by RNR; an RR that takes one of them back is an error."""
+    a, b = both(call)
+    a.withholding = True
+    for number in range(2):
+        b.send_data(bytes((number,)))
+        a.expect(Data(p_s=number, user_data=bytes((number,))))
+    a.withholding = False
+    right, back = RNR(p_r=2), RR(p_r=1)
+    a.send(right, back)
+    expect_refusal(call, back, 2, before=[right])
+
+
+@purpose("PLP-FLOW-21", both_sides=True, window=7)
+def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
+    """B takes three of seven, says RNR for two of them, once more, and RR with the same P(R).
+
+    All that A sent arrives once and in order.
+    """
+    a, b = both(call)
+    b.withholding = True
+    parts = [f"packet {number}".encode() for number in range(window_of(call))]
+    sent = fill_window(a, b, parts[:3])
+    acknowledged = min(2, sent.came)
+    b.send(RNR(p_r=acknowledged))
+    fence_from_b(call, p_r=acknowledged, note="the router has the RNR")
+    for octets in parts[len(sent.sent) :]:
+        if a.numbering.outstanding == a.window:
+            break
+        sent.send_one_more(a, octets)
+    b.send(RNR(p_r=acknowledged))
+    fence_from_b(call, p_r=acknowledged, note="the router has the RNR, and holds Data for B")
+    b.withholding = False
+    b.acknowledge(acknowledged)
+    if sent.came < len(sent.sent) and not may_come(b):
+        call.bench.remark("one Data that is not acknowledged holds the others")
+        b.acknowledge()
+    sent.take_rest()
+    call.fence()

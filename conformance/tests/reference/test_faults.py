@@ -651,6 +651,256 @@ def data_to_the_called_side(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def sizes_and_lengths(make_lab: Any, model: str) -> Any:
+    labs = []
+    for facilities in ("420b0b430202", "420c0c430202", "420909430202"):
+        lab = make_lab(model)
+        lab.caller().tell(f"10010b77210000131000010{len(facilities) // 2:x}{facilities}")
+        lab.open()
+        labs.append(lab)
+        for b in lab.called:
+            b.tell("10010f")
+            b.tell("100100" + "41" * (4096 if facilities.startswith("420c") else 210))
+    return labs
+
+
+@scenario
+def full_window_of_127(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _b = lab.call("20010b772100001310000106420707437f7f")
+    a.tell_together(*(f"2001{2 * n:02x}00{n:02x}" for n in range(80)))
+    return lab
+
+
+@scenario
+def delivery_at_window_1(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420707430101")
+    a.tell("50010041")
+    b.tell("100121")
+    return lab
+
+
+@scenario
+def busy_with_a_queue(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("50010041", "10010242")
+    b.tell("100125", "100145")
+    a.tell("10010443", "10010644")
+    b.tell("100145", "100141")
+    return lab
+
+
+@scenario
+def fast_select_with_charging(make_lab: Any, model: str) -> Any:
+    labs = []
+    for facility in ("0181", "01c1"):
+        lab = make_lab(model)
+        lab.caller().tell(f"10010b772100001310000108{facility}420707430202" + "c0" + "55" * 100)
+        lab.open()
+        for b in lab.called:
+            b.tell("10010f")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def answers_above(make_lab: Any, model: str) -> Any:
+    labs = []
+    for answer in ("420709430202", "0211430202", "02b1"):
+        lab = make_lab(model)
+        lab.caller().tell("10010b77210000131000010802aa420808430303")
+        lab.open()
+        for b in lab.called:
+            b.tell(f"10010f00{len(answer) // 2:02x}{answer}")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def zeros(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("100123410000")
+    b.tell("100127")
+    return lab
+
+
+@scenario
+def outside_the_window_of_d(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    _a, b = lab.call(PLAIN)
+    b.tell("50010041", "50010242", "50010443")
+    return lab
+
+
+@scenario
+def unfinished_business(make_lab: Any, model: str) -> Any:
+    """Busy, Interrupts open, half a sequence with Q=1; then a reset, then a clear and a call."""
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420909430202", "10010f0006420709430202")
+    for last in (("10011b0000", "10011f"), ("10011300f1", "100117")):
+        a.tell("1001000a", "100105", "9001120b" + "00" * 511, "10012341")
+        b.tell("1001000a", "100105", "90011241" + "00" * 511, "10012342")
+        a.tell(last[0])
+        b.tell(last[1])
+        a.tell("1001000a", "10012343")
+        b.tell("1001000a")
+    return lab
+
+
+@scenario
+def the_next_call(make_lab: Any, model: str) -> Any:
+    """After each kind of unfinished business, on the connection of A."""
+    labs = []
+    for mine, of_b in (
+        *(("100105", ""), ("10012341", ""), ("", "10012341"), ("900110" + FULL, "")),
+        ("1001000a", ""),
+    ):
+        lab = make_lab(model)
+        a, b = lab.call("10010b772100001310000106420707430404")
+        for peer, packet in ((a, mine), (b, of_b)):
+            if packet:
+                peer.tell(packet)
+        a.tell("10011300f1")
+        b.tell("100117")
+        a.tell("10010b7721000013100001" + "00")
+        lab.open()
+        b = lab.called[-1]
+        b.tell("10010f", "1001000a", "1001020a", "10012377")
+        a.tell("1001000a", "10012378")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def refused_then_called(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a = lab.caller()
+    for _ in range(2):
+        a.tell(PLAIN)
+        lab.open()
+        lab.called[-1].tell("1001130007")
+        a.tell("100117")
+    return lab
+
+
+@scenario
+def interrupts_around_a_reset(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10011b0000", "10012341", "10011b0000", "10012342")
+    b.tell("10011f", "10012343", "100127")
+    a.tell("100127")
+    twice = make_lab(model)
+    a, b = twice.call(PLAIN)
+    a.tell("10011b0000", "10012341", "10011b0000")
+    b.tell("10011f")
+    return [lab, twice]
+
+
+@scenario
+def half_a_sequence_of_the_called_side(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, {"independent": True, "packet_size": 128} if model == "local" else None)
+    a, b = lab.call("10010b772100001310000106420909430202")
+    b.tell("100110" + FULL)
+    a.tell("10011b0000")
+    b.tell("10011f", "10010042")
+    return lab
+
+
+@scenario
+def circuit_that_comes_back(make_lab: Any, model: str) -> Any:
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
+    lab = make_lab(model, pvc=[own, far | {"peer": "127.0.25.3:1998"}])
+    lab.router.start()
+    lab.open()
+    b = lab.called[0]
+    b.tell(b.got[0], "10021f")
+    for _ in range(2):
+        a = lab.caller()
+        a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+        b.tell("10021f")
+        a.tell("10010041", "10012341")
+        a.hang_up()
+    return lab
+
+
+@scenario
+def interrupts_that_cross(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012341")
+    b.tell("10012342")
+    a.tell("100127")
+    return lab
+
+
+@scenario
+def amid_a_call(make_lab: Any, model: str) -> Any:
+    labs = []
+    for by_b in (False, True):
+        for octets in (
+            *("00000000", "0000000110", "000000021001", "0000ffff", "0100000410010041"),
+            *("0001000410010041",),
+        ):
+            lab = make_lab(model)
+            a, b = lab.call(PLAIN)
+            ends = (b, a) if by_b else (a, b)
+            ends[0].tell("1001000a")
+            ends[0].raw(octets)
+            labs.append(lab)
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.raw("00000004")
+    a.raw("10010041")
+    b.tell("100105")
+    labs.append(lab)
+    for reset in (False, True):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        b.hang_up(reset)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def more_of_the_called_side(make_lab: Any, model: str) -> Any:
+    labs = []
+    for octets in ("10011300f10000c0", "00010041"):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        b.tell(octets)
+        labs.append(lab)
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10011b0000")
+    b.tell("10011300f1")
+    labs.append(lab)
+    return labs
+
+
+@scenario
+def what_is_counted(make_lab: Any, model: str) -> Any:
+    labs = []
+    for packets in (
+        *(["10011b8000", "10011f"], ["1001138900"], ["100110" + FULL, "90011241"]),
+        ["900100" + FULL],
+    ):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        b.tell(*packets)
+        labs.append(lab)
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.hang_up()
+    labs.append(lab)
+    return labs
+
+
+@scenario
 def setup_without_circuits(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     lab.caller().tell("1001f5810002000102000102020707" + b"S0S1".hex())

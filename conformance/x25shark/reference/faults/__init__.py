@@ -5,6 +5,7 @@ The ids are those of the fault catalogue. FAULTS.switch_on() applies faults by n
 """
 
 from . import (
+    amid_a_call,
     calls,
     clearing,
     control,
@@ -17,12 +18,14 @@ from . import (
     lapb,
     lapb_answers,
     lapb_links,
+    left_over,
     line,
     overload,
     permanent,
     restart,
     sides,
     system,
+    values,
 )
 from .registry import FAULTS, fault
 
@@ -30,6 +33,7 @@ __all__ = ["FAULTS", "fault"]
 
 # Importing the modules has registered their faults.
 _MODULES = (
+    amid_a_call,
     calls,
     clearing,
     control,
@@ -42,10 +46,12 @@ _MODULES = (
     lapb,
     lapb_answers,
     lapb_links,
+    left_over,
     line,
     overload,
     permanent,
     restart,
     sides,
     system,
+    values,
 )

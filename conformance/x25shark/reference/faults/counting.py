@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from ..channel import Channel
 from ..counters import Counters, Interface
 from .registry import Patch, fault
 
@@ -59,3 +60,76 @@ def no_counters(patch: Patch) -> None:
         page: dict[str, Any] = original(interface)
         calls = ("x25StatInCalls", "x25StatOutCallAttempts", "x25StatOutCallFailures")
         return {name: value for name, value in page.items() if name not in calls}
+
+
+@fault("BUG-MIB-07", "Clears with a private cause count as those of the network")
+def private_clears(patch: Patch) -> None:
+    @patch.wrap(Interface, "clear_in")
+    def clear_in(original: Any, interface: Interface, cause: int) -> None:
+        original(interface, cause)
+        if cause >= 0x80:
+            interface.count("x25StatInProviderInitiatedClears")
+
+
+@fault("BUG-MIB-08", "Resets with a private cause count as those of the network")
+def private_resets(patch: Patch) -> None:
+    @patch.wrap(Interface, "reset_in")
+    def reset_in(original: Any, interface: Interface, cause: int) -> None:
+        original(interface, cause)
+        if cause >= 0x80:
+            interface.count("x25StatInProviderInitiatedResets")
+            interface.count("x25StatInRemotelyInitiatedResets", -1)
+
+
+@fault("BUG-MIB-09", "Clears with a private cause are counted without its bit 8")
+def seven_bits_of_a_cause(patch: Patch) -> None:
+    @patch.wrap(Interface, "clear_in")
+    def clear_in(original: Any, interface: Interface, cause: int) -> None:
+        original(interface, cause)
+        interface.clears_in[cause] -= 1
+        interface.clears_in[cause & 0x7F] += 1
+
+
+def _uncounted(patch: Patch, bits: int, octet: int, *names: str) -> None:
+    """Data with one of these bits in this octet of the packet do not move the counters."""
+
+    @patch.wrap(Channel, "on_data")
+    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
+        values = channel.interface.values
+        before = {name: values[name] for name in names}
+        original(channel, octets)
+        if octets[octet] & bits:
+            values.update(before)
+
+
+@fault("BUG-MIB-10", "Data with M=1 are not counted")
+def more_data(patch: Patch) -> None:
+    _uncounted(patch, 0x10, 2, "x25StatInDataPackets", "x25CircuitInPdus")
+
+
+@fault("BUG-MIB-11", "octets of Data with Q=1 are not counted")
+def qualified_data(patch: Patch) -> None:
+    _uncounted(patch, 0x80, 0, "x25CircuitInOctets")
+
+
+@fault("BUG-MIB-12", "of a full packet one octet is not counted")
+def seven_bits_of_a_length(patch: Patch) -> None:
+    @patch.wrap(Interface, "data_out")
+    def data_out(original: Any, interface: Interface, octets: int) -> None:
+        original(interface, min(octets, 127))
+
+
+@fault("BUG-MIB-13", "a circuit that ends with its connection stays in the gauge")
+def gauge_of_the_lost(patch: Patch) -> None:
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Any, channel: Channel) -> None:
+        channel._gauge = ""
+        original(channel)
+
+
+@fault("BUG-MIB-14", "Resets sent are counted twice")
+def resets_twice(patch: Patch) -> None:
+    @patch.wrap(Channel, "emit_reset")
+    def emit_reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
+        original(channel, cause, diagnostic)
+        channel.interface.resets_out[cause] += 1

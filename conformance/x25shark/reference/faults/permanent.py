@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import pvc
 from ..channel import Channel
-from ..codec import Data
+from ..codec import Clear, Data
 from ..codes import Type
 from ..connection import Connection
 from ..ports import Wire
@@ -110,3 +110,26 @@ def like_a_call(patch: Patch) -> None:
 
         router.network.connect(to.host, to.port, connected, lambda _reason: None)
         return True
+
+
+@fault("BUG-XOT-63", "confirms the Interrupts of a PVC by itself")
+def local_confirmation(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "interrupt_received")
+    def interrupt_received(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
+        original(end, channel, octets)
+        channel.confirm_interrupt()
+
+
+@fault("BUG-XOT-64", "the numbers of a PVC go on where its other end comes back")
+def numbers_of_the_partner(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "cleared")
+    def cleared(original: Any, end: PvcEnd, channel: Channel, clear: Clear) -> None:
+        far = end.partner.channel if end.partner is not None else None
+        if far is not None:
+            vars(far)["number"] = far.v_s
+        original(end, channel, clear)
+
+    @patch.wrap(PvcEnd, "reset_confirmed")
+    def reset_confirmed(original: Any, end: PvcEnd, channel: Channel) -> None:
+        channel.v_s = channel.p_r_received = vars(channel).get("number", 0)
+        original(end, channel)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import codec
 from ..channel import Channel
-from ..codec import Data
+from ..codec import Clear, Data
 from ..codes import Diag, PacketError, Type
 from ..tables import UNDEFINED, D, P
 from .common import other_end, packet_type
@@ -147,3 +147,32 @@ def one_octet_more(patch: Patch) -> None:
         if not channel.accepted and len(data.user_data) == channel.size_out:
             data = data._replace(user_data=data.user_data + b"\0")
         original(channel, data)
+
+
+@fault("BUG-SIDE-17", "ignores a Clear of the called side that has a Reset to confirm")
+def clear_for_a_reset(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_clear")
+    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.accepted or channel.d is not D.RESET_SENT:
+            original(channel, octets)
+
+
+@fault("BUG-SIDE-18", "passes clear user data of the called side without fast select")
+def clear_user_data(patch: Patch) -> None:
+    @patch.wrap(Channel, "check_clear")
+    def check_clear(original: Any, channel: Channel, clear: Clear) -> None:
+        if channel.accepted:
+            original(channel, clear)
+
+    @patch.wrap(Channel, "permitted")
+    def permitted(original: Any, channel: Channel, clear: Clear) -> Clear:
+        return clear if channel.accepted else original(channel, clear)
+
+
+@fault("BUG-SIDE-19", "takes GFI 0 of the called side for modulo 8")
+def gfi_0(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if not channel.accepted and not octets[0] & 0x30:
+            octets = bytes((octets[0] | 0x10,)) + octets[1:]
+        original(channel, octets)

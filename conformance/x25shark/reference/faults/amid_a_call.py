@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of framing, of TCP and of a splice that show while a call is up, and not before."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..channel import Channel
+from ..codes import Type
+from ..connection import Connection
+from ..framing import HEADER, SHORTEST, Framer
+from ..relay_splice import SpliceRelay
+from ..tables import P
+from .registry import Patch, fault
+
+# A call on the connection has been set up when so many units have come.
+_UP = 1
+_TYPE_OF_FLOW_CONTROL = 0x1F
+
+
+def _called_side(patch: Patch) -> None:
+    """Framers know whether the router opened their connection."""
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        vars(connection.framer)["called"] = not connection.channel.accepted
+        original(connection, octets)
+
+
+def _passes_over(patch: Patch, framer_errs: Any) -> None:
+    """Units too short for a packet are left out, where the function says so."""
+
+    @patch.wrap(Framer, "length_is_legal")
+    def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
+        return bool(original(framer, length) or (length < SHORTEST and framer_errs(framer)))
+
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        yield from (packet for packet in original(framer, octets) if len(packet) >= SHORTEST)
+
+
+@fault("BUG-XOT-54", "passes over lengths 0 to 2 while a call is up")
+def short_lengths(patch: Patch) -> None:
+    _passes_over(patch, lambda framer: framer.units > _UP)
+
+
+@fault("BUG-XOT-55", "passes over lengths 0 to 2 of the called side")
+def short_lengths_of_b(patch: Patch) -> None:
+    _called_side(patch)
+    _passes_over(patch, lambda framer: vars(framer).get("called"))
+
+
+@fault("BUG-XOT-56", "waits for the octets of any length while a call is up")
+def any_length(patch: Patch) -> None:
+    @patch.wrap(Framer, "length_is_legal")
+    def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
+        return original(framer, length) or (length >= SHORTEST and framer.units >= _UP)
+
+
+@fault("BUG-XOT-57", "checks the upper octet of the version in the first unit only")
+def upper_octet(patch: Patch) -> None:
+    @patch.wrap(Framer, "version_is_legal")
+    def version_is_legal(original: Any, framer: Framer, version: int) -> bool:
+        return bool(original(framer, version & 0xFF if framer.units else version))
+
+
+@fault("BUG-XOT-58", "does not check the version of the called side")
+def version_of_b(patch: Patch) -> None:
+    _called_side(patch)
+
+    @patch.wrap(Framer, "version_is_legal")
+    def version_is_legal(original: Any, framer: Framer, version: int) -> bool:
+        return bool(vars(framer).get("called") or original(framer, version))
+
+
+@fault("BUG-XOT-59", "a header that comes by itself is lost")
+def lone_header(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        alone = framer.units >= _UP and not framer._input and len(octets) == HEADER
+        if not alone:
+            yield from original(framer, octets)
+
+
+def _loss_of_b(patch: Patch, by_reset: bool) -> None:
+    """A connection that the router opened ends while a call is up, and A is told nothing."""
+
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
+        channel = connection.channel
+        if reset is not by_reset or channel.accepted or channel.p is not P.DATA_TRANSFER:
+            original(connection, reset)
+
+    @patch.wrap(Connection, "ended")
+    def ended(original: Any, connection: Connection) -> None:
+        channel = connection.channel
+        if not by_reset or channel.accepted or channel.p is not P.DATA_TRANSFER:
+            original(connection)
+
+
+@fault("BUG-XOT-60", "does not tell A of a TCP reset by B while the call is up")
+def reset_of_b(patch: Patch) -> None:
+    _loss_of_b(patch, by_reset=True)
+
+
+@fault("BUG-XOT-61", "does not tell A of a half close by B while the call is up")
+def half_close_of_b(patch: Patch) -> None:
+    _loss_of_b(patch, by_reset=False)
+
+
+@fault("BUG-XOT-62", "a splice makes RR of the RNR of the called side")
+def rr_for_rnr(patch: Patch) -> None:
+    @patch.wrap(SpliceRelay, "packet")
+    def packet(original: Any, relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
+        if not channel.accepted and octets[2] & _TYPE_OF_FLOW_CONTROL == Type.RNR:
+            octets = octets[:2] + bytes((octets[2] ^ Type.RNR ^ Type.RR,)) + octets[3:]
+        original(relay, channel, octets)

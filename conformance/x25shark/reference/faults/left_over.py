@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of circuits that remember what was before a reset, or before the call."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..channel import Channel
+from ..circuit import Circuit
+from ..codec import Call, Clear
+from ..facilities import PACKET_SIZE, WINDOW_SIZE
+from ..relay import Relay
+from ..relay_local import Direction
+from ..tables import P
+from .registry import Patch, fault
+
+State = dict[str, Any]
+
+
+def _keeps(patch: Patch, name: str, state: P) -> None:
+    """Something survives the end of a call (READY) or a reset (DATA_TRANSFER)."""
+
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Callable[[Circuit], None], circuit: Circuit) -> None:
+        kept = vars(circuit).get(name)
+        original(circuit)
+        if kept is not None and circuit.p is state:
+            setattr(circuit, name, kept)
+
+
+@fault("BUG-LEFT-01", "a side stays busy behind a reset")
+def busy_behind_a_reset(patch: Patch) -> None:
+    _keeps(patch, "peer_busy", P.DATA_TRANSFER)
+
+
+@fault("BUG-LEFT-02", "a side stays busy in the next call")
+def busy_in_the_next_call(patch: Patch) -> None:
+    _keeps(patch, "peer_busy", P.READY)
+
+
+@fault("BUG-LEFT-03", "an Interrupt that was not confirmed forbids those of the next call")
+def interrupt_of_the_last_call(patch: Patch) -> None:
+    _keeps(patch, "interrupt_in", P.READY)
+
+
+@fault("BUG-LEFT-04", "an Interrupt that the side did not confirm holds those of the next call")
+def interrupt_to_the_last_call(patch: Patch) -> None:
+    _keeps(patch, "interrupt_out", P.READY)
+
+
+@fault("BUG-LEFT-05", "the Q bit of half a sequence is demanded behind a reset")
+def q_behind_a_reset(patch: Patch) -> None:
+    _keeps(patch, "sequence_q", P.DATA_TRANSFER)
+
+
+@fault("BUG-LEFT-06", "the Q bit of half a sequence is demanded in the next call")
+def q_in_the_next_call(patch: Patch) -> None:
+    _keeps(patch, "sequence_q", P.READY)
+
+
+@fault("BUG-LEFT-07", "a Call that names no values gets those of the call before it")
+def values_of_the_last_call(patch: Patch) -> None:
+    @patch.wrap(Relay, "call_received")
+    def call_received(original: Any, relay: Relay, channel: Channel, call: Call) -> None:
+        state: State = vars(channel)
+        field = call.facilities
+        if "last" in state and field.pair(PACKET_SIZE) is None and field.pair(WINDOW_SIZE) is None:
+            for code, pair in zip((PACKET_SIZE, WINDOW_SIZE), state["last"], strict=True):
+                field.put_pair(code, pair)
+        original(relay, channel, call)
+        if relay.model != "splice":
+            state["last"] = relay.near_size, relay.near_window
+
+
+@fault("BUG-LEFT-08", "keeps half a sequence of the called side over a reset")
+def half_a_sequence(patch: Patch) -> None:
+    @patch.wrap(Direction, "clear")
+    def clear(original: Callable[[Direction], None], direction: Direction) -> None:
+        waiting = bytes(direction.segmenter._waiting)
+        original(direction)
+        if not direction.source.accepted:
+            direction.segmenter._waiting += waiting
+
+
+@fault("BUG-LEFT-09", "a connection whose call was refused by B takes no further one")
+def refused_for_good(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_clear")
+    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+        state: State = vars(channel)
+        state["dead"] = channel.p is P.CALL_RECEIVED and clear.by_peer
+        original(channel, clear)
+
+    @patch.wrap(Channel, "on_call")
+    def on_call(original: Any, channel: Channel, octets: bytes) -> None:
+        if not vars(channel).get("dead"):
+            original(channel, octets)
+
+
+@fault("BUG-LEFT-10", "an Interrupt for a side that has not confirmed a reset is lost")
+def interrupt_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
+        other = relay.other(channel)
+        if other is None or other.ready:
+            original(relay, channel, octets)
+
+
+@fault("BUG-LEFT-11", "an Interrupt Confirmation confirms the Interrupt that it crosses too")
+def crossing_interrupts(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_interrupt_confirmation")
+    def on_interrupt_confirmation(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        channel.confirm_interrupt()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults at one value of many: a packet size, a length, a window, a bit beside another one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import facilities
+from ..channel import Channel
+from ..circuit import Circuit
+from ..codec import Data
+from ..codes import Diag, PacketError, Type
+from ..facilities import (
+    DEFAULT_SIZE,
+    DEFAULT_WINDOW,
+    FAST_SELECT,
+    PACKET_SIZE,
+    Facilities,
+    Facility,
+    Pair,
+    answer_is_legal,
+)
+from ..relay_local import Direction, LocalRelay
+from .data import change_data
+from .registry import Patch, fault
+
+
+def _refuses_data(patch: Patch, refused: Callable[[Channel, Data], bool], diagnostic: int) -> None:
+    """A check too many."""
+
+    @patch.wrap(Channel, "check_data")
+    def check_data(original: Any, channel: Channel, data: Data) -> None:
+        original(channel, data)
+        if refused(channel, data):
+            raise PacketError(diagnostic)
+
+
+@fault("BUG-VAL-01", "refuses Data of 200 to 255 octets")
+def sign_of_a_length(patch: Patch) -> None:
+    _refuses_data(patch, lambda _, data: 200 <= len(data.user_data) <= 255, Diag.TOO_LONG)
+
+
+@fault("BUG-VAL-02", "cuts packets of 4096 octets from the called side by their header")
+def header_in_the_buffer(patch: Patch) -> None:
+    def change(channel: Channel, data: Data) -> Data:
+        return data._replace(user_data=data.user_data[:4093]) if channel.accepted else data
+
+    change_data(patch, change)
+
+
+@fault("BUG-VAL-03", "takes packet size 2048 for an error")
+def no_2048(patch: Patch) -> None:
+    @patch.wrap(facilities, "parameter_is_legal")
+    def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
+        return original(item, modulo) and not (item.code == PACKET_SIZE and 11 in item.value)
+
+
+@fault("BUG-VAL-04", "windows of modulo 128 above 63 are counted modulo 64")
+def six_bits_of_a_window(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        ahead = (p_s - circuit.p_r_sent) % circuit.modulo
+        return original(circuit, p_s) and (circuit.window_in <= 63 or ahead < 63)
+
+
+@fault("BUG-VAL-05", "D=1 is not confirmed where the window is 1")
+def window_of_1(patch: Patch) -> None:
+    @patch.wrap(Direction, "is_settled")
+    def is_settled(original: Any, direction: Direction, last_segment: int, d: bool) -> bool:
+        return original(direction, last_segment, d) and not (d and direction.source.window_in == 1)
+
+
+@fault("BUG-VAL-06", "the P(R) of an RNR from the called side is not taken")
+def p_r_of_rnr(patch: Patch) -> None:
+    @patch.wrap(Channel, "take_p_r")
+    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+        if channel.accepted or not channel.peer_busy:
+            original(channel, p_r)
+
+
+@fault("BUG-VAL-07", "an RNR drops the Data that wait for that side")
+def rnr_drops(patch: Patch) -> None:
+    @patch.wrap(LocalRelay, "flow_received")
+    def flow_received(
+        original: Any, relay: LocalRelay, channel: Channel, packet_type: int, p_r: int
+    ) -> None:
+        direction = relay.towards(channel)
+        if packet_type == Type.RNR and direction is not None:
+            direction.queue.clear()
+        original(relay, channel, packet_type, p_r)
+
+
+def _by_octet(patch: Patch, name: str, *octets: int) -> None:
+    """A bit of facility 0x01 is seen only where the whole octet is one of these."""
+
+    def seen(field: Facilities) -> bool:
+        value = field.get(FAST_SELECT)
+        return value is not None and value[0] in octets
+
+    patch.replace(Facilities, name, property(seen))
+
+
+@fault("BUG-VAL-08", "fast select with reverse charging is no fast select")
+def whole_octet(patch: Patch) -> None:
+    _by_octet(patch, "fast_select", 0x80, 0xC0)
+
+
+@fault("BUG-VAL-09", "restricted fast select with reverse charging is not restricted")
+def whole_restricted_octet(patch: Patch) -> None:
+    _by_octet(patch, "restricted", 0xC0)
+
+
+@fault("BUG-VAL-10", "a larger answer is taken in the direction from the calling DTE")
+def one_direction_of_an_answer(patch: Patch) -> None:
+    def pair_answer_is_legal(code: int, requested: Pair, answered: Pair) -> bool:
+        default = DEFAULT_SIZE if code == PACKET_SIZE else DEFAULT_WINDOW
+        return answer_is_legal(requested.called, answered.called, default)
+
+    patch.replace(facilities, "pair_answer_is_legal", pair_answer_is_legal)
+
+
+@fault("BUG-VAL-11", "a larger throughput class is taken in the upper half of the octet")
+def one_half_of_a_class(patch: Patch) -> None:
+    def throughput_answer_is_legal(requested: bytes | None, answered: bytes) -> bool:
+        return requested is None or answered[0] & 0x0F <= requested[0] & 0x0F
+
+    patch.replace(facilities, "throughput_answer_is_legal", throughput_answer_is_legal)
+
+
+@fault("BUG-VAL-12", "zeros at the end of an Interrupt are lost")
+def text_in_interrupts(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_interrupt")
+    def send_interrupt(original: Any, channel: Channel, user_data: bytes) -> None:
+        original(channel, user_data.rstrip(b"\0") or b"\0")
+
+
+@fault("BUG-VAL-13", "takes Data of the called side outside the window")
+def no_window(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        return bool(original(circuit, p_s) if circuit.accepted else p_s == circuit.v_r)

@@ -12,7 +12,8 @@ more        display filter: it matches more packets of the witnesses with the va
 fewer       display filter: it matches fewer
 measure     a measure of selftest/sightings.py that is greater with the variant, for what no
             filter says ("-NAME": smaller)
-says        what a profile can say of such a router, by sections; unsaid, no case may FAIL
+says        what a profile can say of such a router, by sections ("not X" in a list: no more X);
+            unsaid, no case may FAIL
 excludes    permissions that a router cannot make use of at the same time
 undrawn     why it is not combined with others at all
 """

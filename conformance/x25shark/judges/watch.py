@@ -217,11 +217,21 @@ class Watch:
     """What a campaign purpose demands of every connection.
 
     roles: what the router is on the serial line of a side ("A" or "B"): "dce" or "dte".
+    passes_numbers: numbers, sizes and windows at one end may be those that the tester sent at the
+    other one, right or wrong (RFC 1613 6.2).
     """
 
-    def __init__(self, clause: str, model: str, roles: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        clause: str,
+        model: str,
+        roles: Mapping[str, str] | None = None,
+        *,
+        passes_numbers: bool = False,
+    ) -> None:
         self.clause = clause
         self.model = model
+        self.passes_numbers = passes_numbers
         self.roles = roles or {}
         self._demands: list[Made] = []
 

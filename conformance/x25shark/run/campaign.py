@@ -501,7 +501,9 @@ class Campaign:
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""
         roles = {side.upper(): line.role for side, line in self.profile.line.by_side().items()}
-        watch = Watch(purpose.clause, self.profile.relay_model, roles)
+        model = self.profile.relay_model
+        passes = model == "end-to-end" and "N-CHECK" not in self.profile.declared
+        watch = Watch(purpose.clause, model, roles, passes_numbers=passes)
         body(watch)
         if self._not_to_run(purpose) is None:
             self.watched.append(Watched(purpose, watch))

@@ -115,7 +115,9 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
             elif isinstance(value, dict):
                 data[key] = {**data.get(key, {}), **value}
             elif isinstance(value, list):
-                data[key] = sorted({*data.get(key, ()), *value})
+                taken_back = {item.removeprefix("not ") for item in value if "not " in item}
+                added = {item for item in value if "not " not in item}
+                data[key] = sorted({*data.get(key, ()), *added} - taken_back)
             else:
                 data[key] = value
     return Profile(**{**data, "path": profile.path, "text": profile.text})

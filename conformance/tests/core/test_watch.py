@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 from scapy_x25 import (
@@ -150,8 +150,8 @@ def test_the_capture_says_what_was_first_of_two_that_crossed() -> None:
     back = Direction(DIRECTION.destination, DIRECTION.source)
 
     def seen(*times: float) -> tester.TesterJudge:
-        units = [replace(u, time=t) for u, t in zip((*came, *sent), times, strict=False)]
-        link = Link(units[: len(times) - 1], [replace(sent[0], time=times[-1])])
+        units = [u._replace(time=t) for u, t in zip((*came, *sent), times, strict=False)]
+        link = Link(units[: len(times) - 1], [sent[0]._replace(time=times[-1])])
         return tester.TesterJudge({DIRECTION: tester.Received(link)}, {})
 
     def order(looks: tester.TesterJudge) -> list[tuple[bool, int]]:

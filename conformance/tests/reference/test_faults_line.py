@@ -329,6 +329,8 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-66": on_link("010d", seconds=2),
     "BUG-LAPB-67": recovering(seconds=40),
     "BUG-LAPB-68": on_link("010d", seconds=40),
+    "BUG-LAPB-69": on_link(CALL, "013f"),
+    "BUG-LAPB-70": recovering("03b1"),
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {

@@ -259,7 +259,7 @@ def test_invalid_n_r_in_timer_recovery(bench: Bench) -> None:
         line.skip()
         expect_poll(line)
         line.send(LapbRR(n_r=(first + 3) % 8, p_f=final))
-        line.expect(LapbFRMR(z=1))
+        line.expect(LapbFRMR(z=1, p_f=0), note="F=0, as no P=1 was sent")
         begin_again(line)
 
 

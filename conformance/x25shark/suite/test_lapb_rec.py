@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from .language import (
+    CLOSED,
     Bench,
     ClearIndication,
     Data,
@@ -227,6 +228,7 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
     else:
         layer.expect(RestartRequest(), note="no silent gap")
         layer.send(RestartConfirmation())
+        far.expect(ClearIndication(), CLOSED, note="a restart ends the calls of its line")
     far.allow(ClearIndication(), ResetIndication())
     near.allow(Data(), ResetIndication(), ClearIndication())
     layer.allow(RestartRequest())

@@ -184,3 +184,13 @@ def any_frame_ends_rejection(patch: Patch) -> None:
             station.enter(Phase.TRANSFER)
         else:
             original(station, frame)
+
+
+@fault("BUG-LAPB-70", "FRMR has F=1 where a response with F=1 is rejected")
+def final_rejection(patch: Patch) -> None:
+    @patch.wrap(Lapb, "reject")
+    def reject(original: Any, station: Lapb, frame: Frame, reasons: int) -> None:
+        with_f: Any = station.respond_rejection
+        vars(station)["respond_rejection"] = lambda f: with_f(f or frame.p_f)
+        original(station, frame, reasons)
+        del vars(station)["respond_rejection"]

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..codes import Diag, RestartCause
 from ..lapb import MODULO, Lapb, Phase
 from ..lapb_frames import Control, Frame
+from ..serial import SerialInterface
 from .registry import Patch, fault
 
 
@@ -126,3 +128,10 @@ def polls_too_many(patch: Patch) -> None:
 @fault("BUG-LAPB-68", "sends FRMR N2 + 2 times")
 def rejections_too_many(patch: Patch) -> None:
     attempts_too_many(patch, Phase.REJECT)
+
+
+@fault("BUG-LAPB-69", "calls outlive a reset of their link: only the line is told, by a Restart")
+def calls_outlive_a_reset(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "link_up")
+    def link_up(original: Any, interface: SerialInterface) -> None:
+        interface.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)

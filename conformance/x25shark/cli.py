@@ -439,7 +439,7 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
     if found.control.start is not None and not start:
         found = found.model_copy(update={"control": Control()})
         tell("control     control.start is not run: the router must be up (or: --start)")
-    with temporary_folder("check") as directory:
+    with interrupts.counted(), temporary_folder("check") as directory:
         sys.exit(_sanity(found, profile, directory, own_namespace))
 
 
@@ -454,6 +454,7 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
     try:
         campaign.start()
     except CampaignError as error:
+        interrupts.check()  # of which it may be a consequence
         fail(error.status, str(error))
     tell("network     the router answers; listening sides are open; capture works")
     counters = ""

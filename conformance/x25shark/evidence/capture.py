@@ -29,6 +29,15 @@ class CaptureError(Exception):
     """No capture, or not a whole one; the message says why and what to do."""
 
 
+def _ends_with_us() -> tuple[str, ...]:
+    """What stands in front of dumpcap, so that it ends with a tester that is killed.
+
+    By itself it notices when the next packet comes, and that may be never.
+    """
+    program = shutil.which("setpriv")
+    return (program, "--pdeathsig", "INT", "--") if program is not None else ()
+
+
 def _datagrams() -> socket.socket:
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.bind(("127.0.0.1", 0))
@@ -81,7 +90,16 @@ class Capture:
             )
         port = self._marker_sink.getsockname()[1]
         tcp = " or ".join(f"tcp port {port}" for port in self._ports)
-        command = [*self._prefix, program, "-q", "-i", self._interface, "-B", str(_BUFFER_MIB)]
+        command = [
+            *self._prefix,
+            *_ends_with_us(),
+            program,
+            "-q",
+            "-i",
+            self._interface,
+            "-B",
+            str(_BUFFER_MIB),
+        ]
         command += ["-f", f"{tcp} or udp port {port}", "-w", "-"]
         try:
             self._process = subprocess.Popen(

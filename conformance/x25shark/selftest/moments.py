@@ -45,7 +45,7 @@ SIGNALS = (
 COMMANDS = {
     "run": ("run", "--own-namespace", "--select", "XOT-HDR-01,PLP-CALL-0*", "--output", "REPORT"),
     "check": ("check", "--own-namespace"),
-    "walk": ("walk", "--own-namespace", "--seconds", "2", "--steps", "20"),
+    "walk": ("walk", "--own-namespace", "--seconds", "2", "--steps", "20", "--seed", "1"),
     "init": ("init", "REPORT.toml", "--no-probe"),
     "stress": ("stress", "-C", "2", "-T", "1", "--output", "REPORT"),
     "sweep": ("sweep", "--seconds", "0.2", "--output", "REPORT"),

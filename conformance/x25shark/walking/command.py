@@ -98,7 +98,7 @@ def walk(
         _refuse(2, "--variant and --fault are for the embedded reference router")
     errors = not legal and not {"M-SPLICE", "N-TRUST"} & profile.declared
     first = secrets.randbelow(1_000_000) if seed is None else seed
-    with temporary_folder("walk") as directory:
+    with interrupts.counted(), temporary_folder("walk") as directory:
         options = Options(
             router, profile, directory, router_options=tuple(words),
             own_namespace=own_namespace,

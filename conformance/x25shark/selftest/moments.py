@@ -42,14 +42,18 @@ SIGNALS = (
     (signal.SIGINT, signal.SIGINT),
     (signal.SIGKILL,),
 )
+# fmt: off
 COMMANDS = {
     "run": ("run", "--own-namespace", "--select", "XOT-HDR-01,PLP-CALL-0*", "--output", "REPORT"),
     "check": ("check", "--own-namespace"),
     "walk": ("walk", "--own-namespace", "--seconds", "2", "--steps", "20", "--seed", "1"),
-    "init": ("init", "REPORT.toml", "--no-probe"),
-    "stress": ("stress", "-C", "2", "-T", "1", "--output", "REPORT"),
-    "sweep": ("sweep", "--seconds", "0.2", "--output", "REPORT"),
+    "init": ("init", "REPORT.toml", "--router-address", "127.0.25.1", "--no-probe", "--force",
+             "--kind", "reference", "--a", "127.0.25.2", "--b", "127.0.25.3"),
+    "stress": ("stress", "-N", "2", "-T", "1", "--control", "0", "--output", "REPORT"),
+    "sweep": ("sweep", "-P", "128", "-W", "2,7", "-N", "1", "-T", "0.3", "--control", "0",
+              "--output", "REPORT"),
 }
+# fmt: on
 _COUNTING = """
 import os, sys
 place, at, numbers = sys.argv[1:4]

@@ -275,7 +275,7 @@ class Bench(Answers):
         refused = self.rooms.refused()
         if refused is not None:
             self.rooms.refuse(refused)
-        raise self._no_connection_for(CallRequest(), at, clause)
+        raise self._no_connection_for(CallRequest(), at, clause, self._told_instead())
 
     def take_called(self, at: str = "b") -> Side | None:
         """The side of the next call of the router; None: there is none, or one to leave aside."""
@@ -559,6 +559,13 @@ class Bench(Answers):
         )
         self.state(missing)
         return ExpectationFailed(missing, self.judge(missing))
+
+    def _told_instead(self) -> str:
+        """What the side that acted last got in place of what was expected elsewhere."""
+        side = self.last_sender
+        if side is None or isinstance(side, LineSide):
+            return ""
+        return f"side {side.name} got {side.unread}" if side.unread else ""
 
     def _take_numbers(self, side: Side) -> None:
         """Modulus and values of an Incoming Call become those of the called side."""

@@ -19,6 +19,7 @@ from scapy_x25 import (
     Data,
     Data128,
     ResetRequest,
+    summary_line,
 )
 
 from ..judges.expectation import (
@@ -294,6 +295,14 @@ class Side:
     def units(self) -> list[Unit]:
         """What has come since the call of this side began, or since the connection was opened."""
         return [unit for unit in self.connection.received if unit.offset >= self.start]
+
+    @property
+    def unread(self) -> str:
+        """What has come and no expectation has looked at, in words: the last of it."""
+        units = [unit for unit in self.units if unit.offset >= self.cursor]
+        if units:
+            return summary_line(units[-1].packet)
+        return f"TCP {self.connection.end}" if self.connection.end is not None else ""
 
     def _arrived(self, unit: Unit) -> None:
         packet = unit.packet

@@ -74,12 +74,13 @@ def _unacknowledged(call: Call) -> None:
         there.expect(Data(user_data=b"not acknowledged"))
 
 
-MIDDLES: tuple[Callable[[Call], None], ...] = (
-    _busy,
-    _interrupted,
-    _amid_a_sequence,
-    _unacknowledged,
-)
+# What each of them leaves, for messages.
+MIDDLES: dict[Callable[[Call], None], str] = {
+    _busy: "both sides were busy before it",
+    _interrupted: "both Interrupts were open before it",
+    _amid_a_sequence: "both sequences with Q=1 were open before it",
+    _unacknowledged: "Data was not acknowledged before it",
+}
 # What of the old use may still be under way when the circuit is reset or cleared.
 OLD = Data(q=1, user_data=FULL)
 
@@ -90,7 +91,7 @@ def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
         pass
 
 
-def as_new(call: Call) -> None:
+def as_new(call: Call, note: str = "") -> None:
     """Numbers from 0, Q=0, a window's worth of Data and an Interrupt: each way, and back."""
     ways = (both(call), both(call)[::-1])
     for here, there in ways:
@@ -98,26 +99,26 @@ def as_new(call: Call) -> None:
         for number in range(2):
             octets = f"new {number} from {here.name}".encode()
             here.send_data(octets, q=0)
-            there.expect(Data(p_s=number, q=0, m=0, user_data=octets))
+            there.expect(Data(p_s=number, q=0, m=0, user_data=octets), note=note)
     for here, there in ways:
         here.send(Interrupt(user_data=b"new"))
-        there.expect(Interrupt(user_data=b"new"))
+        there.expect(Interrupt(user_data=b"new"), note=note)
         there.send(InterruptConfirmation())
-        here.expect(InterruptConfirmation())
+        here.expect(InterruptConfirmation(), note=note)
     call.fence()
 
 
 @purpose("PLP-RST-21")
 def test_reset_leaves_nothing(call: Call) -> None:
     """In the middle of each thing a reset of A, and then one of B: eight on one call."""
-    for middle in MIDDLES:
+    for middle, left in MIDDLES.items():
         for way in (call, call.turned()):
             middle(call)
             way.a.send(ResetRequest(cause=0, diagnostic=0))
             behind_old(way.b, ResetIndication(cause=0, diagnostic=0))
             way.b.send(ResetConfirmation())
             behind_old(way.a, ResetConfirmation())
-            as_new(call)
+            as_new(call, f"behind a reset of {way.a.name}, {left}")
 
 
 @purpose("SYS-INTEG-13")
@@ -127,7 +128,7 @@ def test_next_call_finds_nothing_left(bench: Bench) -> None:
     A router may close it (RFC 1613 5); then it is on another one.
     """
     call = bench.place_call()
-    for middle in MIDDLES:
+    for middle, left in MIDDLES.items():
         for by_b in (False, True):
             middle(call)
             way = call.turned() if by_b else call
@@ -136,7 +137,7 @@ def test_next_call_finds_nothing_left(bench: Bench) -> None:
             way.b.send(ClearConfirmation())
             behind_old(way.a, ClearConfirmation(), CLOSED)
             call = _next(bench, call)
-            as_new(call)
+            as_new(call, f"in the next call, {left}")
     bench.fence()
 
 

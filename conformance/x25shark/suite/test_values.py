@@ -55,7 +55,7 @@ def test_every_size_and_length_passes(bench: Bench) -> None:
             for length in (*lengths(size), 2 * size, size + 1):
                 octets = bench.random.randbytes(length)
                 way.a.send_message(octets)
-                arrives_there(way, octets)
+                arrives_there(way, octets, note=f"packet size {size}")
         call.fence()
 
 
@@ -110,7 +110,7 @@ def _use_up(call: Call, times: int) -> None:
         parts = [bytes((number, at)) for at in range(free)]
         a.send(*(a.data(octets) for octets in parts))
         for octets in parts:
-            arrives_there(call, octets)
+            arrives_there(call, octets, note=f"window {a.window}, all of it sent at once")
 
 
 @purpose("PLP-MOD-14")
@@ -169,14 +169,15 @@ def test_data_beyond_a_window_of_d_bits(call: Call) -> None:
 
 @purpose("PLP-FLOW-20", both_sides=True, window=7)
 def test_p_r_behind_rnr_may_not_run_back(call: Call) -> None:
-    """B has acknowledged two Data by RNR; an RR that takes one of them back is an error."""
+    """A has acknowledged two Data by RNR (one, of a router that sends no more without a P(R)).
+
+    An RR that takes one of them back is an error.
+    """
     a, b = both(call)
     a.withholding = True
-    for number in range(2):
-        b.send_data(bytes((number,)))
-        a.expect(Data(p_s=number, user_data=bytes((number,))))
+    came = fill_window(b, a, (b"first", b"second")).came
     a.withholding = False
-    right, back = RNR(p_r=2), RR(p_r=1)
+    right, back = RNR(p_r=came), RR(p_r=came - 1)
     a.send(right, back)
     expect_refusal(call, back, 2, before=[right])
 

@@ -89,18 +89,26 @@ def either_way(bench: Bench) -> Iterator[Call]:
 
 
 def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str) -> None:
-    """A's connection is closed for this unit, and the call ends at B; a splice may pass it."""
+    """A's connection is closed for this unit, and the call ends at B; a splice may pass it.
+
+    A Reset for a packet that is too short may come before, as in XOT-HDR-08.
+    """
     bench = call.bench
+    resets: tuple[Packet, ...] = ()
+    if isinstance(passed, Undefined):
+        resets = (ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38)),)
+        call.b.allow(ResetIndication(cause=bench.remote_reset))
     call.a.send_octets(octets)
     if call.model == "splice":
-        came = call.b.expect(ClearIndication(cause=bench.network_clear), passed, CLOSED)
+        clear = ClearIndication(cause=bench.network_clear)
+        came = call.b.expect(clear, passed, CLOSED, note=f"{what} came from {call.a.name}")
         if came is not None and not isinstance(came, ClearRequest):
             bench.remark(f"the splice passes {what} on")
             end(call)
             return
     else:
         far_side_ends(bench, call.b)
-    framing_ends(call.a)
+    closes(call.a, ClearIndication(cause=bench.network_clear), *resets)
     bench.fence()
 
 

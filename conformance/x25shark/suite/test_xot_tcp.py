@@ -114,6 +114,7 @@ def test_header_split_in_the_length(bench: Bench) -> None:
     for way in (call, call.turned()) if b.present else (call,):
         for position in range(1, 5):
             octets = bench.record(60)
+            way.a.wait_for_window()
             send_in_pieces(way.a, way.a.unit_of(way.a.data(octets)), [position])
             arrives_there(way, octets, note=f"a pause behind {position} octets of the header")
     call.fence()

@@ -32,8 +32,10 @@ class Wire(Protocol):
     congested: bool
     #: True if the router has called itself: both ends of the connection are its own.
     from_self: bool
+
     #: True from close() or abort() on: what comes in is dropped.
-    closing: bool
+    @property
+    def closing(self) -> bool: ...
 
     def send(self, packet: bytes) -> None:
         """Send a packet in its XOT header; nothing after close()."""

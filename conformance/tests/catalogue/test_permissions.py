@@ -7,7 +7,7 @@ import re
 
 import pytest
 from x25shark.catalogue import catalogue
-from x25shark.catalogue.permission import PROFILES, Permission, permissions
+from x25shark.catalogue.permission import PROFILES, Permission, alternatives, permissions
 from x25shark.profile import builtin_profiles
 from x25shark.reference.variants import VARIANTS
 from x25shark.selftest.sightings import MEASURES
@@ -40,6 +40,16 @@ def test_a_witness_applies(permission: Permission) -> None:
         p.unmet(profile.configurations, profile.declared, profile.has) is None and not p.slow
         for p in purposes
     )
+
+
+def test_each_purpose_was_read_for_alternatives() -> None:
+    assert list(alternatives()) == list(catalogue().purposes)
+    for purpose, ids in alternatives().items():
+        assert list(ids) == sorted(set(ids)), purpose
+        assert set(ids) <= set(permissions()), purpose
+    for permission in permissions().values():
+        for witness in permission.witnesses:
+            assert permission.id in alternatives()[witness]
 
 
 @pytest.mark.parametrize("name", sorted({n for names in PROFILES.values() for n in names}))

@@ -70,6 +70,13 @@ class Permission:
 
 
 @cache
+def alternatives() -> dict[str, tuple[str, ...]]:
+    """Of each purpose the ids of the permissions that touch it (alternatives.toml)."""
+    text = (resources.files(__package__) / "alternatives.toml").read_text("utf-8")
+    return {purpose: tuple(ids) for purpose, ids in tomllib.loads(text)["permissions"].items()}
+
+
+@cache
 def permissions() -> dict[str, Permission]:
     """The permissions by id, in the order of the files."""
     found: dict[str, Permission] = {}

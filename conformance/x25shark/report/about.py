@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from ..catalogue import catalogue, faults
-from ..catalogue.permission import permissions
+from ..catalogue.permission import alternatives, permissions
 
 _CONFIGURATIONS = {
     "T1": "both sides over XOT",
@@ -40,6 +40,10 @@ def about(identifier: str) -> str | None:
         for permission in permissions().values()
         if purpose.id in permission.witnesses
     ]
+    shown = {text.partition(":")[0] for text in allowed}
+    others = [i for i in alternatives().get(purpose.id, ()) if i not in shown]
+    if others:
+        allowed.append(f"{'also ' if allowed else ''}{', '.join(others)}")
     fields = [
         ("purpose", [purpose.purpose]),
         ("clause", [purpose.clause]),

@@ -166,6 +166,12 @@ def test_values_are_those_of_the_call(bench: Bench) -> None:
         bench.remark("the connection is closed at the second call")
         a = bench.connect()
         a.send(request)
+    if not bench.went_on(a):
+        # RFC 1613 6.1: a Call has to name both values.
+        refused(bench, a, ClearIndication(cause=bench.network_clear))
+        bench.remark("a Call that does not name its values is refused")
+        bench.fence()
+        return
     b = bench.incoming(CallRequest(user_data=request.user_data))
     answer = CallAccepted()
     call = accepted(a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))

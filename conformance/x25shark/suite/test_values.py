@@ -157,6 +157,8 @@ def test_rnr_confirms(call: Call) -> None:
 @purpose("PLP-DBIT-10", both_sides=True)
 def test_data_beyond_a_window_of_d_bits(call: Call) -> None:
     """With D=1 none of A's window is free before B has acknowledged: one Data more is an error."""
+    checked = call.model != "end-to-end" or call.bench.declared("N-CHECK")
+    call.bench.need(checked, "a router that checks the numbers of a call (N-CHECK)")
     a, b = both(call)
     b.withholding = True
     filled = fill_window(a, b, [bytes((number,)) for number in range(a.window)], d=1)

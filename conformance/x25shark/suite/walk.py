@@ -127,6 +127,9 @@ class Walk:
                     self.coverage[state, step.action, step.side] += 1
                 else:
                     self.made.pop()
+            if not self.made:
+                # None could be made without a call. With one there is something to judge.
+                place(self, self.circuits[0], Step("place", 0, 0, 0))
             for number, circuit in enumerate(self.circuits):
                 self._tidy(number, circuit)
         finally:

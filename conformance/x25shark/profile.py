@@ -443,6 +443,7 @@ class Profile(_Table):
         if lines:
             items |= {"L-LAPB", "L-HDLC", "L-MOD8"} - self.lacks
             items |= {"L-INIT"} if any(line.initiates for line in lines) else set()
+            items |= {"R-DTE" if line.role == "dte" else "R-DCE" for line in lines}
         if self.xot is None:
             items -= {"X-TCP", "X-OUT"}
         if "N-TRUST" in items:

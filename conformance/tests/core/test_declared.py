@@ -30,3 +30,10 @@ def test_what_the_profile_chose(conditions: tuple[str, ...], said: str | None) -
     purpose = Purpose("PLP-X-01", "Something.", "X.25 1", ("T1",), conditions)
     why = why_it_runs(purpose, load_profile("reference"))
     assert why == (None if said is None else BECAUSE + said)
+
+
+def test_what_the_router_is_on_its_lines_need_not_be_said_twice() -> None:
+    """A DTE has causes of its own (X.25 5.4.3.1), whether or not pics names R-DTE."""
+    profile = load_profile("reference-serial").model_copy(update={"pics": frozenset()})
+    assert {line.role for line in profile.line.by_side().values()} == {"dce", "dte"}
+    assert {"R-DCE", "R-DTE"} <= profile.declared

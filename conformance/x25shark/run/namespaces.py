@@ -22,13 +22,21 @@ class NamespaceError(Exception):
     """No own namespace; the message says why and what to do."""
 
 
+# Processes that have entered one: this one, or those that it was forked from.
+_entered: set[int] = set()
+
+
 def enter_own() -> None:
     """Move this process into a new network namespace (as root: without a user namespace).
 
-    Raises NamespaceError, and then nothing has changed.
+    Once is enough: what it has set up there stays within reach. Raises NamespaceError, and then
+    nothing has changed.
     """
+    if os.getpid() in _entered:
+        return
     try_out()
     _enter()
+    _entered.add(os.getpid())
 
 
 def try_out() -> None:

@@ -2,6 +2,7 @@
 """Reset (X.25 4.4.3, Table C-4)."""
 
 from ..sides.side import AbsentSide
+from .clearing import end
 from .language import (
     CLOSED,
     Bench,
@@ -62,7 +63,11 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
         came = None
         while not isinstance(came, (ResetIndication, ResetConfirmation)):
             came = side.expect(reset, ResetConfirmation(), *before)
-    call.bench.fence("all that follows from the collision has come")
+    come = "all that follows from the collision has come"
+    beside = call.bench.place_call(note=come)
+    beside.fence(come)
+    # Or a router with few channels would have none left in the end.
+    end(beside)
     for side, mark in zip(ends, marks, strict=True):
         kinds = [unit.packet[2] for unit in side.connection.received if unit.offset >= mark]
         side.expect_count(reset, 0, 1, start=mark)

@@ -14,6 +14,8 @@ if not x25shark_loaded then
   local framing = require("x25shark.framing")
   local layer = require("x25shark.layer")
   local link = require("x25shark.link")
+  local verdict = require("x25shark.verdict")
+  local views = require("x25shark.views")
 
   local ports, seen = { 1998 }, { [1998] = true }
   for text in string.gmatch(os.getenv("X25SHARK_XOT_PORTS") or "", "%d+") do
@@ -29,9 +31,14 @@ if not x25shark_loaded then
   framing.register(registered, ports)
   link.register(registered)
 
+  if os.getenv("X25SHARK_WORDS") ~= "0" then
+    verdict.register() -- the judge looks at the packets' fields alone
+    views.register()
+  end
+
   -- Wireshark builds no tree on its first pass unless something filters there; without one the
   -- number of a TCP stream is unknown and reused ports would look like one connection.
   if Listener then
-    Listener.new("frame", "xots")
+    Listener.new("frame", "frame")
   end
 end

@@ -10,6 +10,7 @@ import pytest
 from x25shark.judges import program
 from x25shark.judges.reading import JudgeError
 from x25shark.judges.wireshark import WiresharkJudge
+from x25shark.selftest import judge_fuzz
 from xot_captures import CAPTURES
 
 FILTERS = ["x25s.type#{k} == 0x13", "!(x25s.cause#{k})", "tcp.flags.fin == 1", "x25s.octets#{k}"]
@@ -50,3 +51,27 @@ def test_clean_on_damaged_captures_and_requests(sanitized: WiresharkJudge) -> No
         with pytest.raises(JudgeError):
             sanitized.read(CAPTURES["call"], filters, fields, timeout=120)
     assert sanitized.process_id == process
+
+
+def test_what_fuzzing_kept_is_clean() -> None:
+    """The fuzz target on each input of its corpus; make fuzz looks for further ones."""
+    inputs = sorted(judge_fuzz.corpus().iterdir())
+    done = judge_fuzz.run_once(inputs)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [line for line in done.stderr.splitlines() if line in map(str, inputs)] == [
+        str(path) for path in inputs
+    ]
+
+
+def test_the_fuzz_target_sees_a_fault() -> None:
+    """Of the corpus, and of what judges it: an input that it cannot read is no clean one."""
+    done = judge_fuzz.run_once([judge_fuzz.corpus() / "no such input"])
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
+
+
+def test_growth_is_told_as_the_executions_double() -> None:
+    log = "".join(
+        f"#{n}: cov: {n + 5} ft: {n * 2} corp: 1 exec/s 9\n" for n in (10, 15, 20, 33, 41)
+    )
+    assert judge_fuzz.growth(log) == [(10, 15, 20), (20, 25, 40), (41, 46, 82)]

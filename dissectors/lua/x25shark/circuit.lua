@@ -242,8 +242,12 @@ end
 
 -- Collect the user data of a complete packet sequence while it can be a test record.
 local function collect(p, sender, octets)
-  local data = p.user_data_offset and octets:sub(p.user_data_offset + 1) or ""
   local chain = sender.chain
+  local at = p.user_data_offset
+  if chain == nil and p.m == 0 and not (at and octets:sub(at + 1, at + 4) == record.MAGIC) then
+    return nil -- a whole sequence that is none
+  end
+  local data = at and octets:sub(at + 1) or ""
   if chain == nil then
     chain = { parts = {}, count = 0, dead = p.q == 1 }
     sender.chain = chain
@@ -304,15 +308,13 @@ local function on_numbered(c, p, from, octets, found)
   return collect(p, sender, octets)
 end
 
--- Take the packet p (decoded from `octets`), sent by end 1 or 2, into the circuit. Returns the list
--- of findings (expert, sentence) and the test record that ends with this packet, or nil.
-function circuit.take(c, p, from, octets)
-  local found = {}
+-- What the packet does to the circuit; findings go into `found`. Returns a test record or nil.
+local function follow(c, p, from, octets, found)
   if p.undefined or not p.type or p.not_on_xot then
     if p.not_on_xot then
       blame(found, "forbidden", "%s has no place on an XOT connection", p.name)
     end
-    return found, nil
+    return nil
   end
   local kind = p.type
   if kind == 0x0b then
@@ -330,9 +332,18 @@ function circuit.take(c, p, from, octets)
   elseif kind == 0x23 or kind == 0x27 then
     on_interrupt(c, p, from, found)
   else
-    return found, on_numbered(c, p, from, octets, found)
+    return on_numbered(c, p, from, octets, found)
   end
-  return found, nil
+  return nil
+end
+
+-- Take the packet p (decoded from `octets`), sent by end 1 or 2, into the circuit. Returns the list
+-- of findings (expert, sentence), nil where there are none, and the test record that ends with this
+-- packet, or nil.
+function circuit.take(c, p, from, octets)
+  local found = {}
+  local ending = follow(c, p, from, octets, found)
+  return found[1] and found or nil, ending
 end
 
 return circuit

@@ -5,6 +5,7 @@
 
 local circuit = require("x25shark.circuit")
 local layer = require("x25shark.layer")
+local observed = require("x25shark.observed")
 local packet = require("x25shark.packet")
 
 local framing = {}
@@ -13,8 +14,8 @@ local HEADER = 4
 local LONGEST = 4100
 local SEQUENCE_SPACE = 4294967296
 
-local made
-local connections, frames
+local made, own
+local connections, frames, lone_places, lone_offsets
 local stream_field, completeness_field, sequence_field
 local units -- of the segment being dissected
 local inside = false
@@ -22,106 +23,177 @@ local units_frame
 
 local function reset()
   layer.new_capture()
-  connections, frames = {}, {}
+  connections, frames, lone_places, lone_offsets = {}, {}, {}, {}
   units, inside, units_frame = nil, false, nil
   layer.new_frame()
 end
 
--- The connection and the direction (1 or 2) of the segment.
+-- The connection and the direction (1 or 2) of the segment. The number of the TCP stream finds a
+-- connection that is known, and the ports say the direction where they differ.
 local function connection_of(pinfo)
+  local stream = layer.value_of(stream_field)
+  local connection = stream and connections[stream]
+  if connection and connection.first_port ~= connection.second_port then
+    return connection, pinfo.src_port == connection.first_port and 1 or 2
+  end
   local from = tostring(pinfo.src) .. " " .. pinfo.src_port
   local to = tostring(pinfo.dst) .. " " .. pinfo.dst_port
-  local first, second = from, to
-  if to < from then
-    first, second = to, from
-  end
-  local key = first .. " " .. second .. " " .. tostring(layer.value_of(stream_field) or "-")
-  local connection = connections[key]
+  local forward = from <= to
+  local key = stream or (forward and from .. " " .. to or to .. " " .. from)
+  connection = connections[key]
   if not connection then
     -- Bit 1 of the completeness is the SYN, bit 2 the SYN, ACK. Unknown where no tree is built.
     local completeness = layer.value_of(completeness_field)
     local from_start = completeness == nil or completeness % 4 ~= 0
-    connection = { offsets = { 0, 0 }, circuit = circuit.new(from_start) }
+    local first_port, second_port = pinfo.src_port, pinfo.dst_port
+    if not forward then
+      first_port, second_port = second_port, first_port
+    end
+    connection = {
+      offsets = { 0, 0 }, circuit = circuit.new(from_start), first_port = first_port, second_port = second_port,
+    }
+    connection.carrier = {
+      key = key, name = stream and "TCP " .. stream or "TCP", filter = stream and "tcp.stream == " .. stream or "x25s",
+      ends = forward and { from, to } or { to, from },
+    }
     connections[key] = connection
   end
-  return connection, from == first and 1 or 2
+  return connection, forward and 1 or 2
 end
 
--- What the first pass found out about a unit is kept by frame and place in the frame.
-local function remember(pinfo, tvb, length, connection, direction, octets)
-  local key = tvb:offset() * 131072 + length
-  local frame = frames[pinfo.number]
-  if not pinfo.visited then
-    if not frame then
-      frame = {}
-      frames[pinfo.number] = frame
-    end
-    local kept = { offset = connection.offsets[direction] }
-    connection.offsets[direction] = (kept.offset + HEADER + length) % SEQUENCE_SPACE
-    frame[key] = kept
-    if octets then
-      local p = packet.decode(octets)
-      local findings, record = circuit.take(connection.circuit, p, direction, octets)
-      kept.findings = #findings > 0 and findings or nil
-      kept.record = record
-      return kept, p
-    end
-    return kept, nil
+-- What the first pass found out about a unit is kept by frame and place in the frame: its offset, and
+-- in a table where there is more. Most frames have one unit of which there is no more to say: two
+-- numbers each, and no table, so that Lua has no work with a million of them.
+local function keep(number, place, kept)
+  if lone_places[number] == nil and frames[number] == nil and type(kept) == "number" then
+    lone_places[number], lone_offsets[number] = place, kept
+    return
   end
-  return (frame and frame[key]) or {}, octets and packet.decode(octets)
+  local frame = frames[number]
+  if not frame then
+    frame = {}
+    frames[number] = frame
+    if lone_places[number] then
+      frame[lone_places[number]] = lone_offsets[number]
+    end
+  end
+  frame[place] = kept
 end
 
--- Version and length of a unit; nil where its header was not captured.
-local function header_of(tvb)
-  if tvb:len() < HEADER then
+-- Offset, findings and record of a unit that was dissected before.
+local function recall(number, place)
+  local frame = frames[number]
+  local kept = frame and frame[place]
+  if type(kept) == "table" then
+    return kept.offset, kept.findings, kept.record
+  elseif not frame and lone_places[number] == place then
+    kept = lone_offsets[number]
+  end
+  return kept, nil, nil
+end
+
+-- Take a unit into its connection, or recall what it was. Returns offset, findings, record, packet.
+local function follow(pinfo, tvb, length, octets)
+  local number, place = pinfo.number, tvb:offset() * 131072 + length
+  local p = octets and packet.decode(octets) or nil
+  if pinfo.visited then
+    local offset, findings, record = recall(number, place)
+    return offset, findings, record, p
+  end
+  local connection, direction = units.connection, units.direction
+  local offset = connection.offsets[direction]
+  connection.offsets[direction] = (offset + HEADER + length) % SEQUENCE_SPACE
+  local findings, record
+  if p then
+    findings, record = circuit.take(connection.circuit, p, direction, octets)
+  end
+  keep(number, place, (findings or record) and { offset = offset, findings = findings, record = record } or offset)
+  return offset, findings, record, p
+end
+
+-- Version and length of the unit that begins at `from` (from 1) of the octets; nil where its header is
+-- not whole.
+local function header_of(octets, from)
+  local high, low, length_high, length_low = octets:byte(from, from + HEADER - 1)
+  if not length_low then
     return nil
   end
-  local high, low, length_high, length_low = tvb:raw(0, HEADER):byte(1, HEADER)
   return high * 256 + low, length_high * 256 + length_low
 end
 
-local function dissect_unit(tvb, pinfo, tree)
-  local whole = tvb:len()
-  local version, length = header_of(tvb)
-  if not length or whole < HEADER + length then
-    -- The capture holds fewer octets of this segment than were sent (a snap length).
-    tree:add(made.xots, tvb()):add_proto_expert_info(made.expert["xots.captured.short"])
-    return whole
+-- What is wrong with the header of a unit: the expert info and a sentence.
+local function header_findings(version, length)
+  local found = {}
+  if version ~= 0 then
+    found[1] = { "xots.version.bad", "version " .. version }
   end
-  local octets = length > 0 and tvb:raw(HEADER, length) or nil
-  local kept, p = remember(pinfo, tvb, length, units.connection, units.direction, octets)
+  if length < 3 or length > LONGEST then
+    found[#found + 1] = { "xots.length.bad", "length " .. length }
+  end
+  return found
+end
+
+-- One whole unit, its octets as a string beside it.
+local function show_unit(tvb, pinfo, tree, version, length, octets)
+  local place, findings, record, p = follow(pinfo, tvb, length, octets)
+  local wrong = header_findings(version, length)
+  if observed.listening then
+    for _, finding in ipairs(wrong) do
+      observed.finding(pinfo, finding[1], finding[2])
+    end
+    if p then
+      observed.packet(pinfo, units.connection.carrier, units.direction, p, findings)
+    end
+  end
+  local plain = #wrong == 0 and not (findings or record or units.unsure or p.problems[1])
+  if plain and not units.wanted then
+    units.summaries[#units.summaries + 1] = layer.words and packet.summary(p) or nil
+    units[#units + 1] = { packet = p, tvb = tvb(HEADER, length):tvb() }
+    return
+  end
   local branch = tree:add(made.xots, tvb())
   if layer.words then
     branch:append_text(string.format(", version %d, %d octets", version, length))
   end
   layer.put(branch, made.xot.version, tvb, 0, 2)
   layer.put(branch, made.xot.length, tvb, 2, 2)
-  if kept.offset then
-    layer.put_generated(branch, made.xot.offset, tvb, 0, HEADER, kept.offset)
+  if place then
+    layer.put_generated(branch, made.xot.offset, tvb, 0, HEADER, place)
   end
   if units.unsure then
     branch:add_proto_expert_info(made.expert["xots.offset.unsure"])
     units.unsure = false
   end
-  if version ~= 0 then
-    branch:add_proto_expert_info(made.expert["xots.version.bad"], "version " .. version)
-  end
-  if length < 3 or length > LONGEST then
-    branch:add_proto_expert_info(made.expert["xots.length.bad"], "length " .. length)
+  local unusual = ""
+  for _, finding in ipairs(wrong) do
+    branch:add_proto_expert_info(made.expert[finding[1]], finding[2])
+    unusual = unusual .. "[XOT " .. finding[2] .. "] "
   end
   if not p then
-    units.summaries[#units.summaries + 1] = "empty unit"
-    return whole
+    units.summaries[#units.summaries + 1] = unusual .. "empty unit"
+    return
   end
   local inner = tvb(HEADER, length):tvb()
   local unit = {
-    packet = p, offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
+    packet = p, offset = place, findings = findings, record = record, tvb = inner,
   }
   layer.show(unit, inner, pinfo, tree)
   if layer.words then
-    units.summaries[#units.summaries + 1] = unit.summary
+    units.summaries[#units.summaries + 1] = unusual .. unit.summary
   end
   units[#units + 1] = unit
+end
+
+local function dissect_unit(tvb, pinfo, tree)
+  local whole = tvb:len()
+  local octets = whole > 0 and tvb:raw(0, whole) or ""
+  local version, length = header_of(octets, 1)
+  if not length or whole < HEADER + length then
+    -- The capture holds fewer octets of this segment than were sent (a snap length).
+    tree:add(made.xots, tvb()):add_proto_expert_info(made.expert["xots.captured.short"])
+  else
+    show_unit(tvb, pinfo, tree, version, length, length > 0 and octets:sub(HEADER + 1) or nil)
+  end
   return whole
 end
 
@@ -131,6 +203,39 @@ local function unit_length(tvb, _, offset)
   end
   local high, low = tvb:raw(offset + 2, 2):byte(1, 2)
   return HEADER + high * 256 + low
+end
+
+-- The ends of the units where a segment holds whole ones and nothing else, as most do; or nil.
+local function ends_of_units(octets)
+  local ends, at = {}, 0
+  while at < #octets do
+    local _, length = header_of(octets, at + 1)
+    if not length or at + HEADER + length > #octets then
+      return nil
+    end
+    at = at + HEADER + length
+    ends[#ends + 1] = at
+  end
+  return ends
+end
+
+-- Every unit of the segment. Wireshark puts units together that several segments hold; where there is
+-- nothing to put together, it need not be asked, which costs more than all else.
+local function dissect_units(tvb, pinfo, tree)
+  local size = tvb:len()
+  local octets = size == tvb:reported_len() and tvb:raw(0, size)
+  local ends = octets and ends_of_units(octets)
+  if not ends then
+    dissect_tcp_pdus(tvb, tree, HEADER, unit_length, dissect_unit)
+    return
+  end
+  local at = 0
+  for _, reached in ipairs(ends) do
+    local version, length = header_of(octets, at + 1)
+    local part = #ends == 1 and tvb or tvb(at, reached - at):tvb()
+    show_unit(part, pinfo, tree, version, length, length > 0 and octets:sub(at + HEADER + 1, reached) or nil)
+    at = reached
+  end
 end
 
 -- The offset of the segment itself, by TCP's relative sequence number: it must be where the units so
@@ -149,7 +254,7 @@ local function dissect_segment(tvb, pinfo, tree)
     layer.new_frame()
   end
   local connection, direction = connection_of(pinfo)
-  units = { connection = connection, direction = direction, summaries = {} }
+  units = { connection = connection, direction = direction, summaries = {}, wanted = layer.wanted(tree, own) }
   if not pinfo.visited then
     local at = segment_offset()
     local reached = connection.offsets[direction]
@@ -158,7 +263,7 @@ local function dissect_segment(tvb, pinfo, tree)
     end
   end
   inside = true
-  local fine, problem = pcall(dissect_tcp_pdus, tvb, tree, HEADER, unit_length, dissect_unit)
+  local fine, problem = pcall(dissect_units, tvb, pinfo, tree)
   if fine then
     fine, problem = pcall(layer.hear_builtin, units, pinfo, tree)
   end
@@ -179,6 +284,7 @@ function framing.register(registered, ports)
   made.xots.init = reset
   reset()
   made.xots.dissector = dissect_segment
+  own = Dissector.get("xots")
   for _, port in ipairs(ports) do
     DissectorTable.get("tcp.port"):add(port, made.xots)
   end

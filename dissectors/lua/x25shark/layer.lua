@@ -152,6 +152,12 @@ end
 
 layer.new_capture = opinion.forget
 
+-- Whether anybody asks for fields of the packet layer or of what carries it in this frame: an open tree, a filter, a
+-- column. Nobody does while tshark prints its usual lines.
+function layer.wanted(tree, carrier)
+  return referenced(tree, packet_layer) or referenced(tree, carrier)
+end
+
 -- A new frame: layers are counted from 1 again.
 function layer.new_frame()
   current, shown_in_frame = nil, 0
@@ -173,21 +179,24 @@ function layer.show(unit, tvb, pinfo, tree)
   current = nil
 end
 
--- Wireshark's own x.25 runs when every packet of the frame has its strict layer.
+-- Wireshark's own x.25 runs when every packet of the frame has its strict layer. It is compared where
+-- anybody asks for what differs, as a filter or an open tree does.
 function layer.hear_builtin(units, pinfo, tree)
-  for i, unit in ipairs(units) do
-    if i > opinion.MOST_CALLED then
-      break
-    end
-    local p, tvb = unit.packet, unit.tvb
+  local heard = {}
+  for i = 1, math.min(#units, opinion.MOST_CALLED) do
+    local unit = units[i]
+    local p = unit.packet
     if p.length >= 3 then
-      if not USER_DATA_FOR_BUILTIN and p.data_offset and p.length > p.data_offset then
-        tvb = tvb(0, p.data_offset):tvb()
-      end
-      local differences = opinion.hear(tvb, pinfo, tree, p, i <= opinion.MOST_COMPARED)
-      for _, difference in ipairs(differences or {}) do
-        unit.branch:add(made.packet.builtin_differs, unit.tvb(), difference):set_generated()
-      end
+      local cut = not USER_DATA_FOR_BUILTIN and p.data_offset and p.length > p.data_offset
+      unit.heard = cut and unit.tvb(0, p.data_offset):tvb() or unit.tvb
+      heard[#heard + 1] = unit
+    end
+  end
+  local compared = referenced(tree, made.packet.builtin_differs)
+  for i, differences in ipairs(opinion.hear(heard, pinfo, tree, compared)) do
+    local unit = heard[i]
+    for _, difference in ipairs(differences) do
+      unit.branch:add(made.packet.builtin_differs, unit.tvb(), difference):set_generated()
     end
   end
 end
@@ -196,17 +205,13 @@ function layer.write_columns(pinfo, summaries)
   if not words then
     return
   end
-  local shown = {}
-  for i = 1, math.min(#summaries, 8) do
-    shown[i] = summaries[i]
-  end
-  local text = table.concat(shown, " | ")
+  local text = table.concat(summaries, " | ", 1, math.min(#summaries, 8))
   if #summaries > 8 then
     text = text .. string.format(" | ... %d packets", #summaries)
   end
   if #summaries > 0 then
-    pinfo.cols.protocol = "X.25"
-    pinfo.cols.info = text
+    local columns = pinfo.cols
+    columns.protocol, columns.info = "X.25", text
   end
 end
 

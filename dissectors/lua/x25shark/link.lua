@@ -10,6 +10,7 @@
 local circuit = require("x25shark.circuit")
 local lapb = require("x25shark.lapb")
 local layer = require("x25shark.layer")
+local observed = require("x25shark.observed")
 local packet = require("x25shark.packet")
 
 local link = {}
@@ -202,10 +203,14 @@ local function show_frame(tvb, tree, entry, kept)
 end
 
 -- Why a frame does not count: expert infos of the frame, and the first of them in a word.
-local function blame_frame(branch, tvb, entry, kept)
+local function blame_frame(branch, tvb, pinfo, entry, kept)
   local word
   local function blame(name, words, ...)
-    branch:add_proto_expert_info(made.expert["hdlcs." .. name], string.format(words, ...))
+    local sentence = string.format(words, ...)
+    branch:add_proto_expert_info(made.expert["hdlcs." .. name], sentence)
+    if observed.listening then
+      observed.finding(pinfo, "hdlcs." .. name, sentence)
+    end
     word = word or name
   end
   if not entry.direction then
@@ -255,6 +260,15 @@ local function show_ends(pinfo, entry)
   end
 end
 
+-- How a circuit of a line is called, and found.
+local function carrier_of(entry, p)
+  local line, channel = entry.link or 0, p.lcn or 0
+  return {
+    key = line .. " " .. channel, line = line, name = string.format("line %d LCN %d", line, channel),
+    filter = string.format("hdlcs.link == %d && x25s.lcn == %d", line, channel), ends = { NAMES[0], NAMES[1] },
+  }
+end
+
 local function dissect_frame(tvb, pinfo, tree)
   local length = tvb:len()
   local octets = length > 0 and tvb:raw(0, length) or ""
@@ -269,7 +283,7 @@ local function dissect_frame(tvb, pinfo, tree)
   if tvb:reported_len() > length then
     branch:add_proto_expert_info(made.expert["hdlcs.captured.short"])
   end
-  local problem = blame_frame(branch, tvb, entry, kept)
+  local problem = blame_frame(branch, tvb, pinfo, entry, kept)
   if not kept.valid then
     if layer.words then
       pinfo.cols.info = problem or "frame"
@@ -290,6 +304,9 @@ local function dissect_frame(tvb, pinfo, tree)
       packet = packet.decode(octets:sub(f.packet_offset + 1, -FCS_OCTETS - 1)),
       offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
     }
+    if observed.listening and entry.direction then
+      observed.packet(pinfo, carrier_of(entry, unit.packet), entry.direction + 1, unit.packet, unit.findings)
+    end
     layer.show(unit, inner, pinfo, tree)
     layer.hear_builtin({ unit }, pinfo, tree)
     -- The built-in one puts the addresses of a Call there.

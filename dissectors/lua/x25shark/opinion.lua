@@ -16,9 +16,6 @@ local PAIRS = {
 -- The built-in dissector names the cause after the packet.
 local CAUSE_FIELDS = { [0x13] = "x25.clear_cause", [0x1b] = "x25.reset_cause", [0xfb] = "x25.restart_cause" }
 
--- Reading the built-in fields costs the square of the packets in a segment, so only the first ones
--- of each segment are compared.
-opinion.MOST_COMPARED = 64
 -- A malformed packet leaves a layer behind; Wireshark allows 255 to 500 in a frame.
 opinion.MOST_CALLED = 96
 
@@ -71,20 +68,47 @@ local function seen_so_far()
   return all
 end
 
--- The first value that was not there before, or nil.
-local function new_value(extractor, seen)
-  if not seen then
-    local item = extractor()
-    return item and item.value
-  end
-  for _, item in ipairs({ extractor() }) do
-    local key = key_of(item)
-    if not seen[key] or seen[key] == 0 then
-      return item.value
+-- The place in `borders` (first and last octet of each packet, in their order) of the packet that
+-- holds this octet of the frame, or nil.
+local function packet_at(borders, offset)
+  local low, high = 1, #borders
+  while low < high do
+    local middle = math.floor((low + high + 1) / 2)
+    if borders[middle][1] <= offset then
+      low = middle
+    else
+      high = middle - 1
     end
-    seen[key] = seen[key] - 1
   end
-  return nil
+  local found = borders[low]
+  return found and offset >= found[1] and offset <= found[2] and low or nil
+end
+
+local function borders_of(units)
+  local borders = {}
+  for i, unit in ipairs(units) do
+    local first = unit.heard:offset()
+    borders[i] = { first, first + unit.heard:len() }
+  end
+  return borders
+end
+
+-- For each packet the first value of a built-in field that was not there before. All packets at once:
+-- Wireshark gives all that the frame has.
+local function new_values(extractor, seen, borders)
+  local values = {}
+  for _, item in ipairs({ extractor() }) do
+    local key = seen and key_of(item)
+    if key and (seen[key] or 0) > 0 then
+      seen[key] = seen[key] - 1
+    else
+      local place = packet_at(borders, item.offset)
+      if place and values[place] == nil then
+        values[place] = item.value
+      end
+    end
+  end
+  return values
 end
 
 local function as_number(value)
@@ -96,36 +120,60 @@ local function as_number(value)
   return tonumber(tostring(value))
 end
 
--- Run the built-in dissector over one packet. Returns a list of differences (sentences), empty when
--- both agree, or nil when they were not compared.
-function opinion.hear(tvb, pinfo, tree, p, compare)
+local function is_malformed(p)
+  for _, problem in ipairs(p.problems) do
+    if problem[1] == "malformed" or problem[1] == "facilities.malformed" then
+      return true
+    end
+  end
+  return false
+end
+
+-- Add to the differences of a packet that of one field, if there is one.
+local function compare(differences, entry, p, value)
+  local ours, theirs = p[entry[1]], as_number(value)
+  if type(ours) ~= "number" or (entry[4] and entry[4] ~= p.type) then
+    ours = nil
+  end
+  -- Causes have three built-in fields; one that belongs to another packet says nothing.
+  if ours ~= theirs and not (entry[4] and ours == nil and theirs == nil) then
+    differences[#differences + 1] =
+      string.format("%s: %s, built-in %s", entry[1], ours or "none", theirs or "none")
+  end
+end
+
+local function run(unit, pinfo, tree)
+  local fine = pcall(dissector.call, dissector, unit.heard, pinfo, tree)
+  return not fine and not is_malformed(unit.packet) and { "malformed: 0, built-in 1" } or {}
+end
+
+-- Run the built-in dissector over packets of one segment: of each unit, its octets (heard) are given
+-- to it, and its packet is compared if anybody asks for that. Returns for each a list of differences
+-- (sentences).
+function opinion.hear(units, pinfo, tree, compared)
   -- On the first pass a frame comes once: with its first packet nothing has been shown.
   local number = pinfo.number
   local first = not pinfo.visited and frame_heard ~= number
   frame_heard = number
-  local before = compare and (first and {} or seen_so_far())
-  local fine = pcall(dissector.call, dissector, tvb, pinfo, tree)
-  if not compare then
-    return nil
-  end
+  local before = compared and (first and {} or seen_so_far())
   local differences = {}
-  local malformed = false
-  for _, problem in ipairs(p.problems) do
-    malformed = malformed or problem[1] == "malformed" or problem[1] == "facilities.malformed"
+  for i, unit in ipairs(units) do
+    differences[i] = run(unit, pinfo, tree)
   end
-  if not fine and not malformed then
-    differences[#differences + 1] = "malformed: 0, built-in 1"
-  end
-  for i, entry in ipairs(extractors) do
-    local theirs = as_number(new_value(entry[2], before[i]))
-    local ours = p[entry[1]]
-    if type(ours) ~= "number" or (entry[4] and entry[4] ~= p.type) then
-      ours = nil
+  if not compared then
+    return {}
+  elseif first and #units == 1 then
+    for _, entry in ipairs(extractors) do
+      local item = entry[2]()
+      compare(differences[1], entry, units[1].packet, item and item.value)
     end
-    -- Causes have three built-in fields; one that belongs to another packet says nothing.
-    if ours ~= theirs and not (entry[4] and ours == nil and theirs == nil) then
-      differences[#differences + 1] =
-        string.format("%s: %s, built-in %s", entry[1], ours or "none", theirs or "none")
+    return differences
+  end
+  local borders = borders_of(units)
+  for e, entry in ipairs(extractors) do
+    local values = new_values(entry[2], before[e], borders)
+    for i, unit in ipairs(units) do
+      compare(differences[i], entry, unit.packet, values[i])
     end
   end
   return differences

@@ -430,26 +430,43 @@ end
 
 -- Packets decoded of late, by their octets: most of a capture have been seen before.
 local decoded, decoded_count = {}, 0
-local MOST_DECODED, LONGEST_DECODED = 500, 300
+local MOST_DECODED, LONGEST_DECODED = 2000, 300
+
+-- What tells one packet from another: all octets, or a number for one with sequence numbers, where
+-- header and length say all that is decoded.
+local function identity(octets)
+  local first, second, third, fourth = octets:byte(1, 4)
+  if not fourth then
+    return octets
+  end
+  local modulo = math.floor(first / 16) % 4
+  local numbered_here = third % 2 == 0 or (modulo == MODULO_8 and numbered_type(third, modulo))
+  if not numbered_here or (modulo ~= MODULO_8 and modulo ~= MODULO_128) then
+    return octets
+  elseif modulo == MODULO_8 then
+    fourth = 0 -- user data
+  end
+  return (((first * 256 + second) * 256 + third) * 256 + fourth) * 65536 + #octets
+end
 
 -- Decode the octets (a string) of one packet. Equal octets share the result: nobody changes it.
 function packet.decode(octets)
-  local p = decoded[octets]
+  local key = identity(octets)
+  local p = decoded[key]
   if p then
     return p
   end
   p = decode(octets)
-  if #octets <= LONGEST_DECODED then
+  if type(key) == "number" or #octets <= LONGEST_DECODED then
     if decoded_count >= MOST_DECODED then
       decoded, decoded_count = {}, 0
     end
-    decoded[octets], decoded_count = p, decoded_count + 1
+    decoded[key], decoded_count = p, decoded_count + 1
   end
   return p
 end
 
--- The packet in one line, for the Info column and the tree.
-function packet.summary(p)
+local function summary(p)
   local words = { p.name }
   local function say(...)
     words[#words + 1] = string.format(...)
@@ -494,6 +511,12 @@ function packet.summary(p)
     say("%d octets", p.user_data_length)
   end
   return table.concat(words, " ")
+end
+
+-- The packet in one line, for the Info column and the tree. Found once for each packet.
+function packet.summary(p)
+  p.summary = p.summary or summary(p)
+  return p.summary
 end
 
 return packet

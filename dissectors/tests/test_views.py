@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tshark -z x25,circuits, findings, ladder and cases, on captures of any origin."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from test_link import CAPTURES as LINES
+from x25shark.judges.sandbox import Sandbox
+from xot_captures import CAPTURES
+
+GOLDEN = Path(__file__).parents[2] / "pcaps"
+View = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def view() -> Iterator[View]:
+    sandbox = Sandbox()
+
+    def lines(capture: Path | bytes, *names: str) -> list[str]:
+        if isinstance(capture, bytes):
+            path = sandbox.folder / "view.pcapng"
+            path.write_bytes(capture)
+            capture = path
+        options = [word for name in names for word in ("-z", f"x25,{name}")]
+        done = subprocess.run(
+            ["tshark", "-q", "-n", "-X", f"lua_script:{sandbox.lua}", *options, "-r", str(capture)],
+            env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [line for line in done.stdout.splitlines() if not line.startswith("====")]
+
+    yield lines
+    sandbox.close()
+
+
+def test_each_call_of_a_connection_is_a_circuit(view: View) -> None:
+    """Two connections with the same ports are two, and a call that is up is in data transfer."""
+    rows = view(CAPTURES["reused ports"], "circuits")[3:-1]
+    assert [row.split()[:3] for row in rows] == [["1", "TCP", "0"], ["2", "TCP", "1"]]
+    assert all("98765" in row and "12345" in row and "data transfer" in row for row in rows)
+
+
+def test_a_clearing_says_who_and_why(view: View) -> None:
+    (row,) = view(CAPTURES["call"], "circuits")[3:-1]
+    assert "clearing" in row
+    assert row.endswith("by the caller, cause 0x00 (DTE originated), diagnostic 0")
+
+
+def test_findings_name_frame_and_rule(view: View) -> None:
+    lines = view(CAPTURES["bad headers"], "findings")
+    found = [line.split()[3] for line in lines[2:-1] if " circuit " in line]
+    assert "x25s.malformed" in found
+    assert any("xots.version.bad" in line and "version 1" in line for line in lines)
+    assert any("xots.length.bad" in line and "length 0" in line for line in lines)
+
+
+def test_two_views_see_the_same(view: View) -> None:
+    """Neither takes the packets from the other."""
+    lines = view(CAPTURES["records"], "circuits", "ladder,1")
+    assert sum("X.25 " in line for line in lines) == 2
+    assert sum("---->" in line for line in lines) == 5  # call, three Data with two in one segment
+    assert sum("<----" in line for line in lines) == 3
+
+
+def test_a_ladder_that_is_not_there_is_said(view: View) -> None:
+    assert view(CAPTURES["call"], "ladder,7")[1] == "no circuit 7 in this capture; it has 1"
+
+
+def test_circuits_of_a_line_are_by_channel(view: View) -> None:
+    (row,) = view(LINES["call"], "circuits")[3:-1]
+    assert row.split()[:5] == ["1", "line", "0", "LCN", "1"]
+    assert "data transfer" in row or "clearing" in row
+
+
+def test_frames_that_do_not_count_are_findings(view: View) -> None:
+    lines = view(LINES["invalid frames"], "findings")
+    found = {line.split()[2] for line in lines[2:-1]}
+    assert {"hdlcs.fcs.bad", "hdlcs.runt", "hdlcs.giant", "hdlcs.bits.odd"} <= found
+
+
+def test_cases_of_evidence_with_verdicts(view: View) -> None:
+    lines = view(GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng", "cases")
+    assert lines[1].startswith("FAIL  PLP-INT-01")
+    assert lines[2].lstrip().startswith("frame 17: packet 1: side A expected Data")
+    assert view(CAPTURES["call"], "cases")[1] == "no verdicts of x25shark in this capture"
+
+
+def test_the_verdict_of_a_frame_is_a_word() -> None:
+    """For the column of the profile, which is seen whole."""
+    sandbox = Sandbox()
+    try:
+        done = subprocess.run(
+            [
+                *("tshark", "-X", f"lua_script:{sandbox.lua}", "-Y", "x25v"),
+                *("-T", "fields", "-e", "frame.number", "-e", "x25v.verdict"),
+                *("-r", str(GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng")),
+            ],
+            env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    finally:
+        sandbox.close()
+    met = [[number, "met PLP-INT-01"] for number in ("9", "13", "16")]
+    assert [line.split("\t") for line in done.stdout.splitlines()] == [
+        *met,
+        ["17", "FAIL PLP-INT-01"],
+    ]

@@ -5,7 +5,7 @@ use crate::caller::{NEVER, Worker};
 use crate::config::{Mode, Random};
 use crate::flow::{Flow, FlowError};
 use crate::incoming::{Incoming, Outcome};
-use crate::link::{Link, Received};
+use crate::link::{Link, READS_IN_A_ROW, Received};
 use crate::poll::{self, Socket};
 use crate::record;
 use crate::stats::{LATE, Sample, count};
@@ -164,6 +164,7 @@ impl Worker {
         let now = poll::now();
         slot.phase = Phase::CallSent;
         slot.deadline = now + self.plan.timeout;
+        self.refused = 0;
         self.stats.tcp_connect.record(now.saturating_sub(slot.due));
     }
 
@@ -181,23 +182,32 @@ impl Worker {
         }
     }
 
-    pub(crate) fn on_readable(&mut self, index: usize, buffer: &mut [u8]) {
-        loop {
-            let Some(link) = &mut self.slots[index].link else { return };
+    /// True if there is more to read: others have their turn first, or a peer that never stops
+    /// sending would keep the timers and the end of the run waiting.
+    pub(crate) fn on_readable(&mut self, index: usize, buffer: &mut [u8]) -> bool {
+        for _ in 0..READS_IN_A_ROW {
+            let Some(link) = &mut self.slots[index].link else { return false };
             match link.receive(buffer) {
                 Received::Octets { length, more } => {
                     let now = poll::now();
                     self.on_octets(index, &buffer[..length], now);
                     self.step(index, now);
                     if !more {
-                        return;
+                        return false;
                     }
                 }
-                Received::Nothing => return,
-                Received::End => return self.on_end(index),
-                Received::Failed(e) => return self.fail_socket(index, &e),
+                Received::Nothing => return false,
+                Received::End => {
+                    self.on_end(index);
+                    return false;
+                }
+                Received::Failed(e) => {
+                    self.fail_socket(index, &e);
+                    return false;
+                }
             }
         }
+        self.slots[index].link.is_some()
     }
 
     fn on_octets(&mut self, index: usize, mut stream: &[u8], now: u64) {

@@ -19,6 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 pub const NEVER: u64 = u64::MAX;
+/// Connections that may fail before any waits.
+const AT_ONCE: usize = 16;
 const MILLISECOND: u64 = 1_000_000;
 /// RFC 2544 clause 24: two seconds for what is still under way after a trial.
 const TRIAL_CLEAR: u64 = 2_000 * MILLISECOND;
@@ -63,7 +65,11 @@ pub struct Worker {
     free: Vec<u32>,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
     buffer: Vec<u8>,
+    /// Tokens of circuits with more to read; epoll tells of it once only.
+    unread: Vec<u64>,
     open: u64,
+    /// Connections that failed one after the other.
+    pub(crate) refused: u32,
     /// No new call before this time (sockets have run out).
     penalty_until: u64,
     next_arrival: Option<u64>,
@@ -77,6 +83,13 @@ pub struct Worker {
     pub(crate) is_first: bool,
 }
 
+/// How long a circuit waits after so many connections in a row failed, in nanoseconds. A router that
+/// is not there is asked less and less often, up to twice a second for each circuit.
+fn patience(refused: u32, circuits: usize) -> u64 {
+    let rounds = (refused as usize).saturating_sub(AT_ONCE) / circuits.max(1);
+    if rounds == 0 { 0 } else { MILLISECOND << rounds.min(9) }
+}
+
 fn number(text: &str) -> u64 {
     text.bytes().fold(0, |n, c| n * 10 + u64::from(c - b'0'))
 }
@@ -84,13 +97,15 @@ fn number(text: &str) -> u64 {
 impl Shared {
     pub fn new(config: Config) -> Result<Arc<Self>, String> {
         config.check()?;
-        let trial = config.trial.map(|t| Clock::new(t, config.circuits, config.run));
+        let trial = config.trial.map(|t| {
+            Clock::new(t, config.whole(), config.circuits, config.trial_start_ns, config.run)
+        });
         Ok(Arc::new(Shared {
-            config,
             trial,
-            start: poll::now(),
+            start: if config.start_ns > 0 { config.start_ns } else { poll::now() },
             stop: AtomicBool::new(false),
-            next_call: AtomicU32::new(1),
+            next_call: AtomicU32::new(config.first_call),
+            config,
         }))
     }
 }
@@ -128,14 +143,19 @@ impl Worker {
             poller: Poller::new()?,
             timers: BinaryHeap::with_capacity(2 * share as usize + 16),
             buffer: vec![0; crate::link::RECEIVE_BUFFER],
+            unread: Vec::new(),
             open: 0,
+            refused: 0,
             penalty_until: 0,
             // The threads' schedules interleave.
             next_arrival: config.rate.map(|_| {
-                shared.start + (arrival_gap * f64::from(index) / f64::from(config.threads)) as u64
+                let turn = (f64::from(index) + config.phase) / f64::from(config.threads);
+                shared.start + (arrival_gap * turn) as u64
             }),
             arrival_gap,
-            random: Random(crate::record::mix(config.seed ^ u64::from(index) << 48)),
+            random: Random(crate::record::mix(
+                config.seed ^ u64::from(index) << 48 ^ u64::from(config.first_call - 1) << 20,
+            )),
             calls_left: true,
             source_turn: index as usize,
             trial_begun: false,
@@ -151,6 +171,7 @@ impl Worker {
 
     /// Runs to the end of the load and of the calls still open.
     pub fn run(mut self) -> Stats {
+        self.await_start();
         let config = &self.shared.config;
         let end = config.duration_ms.map_or(NEVER, |d| self.shared.start + d * MILLISECOND);
         let mut abort_at = NEVER;
@@ -192,12 +213,16 @@ impl Worker {
             };
             let nap = if self.shared.trial.is_some() { MILLISECOND } else { 50 * MILLISECOND };
             let mut wait = next.min(end).min(now + nap).saturating_sub(now);
-            if more {
+            if more || !self.unread.is_empty() {
                 wait = 0;
             } else if arrival > now {
                 wait = wait.min(arrival - now);
             }
+            let unread = std::mem::take(&mut self.unread);
             let Ok(ready) = self.poller.wait(wait) else { break };
+            for token in unread {
+                self.on_event(Ready { token, readable: true, writable: false, failed: false });
+            }
             for index in 0..ready {
                 let event = self.poller.get(index);
                 self.on_event(event);
@@ -213,6 +238,19 @@ impl Worker {
         (self.stats.cpu_user_ns, self.stats.cpu_system_ns) = poll::thread_cpu();
         self.live.show(&self.stats.total, 0);
         self.stats
+    }
+
+    /// Sleeps until the instant at which all testers begin, unless it is stopped before.
+    fn await_start(&mut self) {
+        loop {
+            let now = poll::now();
+            if now >= self.shared.start || self.shared.stop.load(Relaxed) {
+                self.stats.began_ns = now;
+                return;
+            }
+            let rest = (self.shared.start - now).min(20 * MILLISECOND);
+            std::thread::sleep(std::time::Duration::from_nanos(rest));
+        }
     }
 
     fn close_measurement(&mut self, now: u64) {
@@ -249,8 +287,10 @@ impl Worker {
                 return false;
             }
             let Some(index) = self.free.pop() else { return false };
-            let call = self.shared.next_call.fetch_add(1, Relaxed);
-            if self.shared.config.calls.is_some_and(|most| call > most) {
+            let config = &self.shared.config;
+            let call = self.shared.next_call.fetch_add(config.call_step, Relaxed);
+            let made = call.wrapping_sub(config.first_call) / config.call_step;
+            if config.calls.is_some_and(|most| made >= most) {
                 self.free.push(index);
                 self.calls_left = false;
                 return false;
@@ -305,8 +345,12 @@ impl Worker {
         };
         let now = poll::now();
         let config = &self.shared.config;
-        let pause =
-            if slot.phase == Phase::Connecting { config.backoff_ms * MILLISECOND } else { 0 };
+        let connecting = slot.phase == Phase::Connecting;
+        let mut pause = if connecting { config.backoff_ms * MILLISECOND } else { 0 };
+        if connecting && config.rate.is_none() && config.trial.is_none() {
+            self.refused = self.refused.saturating_add(1);
+            pause = pause.max(patience(self.refused, self.slots.len()));
+        }
         if poll::is_exhaustion(e) {
             self.penalty_until = now + config.socket_penalty_ms * MILLISECOND;
             let call = slot.call;
@@ -338,7 +382,9 @@ impl Worker {
         }
         if event.readable || event.failed {
             let mut buffer = std::mem::take(&mut self.buffer);
-            self.on_readable(index, &mut buffer);
+            if self.on_readable(index, &mut buffer) {
+                self.unread.push(event.token);
+            }
             self.buffer = buffer;
         }
         self.settle(index);

@@ -3,6 +3,7 @@
 //! sentence that names the field.
 
 use crate::flood::Kind;
+use crate::line;
 use crate::trial::Trial;
 use crate::wire::{Address, FlowParameters, Modulo};
 use serde::Deserialize;
@@ -87,6 +88,15 @@ pub struct Caller {
     /// Largest TCP segment, and socket buffers, octets (0: as the kernel says).
     pub mss: u16,
     pub buffers: u32,
+    /// One of several testers: its first call and the step between its calls, which part of the gap
+    /// between two calls its schedule is behind, the circuits of all testers (0: its own).
+    pub first_call: u32,
+    pub call_step: u32,
+    pub phase: f64,
+    pub all_circuits: u32,
+    /// When it begins, and when its trial does, nanoseconds of the monotonic clock (0: at once).
+    pub start_ns: u64,
+    pub trial_start_ns: u64,
 }
 
 impl Default for Caller {
@@ -133,6 +143,12 @@ impl Default for Caller {
             sample: false,
             mss: 0,
             buffers: 0,
+            first_call: 1,
+            call_step: 1,
+            phase: 0.0,
+            all_circuits: 0,
+            start_ns: 0,
+            trial_start_ns: 0,
         }
     }
 }
@@ -214,6 +230,22 @@ pub struct Faults {
     pub mss: u16,
     /// Windows that a Call asks for are lowered to this (0: as asked).
     pub window: u8,
+    /// Every Call with a number that this divides is cleared, out of order (0: none).
+    pub refuse_every: u32,
+    /// So often all circuits are cleared, network congestion (0: never).
+    pub clear_every_ms: u64,
+}
+
+/// The line that the relay stands for; all its circuits share it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmulatedLine {
+    /// From the calling to the called side, and back.
+    pub directions: [line::Config; 2],
+    pub framing: line::Framing,
+    /// What becomes of a packet for which the queue has no room.
+    pub overflow: Overflow,
+    pub seed: u64,
 }
 
 /// What a relay does with a message for which its queue has no room.
@@ -262,9 +294,11 @@ pub struct Relay {
     pub faults: Faults,
     #[serde(default)]
     pub capacity: Capacity,
+    #[serde(default)]
+    pub line: EmulatedLine,
 }
 
-fn range<T: PartialOrd + std::fmt::Display>(
+pub(crate) fn range<T: PartialOrd + std::fmt::Display>(
     name: &str,
     value: T,
     low: T,
@@ -331,7 +365,7 @@ fn tcp_settings(mss: u16, buffers: u32) -> Result<(), String> {
     range("buffers", buffers, 0, 1 << 30)
 }
 
-fn packet_size(name: &str, size: u16) -> Result<(), String> {
+pub(crate) fn packet_size(name: &str, size: u16) -> Result<(), String> {
     if !size.is_power_of_two() || !(16..=4096).contains(&size) {
         return Err(format!("{name} is {size}: X.25 has 16, 32, 64, ... 4096 octets"));
     }
@@ -339,6 +373,14 @@ fn packet_size(name: &str, size: u16) -> Result<(), String> {
 }
 
 impl Caller {
+    /// Reads and checks a configuration.
+    pub fn parse(json: &str) -> Result<Caller, String> {
+        let config: Caller =
+            serde_json::from_str(json).map_err(|e| format!("configuration: {e}"))?;
+        config.check()?;
+        Ok(config)
+    }
+
     pub fn check(&self) -> Result<(), String> {
         packet_size("packet_size", self.packet_size)?;
         if self.modulo != 8 && self.modulo != 128 {
@@ -360,6 +402,12 @@ impl Caller {
             }
         }
         tcp_settings(self.mss, self.buffers)?;
+        range("first_call", self.first_call, 1, 100_000)?;
+        range("call_step", self.call_step, 1, 100_000)?;
+        range("phase", self.phase, 0.0, 1.0)?;
+        if self.all_circuits > 0 {
+            range("all_circuits", self.all_circuits, self.circuits, 1_000_000)?;
+        }
         if let Some(trial) = &self.trial {
             trial.check()?;
             if self.calls != Some(self.circuits) || self.mode == Mode::Source {
@@ -399,6 +447,11 @@ impl Caller {
 
     pub fn modulo_kind(&self) -> Modulo {
         if self.modulo == 8 { Modulo::M8 } else { Modulo::M128 }
+    }
+
+    /// Circuits of all testers together.
+    pub fn whole(&self) -> u32 {
+        if self.all_circuits > 0 { self.all_circuits } else { self.circuits }
     }
 
     pub fn flow(&self) -> FlowParameters {
@@ -447,6 +500,12 @@ impl Relay {
             [("rate (A to B)", c.rate.0), ("rate (B to A)", c.rate.1), ("calls", c.calls)]
         {
             range(name, rate, 0.0, 1e7)?;
+        }
+        range("clear_every_ms", f.clear_every_ms, 0, 86_400_000)?;
+        self.line.directions.iter().try_for_each(line::Config::check)?;
+        let unlimited = (c.rate.0, c.rate.1, c.calls) == (0.0, 0.0, 0.0);
+        if !unlimited && !self.line.directions.iter().all(line::Config::is_ideal) {
+            return Err("line: a relay has an emulated line or a capacity, not both".into());
         }
         range("queue", c.queue, 0, 1_000_000)?;
         range("call_queue", c.call_queue, 0, 1_000_000)

@@ -3,7 +3,7 @@
 //! confirms, connections closed on one side only. They are opened by schedule and held.
 
 use crate::config::Flood as Config;
-use crate::link::RECEIVE_BUFFER;
+use crate::link::{READS_IN_A_ROW, RECEIVE_BUFFER};
 use crate::poll::{self, Poller, Socket};
 use crate::stats::count;
 use crate::wire::{self, Address, FlowParameters, Modulo, Packet, Unit, Writer};
@@ -64,6 +64,8 @@ struct Worker {
     generations: Vec<u32>,
     report: Report,
     buffer: Vec<u8>,
+    /// Tokens of connections with more to read; epoll tells of it once only.
+    unread: Vec<u64>,
     open: u64,
 }
 
@@ -92,6 +94,7 @@ impl Flood {
             generations: Vec::new(),
             report: Report::default(),
             buffer: vec![0; RECEIVE_BUFFER],
+            unread: Vec::new(),
             open: 0,
             config,
         };
@@ -142,7 +145,12 @@ impl Worker {
                 self.open_one();
             }
             let wait = due.min(end).saturating_sub(now).min(20 * MILLISECOND);
+            let unread = std::mem::take(&mut self.unread);
+            let wait = if unread.is_empty() { wait } else { 0 };
             let Ok(ready) = self.poller.wait(wait) else { break };
+            for token in unread {
+                self.on_event(token, true);
+            }
             for i in 0..ready {
                 let event = self.poller.get(i);
                 self.on_event(event.token, event.readable || event.failed);
@@ -196,19 +204,21 @@ impl Worker {
                 return self.close(index);
             }
         }
-        if readable {
-            self.read(index);
+        if readable && self.read(index) {
+            self.unread.push(token);
         }
     }
 
-    fn read(&mut self, index: usize) {
-        loop {
-            let Some(held) = &mut self.held[index] else { return };
+    /// True if there may be more to read; others have their turn first.
+    fn read(&mut self, index: usize) -> bool {
+        for _ in 0..READS_IN_A_ROW {
+            let Some(held) = &mut self.held[index] else { return false };
             match held.socket.recv(&mut self.buffer) {
                 Ok(0) => {
                     self.report.ended += 1;
                     self.ended.store(self.report.ended, Relaxed);
-                    return self.close(index);
+                    self.close(index);
+                    return false;
                 }
                 Ok(n) => {
                     let mut rest = &self.buffer[..n];
@@ -225,13 +235,15 @@ impl Worker {
                         }
                     }
                 }
-                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => return false,
                 Err(e) => {
                     count(&mut self.report.failures, poll::error_name(&e));
-                    return self.close(index);
+                    self.close(index);
+                    return false;
                 }
             }
         }
+        true
     }
 
     fn close(&mut self, index: usize) {

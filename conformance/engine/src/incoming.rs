@@ -201,7 +201,7 @@ mod tests {
         assert_eq!((t.reordered_messages, t.duplicated_messages), (1, 1));
         assert_eq!((t.lost_messages, t.mixed_up_messages), (1, 1));
         assert_eq!((t.corrupted_messages, t.short_messages), (0, 0));
-        let kinds: Vec<_> = stats.findings.iter().map(|f| (f.kind, f.sequence)).collect();
+        let kinds: Vec<_> = stats.findings.iter().map(|f| (f.kind.as_ref(), f.sequence)).collect();
         assert_eq!(kinds, [("reordered", 2), ("duplicated", 3), ("mixed up", 6), ("lost", 4)]);
     }
 

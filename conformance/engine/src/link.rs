@@ -12,6 +12,9 @@ pub const RECEIVE_BUFFER: usize = 256 * 1024;
 /// An incomplete unit is shorter than this (header and longest packet).
 pub const MAX_UNIT: usize = 4 + 4100;
 
+/// Reads of one connection before all others have their turn.
+pub const READS_IN_A_ROW: usize = 4;
+
 /// A peer that lets more than this pile up is given up.
 const MAX_WAITING: usize = 8 << 20;
 

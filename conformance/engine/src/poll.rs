@@ -254,6 +254,43 @@ impl Socket {
     }
 }
 
+/// A TUN device without packet information: a datagram a read, a datagram a write.
+#[derive(Debug)]
+pub struct Tun(OwnedFd);
+
+impl Tun {
+    /// A non-blocking copy of a descriptor that somebody else keeps.
+    pub fn copy(fd: RawFd) -> io::Result<Tun> {
+        // SAFETY: a wrong descriptor is an error (EBADF); the copy belongs to nobody else.
+        let copy = unsafe {
+            let copy = checked(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?;
+            OwnedFd::from_raw_fd(copy)
+        };
+        // SAFETY: plain system calls on a descriptor that is open.
+        unsafe {
+            let flags = checked(libc::fcntl(copy.as_raw_fd(), libc::F_GETFL))?;
+            checked(libc::fcntl(copy.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+        }
+        Ok(Tun(copy))
+    }
+
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        // SAFETY: the buffer is valid for writing its length.
+        let n = unsafe { libc::read(self.fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+        if n <= 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
+    }
+
+    pub fn write(&self, datagram: &[u8]) -> io::Result<usize> {
+        // SAFETY: the datagram is valid for reading.
+        let n = unsafe { libc::write(self.fd(), datagram.as_ptr().cast(), datagram.len()) };
+        if n < 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
 /// What happened to a descriptor.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
@@ -281,28 +318,28 @@ impl Poller {
         })
     }
 
-    fn add(&self, socket: &Socket, token: u64, events: libc::c_int) -> io::Result<()> {
+    fn add(&self, fd: RawFd, token: u64, events: libc::c_int) -> io::Result<()> {
         let mut event = libc::epoll_event { events: events as u32, u64: token };
         // SAFETY: the event lives through the call.
         checked(unsafe {
-            libc::epoll_ctl(
-                self.epoll.as_raw_fd(),
-                libc::EPOLL_CTL_ADD,
-                socket.fd(),
-                &raw mut event,
-            )
+            libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &raw mut event)
         })?;
         Ok(())
     }
 
     /// Edge-triggered, both ways: one registration for the life of a connection.
     pub fn add_stream(&self, socket: &Socket, token: u64) -> io::Result<()> {
-        self.add(socket, token, libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLET)
+        self.add(socket.fd(), token, libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLET)
     }
 
     /// Level-triggered, and waking one of several workers.
     pub fn add_listener(&self, socket: &Socket, token: u64) -> io::Result<()> {
-        self.add(socket, token, libc::EPOLLIN | libc::EPOLLEXCLUSIVE)
+        self.add(socket.fd(), token, libc::EPOLLIN | libc::EPOLLEXCLUSIVE)
+    }
+
+    /// Level-triggered, for reading.
+    pub fn add_level(&self, fd: RawFd, token: u64) -> io::Result<()> {
+        self.add(fd, token, libc::EPOLLIN)
     }
 
     /// Waits at most `nanoseconds`; returns the number of events, to be read with [`Poller::get`].

@@ -2,10 +2,14 @@
 //! Python bindings: configurations go in as JSON text, results come out as JSON text. The work is
 //! done by threads of the engine; no call here holds the interpreter lock while it waits.
 
+use crate::config;
 use crate::flood::Flood;
+use crate::gateway::Gateway;
 use crate::record::{self, Key};
 use crate::relay::Relay;
 use crate::run::Run;
+use crate::stats::Stats;
+use crate::trial::Clock;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
@@ -114,11 +118,38 @@ impl PyRelay {
         self.0.stop();
     }
 
+    /// What the emulated line has carried so far, from A to B and back, as JSON.
+    fn carried(&self) -> PyResult<String> {
+        json(&self.0.carried())
+    }
+
     /// Stops, and returns what was relayed and which faults were made, as JSON.
     fn result(&mut self, py: Python<'_>) -> PyResult<String> {
         self.0.stop();
         let report = py.detach(|| self.0.join()).map_err(PyRuntimeError::new_err)?;
         json(&report)
+    }
+}
+
+/// The schedule of a trial whose calling sides are other testers: as long as it lives, called sides
+/// of this process find it by the number of the run.
+#[pyclass(name = "TrialClock")]
+struct PyClock(std::sync::Arc<Clock>);
+
+#[pymethods]
+impl PyClock {
+    /// Takes the configuration of the calling side as JSON, with `trial_start_ns`.
+    #[new]
+    fn new(configuration: &str) -> PyResult<Self> {
+        let config = config::Caller::parse(configuration).map_err(PyValueError::new_err)?;
+        let trial = config.trial.ok_or_else(|| PyValueError::new_err("trial is missing"))?;
+        let circuits = config.whole();
+        Ok(PyClock(Clock::new(trial, circuits, circuits, config.trial_start_ns, config.run)))
+    }
+
+    /// Whether nothing more is to be waited for.
+    fn is_over(&self) -> bool {
+        self.0.is_over(crate::poll::now())
     }
 }
 
@@ -138,6 +169,40 @@ impl PyFlood {
     }
 
     /// Stops, lets go of all connections, and returns what was counted as JSON.
+    fn result(&mut self, py: Python<'_>) -> PyResult<String> {
+        self.0.stop();
+        let report = py.detach(|| self.0.join()).map_err(PyRuntimeError::new_err)?;
+        json(&report)
+    }
+}
+
+/// A gateway between a TUN device and virtual calls.
+#[pyclass(name = "Gateway")]
+struct PyGateway(Gateway);
+
+#[pymethods]
+impl PyGateway {
+    #[new]
+    fn new(configuration: &str) -> PyResult<Self> {
+        Gateway::start(configuration).map(PyGateway).map_err(PyValueError::new_err)
+    }
+
+    /// TCP port it listens on (0: it does not listen).
+    #[getter]
+    fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    /// What was counted so far, with every circuit, as JSON.
+    fn snapshot(&self) -> PyResult<String> {
+        json(&self.0.snapshot())
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// Clears all circuits, ends, and returns what was counted as JSON.
     fn result(&mut self, py: Python<'_>) -> PyResult<String> {
         self.0.stop();
         let report = py.detach(|| self.0.join()).map_err(PyRuntimeError::new_err)?;
@@ -167,6 +232,13 @@ fn check_record(octets: &[u8]) -> String {
     }
 }
 
+/// Adds up what several testers counted (each as JSON): counters, histograms, findings.
+#[pyfunction]
+fn merge(py: Python<'_>, results: Vec<String>) -> PyResult<String> {
+    let merged = py.detach(|| Stats::merge_all(&results)).map_err(PyValueError::new_err)?;
+    json(&merged)
+}
+
 #[pymodule]
 fn x25shark_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -174,6 +246,9 @@ fn x25shark_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Responder>()?;
     module.add_class::<PyRelay>()?;
     module.add_class::<PyFlood>()?;
+    module.add_class::<PyClock>()?;
+    module.add_function(wrap_pyfunction!(merge, module)?)?;
+    module.add_class::<PyGateway>()?;
     module.add_function(wrap_pyfunction!(build_record, module)?)?;
     module.add_function(wrap_pyfunction!(check_record, module)?)?;
     Ok(())

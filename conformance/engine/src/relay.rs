@@ -6,13 +6,14 @@
 //! XOT units, and Data packets are dropped, doubled, swapped or damaged in their user data. With a
 //! capacity (see service.rs) messages and calls wait their turn.
 
-use crate::config::{Random, Relay as Config};
+use crate::config::{EmulatedLine, Random, Relay as Config};
+use crate::line::{self, Carried, Line};
 use crate::poll::{self, Poller, Socket};
 use crate::service::Services;
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 mod packets;
@@ -44,6 +45,8 @@ pub struct Report {
     /// Messages and calls dropped because a queue was full.
     pub overflowed: u64,
     pub injected: Vec<Injected>,
+    /// What the emulated line carried from the calling to the called side, and back.
+    pub line: [Carried; 2],
     pub cpu_ns: u64,
 }
 
@@ -70,6 +73,7 @@ struct Pair {
     sockets: [Socket; 2],
     /// `pipes[0]`: from the calling to the called side.
     pipes: [Pipe; 2],
+    lcn: u16,
     hold_until: u64,
     /// Held back by backpressure: read again once the other side has taken its octets.
     unread: [bool; 2],
@@ -102,13 +106,18 @@ struct Worker {
     swap: Option<Swap>,
     parses: bool,
     services: Services,
+    lines: Option<[Line; 2]>,
+    carried: Arc<Mutex<[Carried; 2]>>,
     delay: u64,
+    calls: u32,
+    clear_at: u64,
     timers: std::collections::BinaryHeap<std::cmp::Reverse<(u64, usize)>>,
 }
 
 /// The relay at work, in a thread of its own.
 pub struct Relay {
     shared: Arc<(Socket, AtomicBool)>,
+    carried: Arc<Mutex<[Carried; 2]>>,
     thread: Option<JoinHandle<Report>>,
 }
 
@@ -124,12 +133,19 @@ impl Relay {
             listener.set_mss(config.faults.mss).map_err(|e| format!("mss: {e}"))?;
         }
         let shared = Arc::new((listener, AtomicBool::new(false)));
-        let worker = Worker::new(config, shared.clone()).map_err(|e| format!("relay: {e}"))?;
+        let carried = Arc::default();
+        let worker = Worker::new(config, shared.clone(), Arc::clone(&carried))
+            .map_err(|e| format!("relay: {e}"))?;
         let thread = std::thread::Builder::new()
             .name("x25-relay".into())
             .spawn(|| worker.run())
             .map_err(|e| format!("cannot start: {e}"))?;
-        Ok(Relay { shared, thread: Some(thread) })
+        Ok(Relay { shared, carried, thread: Some(thread) })
+    }
+
+    /// What the emulated line has carried so far.
+    pub fn carried(&self) -> [Carried; 2] {
+        *self.carried.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub fn port(&self) -> u16 {
@@ -155,18 +171,45 @@ impl Drop for Relay {
     }
 }
 
+/// The two directions, unless neither limits anything.
+fn lines_of(config: &EmulatedLine) -> Option<[Line; 2]> {
+    if config.directions.iter().all(line::Config::is_ideal) {
+        return None;
+    }
+    let [forward, backward] = config.directions;
+    Some([
+        Line::new(forward, config.overflow, config.seed),
+        Line::new(backward, config.overflow, config.seed ^ 1),
+    ])
+}
+
+fn clearing_after(now: u64, every_ms: u64) -> u64 {
+    if every_ms == 0 { u64::MAX } else { now + every_ms * MILLISECOND }
+}
+
 impl Worker {
-    fn new(config: Config, shared: Arc<(Socket, AtomicBool)>) -> std::io::Result<Self> {
+    fn meters(&self) -> [Carried; 2] {
+        self.lines.as_ref().map_or_else(Default::default, |l| [l[0].carried, l[1].carried])
+    }
+
+    fn new(
+        config: Config,
+        shared: Arc<(Socket, AtomicBool)>,
+        carried: Arc<Mutex<[Carried; 2]>>,
+    ) -> std::io::Result<Self> {
         let poller = Poller::new()?;
         poller.add_listener(&shared.0, LISTENER)?;
         let f = &config.faults;
         let services = Services::new(&config.capacity);
+        let lines = lines_of(&config.line);
         let parses = !f.drop.is_empty()
             || !f.duplicate.is_empty()
             || !f.swap.is_empty()
             || f.corrupt > 0.0
             || f.drop_every > 0
             || f.window > 0
+            || f.refuse_every > 0
+            || lines.is_some()
             || !services.is_unlimited();
         let mut worker = Worker {
             random: Random(f.seed),
@@ -183,6 +226,10 @@ impl Worker {
             swap: None,
             parses,
             services,
+            lines,
+            carried,
+            calls: 0,
+            clear_at: clearing_after(poll::now(), f.clear_every_ms),
             timers: std::collections::BinaryHeap::new(),
             config,
         };
@@ -193,7 +240,7 @@ impl Worker {
     fn run(mut self) -> Report {
         while !self.shared.1.load(Relaxed) {
             let now = poll::now();
-            let due = self.timers.peek().map_or(u64::MAX, |t| t.0.0);
+            let due = self.timers.peek().map_or(u64::MAX, |t| t.0.0).min(self.clear_at);
             let wait = due.saturating_sub(now).min(50 * MILLISECOND);
             let Ok(ready) = self.poller.wait(wait) else { break };
             for i in 0..ready {
@@ -215,6 +262,10 @@ impl Worker {
                 }
             }
             let now = poll::now();
+            if self.clear_at <= now {
+                self.clear_at = clearing_after(now, self.config.faults.clear_every_ms);
+                self.clear_all();
+            }
             while let Some(std::cmp::Reverse((at, index))) = self.timers.peek().copied() {
                 if at > now {
                     break;
@@ -226,6 +277,7 @@ impl Worker {
         }
         let (user, system) = poll::thread_cpu();
         self.report.cpu_ns = user + system;
+        self.report.line = self.meters();
         self.report
     }
 
@@ -266,6 +318,7 @@ impl Worker {
                     number,
                     sockets,
                     pipes: Default::default(),
+                    lcn: 0,
                     hold_until,
                     unread: [false; 2],
                 }));

@@ -5,7 +5,7 @@
 //! acknowledged before it has gone out, so that a slow reader slows the sender down.
 
 use crate::config::{self, Responder as Config};
-use crate::link::{self, Link, Received};
+use crate::link::{self, Link, READS_IN_A_ROW, Received};
 use crate::poll::{self, Poller, Socket};
 use crate::session::{Session, State};
 use crate::stats::{Live, Stats, count};
@@ -66,6 +66,17 @@ pub(crate) struct Context {
     pub trial: Option<Arc<Clock>>,
 }
 
+/// Nanoseconds without a Call after which a connection may be closed where descriptors run out.
+const IDLE: u64 = 1_000_000_000;
+const LET_GO_AT_ONCE: usize = 16;
+
+/// What a look at a connection came to: all was read, there is more, or it is over.
+enum Read {
+    All,
+    Part,
+    Ended,
+}
+
 pub struct Worker {
     context: Context,
     live: Arc<Live>,
@@ -77,6 +88,8 @@ pub struct Worker {
     generations: Vec<u32>,
     free: Vec<u32>,
     buffer: Vec<u8>,
+    /// Tokens of connections with more to read; epoll tells of it once only.
+    unread: Vec<u64>,
     released: u32,
 }
 
@@ -100,6 +113,7 @@ impl Worker {
             generations: Vec::new(),
             free: Vec::new(),
             buffer: vec![0; link::RECEIVE_BUFFER],
+            unread: Vec::new(),
             released: 0,
         })
     }
@@ -113,7 +127,12 @@ impl Worker {
         let end =
             config.duration_ms.map_or(u64::MAX, |d| self.context.shared.start + d * 1_000_000);
         while !self.context.shared.stop.load(Relaxed) && poll::now() < end {
-            let Ok(ready) = self.poller.wait(50_000_000) else { break };
+            let unread = std::mem::take(&mut self.unread);
+            let wait = if unread.is_empty() { 50_000_000 } else { 0 };
+            let Ok(ready) = self.poller.wait(wait) else { break };
+            for token in unread {
+                self.on_event(token, false);
+            }
             for i in 0..ready {
                 let event = self.poller.get(i);
                 if event.token == LISTENER {
@@ -160,12 +179,35 @@ impl Worker {
                 Ok(None) => return,
                 Err(e) => {
                     count(&mut self.context.stats.failures, poll::error_name(&e));
+                    if poll::is_exhaustion(&e) && self.make_room() {
+                        continue;
+                    }
                     // The listener stays readable: without a pause this would spin.
                     std::thread::sleep(std::time::Duration::from_millis(5));
                     return;
                 }
             }
         }
+    }
+
+    /// Closes connections on which nobody has called for a while: whoever only keeps descriptors
+    /// must not keep callers out. True if there were any.
+    fn make_room(&mut self) -> bool {
+        let before = poll::now().saturating_sub(IDLE);
+        let idle = |s: &Session| s.state == State::Ready && s.opened < before;
+        let mut found: Vec<(u64, usize)> = (0..self.sessions.len())
+            .filter_map(|i| self.sessions[i].as_ref().filter(|s| idle(s)).map(|s| (s.opened, i)))
+            .collect();
+        found.sort_unstable();
+        found.truncate(LET_GO_AT_ONCE);
+        for (_, index) in &found {
+            count(
+                &mut self.context.stats.failures,
+                "closed without a call, for want of descriptors",
+            );
+            self.close(*index);
+        }
+        !found.is_empty()
     }
 
     fn open_session(&mut self, socket: Socket) {
@@ -187,7 +229,7 @@ impl Worker {
             return;
         }
         let mut session = self.spare.pop().unwrap_or_default();
-        session.open(Link::new(socket));
+        session.open(Link::new(socket), poll::now());
         self.sessions[at] = Some(session);
         self.context.stats.circuits_peak = self.context.stats.circuits_peak.max(self.open());
     }
@@ -202,16 +244,18 @@ impl Worker {
             return self.close(index);
         }
         let mut buffer = std::mem::take(&mut self.buffer);
-        let ended = Self::read(session, &mut self.context, &mut buffer);
+        let read = Self::read(session, &mut self.context, &mut buffer);
         self.buffer = buffer;
-        if ended {
-            self.close(index);
+        match read {
+            Read::All => {}
+            Read::Part => self.unread.push(token),
+            Read::Ended => self.close(index),
         }
     }
 
-    /// Reads all there is; true when the connection is over.
-    fn read(session: &mut Session, context: &mut Context, buffer: &mut [u8]) -> bool {
-        loop {
+    /// Reads what there is, but not for ever.
+    fn read(session: &mut Session, context: &mut Context, buffer: &mut [u8]) -> Read {
+        for _ in 0..READS_IN_A_ROW {
             match session.link().receive(buffer) {
                 Received::Octets { length, more } => {
                     let mut stream = &buffer[..length];
@@ -228,26 +272,27 @@ impl Worker {
                             }
                             Unit::Broken(why) => {
                                 session.note_protocol_error(context, why, now);
-                                return true;
+                                return Read::Ended;
                             }
                         }
                     }
                     if session.after_batch(context).is_err() {
-                        return true;
+                        return Read::Ended;
                     }
                     if !more {
-                        return false;
+                        return Read::All;
                     }
                 }
-                Received::Nothing => return false,
+                Received::Nothing => return Read::All,
                 Received::End | Received::Failed(_) => {
                     if session.state == State::Data {
                         count(&mut context.stats.failures, "connection closed during a call");
                     }
-                    return true;
+                    return Read::Ended;
                 }
             }
         }
+        Read::Part
     }
 
     fn close(&mut self, index: usize) {

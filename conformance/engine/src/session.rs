@@ -37,6 +37,8 @@ pub enum State {
 #[derive(Default)]
 pub struct Session {
     pub state: State,
+    /// When the connection came.
+    pub opened: u64,
     link: Option<Link>,
     flow: Flow,
     lcn: u16,
@@ -69,8 +71,9 @@ macro_rules! writer {
 }
 
 impl Session {
-    pub fn open(&mut self, link: Link) {
+    pub fn open(&mut self, link: Link, now: u64) {
         self.link = Some(link);
+        self.opened = now;
         self.state = State::Ready;
         self.incoming = Incoming::default();
         self.calling = Address::default();

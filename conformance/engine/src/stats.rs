@@ -5,7 +5,8 @@ use crate::flow::FlowError;
 use crate::poll::Socket;
 use crate::trial::TrialStats;
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -13,7 +14,8 @@ macro_rules! counters {
     ($($(#[$doc:meta])* $field:ident,)*) => {
         /// Everything that is counted. Data packets, messages and octets of user data are counted
         /// where they are sent and where they are received; `wire_octets` include XOT headers.
-        #[derive(Clone, Copy, Debug, Default, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+        #[serde(default)]
         pub struct Counters { $($(#[$doc])* pub $field: u64,)* }
         impl Counters {
             pub fn add(&mut self, other: &Counters) { $(self.$field += other.$field;)* }
@@ -81,14 +83,17 @@ impl Counters {
 }
 
 /// One thing found, named so that it can be found again in a capture.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Finding {
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub call: u32,
     pub sequence: u32,
     /// Nanoseconds since the start of the run.
     pub at_ns: u64,
     pub text: String,
+    /// Number of the tester, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tester: Option<u32>,
 }
 
 const MAX_FINDINGS: usize = 500;
@@ -161,8 +166,23 @@ impl Serialize for Latency {
     }
 }
 
+/// Counts in buckets are exact: a bucket's highest value leads back to the same bucket.
+impl<'de> Deserialize<'de> for Latency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Buckets {
+            buckets: Vec<(u64, u64)>,
+        }
+        let mut latency = Latency::default();
+        for (value, count) in Buckets::deserialize(deserializer)?.buckets {
+            latency.0.saturating_record_n(value, count);
+        }
+        Ok(latency)
+    }
+}
+
 /// Counts of one interval of the time line.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Interval {
     pub calls_completed: u64,
     pub calls_failed: u64,
@@ -172,7 +192,7 @@ pub struct Interval {
 }
 
 /// Smallest and largest value seen.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Range {
     pub min: u64,
     pub max: u64,
@@ -196,7 +216,7 @@ impl Range {
 }
 
 /// Negotiated values, in and out as seen from this side.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Negotiated {
     pub packet_size_in: Range,
     pub packet_size_out: Range,
@@ -205,7 +225,7 @@ pub struct Negotiated {
 }
 
 /// What the kernel says of the TCP connections of this side when they end.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Tcp {
     pub connections: u64,
     /// Segments that were sent again.
@@ -231,9 +251,11 @@ impl Tcp {
 }
 
 /// Results of one worker, and of a run when merged.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     pub start_ns: u64,
+    /// When it really began: later than that where the machine was busy.
+    pub began_ns: u64,
     /// End of the measured time: what happens later is only the orderly end of open calls.
     pub end_ns: u64,
     pub finished_ns: u64,
@@ -304,7 +326,9 @@ impl Stats {
         let room = if kind == LATE { MAX_FINDINGS / 2 } else { MAX_FINDINGS };
         if self.findings.len() < room {
             let at_ns = now.saturating_sub(self.start_ns);
-            self.findings.push(Finding { kind, call: key.0, sequence: key.1, at_ns, text });
+            let kind = Cow::Borrowed(kind);
+            let (call, sequence) = key;
+            self.findings.push(Finding { kind, call, sequence, at_ns, text, tester: None });
         } else {
             self.findings_omitted += 1;
         }
@@ -327,8 +351,30 @@ impl Stats {
         }
     }
 
+    /// Merges what several testers counted, as JSON.
+    pub fn merge_all(results: &[String]) -> Result<Stats, String> {
+        let mut merged: Option<Stats> = None;
+        for result in results {
+            let one: Stats = serde_json::from_str(result).map_err(|e| format!("results: {e}"))?;
+            match &mut merged {
+                None => merged = Some(one),
+                Some(sum) => {
+                    // By schedule each tester counts what is due of all of them.
+                    let offered = sum.trial.offered.max(one.trial.offered);
+                    let by_schedule = sum.trial.by_schedule;
+                    sum.merge(&one);
+                    if by_schedule {
+                        sum.trial.offered = offered;
+                    }
+                }
+            }
+        }
+        Ok(merged.unwrap_or_default())
+    }
+
     /// Merges another worker of the same run.
     pub fn merge(&mut self, other: &Stats) {
+        self.began_ns = self.began_ns.max(other.began_ns);
         self.end_ns = self.end_ns.max(other.end_ns);
         self.finished_ns = self.finished_ns.max(other.finished_ns);
         self.cpu_user_ns += other.cpu_user_ns;

@@ -47,6 +47,8 @@ impl Trial {
 pub struct Clock {
     trial: Trial,
     circuits: u64,
+    /// Circuits of this tester, which are all unless there are several testers.
+    own: u64,
     total: u64,
     settled: AtomicU32,
     /// 0: circuits are still being set up.
@@ -58,7 +60,9 @@ static CLOCKS: Mutex<BTreeMap<u32, Weak<Clock>>> = Mutex::new(BTreeMap::new());
 
 impl Clock {
     /// A clock that [`Clock::of_run`] finds as long as it lives.
-    pub fn new(trial: Trial, circuits: u32, run: u32) -> Arc<Clock> {
+    ///
+    /// own: circuits of this tester; start: when the schedule begins (0: once these are settled).
+    pub fn new(trial: Trial, circuits: u32, own: u32, start: u64, run: u32) -> Arc<Clock> {
         let by_rate = trial.rate * trial.duration_ms as f64 / 1000.0;
         let total = match (trial.burst, trial.rate > 0.0) {
             (0, true) => by_rate.round() as u64,
@@ -68,9 +72,10 @@ impl Clock {
         let clock = Arc::new(Clock {
             trial,
             circuits: u64::from(circuits),
+            own: u64::from(own),
             total,
             settled: AtomicU32::new(0),
-            start: AtomicU64::new(0),
+            start: AtomicU64::new(start),
             arrived: AtomicU64::new(0),
         });
         let mut clocks = CLOCKS.lock().unwrap_or_else(|e| e.into_inner());
@@ -92,7 +97,7 @@ impl Clock {
     /// The start of the schedule, once all circuits are settled.
     pub fn start(&self, now: u64) -> Option<u64> {
         match self.start.load(Relaxed) {
-            0 if u64::from(self.settled.load(Relaxed)) >= self.circuits => {
+            0 if u64::from(self.settled.load(Relaxed)) >= self.own => {
                 // Whoever is first sets it; the others learn of it before it comes.
                 let soon = now + 5 * MILLISECOND;
                 Some(
@@ -148,6 +153,13 @@ impl Clock {
         self.trial.grace_ms * MILLISECOND
     }
 
+    /// Whether the trial's time is over, or a burst is, and all that is due has arrived.
+    pub fn is_over(&self, now: u64) -> bool {
+        let start = self.start.load(Relaxed);
+        let passed = start > 0 && now >= self.end(start);
+        (passed || self.is_burst()) && !self.is_flood() && self.arrived() >= self.total
+    }
+
     pub fn arrived(&self) -> u64 {
         self.arrived.load(Relaxed)
     }
@@ -166,17 +178,19 @@ impl Clock {
 }
 
 /// Delays of the messages that were due in one part of the trial's time.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Part {
     pub count: u64,
     pub sum_ns: u64,
 }
 
 /// What the side that verifies counted.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TrialStats {
     /// Due by the schedule (of a flood: sent), counted by the calling side.
     pub offered: u64,
+    /// The former: it is that of all testers.
+    pub by_schedule: bool,
     /// Whole and right, within the grace.
     pub delivered: u64,
     /// Whole and right, but too late.
@@ -219,6 +233,7 @@ impl TrialStats {
 
     pub fn add(&mut self, other: &TrialStats) {
         self.offered += other.offered;
+        self.by_schedule |= other.by_schedule;
         self.delivered += other.delivered;
         self.late += other.late;
         self.in_time += other.in_time;
@@ -245,7 +260,7 @@ mod tests {
 
     #[test]
     fn messages_are_due_in_turn_over_the_circuits() {
-        let clock = Clock::new(trial(10.0, 0), 2, 1);
+        let clock = Clock::new(trial(10.0, 0), 2, 2, 0, 1);
         assert_eq!(clock.start(5), None);
         clock.settle();
         clock.settle();
@@ -262,7 +277,7 @@ mod tests {
 
     #[test]
     fn late_counts_from_the_time_a_message_was_due() {
-        let clock = Clock::new(trial(10.0, 0), 1, 2);
+        let clock = Clock::new(trial(10.0, 0), 1, 1, 0, 2);
         clock.settle();
         let start = clock.start(0).unwrap();
         let mut stats = TrialStats::default();
@@ -275,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_run_finds_its_clock_while_it_lives() {
-        let clock = Clock::new(trial(0.0, 7), 3, 99);
+        let clock = Clock::new(trial(0.0, 7), 3, 3, 0, 99);
         assert!(Clock::of_run(99).is_some());
         assert!(Clock::of_run(98).is_none());
         assert_eq!(clock.offered(1, 2), 7);

@@ -48,6 +48,7 @@ impl Worker {
     pub(crate) fn end_trial(&mut self, now: u64) {
         let Some(clock) = self.shared.trial.clone() else { return };
         let start = clock.start(now).unwrap_or(now);
+        self.stats.trial.by_schedule = !clock.is_flood();
         self.stats.trial.offered = if clock.is_flood() {
             self.stats.total.messages_sent
         } else {
@@ -62,8 +63,13 @@ impl Worker {
             return self.send_clear(index, 0, now);
         }
         let Some(clock) = self.shared.trial.clone() else { return };
-        if clock.start(now).is_none_or(|start| start > now) {
-            return;
+        match clock.start(now) {
+            None => return,
+            Some(start) if start > now => {
+                self.slots[index].wake = start;
+                return;
+            }
+            Some(_) => {}
         }
         loop {
             if self.slots[index].outgoing.is_some() && !self.send_packets(index) {

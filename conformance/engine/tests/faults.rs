@@ -27,8 +27,8 @@ fn run(faults: &str, caller: &str) -> (Stats, Stats, Report) {
 const LOAD: &str = r#""calls":40,"circuits":4,"messages":5,"message_length":[4096,4096],
     "late_ms":60000"#;
 
-fn kinds(a: &Stats, b: &Stats) -> Vec<&'static str> {
-    let mut kinds: Vec<_> = a.findings.iter().chain(&b.findings).map(|f| f.kind).collect();
+fn kinds<'a>(a: &'a Stats, b: &'a Stats) -> Vec<&'a str> {
+    let mut kinds: Vec<_> = a.findings.iter().chain(&b.findings).map(|f| f.kind.as_ref()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds

@@ -167,3 +167,46 @@ fn a_caller_that_never_reads_is_given_up() {
     called.stop();
     called.join().unwrap();
 }
+
+/// A router that only sends RR, faster than anybody reads: the run ends on time, and it is the
+/// tester that ends the connection.
+#[test]
+fn a_peer_that_never_stops_sending_does_not_keep_the_run() {
+    const MOST: usize = 3 << 30;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut out = Vec::new();
+        for _ in 0..100_000 {
+            Writer { out: &mut out, modulo: Modulo::M8, lcn: 1 }.receive_ready(0);
+        }
+        let mut sent = 0;
+        while sent < MOST && stream.write_all(&out).is_ok() {
+            sent += out.len();
+        }
+        sent
+    });
+    let mut calling = Run::caller(&format!(
+        r#"{{"connect":"127.0.0.1:{port}","duration_ms":200,"calls":1,"timeout_ms":200}}"#
+    ))
+    .unwrap();
+    let a = calling.join().unwrap();
+    assert_eq!((a.total.calls_started, a.total.calls_failed), (1, 1));
+    assert!(server.join().unwrap() < MOST, "the caller read all that came");
+}
+
+/// Where nobody listens the attempts become fewer, and do not cease.
+#[test]
+fn a_router_that_is_not_there_is_asked_less_and_less() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let mut calling = Run::caller(&format!(
+        r#"{{"connect":"127.0.0.1:{port}","duration_ms":1500,"circuits":4}}"#
+    ))
+    .unwrap();
+    let a = calling.join().unwrap();
+    // 16 at once; then in 1.5 s no circuit waits 2, 4 ... 512 ms more than ten times.
+    assert!((20..=70).contains(&a.total.calls_failed), "{}", a.total.calls_failed);
+}

@@ -2,9 +2,14 @@
 //! What the relay does with packets: faults, and waiting for a server.
 
 use super::{Pair, Pipe, Swap, Worker};
+use crate::line;
 use crate::poll;
 use crate::service::Admission;
-use crate::wire::{self, Packet, Unit};
+use crate::wire::{self, Packet, Unit, Writer};
+
+/// Clearing causes (X.25 5.2.4, table 5-7).
+const CONGESTION: u8 = 5;
+const OUT_OF_ORDER: u8 = 9;
 
 impl Worker {
     pub(super) fn plan_corruption(&mut self) {
@@ -57,10 +62,14 @@ impl Worker {
                         Ok((_, Packet::CallRequest(_))) => self.services.call(arrival),
                         _ => Admission::At(arrival),
                     };
+                    let admission = match admission {
+                        Admission::At(at) => self.on_line(side, at, packet),
+                        other => other,
+                    };
                     let at = match admission {
                         Admission::At(at) => at,
                         Admission::Dropped => {
-                            self.report.overflowed += 1;
+                            self.report.overflowed += u64::from(self.lines.is_none());
                             rest = behind;
                             continue;
                         }
@@ -71,7 +80,12 @@ impl Worker {
                         }
                     };
                     rest = behind;
+                    pair.lcn = decoded.as_ref().map_or(pair.lcn, |(head, _)| head.lcn);
                     match decoded {
+                        Ok((head, Packet::CallRequest(_))) if self.refuses() => {
+                            self.refuse(index, &mut pair.pipes[1 - side], head.lcn, at);
+                            self.note("refuse", pair.number, true, 0);
+                        }
                         Ok((_, Packet::Data { m, user_data, .. })) => {
                             let header = unit.len() - user_data.len();
                             self.report.messages += u64::from(!m);
@@ -94,6 +108,46 @@ impl Worker {
             }
         }
         pair.pipes[side].partial = rest.to_vec();
+    }
+
+    /// When the last bit of a packet has passed the emulated line.
+    fn on_line(&mut self, side: usize, at: u64, packet: &[u8]) -> Admission {
+        let octets = line::wire_octets(packet, self.config.line.framing);
+        let Some(lines) = &mut self.lines else { return Admission::At(at) };
+        let admission = lines[side].admit(at, octets);
+        let meters = self.meters();
+        *self.carried.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = meters;
+        admission
+    }
+
+    /// Whether the next Call is one of those that are refused.
+    fn refuses(&mut self) -> bool {
+        self.calls += 1;
+        let every = self.config.faults.refuse_every;
+        every > 0 && self.calls.is_multiple_of(every)
+    }
+
+    /// A Clear in answer to a Call, in the pipe that leads back.
+    fn refuse(&mut self, index: usize, back: &mut Pipe, lcn: u16, at: u64) {
+        self.enqueue(index, back, &clear_request(lcn, OUT_OF_ORDER), at);
+        back.ended = true;
+        self.timers.push(std::cmp::Reverse((back.last_due.max(at), index)));
+    }
+
+    /// Clears all circuits on both sides, and closes their connections behind it.
+    pub(super) fn clear_all(&mut self) {
+        for index in 0..self.pairs.len() {
+            let Some(mut pair) = self.pairs[index].take() else { continue };
+            let number = pair.number;
+            let now = poll::now();
+            for pipe in &mut pair.pipes {
+                self.enqueue(index, pipe, &clear_request(pair.lcn, CONGESTION), now);
+                pipe.ended = true;
+                self.timers.push(std::cmp::Reverse((pipe.last_due.max(now), index)));
+            }
+            self.pairs[index] = Some(pair);
+            self.note("clear", number, true, 0);
+        }
     }
 
     fn on_data(
@@ -155,6 +209,12 @@ impl Worker {
         }
         self.enqueue(index, &mut pair.pipes[side], &unit, at);
     }
+}
+
+fn clear_request(lcn: u16, cause: u8) -> Vec<u8> {
+    let mut unit = Vec::new();
+    Writer { out: &mut unit, modulo: wire::Modulo::M8, lcn }.clear_request(cause, 0);
+    unit
 }
 
 /// A Call Request with the windows of its facility field lowered (X.25 6.12: code 0x43).

@@ -71,16 +71,18 @@ def x25shark() -> Callable[..., subprocess.CompletedProcess[str]]:
 def profile(tmp_path: Path) -> Path:
     """A profile of the reference router with channel range 1 to 255 on addresses of its own."""
     router, b = f"{HOST}:{free_port(HOST)}", f"127.0.26.3:{free_port('127.0.26.3')}"
+    b2 = f"127.0.26.4:{free_port('127.0.26.4')}"
     (tmp_path / "small.router").write_text(
         f'listen = "{router}"\nsource = "{HOST}"\nmodel = "local"\nmax_calls = 255\n'
-        f'[[route]]\nprefix = "21"\nto = "{b}"\n[[route]]\nprefix = "1111"\nto = "echo"\n',
+        f'[[route]]\nprefix = "21"\nto = "{b}"\n[[route]]\nprefix = "22"\nto = "{b2}"\n'
+        '[[route]]\nprefix = "1111"\nto = "echo"\n',
         "utf-8",
     )
     path = tmp_path / "small.toml"
     path.write_text(
         'name = "small"\nembedded = "small.router"\n'
-        f'[xot]\nrouter = "{router}"\na = "127.0.26.2"\nb = "{b}"\n'
-        '[addresses]\na = "3100001"\nb = "2100001"\necho = "1111"\n',
+        f'[xot]\nrouter = "{router}"\na = "127.0.26.2"\nb = "{b}"\nb2 = "{b2}"\n'
+        '[addresses]\na = "3100001"\nb = "2100001"\nb2 = "2200001"\necho = "1111"\n',
         "utf-8",
     )
     return path

@@ -21,6 +21,18 @@ class Verdict(Strict):
     remarks: list[str]
     tester_was_limit: bool
     share_of_control: float | None
+    limit: str = ""
+
+
+class Testers(Strict):
+    __test__ = False
+
+    asked: int
+    where: str
+    runs: int
+    skew_ms: float
+    clock_uncertainty_ms: float
+    lost: list[str]
 
 
 class Head(Strict):
@@ -30,6 +42,7 @@ class Head(Strict):
     engine: str
     machine: dict[str, Any]
     router: dict[str, Any]
+    testers: Testers | None
     options: dict[str, Any]
     exit_status: int
     verdict: Verdict
@@ -210,3 +223,70 @@ class Overload(Head):
     refined: list[Step]
     knee: Knee | None
     floods: list[FloodResult]
+
+
+class Way(Strict):
+    mss: list[int]
+    advertised: int
+    largest_segment: int
+    segments: int
+    retransmitted: int
+
+
+class Leg(Strict):
+    connections: int
+    tester: Way
+    router: Way
+    packet_sizes: list[int]
+    windows: list[int]
+
+
+class Retransmitted(Strict):
+    tshark: int | None
+    kernel: int
+
+
+class PairResult(Strict):
+    pair: str
+    speed: float
+    parts: list[float]
+    connected: int
+    failures: dict[str, int]
+    retransmitted: Retransmitted
+    segment: int | None
+    legs: dict[Literal["a", "b"], Leg]
+
+
+class Capture(Strict):
+    packets: int
+    seconds: float
+    dropped: int
+    problem: str
+
+
+class Cell(Strict):
+    test: int
+    tcp_window: int
+    mss: int
+    parallel: int
+    packet_size: int
+    window: int
+    seconds: float
+    interrupted: bool
+    pairs: list[PairResult]
+    speed: float
+    capture: Capture
+    no_effect: list[str]
+    reasons: list[str]
+    user_data_share: Share
+    router_cpu: Share | None
+    ceiling: float | None
+    share_of_ceiling: Share | None
+    control: float | None = None
+    share_of_control: Share | None = None
+    tester_was_limit: bool = False
+
+
+class Matrix(Head):
+    command: Literal["matrix"]
+    cells: list[Cell]

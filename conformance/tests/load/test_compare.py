@@ -72,9 +72,15 @@ def test_each_kind_of_result_has_figures_by_name() -> None:
     assert found.low < found.value == 50 < found.high
     cell = {"circuits": 1, "packet_size": 128, "window": 2, "figures": {"calls_per_second": 9.0}}
     assert set(figures_of({"command": "sweep", "cells": [cell]})) == {"calls_per_second.1.128.2"}
+    pair = {"pair": "A-B", "speed": 90.0, "parts": [89.0, 91.0, 90.0, 90.0]}
+    setting = {"tcp_window": 65536, "mss": 1460, "parallel": 5, "packet_size": 4096, "window": 7}
+    matrix = figures_of({"command": "matrix", "cells": [setting | {"pairs": [pair]}]})
+    (speed,) = matrix.values()
+    assert list(matrix) == ["speed.65536.1460.5.4096.7.A-B"]
+    assert speed.low < speed.value == 90 < speed.high and speed.text == "90.0 Mbit/s"
 
 
-@pytest.mark.parametrize("command", ["bench", "stress", "sweep", "overload", "nonesuch"])
+@pytest.mark.parametrize("command", ["bench", "stress", "sweep", "overload", "matrix", "nonesuch"])
 def test_a_damaged_result_is_said_to_be_one(command: str) -> None:
     with pytest.raises(ValueError, match="damaged load result"):
         figures_of({"command": command, "rows": [{}], "measurements": [], "cells": [1]})

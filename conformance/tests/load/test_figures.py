@@ -169,3 +169,28 @@ def test_processes_of_this_machine_are_measured() -> None:
     assert (process_seconds(os.getpid()) or 0) > 0
     assert process_seconds(2**22 + 1) is None
     assert listener_process("127.0.26.77:1") is None
+
+
+@pytest.mark.parametrize(
+    ("router", "control", "cpu", "words"),
+    [
+        ({}, {"calls_completed": 101}, 0.99, "The tester was the limit: "),
+        ({}, {"calls_completed": 1000}, 0.99, "The router was the limit: "),
+        ({}, {"calls_completed": 1000}, 0.33, "it waited for something"),
+        ({}, {"calls_completed": 1000}, None, "The router, or the path to it, was the limit: "),
+        ({"calls_completed": 0}, {"calls_completed": 1000}, 0.33, ""),
+    ],
+    ids=["the tester alone does as much", "a router without a processor left", "an idle router",
+         "a router elsewhere", "no call at all"],
+)  # fmt: skip
+def test_what_was_the_limit_is_said_as_far_as_it_is_known(
+    router: dict[str, int], control: dict[str, int], cpu: float | None, words: str
+) -> None:
+    figure = results.figures(measurement(**GOOD | router)) | {"router_cpu": cpu}
+    alone = results.figures(measurement(**GOOD | control))
+    found = results.limit(LoadOptions(), figure, alone)
+    assert words in found and bool(found) is bool(words)
+    busy = figure | {"other_work": 0.5}
+    if "tester" not in words and words:
+        assert "Other work took part" in results.limit(LoadOptions(), busy, alone)
+    assert results.limit(LoadOptions(rate=50.0), figure, alone) == ""

@@ -6,8 +6,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -270,3 +273,32 @@ def test_a_target_without_a_called_side_is_only_called(engine: Engine) -> None:
     assert done.responder is None
     assert done.caller["total"]["messages_verified"] == 5
     assert json.loads(b.result())["total"]["calls_accepted"] == 5
+
+
+def test_idle_connections_do_not_keep_callers_out() -> None:
+    """64 descriptors, 60 of them idle: echo says so, and closes idle ones for a caller."""
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
+        "from x25shark.cli import main; main(['echo', '127.0.0.1:0'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=os.environ | {"COLUMNS": "200"},
+    ) as echo:  # fmt: skip
+        assert echo.stdout is not None
+        first = echo.stdout.readline()
+        port = int(re.search(r":(\d+)", first)[1])  # type: ignore[index]
+        idle = [socket.create_connection(("127.0.0.1", port), 30) for _ in range(60)]
+        said = echo.stdout.readline()
+        with socket.create_connection(("127.0.0.1", port), 30) as caller:
+            caller.sendall(bytes.fromhex("0000000610010b0000"))
+            caller.sendall(bytes.fromhex("00"))
+            caller.settimeout(60)
+            answer = caller.recv(100)
+        echo.send_signal(signal.SIGINT)
+        rest = echo.stdout.read()
+        for sock in idle:
+            sock.close()
+    assert "Further callers may have to wait" in said and "of 64 descriptors" in said
+    assert answer[6:7] == b"\x0f", answer.hex()
+    assert "closed without a call, for want of descriptors" in rest

@@ -17,7 +17,7 @@ bench     Bradner's router tests: what is measured; bench_run: the command, judg
 bench_tables, bench_page, bench_plots   its tables, page and plots
 overload  calls/s by schedule, the knee, floods; polite: the caller beside them, and recovery
 overload_run, overload_page, overload_plots, overload_cli  the command, its page, plots, options
-running   progress and sentences of long measurements
+running, closing   progress and sentences of long measurements, and how they end
 errors    bad units, sent by the suite's cases, and what counted them
 figures, compare  the figures of a result by name with their spread; changes and limits
 management, idle, filters, ceiling      the counters page under load, a router left alone, filter

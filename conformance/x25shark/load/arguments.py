@@ -12,8 +12,11 @@ import click
 from rich.console import Console
 
 from ..interrupts import INTERRUPTED, interrupts
-from ..report.tell import complain
+from ..report.tell import complain, tell
 from . import results
+from .bench import Gone
+from .cluster import opened as testers_of
+from .cluster import told
 from .engine import Engine, EngineMissingError, load_engine
 from .options import (
     PACKET_SIZES,
@@ -74,21 +77,11 @@ target_options = option_group(
     ),
 )
 
-load_options = option_group(
-    click.option(
-        "-l",
-        "longest",
-        type=click.IntRange(1, 16_777_215),
-        default=8192,
-        show_default=True,
-        help="Longest message, octets; lengths are random from --shortest on.",
-    ),
-    click.option(
-        "--shortest",
-        type=click.IntRange(1),
-        help=f"Shortest message. Default: {RECORD_HEADER}, the header of the test record.",
-    ),
-    click.option("--modulo", type=click.Choice(["8", "128"]), default="8", show_default=True),
+modulo_option = click.option(
+    "--modulo", type=click.Choice(["8", "128"]), default="8", show_default=True
+)
+
+session_options = option_group(
     click.option(
         "--threads",
         type=click.IntRange(1, 256),
@@ -104,18 +97,17 @@ load_options = option_group(
         help="Seconds after which an answer is given up: the call has failed.",
     ),
     click.option(
-        "--late",
-        "late_ms",
-        type=click.IntRange(1),
-        help="Milliseconds from which a slow answer is a flaw. "
-        f"Default: none; those above {SLOW_MS} are named.",
-    ),
-    click.option(
         "--seed",
         type=click.IntRange(0),
         default=1,
         show_default=True,
         help="Decides all chance: lengths, addresses, contents.",
+    ),
+    click.option(
+        "--workers",
+        metavar="N|tcp://HOST:8786",
+        help="Call from several testers: N processes of this machine, or those of a Dask "
+        "scheduler (extra: cluster). Default: this process alone.",
     ),
     click.option(
         "-o",
@@ -124,6 +116,32 @@ load_options = option_group(
         type=click.Path(path_type=Path, file_okay=False),
         help="Folder for load.json and load.html.",
     ),
+)
+"""What all load commands have in common."""
+
+load_options = option_group(
+    click.option(
+        "-l",
+        "longest",
+        type=click.IntRange(1, 16_777_215),
+        default=8192,
+        show_default=True,
+        help="Longest message, octets; lengths are random from --shortest on.",
+    ),
+    click.option(
+        "--shortest",
+        type=click.IntRange(1),
+        help=f"Shortest message. Default: {RECORD_HEADER}, the header of the test record.",
+    ),
+    modulo_option,
+    click.option(
+        "--late",
+        "late_ms",
+        type=click.IntRange(1),
+        help="Milliseconds from which a slow answer is a flaw. "
+        f"Default: none; those above {SLOW_MS} are named.",
+    ),
+    session_options,
 )
 
 
@@ -165,7 +183,11 @@ def make_options(load: Mapping[str, Any]) -> LoadOptions:
 
 
 def run_against(
-    target: Mapping[str, Any], folder: Path | None, work: Callable[[Engine, Target, Console], int]
+    target: Mapping[str, Any],
+    folder: Path | None,
+    work: Callable[[Engine, Target, Console], int],
+    *,
+    workers: str | None = None,
 ) -> NoReturn:
     """Find the engine, open the target, work; end with the status of the work."""
     engine = find_engine()
@@ -173,8 +195,13 @@ def run_against(
         interrupts.listen()
         if folder is not None:
             results.prepare(folder)
-        with open_target(**target) as opened:
-            status = work(engine, opened, Console())
+        # Processes of a cluster inherit no connection of a router's.
+        with testers_of(workers, engine) as testing, open_target(**target) as opened:
+            status = work(testing, opened, Console())
+        if testing.testers is not None:
+            tell(told(testing.testers))
+    except Gone as gone:
+        fail(f"{gone.words}: {gone}")
     except (OptionError, TargetError, results.ResultError, ValueError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:

@@ -48,7 +48,9 @@ RECOVERS = 1.0
 
 
 class Gone(Exception):
-    """The router takes no calls any more; the message says what it did instead."""
+    """The router takes no calls, or no more; the message says what it did instead."""
+
+    words = "The router takes no calls"
 
 
 class Interrupted(Exception):

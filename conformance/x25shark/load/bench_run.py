@@ -40,7 +40,7 @@ def run_bench(
     search.library()  # before anything is measured
     mode: Mode = "sink" if target.listen else "echo"
     track = Track(engine, replace(options, mode=mode), target, grace)
-    head = results.head("bench", engine.version, target, track.options)
+    head = results.head("bench", engine, target, track.options)
     unused = ("duration", "longest", "shortest", "calls", "messages", "depth", "hold")
     head["options"] = results.without(head["options"], *unused) | {
         "packet_size": plan.packet_size,
@@ -71,7 +71,7 @@ def run_bench(
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
             measured = any("throughput" in row for row in bench.rows)
-            words = f"The router takes no calls any more: {gone}."
+            words = f"{gone.words}: {gone}."
             outcome = Outcome(1 if measured else 3, words)
     result = head | body(bench, quiet, outcome)
     result["phases"] = {name: a.as_dict() for name, a in management.phases.items()}

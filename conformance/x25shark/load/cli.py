@@ -18,6 +18,7 @@ from .arguments import (
     target_options,
 )
 from .ends import answer, echo, relay
+from .matrix_cli import matrix
 from .measure_cli import bench
 from .options import PACKET_SIZES, PUBLISHED_SECONDS, OptionError, number_list
 from .overload_cli import overload
@@ -137,6 +138,7 @@ def stress(
     control_seconds: float,
     control_relay: bool,
     folder: Path | None,
+    workers: str | None,
     **given: Any,
 ) -> None:
     """Many calls, every octet verified, with the tester's own ceiling beside.
@@ -164,6 +166,7 @@ def stress(
             control_relay=control_relay,
             folder=folder,
         ),
+        workers=workers,
     )
 
 
@@ -192,6 +195,7 @@ def sweep(
     control_seconds: float | None,
     quick: bool,
     folder: Path | None,
+    workers: str | None,
     **given: Any,
 ) -> None:
     """Packet sizes x windows x circuits: the published two plots, each cell with its ceiling.
@@ -221,7 +225,8 @@ def sweep(
         lambda engine, opened, console: run_sweep(
             engine, options, plan, opened, console, folder=folder
         ),
+        workers=workers,
     )
 
 
-commands: list[click.Command] = [stress, sweep, bench, overload, echo, relay]
+commands: list[click.Command] = [stress, sweep, bench, overload, matrix, echo, relay]

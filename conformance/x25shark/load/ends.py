@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import resource
 import time
 from typing import Any
 
@@ -17,6 +20,10 @@ from .options import OptionError
 from .results import INTEGRITY
 from .target import endpoint
 from .wording import count, octets, plural
+
+# Seconds between two looks at how many descriptors are in use, and how many are few.
+_LOOK = 1.0
+_SPARE = 4
 
 
 def answer(
@@ -39,17 +46,33 @@ def answer(
     console.print(f"Answering calls on {address}:{side.port} ({mode}); Ctrl-C ends.", markup=False)
     try:
         interrupts.listen()
-        side.wait(duration if duration is not None else 1e6)
-        while duration is None:
-            side.wait(1e6)
+        _wait(console, side, duration)
     except KeyboardInterrupt:
         pass
     _print_answered(console, side)
 
 
+def _wait(console: Console, side: Any, duration: float | None) -> None:
+    """Until the time is over; say once if there is no room for further connections."""
+    end = math.inf if duration is None else time.monotonic() + duration
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    own = len(os.listdir("/proc/self/fd"))
+    said = False
+    while (left := end - time.monotonic()) > 0 and not side.wait(min(left, _LOOK)):
+        used = own + json.loads(side.snapshot())["open_circuits"]
+        if not said and most != resource.RLIM_INFINITY and used + _SPARE > most:
+            said = True
+            console.print(
+                f"Further callers may have to wait: {used} of {most} descriptors are in use "
+                "(ulimit -n). Connections without a Call are closed where none is left.",
+                highlight=False,
+            )
+
+
 def _print_answered(console: Console, side: Any) -> None:
     side.stop()
-    total = json.loads(side.result())["total"]
+    result = json.loads(side.result())
+    total = result["total"]
     console.print(
         f"{plural(total['calls_accepted'], 'call')}; {count(total['data_packets_received'])} Data "
         f"packets in, {count(total['data_packets_sent'])} out; "
@@ -57,6 +80,8 @@ def _print_answered(console: Console, side: Any) -> None:
         f"verified, {plural(sum(total[name] for name in INTEGRITY), 'flaw')}",
         highlight=False,
     )
+    for kind, number in sorted(result["failures"].items(), key=lambda item: -item[1]):
+        console.print(f"  {count(number)} x {kind}", highlight=False, markup=False)
 
 
 @click.command()
@@ -197,6 +222,29 @@ def both_ways(text: str) -> tuple[float, float]:
     metavar="PACKET",
     help="Number of a Data packet to swap with one of another circuit.",
 )
+@click.option(
+    "--line-rate",
+    type=click.IntRange(0, 10**10),
+    default=0,
+    metavar="BIT/S",
+    help="It is a line of this rate, which all circuits share; 0: no limit.",
+)
+@click.option(
+    "--line-delay",
+    type=click.FloatRange(0, 60_000),
+    default=0.0,
+    help="Milliseconds of propagation, one way.",
+)
+@click.option("--line-queue", type=click.IntRange(0), default=0, help="Packets; 0: no limit.")
+@click.option("--line-queue-octets", type=click.IntRange(0), default=0, help="0: no limit.")
+@click.option("--line-loss", type=click.FloatRange(0, 1), default=0.0, metavar="PROBABILITY")
+@click.option(
+    "--line-framing",
+    type=click.Choice(["xot", "hdlc", "hdlcoctet"]),
+    default="xot",
+    show_default=True,
+    help="What a packet is charged with: XOT header, or an HDLC frame, stuffed by bits or octets.",
+)
 @click.option("--delay-call", type=click.IntRange(0), default=0, help="Number of a connection.")
 @click.option("--delay-call-for", type=click.FloatRange(0), default=1.0, help="Seconds.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
@@ -223,13 +271,20 @@ def relay(
     swap: tuple[int, ...],
     delay_call: int,
     delay_call_for: float,
+    line_rate: int,
+    line_delay: float,
+    line_queue: int,
+    line_queue_octets: int,
+    line_loss: float,
+    line_framing: str,
     seed: int,
     duration: float | None,
 ) -> None:
     """Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose.
 
     With --rate it is a router of known capacity: a message (complete packet sequence) takes
-    1/rate seconds, and what comes meanwhile waits in a queue.
+    1/rate seconds, and what comes meanwhile waits in a queue. With --line-rate and --line-delay it
+    is an access line: a packet takes octets x 8 / rate seconds, and arrives the delay later.
     """
     engine = find_engine()
     faults = {
@@ -248,6 +303,13 @@ def relay(
         "delay_call_ms": round(delay_call_for * 1000),
         "seed": seed,
     }
+    line = {
+        "rate": line_rate,
+        "delay_ms": line_delay,
+        "queue_packets": line_queue,
+        "queue_octets": line_queue_octets,
+        "loss": line_loss,
+    }
     try:
         capacity = {
             "rate": both_ways(rate),
@@ -262,6 +324,12 @@ def relay(
                 "connect": endpoint(connect),
                 "faults": faults,
                 "capacity": capacity,
+                "line": {
+                    "directions": [line, line],
+                    "framing": line_framing,
+                    "overflow": overflow,
+                    "seed": seed,
+                },
             }
         )
     except (OptionError, ValueError) as error:
@@ -278,6 +346,14 @@ def relay(
     tell(f"{plural(report['connections'], 'connection')}, {octets(report['octets'])} relayed")
     if report["overflowed"]:
         tell(f"  {count(report['overflowed'])} dropped because a queue was full")
+    if line_rate or line_delay or line_loss:
+        for way, carried in zip(("A to B", "B to A"), report["line"], strict=True):
+            tell(
+                f"  line, {way}: {plural(carried['packets'], 'packet')}, "
+                f"{octets(carried['octets'])} of the wire, {carried['lost']} lost, "
+                f"{carried['overflowed']} found the queue full, at most "
+                f"{carried['longest_queue']} waited"
+            )
     for fault in report["injected"][:100]:
         way = "A to B" if fault["forward"] else "B to A"
         tell(

@@ -31,6 +31,17 @@ class RelaySide(Protocol):
 
     @property
     def port(self) -> int: ...
+    def carried(self) -> str: ...
+    def stop(self) -> None: ...
+    def result(self) -> str: ...
+
+
+class GatewaySide(Protocol):
+    """A gateway between IP and X.25 at work."""
+
+    @property
+    def port(self) -> int: ...
+    def snapshot(self) -> str: ...
     def stop(self) -> None: ...
     def result(self) -> str: ...
 
@@ -49,6 +60,21 @@ class Engine:
         self._module = module
         self.version = str(module.__version__)
 
+    @property
+    def module(self) -> Any:
+        """The extension module itself."""
+        return self._module
+
+    @property
+    def alone(self) -> Engine:
+        """For control runs, without a router: several testers may have another."""
+        return self
+
+    @property
+    def testers(self) -> dict[str, Any] | None:
+        """What load.json says of several testers; None: this process alone."""
+        return None
+
     def caller(self, configuration: Mapping[str, object]) -> Side:
         """Start calling. Raises ValueError with the field at fault."""
         return cast(Side, self._module.Caller(json.dumps(configuration)))
@@ -60,6 +86,10 @@ class Engine:
     def flood(self, configuration: Mapping[str, object]) -> FloodSide:
         """Start impolite callers."""
         return cast(FloodSide, self._module.Flood(json.dumps(configuration)))
+
+    def gateway(self, configuration: Mapping[str, object]) -> GatewaySide:
+        """Start a gateway on a TUN device; it listens when this returns."""
+        return cast(GatewaySide, self._module.Gateway(json.dumps(configuration)))
 
     def relay(self, configuration: Mapping[str, object]) -> RelaySide:
         """Start relaying; it listens when this returns."""

@@ -57,7 +57,7 @@ class ErrorRow:
         """In words what is wrong; empty: nothing."""
         wrong = [case for case, verdict in self.verdicts.items() if verdict == "FAIL"]
         if wrong:
-            return f"{self.error}: not discarded as it should be ({', '.join(wrong)} fail)"
+            return f"{self.error}: not discarded, but should be ({', '.join(wrong)} fail)"
         if self.result == WRONG_COUNTER:
             return f"{self.error}: counted by the wrong counter, {self.counter}"
         if self.result == NOT_COUNTED:

@@ -4,6 +4,7 @@
     stress     calls_per_second, messages_per_second, octets_received_per_second, message.p50
     sweep      calls_per_second.CIRCUITS.SIZE.WINDOW
     bench      throughput.SIZE, plus_25.SIZE, flood.SIZE, burst.SIZE, delay.LOAD.SIZE (ms, median)
+    matrix     speed.TCPWINDOW.MSS.PARALLEL.SIZE.WINDOW.PAIR (Mbit/s)
     overload   knee, completed.RATE, recovery.KIND (s)
 
 Rates are per second, times in milliseconds unless said otherwise. The spread is what the result
@@ -129,7 +130,24 @@ def _overload(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
             yield f"recovery.{flood['kind']}", Figure(value, value - 0.5, value + 0.5, "s", False)
 
 
-_MAKERS = {"stress": _stress, "sweep": _sweep, "bench": _bench, "overload": _overload}
+def _matrix(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
+    axes = ("tcp_window", "mss", "parallel", "packet_size", "window")
+    for cell in result["cells"]:
+        setting = ".".join(str(cell[axis]) for axis in axes)
+        for pair in cell["pairs"]:
+            yield (
+                f"speed.{setting}.{pair['pair']}",
+                _over_time(pair["speed"], pair["parts"], "Mbit/s"),
+            )
+
+
+_MAKERS = {
+    "matrix": _matrix,
+    "stress": _stress,
+    "sweep": _sweep,
+    "bench": _bench,
+    "overload": _overload,
+}
 
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Figure]:

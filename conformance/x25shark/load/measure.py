@@ -117,6 +117,7 @@ def measure_control(
 
     With relay the octets take one more hop, as they do through a router.
     """
+    engine = engine.alone
     run = new_run()
     responder = engine.responder(options.responder("127.0.0.1:0", run))
     hop = None

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from .arguments import SIZES, TARGET, fail, run_against, target_options
+from .arguments import (
+    SIZES,
+    TARGET,
+    fail,
+    modulo_option,
+    run_against,
+    session_options,
+    target_options,
+)
 from .bench import ORIGINAL_SIZES, QUICK_SIZES, BenchPlan
 from .bench import SIZES as ONE_PACKET
 from .bench_run import run_bench
@@ -62,8 +70,7 @@ def bit_rate(text: str) -> float:
     show_default=True,
     help="Window to ask for.",
 )
-@click.option("--modulo", type=click.Choice(["8", "128"]), default="8", show_default=True)
-@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@modulo_option
 @click.option(
     "--trial",
     "trial_seconds",
@@ -92,14 +99,6 @@ def bit_rate(text: str) -> float:
 )
 @click.option("--line-rate", metavar="RATE", help="Of the slowest line, bit/s: 56k, 100M, 1G.")
 @click.option(
-    "--timeout",
-    type=click.FloatRange(0.001),
-    default=5.0,
-    show_default=True,
-    help="Seconds after which an answer is given up.",
-)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option(
     "--skip",
     multiple=True,
     type=click.Choice(_PHASES),
@@ -108,13 +107,7 @@ def bit_rate(text: str) -> float:
 @click.option(
     "--quick", is_flag=True, help="At most a minute: three sizes, short trials, no errors."
 )
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for load.json and load.html.",
-)
+@session_options
 def bench(
     *,
     sizes: str | None,
@@ -128,6 +121,7 @@ def bench(
     skip: tuple[str, ...],
     quick: bool,
     folder: Path | None,
+    workers: str | None,
     modulo: str,
     **given: Any,
 ) -> None:
@@ -167,6 +161,7 @@ def bench(
         lambda engine, opened, console: run_bench(
             engine, options, plan, opened, console, grace=grace, folder=folder
         ),
+        workers=workers,
     )
 
 

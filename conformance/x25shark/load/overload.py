@@ -56,10 +56,11 @@ class OverloadPlan:
     flood_most: int
     bound: float
     kinds: Sequence[str]
+    refine: int = _REFINE
 
     def seconds(self) -> float:
         """The longest that it should take, if nothing has to be waited for in vain."""
-        ramp = (len(self.rates) + _REFINE + 1) * (self.step + 0.4)
+        ramp = (len(self.rates) + self.refine + 1) * (self.step + 0.4)
         return ramp + (len(self.kinds) + 1) * (self.base + self.flood + self.bound / 2)
 
 
@@ -121,7 +122,7 @@ class Overload:
         knee = self.knee
         if knee is None or knee["upper"] is None or not knee["rate"]:
             return
-        for number in range(_REFINE):
+        for number in range(self.plan.refine):
             low, high = knee["rate"], knee["upper"]
             if high - low <= WIDTH * high:
                 return

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from . import results
-from .arguments import TARGET, fail, run_against, target_options
+from .arguments import TARGET, fail, run_against, session_options, target_options
 from .options import LoadOptions, OptionError
 from .overload import KINDS, OverloadPlan
 from .overload_run import plot_together, run_overload
@@ -44,9 +44,8 @@ def steps(text: str) -> list[float]:
 @target_options
 @click.option(
     "--rates",
-    default="100-2000/100",
-    show_default=True,
-    help="The ramp: calls/s offered, from-to/step or a list.",
+    help="The ramp: calls/s offered, from-to/step or a list. Default: 100-2000/100; --quick: "
+    "250-2000/250.",
 )
 @click.option(
     "-T",
@@ -91,16 +90,7 @@ def steps(text: str) -> list[float]:
 @click.option(
     "--skip", multiple=True, type=click.Choice(KINDS), help="Leave a flood out. Repeatable."
 )
-@click.option("--quick", is_flag=True, help="About a minute.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.001),
-    default=5.0,
-    show_default=True,
-    help="Seconds after which an answer is given up: the call has failed.",
-)
-@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--quick", is_flag=True, help="At most a minute.")
 @click.option(
     "--plot",
     nargs=2,
@@ -108,16 +98,10 @@ def steps(text: str) -> list[float]:
     metavar="OLD NEW",
     help="Measure nothing: two results (load.json or their folders) on one plot, in -o.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for load.json and load.html.",
-)
+@session_options
 def overload(
     *,
-    rates: str,
+    rates: str | None,
     step: float | None,
     original: bool,
     base_rate: float,
@@ -132,6 +116,7 @@ def overload(
     seed: int,
     plot: tuple[Path, Path] | None,
     folder: Path | None,
+    workers: str | None,
     **given: Any,
 ) -> None:
     """A ramp of calls/s by schedule, floods, and how long the router takes to recover.
@@ -144,7 +129,7 @@ def overload(
     target = {name: given.pop(name) for name in TARGET}
     try:
         plan = OverloadPlan(
-            rates=steps(rates),
+            rates=steps(rates or ("250-2000/250" if quick else "100-2000/100")),
             step=step or (ORIGINAL_SECONDS if original else 1.0 if quick else 6.0),
             base_rate=base_rate,
             base=1.5 if quick else 4.0,
@@ -152,6 +137,7 @@ def overload(
             flood=flood or (1.0 if quick else 4.0),
             flood_most=flood_most,
             bound=bound or (4.0 if quick else 15.0),
+            refine=3 if quick else 6,
             kinds=[kind for kind in KINDS if kind not in skip],
         )
         options = LoadOptions(timeout=timeout, threads=threads, seed=seed, messages=0)
@@ -163,6 +149,7 @@ def overload(
         lambda engine, opened, console: run_overload(
             engine, options, plan, opened, console, folder=folder
         ),
+        workers=workers,
     )
 
 

@@ -10,15 +10,15 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from . import results, terminal
+from . import results
 from .bench import Gone, Interrupted
+from .closing import conclude
 from .engine import Engine
 from .options import LoadOptions, OptionError
 from .overload import Overload, OverloadPlan, collapse
 from .overload_page import TABLES, write_overload_page
-from .running import Outcome, conclude_status, progress, sentences
+from .running import Outcome, progress
 from .target import Target
-from .terminal import print_tables
 
 
 def run_overload(
@@ -31,7 +31,7 @@ def run_overload(
     folder: Path | None = None,
 ) -> int:
     """Measure, print, write, return the exit status."""
-    head = results.head("overload", engine.version, target, options)
+    head = results.head("overload", engine, target, options)
     unused = ("duration", "longest", "shortest", "calls", "messages", "circuits", "depth", "hold")
     head["options"] = results.without(head["options"], *unused) | {
         "rates": list(plan.rates),
@@ -52,18 +52,12 @@ def run_overload(
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
-            outcome = Outcome(3, f"The router takes no calls: {gone}.")
+            outcome = Outcome(3, f"{gone.words}: {gone}.")
     result = head | body(overload, outcome)
-    conclude_status(result, outcome)
-    print_tables(console, TABLES, result)
-    for line in summary(result):
-        console.print(Text(line))
-    sentences(console, result["verdict"])
-    if folder is not None:
-        results.write(folder / "load.json", result)
-        write_overload_page(folder / "load.html", [result])
-        terminal.written(console, folder)
-    return int(result["exit_status"])
+    return conclude(
+        console, result, outcome, TABLES, summary, folder,
+        lambda page, one: write_overload_page(page, [one]),
+    )  # fmt: skip
 
 
 def body(overload: Overload, outcome: Outcome) -> dict[str, Any]:

@@ -26,6 +26,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 MISSING = "The plots need plotly: ci/setup engine of the source tree, or pip install plotly==7.1.0"
 LINES_SHOWN = 50
 ROWS_SHOWN = 100
+_MEASURING = {"bench", "overload", "matrix"}
 _UNSHOWN = {"calling_base", "late_is_flaw"}
 _WORDS = {"duration": "seconds", "longest": "longest message", "shortest": "shortest message"}
 
@@ -85,20 +86,19 @@ def _headline(result: Mapping[str, Any]) -> str:
         return "No call was connected"
     if status == 130:
         return "Interrupted"
-    if result.get("command") in ("bench", "overload"):  # they measure; what is wrong is named
+    # They measure; what is wrong is named.
+    if result.get("command") in ("bench", "overload", "matrix", "ip"):
         return "Measured, nothing found" if status == 0 else "Measured, and something found"
     return "Clean: every octet verified" if status == 0 else "Not clean"
 
 
 def _limit(verdict: Mapping[str, Any]) -> list[str]:
+    if limit := verdict.get("limit"):
+        return [one_line(limit, 300)]
     share = verdict.get("share_of_control")
-    if share is None:
+    if share is None or not verdict["tester_was_limit"]:
         return []
-    who = "tester" if verdict["tester_was_limit"] else "router"
-    return [
-        f"The {who} was the limit: {share:.0%} of what the tester does without the router "
-        "(from 80% on the tester counts as the limit)."
-    ]
+    return [f"The tester was the limit: {share:.0%} of what it does without the router."]
 
 
 def document(

@@ -4,8 +4,10 @@
 load.json (UTF-8, one object):
     format "x25shark-load", version 1, command ("stress" or "sweep"), started (ISO 8601, UTC),
     engine (version), machine (processors, system), router (name, address, called),
-    options (see options.LoadOptions), exit_status, verdict {ok, reasons, remarks,
-    tester_was_limit, share_of_control}; remarks are worth knowing and spoil nothing
+    testers (null, or several: {asked, where, runs, skew_ms: how far apart they began at most,
+    clock_uncertainty_ms, lost: in words}), options (see options.LoadOptions), exit_status,
+    verdict {ok, reasons, remarks, tester_was_limit, share_of_control, limit (stress: words)};
+    remarks spoil nothing
     stress: measurements [{name "router" or "control", run, interrupted, figures, caller,
             responder or null, cpu {router_seconds or null, machine_busy}}]
     sweep:  cells [{circuits, packet_size, window, calls_in_20_s, figures, control (figures or
@@ -29,15 +31,18 @@ from pathlib import Path
 from typing import Any
 
 from ..results import write_whole
+from .engine import Engine
 from .measure import Measurement
 from .options import LoadOptions
 from .target import Target
-from .wording import count, milliseconds, plural
+from .wording import count, milliseconds, plural, rate
 
 FORMAT = "x25shark-load"
 VERSION = 1
 NEAR = 0.8
 """From this share of the control run's figure on, the tester counts as the limit."""
+BUSY_ROUTER = 0.8
+"""From this share of a processor on, a router of this machine counts as the limit."""
 OTHER_WORK = 0.25
 """From this share of the machine on, what else ran on it is worth a remark."""
 LATENCIES = ("tcp_connect", "call_setup", "message", "interrupt", "reset", "clear", "call_duration")
@@ -159,6 +164,38 @@ def share_of_control(
     return float(figure[name]) / float(control[name]) if control[name] else None
 
 
+def limit(
+    options: LoadOptions, figure: Mapping[str, Any], control: Mapping[str, Any] | None
+) -> str:
+    """What held the rate, as far as the figures tell, in words with the figures; "": nothing.
+
+    That the tester does more alone shows only that it was not the tester. That it was the router
+    is known where its process is and had no processor left; elsewhere it may be what the router
+    waits for, or the path.
+    """
+    share = share_of_control(options, figure, control)
+    name, words = main_figure(options)
+    if share is None or control is None or not figure[name]:
+        return ""
+    beside = f"{rate(figure[name])} {words} with, {rate(control[name])} without the router"
+    beside += f" ({share:.0%})"
+    if share >= NEAR:
+        return f"The tester was the limit: {beside}. The router can do at least this much."
+    if crowded([figure, control]):
+        return (
+            f"Not the tester alone was the limit: {beside}. Other work took part of this machine."
+        )
+    computed = figure["router_cpu"]
+    if computed is None:
+        return f"The router, or the path to it, was the limit: {beside}."
+    if computed >= BUSY_ROUTER:
+        return f"The router was the limit: {beside}; it computed for {computed:.0%} of a processor."
+    return (
+        f"Not the tester was the limit: {beside}. The router computed for {computed:.0%} of a "
+        "processor only: it waited for something."
+    )
+
+
 def _unverified(measurement: Measurement, figure: Mapping[str, Any]) -> int:
     """Messages that were sent and neither verified nor explained (one-way loads only)."""
     total = measurement.caller["total"]
@@ -257,14 +294,21 @@ def without(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in names}
 
 
-def head(command: str, engine: str, target: Target, options: LoadOptions) -> dict[str, Any]:
+def lost_testers(result: Mapping[str, Any]) -> list[str]:
+    """In words, the testers of several that were lost: what they did is not in the figures."""
+    testers = result.get("testers")
+    return list(testers["lost"]) if testers else []
+
+
+def head(command: str, engine: Engine, target: Target, options: LoadOptions) -> dict[str, Any]:
     """The first part of load.json."""
     return {
         "format": FORMAT,
         "version": VERSION,
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "engine": engine,
+        "engine": engine.version,
+        "testers": engine.testers,
         "machine": {"processors": os.cpu_count(), "system": platform.release()},
         "router": {
             "name": target.name,

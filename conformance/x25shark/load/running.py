@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ..report.text import one_line
+from .results import lost_testers
 
 LINES_SHOWN = 30
 
@@ -53,6 +54,7 @@ class Outcome:
 
 def conclude_status(result: dict[str, Any], outcome: Outcome) -> None:
     """0: all was measured and nothing found; 1: something was."""
+    result["verdict"]["reasons"] += lost_testers(result)
     status = outcome.status or (1 if result["verdict"]["reasons"] else 0)
     result["exit_status"] = status
     result["verdict"]["ok"] = status == 0

@@ -17,7 +17,7 @@ from .measure import Measurement, measure, measure_control
 from .options import LoadOptions
 from .page import write_stress_page
 from .target import Target
-from .wording import plural, rate
+from .wording import plural
 
 
 def run_stress(
@@ -31,7 +31,7 @@ def run_stress(
     folder: Path | None = None,
 ) -> int:
     """Load the target, then the tester alone; print, write, return the exit status."""
-    head = results.head("stress", engine.version, target, options)
+    head = results.head("stress", engine, target, options)
     with terminal.live(console, target.name) as progress:
         loaded = measure(engine, options, target, progress)
     measurements = [loaded]
@@ -62,6 +62,7 @@ def conclude(
         found += [f"control run: {reason}" for reason in alone]
         remarks += [f"control run: {remark}" for remark in results.remarks(control, options)]
     remarks += results.crowded([figure] if control is None else [figure, control])
+    found += results.lost_testers(head)
     share = results.share_of_control(options, figure, control)
     status = results.exit_status(measurements, found)
     terminal.report(console, loaded, figure)
@@ -75,6 +76,7 @@ def conclude(
         "remarks": remarks,
         "tester_was_limit": limit,
         "share_of_control": share,
+        "limit": results.limit(options, figure, control),
     }
     for line in summary(options, status, verdict, figure, control):
         console.print(Text(line))
@@ -113,17 +115,8 @@ def summary(
         lines.append("Interrupted: the figures are those of the time until then.")
     lines += [f"Found: {one_line(reason, 300)}" for reason in verdict["reasons"]]
     lines += [f"Remark: {one_line(remark, 300)}" for remark in verdict["remarks"]]
-    name, words = results.main_figure(options)
-    share = verdict["share_of_control"]
-    if share is not None and control is not None:
-        beside = f"{rate(figure[name])} {words} with, "
-        beside += f"{rate(control[name])} without the router ({share:.0%})"
-        if verdict["tester_was_limit"]:
-            lines.append(
-                f"The tester was the limit: {beside}. The router can do at least this much."
-            )
-        else:
-            lines.append(f"The router was the limit: {beside}.")
+    if verdict["limit"]:
+        lines.append(verdict["limit"])
     elif options.rate is not None:
         offered = figure["calls_offered"] / figure["seconds"]
         lines.append(

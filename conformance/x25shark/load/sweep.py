@@ -20,6 +20,7 @@ from rich.text import Text
 
 from ..report.text import one_line
 from . import results, terminal
+from .bench import Gone
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
 from .options import PUBLISHED_SECONDS, LoadOptions
@@ -77,7 +78,7 @@ def run_sweep(
     folder: Path | None = None,
 ) -> int:
     """Run all cells; print, write, return the exit status."""
-    head = results.head("sweep", engine.version, target, options)
+    head = results.head("sweep", engine, target, options)
     head["options"] |= {
         "circuits": list(plan.circuits),
         "packet_size": list(plan.packet_sizes),
@@ -112,6 +113,8 @@ def run_sweep(
                 break
     except KeyboardInterrupt:  # between two measurements
         statuses.append(130)
+    except Gone:
+        statuses.append(3)
     return conclude(head, plan, cells, statuses, console=console, folder=folder)
 
 
@@ -153,6 +156,9 @@ def conclude(
             console.print(f"Calls completed in 20 s{scaled}, {plural(circuits, 'circuit')}")
             console.print(_matrix(plan, mine))
     found = {name: _texts(cells, name) for name in ("reasons", "remarks")}
+    found["reasons"] += results.lost_testers(head)
+    if status == 0 and found["reasons"]:
+        status = 1
     found["remarks"] += results.crowded([cell["figures"] for cell in cells])
     for line in _summary(plan, cells, status):
         console.print(Text(line))

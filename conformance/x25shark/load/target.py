@@ -31,6 +31,8 @@ class Target:
     called: tuple[str, str]
     sources: tuple[str, ...] = ()
     router_pid: int | None = None
+    second: tuple[str, tuple[str, str]] | None = None
+    """A second called side: where it answers, and its range of addresses."""
     profile: Profile | None = None
     counters_url: str | None = None
     """Where the router shows its counters, if it does."""
@@ -120,4 +122,10 @@ def _of_profile(
     assert address is not None  # the profile demands it where xot.b is given
     ends = address_range(called or address)
     at = endpoint(listen) if listen else f"{profile.xot_end.b[0]}:{profile.xot_end.b[1]}"
-    return Target(profile.name, connect, at, ends, sources, pid)
+    return Target(profile.name, connect, at, ends, sources, pid, _second(profile))
+
+
+def _second(profile: Profile) -> tuple[str, tuple[str, str]] | None:
+    """Side B2 of a profile."""
+    at, address = profile.xot_end.b2, profile.addresses.b2
+    return (f"{at[0]}:{at[1]}", (address, address)) if at and address else None

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""x25shark ip over the reference router, with the programs themselves. Lines are fast here: what is
+tested is that everything arrives, is counted and is said; how fast is the model's business."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import Ip, command
+
+FAST = ("--rate", "10000000", "--delay", "1")
+
+
+def processes(marker: str) -> list[int]:
+    """Those whose environment names the marker."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and marker.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_pings_and_a_transfer(ip: Ip, tmp_path: Path) -> None:
+    done = ip("ping", "--pings", "3", "--compress", "10", "-o", str(tmp_path), "--rate", "1000000")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "ip.json").read_text())
+    assert (result["format"], result["version"]) == ("x25shark-ip", 1)
+    for row in result["experiments"]["ping"]["rows"]:
+        assert row["all"]["lost"] == 0
+        # The circuit is called by the first one, and the line holds each back for so long.
+        assert row["first"] > row["steady"]["minimum"] >= row["model"]["median"] * 0.99
+        counted = row["counted"]["gateways"]["a"]
+        assert counted["totals"]["datagrams_offered"] == 3
+        assert counted["totals"]["datagrams_delivered"] == 3
+        assert counted["totals"]["calls"] == 1
+    page = (tmp_path / "ip.html").read_text()
+    assert "Table 1" in page
+    assert 'src="http' not in page
+    assert (tmp_path / "ping-64.pcapng").stat().st_size > 500
+
+
+@pytest.mark.parametrize("encapsulation", ["snap", "null"])
+def test_files_are_the_same_over_several_circuits(
+    ip: Ip, tmp_path: Path, encapsulation: str
+) -> None:
+    done = ip(
+        "files", *FAST, "--numbers", "3", "--file-octets", "20000", "--mtu", "1600",
+        "--encapsulation", encapsulation, "-o", str(tmp_path), "--no-capture",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "ip.json").read_text())
+    (row,) = result["experiments"]["files"]["rows"]
+    assert [one["same"] for one in row["transfers"]] == [True] * 5
+    calls = row["counted"]["gateways"]["a"]["totals"]["calls"]
+    assert calls == 3
+    assert not list(tmp_path.glob("*.pcapng"))
+
+
+def test_ipv6_over_a_line_that_clears_all_circuits(ip: Ip, tmp_path: Path) -> None:
+    done = ip(
+        "circuits", *FAST, "--ipv6", "--mtu", "1500", "--octets", "200000", "--numbers", "2",
+        "--clear-every", "0.2", "--hold-down", "0.05", "-o", str(tmp_path), "--no-capture",
+    )  # fmt: skip
+    result = json.loads((tmp_path / "ip.json").read_text())
+    assert [row["same"] for row in result["experiments"]["circuits"]["rows"]] == [True]
+    assert done.returncode == 0, done.stdout
+    assert "circuits cleared by the network" in done.stdout
+
+
+def test_bad_input_is_one_line(ip: Ip) -> None:
+    for words, said in (
+        (("ping", "--ipv6"), "--ipv6: --mtu is 576, IPv6 needs 1280"),
+        (("ping", "--router", "nowhere"), "nowhere"),
+        (("up", "--address", "1.2.3.4/24", "--calling", "31", "--peer", "21"), "--peer '21'"),
+        (
+            ("up", "--address", "1.2.3.4/24", "--calling", "31", "--peer", "21=1.2.3.5/32"),
+            "listen is missing",
+        ),
+    ):
+        done = ip(*words)
+        assert done.returncode == 2, words
+        assert done.stderr.startswith("x25shark: ")
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_of_a_gateway(ip: Ip, number: signal.Signals) -> None:
+    marker = f"X25SHARK_TEST_MARKER={os.getpid()}.{number}"
+    words = ("--address", "10.9.0.1/24", "--calling", "31", "--peer", "21=10.9.0.2/32")
+    process = subprocess.Popen(
+        command("up", *words, "--connect", "127.0.0.1:1", "--", "sleep", "1000"),
+        env=os.environ | dict([marker.split("=")]),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "its own namespace" in process.stdout.readline()
+    assert len(processes(marker)) >= 2
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    while processes(marker):  # the kernel ends them; how soon is its business
+        time.sleep(0.05)
+    assert ip("ping", "--help").returncode == 0

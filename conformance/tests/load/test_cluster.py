@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Several testers: disjoint shares of one load, on a cluster of this machine, and one that dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from x25shark.load.cluster import shares, told
+from x25shark.load.engine import Engine
+from x25shark.load.options import LoadOptions
+from x25shark.load.tester import shifted, usable
+
+from .schema import Bench, Strict, Testers
+from .test_bench_runs import path, start
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Result = Callable[[], dict[str, Any]]
+
+
+@given(
+    circuits=st.integers(1, 300),
+    calls=st.none() | st.integers(1, 1000),
+    testers=st.integers(1, 40),
+    room=st.integers(0, 99),
+)
+def test_shares_never_meet_and_leave_nothing_out(
+    circuits: int, calls: int | None, testers: int, room: int
+) -> None:
+    options = LoadOptions(circuits=circuits, calls=calls, rate=1000.0, duration=1.0)
+    whole = options.caller("127.0.0.1:1", ("2100001", f"21{room + 1:05}"), 7)
+    parts: list[Any] = shares(whole, testers)
+    assert sum(part["circuits"] for part in parts) == circuits
+    assert sum(part["rate"] for part in parts) == pytest.approx(1000)
+    assert calls is None or sum(part["calls"] for part in parts) == calls
+    assert all(part["circuits"] >= 1 and part["calls"] != 0 for part in parts)
+    numbers = [
+        part["first_call"] + part["call_step"] * turn
+        for part in parts
+        for turn in range(part["circuits"])
+    ]
+    assert sorted(numbers) == list(range(1, circuits + 1))
+    ranges = sorted((part["called_start"], part["called_end"]) for part in parts)
+    if room + 1 >= len(parts):
+        assert all(end < begin for (_, end), (begin, _) in pairwise(ranges))
+        assert (ranges[0][0], ranges[-1][1]) == ("2100001", f"21{room + 1:05}")
+
+
+def test_moments_go_to_another_clock_and_back() -> None:
+    moments = dict.fromkeys(("start_ns", "began_ns", "end_ns", "finished_ns"), 5)
+    result = moments | {"trial": {"start_ns": 0, "last_ns": 9}, "total": {}}
+    there = shifted(result, 100)
+    assert (there["end_ns"], there["trial"]) == (105, {"start_ns": 0, "last_ns": 109})
+    assert shifted(there, -100) == result
+
+
+def test_a_tester_calls_from_the_addresses_that_it_has() -> None:
+    assert usable(["127.0.0.1", "192.0.2.1", "127.9.9.9"]) == ["127.0.0.1", "127.9.9.9"]
+
+
+def test_the_testers_are_told_in_a_sentence() -> None:
+    report = {"asked": 4, "skew_ms": 1.25, "clock_uncertainty_ms": 0.0, "lost": []}
+    assert told(report) == "4 testers; they began within 1.2 ms of each other."
+    lost = report | {"lost": ["partial, 3 of 4: tester 2 is gone (killed)"]}
+    assert told(lost).startswith("partial, 3 of 4")
+    assert "(clocks: +-0.5 ms)" in told(report | {"clock_uncertainty_ms": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("workers", "words"), [("0", "1 to 1000"), ("many", "1 to 1000"), ("tcp://127.0.0.1:1", "tcp:")]
+)
+def test_workers_that_cannot_be_had_are_one_clear_line(
+    engine: Engine, x25shark: Run, workers: str, words: str
+) -> None:
+    refused = x25shark("stress", "--connect", "127.0.0.1:1", "--workers", workers)
+    assert refused.returncode == 2, refused.stdout
+    assert words in refused.stderr and "Traceback" not in refused.stderr
+
+
+class Whole(Strict):
+    testers: Testers
+
+
+def test_two_testers_make_the_calls_of_one(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    with path(engine) as way:
+        done = x25shark("stress", *way, "--workers", "2", "-n", "61", "-T", "20", "-N", "7",
+                        "--rate", "60", "-l", "300", "--control", "0", "-d", "2100001,2100099",
+                        "-o", str(tmp_path / "out"))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = load_json()
+    Whole(testers=result["testers"])
+    assert result["testers"]["asked"] == 2 and not result["testers"]["lost"]
+    measured = result["measurements"][0]
+    caller, called = measured["caller"], measured["responder"]
+    assert caller["total"]["calls_completed"] == called["total"]["calls_accepted"] == 61
+    assert caller["total"]["messages_verified"] == caller["message"]["count"] == 61
+    assert sum(n for _, n in caller["call_setup"]["buckets"]) == 61
+    assert caller["last_completed"] == 61
+    assert "2 testers; they began within" in done.stdout
+
+
+def test_a_bench_with_two_testers_knows_its_schedule(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    skipped = [word for part in ("idle", "delay", "burst", "counters") for word in ("--skip", part)]
+    with path(engine, capacity={"rate": [100, 0]}) as way:
+        done = x25shark("bench", "--quick", *way, "--workers", "2", "-P", "64", "-N", "5",
+                        "--trial", "0.4", "--bound", "3", *skipped,
+                        "-o", str(tmp_path / "out"))  # fmt: skip
+    result = load_json()
+    Bench.model_validate(result)
+    (row,) = result["rows"]
+    offered = [trial for trial in row["trials"] if trial["rate"] and trial["connected"] == 5]
+    assert offered, done.stdout + done.stderr
+    for trial in offered:  # counted once, not by each tester
+        assert trial["offered"] <= trial["rate"] * trial["seconds"] + 1
+        assert trial["lost"]["wrong_circuit"] == trial["lost"]["duplicated"] == 0
+    assert any(0 < trial["delivered"] == trial["offered"] for trial in offered)
+
+
+def worker_processes(pid: int) -> list[int]:
+    """Processes below this one that Python's multiprocessing has spawned."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            line = (folder / "cmdline").read_text()
+        except OSError:
+            continue
+        if parent == pid and "spawn_main" in line:
+            found.append(int(folder.name))
+    return sorted(found)
+
+
+def test_a_tester_that_dies_costs_its_own_share(
+    engine: Engine, tmp_path: Path, load_json: Result
+) -> None:
+    # So many calls that none of the testers is done when one is killed.
+    with path(engine) as way:
+        process = start("stress", *way, "--workers", "2", "-T", "30", "-n", "100000", "-N", "4",
+                        "--rate", "50", "--control", "0", "-o", str(tmp_path / "out"))  # fmt: skip
+        while not (workers := worker_processes(process.pid)) or len(workers) < 2:
+            assert process.poll() is None
+            time.sleep(0.1)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "calls/s" in line:  # they are at work
+                break
+        os.kill(workers[0], signal.SIGKILL)
+        said, errors = process.communicate(timeout=120)
+    assert process.returncode == 1, said + errors
+    assert "partial, 1 of 2" in said and "Traceback" not in errors
+    result = load_json()
+    (lost,) = result["testers"]["lost"]
+    assert lost.startswith("partial, 1 of 2: tester ") and lost in result["verdict"]["reasons"]
+    caller = result["measurements"][0]["caller"]
+    assert caller["total"]["calls_completed"] > 10  # of the one that is left

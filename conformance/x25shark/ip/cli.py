@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""x25shark ip up, ping, transfer, circuits, files, saturation, availability and all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from ipaddress import ip_interface, ip_network
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from ..interrupts import INTERRUPTED, interrupts
+from ..load import results
+from ..load.arguments import SIZES, fail, find_engine, modulo_option, option_group
+from ..load.options import OptionError, number_list
+from ..load.target import TargetError, endpoint
+from ..load.terminal import print_tables
+from ..report.tell import complain, tell
+from ..run.namespaces import NamespaceError, enter_own
+from . import paper
+from .experiments import EXPERIMENTS, Plan
+from .gateway import run_gateway
+from .hosts import IPV6_LEAST, HostError, Link
+from .lab import Conditions, Line, hosts_of, write_json
+from .model import delay_for
+from .page import write_page
+from .result import head, judge
+from .tables import TABLES, closing_note
+
+F = TypeVar("F", bound=Callable[..., Any])
+ERRORS = (
+    OptionError,
+    TargetError,
+    HostError,
+    NamespaceError,
+    results.ResultError,
+    ValueError,
+    OSError,
+)
+ENCAPSULATIONS = click.Choice(["nlpid", "snap", "null"])
+
+circuit_options = option_group(
+    click.option(
+        "--circuits",
+        type=click.IntRange(1, 10),
+        default=1,
+        show_default=True,
+        help="Circuits at the same time to one destination.",
+    ),
+    click.option(
+        "--encapsulation",
+        type=ENCAPSULATIONS,
+        default="nlpid",
+        show_default=True,
+        help="Of its own calls (RFC 1356): nlpid is 0xCC (also RFC 877) and 0x8E, snap 0x80, null "
+        "0x00 with both protocols on one circuit. Calls from others may have any.",
+    ),
+    click.option("-P", "packet_size", type=SIZES, default="128", show_default=True),
+    click.option("-W", "window", type=click.IntRange(1, 127), default=2, show_default=True),
+    modulo_option,
+    click.option(
+        "--idle",
+        type=click.FloatRange(0, 86_400),
+        default=90.0,
+        show_default=True,
+        help="Seconds without data after which a circuit is cleared; 0: never.",
+    ),
+    click.option(
+        "--hold-down",
+        type=click.FloatRange(0, 86_400),
+        default=10.0,
+        show_default=True,
+        help="Seconds without calls after a refusal.",
+    ),
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def ip() -> None:
+    """IP over X.25: a gateway, and the experiments of 1987 over lines of known rate and delay.
+
+    \b
+    x25shark ip ping                          table 1 over the reference router at 56 kbit/s
+    x25shark ip all --compress 4 -o report    everything, four times as fast
+    x25shark ip circuits --rate 9600 --delay 10
+    x25shark ip up --address 10.1.0.1/24 --peer 21=10.1.0.2/32 --calling 31 \\
+        --connect 192.0.2.1 --listen 192.0.2.10 -- ping -c 5 10.1.0.2
+    """
+
+
+@ip.command()
+@click.option("--address", required=True, metavar="IP/LEN", help="Of this end; IPv4 or IPv6.")
+@click.option("--calling", required=True, metavar="X121", help="X.121 address of this end.")
+@click.option(
+    "--peer",
+    "peers",
+    multiple=True,
+    required=True,
+    metavar="X121=PREFIX",
+    help="Datagrams for PREFIX go to the gateway X121. Repeatable.",
+)
+@click.option("--connect", metavar="IP[:PORT]", help="Router that calls go to.")
+@click.option("--listen", metavar="IP[:PORT]", help="Where the router sends calls to.")
+@click.option(
+    "--tun", "device", metavar="NAME", help="A TUN device that is there already and set up."
+)
+@click.option("--mtu", type=click.IntRange(576, 1600), default=1500, show_default=True)
+@click.option(
+    "--queue",
+    type=click.IntRange(1, 100_000),
+    default=500,
+    show_default=True,
+    help="Datagrams that wait for a circuit, for each peer.",
+)
+@circuit_options
+@click.argument("command", nargs=-1)
+def up(
+    *,
+    address: str,
+    calling: str,
+    peers: tuple[str, ...],
+    connect: str | None,
+    listen: str | None,
+    device: str | None,
+    mtu: int,
+    queue: int,
+    command: tuple[str, ...],
+    **given: Any,
+) -> None:
+    """A gateway between IP and a router, in a network namespace of its own or on --tun.
+
+    COMMAND runs in the namespace, and the gateway ends with it. Without --connect it only answers.
+    Namespace and device go with the process, however that ends.
+    """
+    engine = find_engine()
+    try:
+        interrupts.listen()
+        if device is not None and command:
+            raise OptionError("--tun goes with no COMMAND: start it yourself")
+        own = ip_interface(address)
+        if own.version == 6 and mtu < IPV6_LEAST:
+            raise OptionError(f"--mtu {mtu}: IPv6 needs {IPV6_LEAST}")
+        configuration = _circuit_words(given) | {
+            "address": calling,
+            "peers": [_peer(text) for text in peers],
+            "connect": endpoint(connect) if connect else None,
+            "listen": endpoint(listen) if listen else None,
+            "calls": connect is not None,
+            "mtu": mtu,
+            "queue": queue,
+        }
+        # One host route for all peers: the device is the way to everything beyond the gateway.
+        link = Link(address, address, mtu)
+        status = run_gateway(engine, configuration, link, device, command)
+    except ERRORS as error:
+        fail(error)
+    sys.exit(status)
+
+
+def _peer(text: str) -> dict[str, Any]:
+    called, equals, prefix = text.partition("=")
+    if not equals:
+        raise OptionError(f"--peer {text!r}: X.121 address, =, prefix, as 21=10.1.0.0/24")
+    return {"address": called, "prefixes": [str(ip_network(prefix, strict=False))]}
+
+
+def _circuit_words(given: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "circuits": given["circuits"],
+        "encapsulation": given["encapsulation"],
+        "packet_size": int(given["packet_size"]),
+        "window": given["window"],
+        "modulo": int(given["modulo"]),
+        "idle_ms": round(given["idle"] * 1000),
+        "hold_down_ms": round(given["hold_down"] * 1000),
+    }
+
+
+experiment_options = option_group(
+    click.option("--router", metavar="PROFILE", help="Default: reference, started by itself."),
+    click.option(
+        "--fault", "faults", multiple=True, metavar="ID",
+        help="Of the reference router. Repeatable.",
+    ),
+    click.option(
+        "--rate", type=click.IntRange(0, 10**9), default=paper.LINE, show_default=True,
+        help="bit/s of each access line; 0: no limit.",
+    ),
+    click.option(
+        "--delay", type=click.FloatRange(0, 60_000), help="Milliseconds of each line, one way."
+    ),
+    click.option(
+        "--ping", "ping_ms", type=click.FloatRange(0, 60_000), default=340.0, show_default=True,
+        help="Without --delay: the delay is such that a small ping takes so many milliseconds.",
+    ),
+    click.option(
+        "--framing", type=click.Choice(["xot", "hdlc", "hdlcoctet"]), default="xot",
+        show_default=True, help="What a packet is charged with on the line.",
+    ),
+    click.option("--line-queue", type=click.IntRange(0), default=0, help="Packets; 0: no limit."),
+    click.option("--line-queue-octets", type=click.IntRange(0), default=0, help="0: no limit."),
+    click.option(
+        "--overflow", type=click.Choice(["hold", "drop"]), default="hold", show_default=True,
+        help="What becomes of a packet that finds the line's queue full.",
+    ),
+    click.option("--loss", type=click.FloatRange(0, 1), default=0.0, help="Share of packets lost."),
+    click.option("--mtu", type=click.IntRange(576, 1600), default=576, show_default=True),
+    click.option(
+        "--tcp-window", type=click.IntRange(0, 65_535), default=16_384, show_default=True,
+        help="Octets that the hosts' TCP announces; 0: as the kernel says.",
+    ),
+    click.option("--ipv6", is_flag=True, help="IPv6 as the passenger; needs --mtu 1280 or more."),
+    circuit_options,
+    click.option(
+        "--clear-every", type=click.FloatRange(0), default=0.0, metavar="SECONDS",
+        help="Line A clears all circuits so often.",
+    ),
+    click.option(
+        "--refuse-every", type=click.IntRange(0), default=0, metavar="N",
+        help="Line A refuses each Nth call.",
+    ),
+    click.option(
+        "--corrupt", type=click.FloatRange(0, 1), default=0.0, metavar="PROBABILITY",
+        help="That line A changes an octet of user data.",
+    ),
+    click.option(
+        "--compress", type=click.FloatRange(1, 100), default=1.0, show_default=True,
+        help="Lines so many times as fast and as short; times are shown as without it.",
+    ),
+    click.option(
+        "--pings", type=click.IntRange(2, 100_000), default=paper.PINGS, show_default=True
+    ),
+    click.option(
+        "--octets", type=click.IntRange(1, 10**9), default=paper.FILE_OCTETS, show_default=True,
+        help="Of the file.",
+    ),
+    click.option(
+        "--file-octets", type=click.IntRange(1, 10**9), default=paper.FILES_OCTETS,
+        show_default=True, help="Of each of the five files.",
+    ),
+    click.option("--numbers", metavar="LIST", help="Circuits to try, as 1,2,4 or 1-10."),
+    click.option(
+        "--minutes", type=click.IntRange(1, 1440), default=5, show_default=True,
+        help="Of the saturation run.",
+    ),
+    click.option(
+        "--hours", type=click.FloatRange(0.001, 10_000), default=0.1, show_default=True,
+        help="Of the availability run.",
+    ),
+    click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
+    click.option("--no-capture", is_flag=True, help="With -o: no capture of the packets."),
+    click.option(
+        "-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False),
+        help="Folder for ip.json, ip.html and the captures.",
+    ),
+)  # fmt: skip
+
+
+def _conditions(given: dict[str, Any]) -> Conditions:
+    version = 6 if given["ipv6"] else 4
+    if version == 6 and given["mtu"] < IPV6_LEAST:
+        raise OptionError(f"--ipv6: --mtu is {given['mtu']}, IPv6 needs {IPV6_LEAST}")
+    most = 7 if given["modulo"] == "8" else 127
+    if given["window"] > most:
+        raise OptionError(f"-W: the window is {given['window']}, at most {most}")
+    faults = {
+        "clear_every_ms": round(given["clear_every"] * 1000),
+        "refuse_every": given["refuse_every"],
+        "corrupt": given["corrupt"],
+        "seed": given["seed"],
+    }
+    line = Line(
+        given["rate"],
+        0.0,
+        given["line_queue"],
+        given["line_queue_octets"],
+        given["loss"],
+        given["framing"],
+        given["overflow"],
+    )
+    conditions = Conditions(
+        line=line,
+        packet_size=int(given["packet_size"]),
+        window=given["window"],
+        modulo=int(given["modulo"]),
+        circuits=given["circuits"],
+        mtu=given["mtu"],
+        encapsulation=given["encapsulation"],
+        ip_version=version,
+        idle=given["idle"],
+        hold_down=given["hold_down"],
+        tcp_window=given["tcp_window"],
+        faults=tuple(faults.items()),
+        seed=given["seed"],
+    )
+    delay = given["delay"]
+    seconds = delay_for(given["ping_ms"] / 1000, conditions) if delay is None else delay / 1000
+    return replace(conditions, line=replace(line, delay=seconds))
+
+
+def _plan(given: dict[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], Conditions]:
+    chosen: dict[str, Any] = {
+        "compress": given["compress"],
+        "pings": given["pings"],
+        "file_octets": given["octets"],
+        "files_octets": given["file_octets"],
+        "minutes": given["minutes"],
+        "hours": given["hours"],
+    }
+    if given["numbers"] is not None:
+        numbers = tuple(number_list(given["numbers"], "--numbers", range(1, 11)))
+        chosen |= {"circuit_numbers": numbers, "files_circuits": numbers}
+    return chosen, _conditions(given)
+
+
+def _run(names: Sequence[str], given: dict[str, Any]) -> int:
+    engine = find_engine()
+    folder: Path | None = given["folder"]
+    try:
+        interrupts.listen()
+        chosen, conditions = _plan(given, names)
+        if folder is not None:
+            results.prepare(folder)
+            chosen["capture_folder"] = None if given["no_capture"] else folder
+        enter_own()
+        with hosts_of(conditions) as hosts:
+            plan = Plan(engine, conditions, hosts, given["router"], given["faults"], **chosen)
+            result = head(plan, given["router"] or "reference")
+            interrupted = _measure(plan, names, result)
+    except ERRORS as error:
+        fail(error)
+    except KeyboardInterrupt:
+        complain("interrupted before there was a result")
+        return INTERRUPTED
+    judge(result)
+    if interrupted:
+        result["exit_status"] = INTERRUPTED
+    _show(result, folder)
+    return int(result["exit_status"])
+
+
+def _measure(plan: Plan, names: Sequence[str], result: dict[str, Any]) -> bool:
+    """Measure one after the other; whether it was interrupted (what is there is kept)."""
+    try:
+        for name in names:
+            result["experiments"][name] = EXPERIMENTS[name](plan, tell)
+    except KeyboardInterrupt:
+        if not result["experiments"]:
+            raise
+        return True
+    return False
+
+
+def _show(result: dict[str, Any], folder: Path | None) -> None:
+    print_tables(Console(), TABLES, result)
+    for sentence in (*closing_note(result), *result["verdict"]["remarks"]):
+        tell(sentence)
+    for sentence in result["verdict"]["reasons"]:
+        tell(f"FOUND: {sentence}")
+    if folder is not None:
+        write_json(folder / "ip.json", result)
+        write_page(folder / "ip.html", result)
+        tell(f"result: {folder / 'ip.json'}, {folder / 'ip.html'}")
+
+
+_WORDS = {
+    "ping": "Table 1: pings a second apart, of 64 and 512 octets.",
+    "transfer": "Table 2: a file put and got by FTP over one circuit.",
+    "circuits": "Table 3: the same put over 1, 2 and 4 circuits (--numbers).",
+    "files": "Table 4: five files at the same time over 1 to 10 circuits (--numbers).",
+    "saturation": "Figure 5: each minute one transfer more (--minutes, --circuits).",
+    "availability": "Figures 1 to 4: round trips by time, and availability (--hours).",
+    "all": "All of them, one after the other.",
+}
+
+
+def _command(name: str, words: str) -> click.Command:
+    names = tuple(EXPERIMENTS) if name == "all" else (name,)
+
+    @click.command(name, help=words)
+    @experiment_options
+    def command(**given: Any) -> None:
+        sys.exit(_run(names, given))
+
+    return command
+
+
+for _name, _help in _WORDS.items():
+    ip.add_command(_command(_name, _help))
+
+commands: list[click.Command] = [ip]

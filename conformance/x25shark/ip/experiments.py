@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measurements of the paper, each beside its model.
+
+Times in results are of the paper's scale: with --compress K the line is K times as fast and as
+short, and what was measured is multiplied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from ..interrupts import interrupts
+from ..load.engine import Engine
+from ..temporary import temporary_folder
+from . import paper
+from .hosts import Host
+from .lab import Conditions, Lab, captured, lab
+from .model import Model
+from .traffic import Transfer, Upload, ftp_server, make_file, ping, url
+
+Tell = Callable[[str], None]
+WITHIN = 0.05
+"""A figure further from the model gets a remark."""
+_SIZES = (64, 512)
+_TRANSFER_LIMIT = 3600.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured. hours: of the availability run; minutes: of the saturation run."""
+
+    engine: Engine
+    conditions: Conditions
+    hosts: tuple[Host, Host]
+    router: str | None
+    faults: tuple[str, ...] = ()
+    compress: float = 1.0
+    pings: int = paper.PINGS
+    file_octets: int = paper.FILE_OCTETS
+    circuit_numbers: tuple[int, ...] = (1, 2, 4)
+    files_octets: int = paper.FILES_OCTETS
+    files_circuits: tuple[int, ...] = tuple(range(1, 11))
+    minutes: int = 5
+    hours: float = 1.0
+    capture_folder: Path | None = None
+
+    @property
+    def real(self) -> Conditions:
+        """The conditions as they are set up: compressed."""
+        line = self.conditions.line
+        fast = replace(
+            line, rate=round(line.rate * self.compress), delay=line.delay / self.compress
+        )
+        return replace(self.conditions, line=fast)
+
+    def model(self, circuits: int = 1) -> Model:
+        return Model(self.conditions.with_circuits(circuits))
+
+    @contextlib.contextmanager
+    def open(self, name: str, circuits: int = 1) -> Iterator[Lab]:
+        """The lab for one measurement, recorded."""
+        path = self.capture_folder / f"{name}.pcapng" if self.capture_folder else None
+        conditions = self.real.with_circuits(circuits)
+        with (
+            captured(path),
+            lab(self.engine, conditions, self.hosts, self.router, self.faults) as opened,
+        ):
+            yield opened
+
+
+def ratio(measured: float | None, expected: float) -> float | None:
+    return measured / expected if measured is not None and expected > 0 else None
+
+
+def _summary(times: Sequence[float | None]) -> dict[str, Any]:
+    came = [value for value in times if value is not None]
+    return {
+        "sent": len(times),
+        "lost": len(times) - len(came),
+        "minimum": min(came, default=None),
+        "average": statistics.fmean(came) if came else None,
+        "median": statistics.median(came) if came else None,
+        "maximum": max(came, default=None),
+    }
+
+
+def measure_ping(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Table 1: pings a second apart, each size on a circuit of its own."""
+    rows = []
+    for size in _SIZES:
+        with plan.open(f"ping-{size}") as opened:
+            tell(f"ping: {plan.pings} of {size} octets")
+            raw = ping(opened.a, opened.address_b, plan.pings, size, 1 / plan.compress)
+            counted = opened.finish()
+        times = [None if value is None else value * plan.compress for value in raw]
+        steady = min(paper.STEADY_FROM, len(times) // 2 + 1)
+        model = plan.model()
+        row: dict[str, Any] = {
+            "octets": size,
+            "ms": times,
+            "all": _summary(times),
+            "steady_from": steady,
+            "steady": _summary(times[steady - 1 :]),
+            "first": times[0],
+            "model": {
+                "median": model.round_trip(size) * 1000,
+                "first": model.first_ping(size) * 1000,
+            },
+            "counted": counted,
+        }
+        row["ratio"] = ratio(row["steady"]["median"], row["model"]["median"])
+        rows.append(row)
+    return {"rows": rows}
+
+
+def _scaled(transfer: Transfer, plan: Plan) -> dict[str, Any]:
+    times = replace(
+        transfer, seconds=transfer.seconds * plan.compress, begun=transfer.begun * plan.compress
+    )
+    return asdict(times) | {"bits_per_second": times.bits_per_second}
+
+
+@contextlib.contextmanager
+def _served(opened: Lab) -> Iterator[tuple[Path, Path]]:
+    """A server on host B: the folder of the server, and one of the client's own."""
+    with temporary_folder("ip") as folder:
+        server, client = folder / "server", folder / "client"
+        server.mkdir()
+        client.mkdir()
+        with ftp_server(opened.b, opened.address_b, server, folder / "ftp.log"):
+            yield server, client
+
+
+def _transfer(
+    opened: Lab, server: Path, client: Path, octets: int, *, put: bool, seed: int
+) -> Transfer:
+    name = "put" if put else "get"
+    source, target = (client, server) if put else (server, client)
+    digest = make_file(source / name, octets, seed)
+    began = time.monotonic()
+    at = url(opened.address_b, name)
+    job = Upload(opened.a, at, client / name, digest, put=put, limit=_TRANSFER_LIMIT)
+    return job.finish(target / name, began)
+
+
+def measure_transfer(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Table 2: one file there and back on one circuit."""
+    rows = []
+    with plan.open("transfer") as opened, _served(opened) as (server, client):
+        for put in (True, False):
+            tell(f"transfer: {'put' if put else 'get'} {plan.file_octets} octets")
+            seed = plan.conditions.seed + put
+            done = _transfer(opened, server, client, plan.file_octets, put=put, seed=seed)
+            rows.append(_row(plan, done, 1))
+        counted = opened.finish()
+    return {"rows": rows, "counted": counted}
+
+
+def _row(plan: Plan, done: Transfer, circuits: int) -> dict[str, Any]:
+    seconds = plan.model(circuits).transfer_time(plan.file_octets, circuits)
+    row = _scaled(done, plan) | {"circuits": circuits}
+    row["model"] = {"seconds": seconds, "bits_per_second": plan.file_octets * 8 / seconds}
+    row["ratio"] = ratio(row["bits_per_second"], row["model"]["bits_per_second"])
+    return row
+
+
+def measure_circuits(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Table 3: the same put over several circuits."""
+    rows = []
+    for number in plan.circuit_numbers:
+        with plan.open(f"circuits-{number}", number) as opened:
+            tell(f"circuits: put {plan.file_octets} octets over {number}")
+            with _served(opened) as (server, client):
+                seed = plan.conditions.seed
+                done = _transfer(opened, server, client, plan.file_octets, put=True, seed=seed)
+            row = _row(plan, done, number) | {"counted": opened.finish()}
+        used = [c for c in row["counted"]["gateways"]["a"]["circuits"] if c["datagrams_out"]]
+        row["circuits_used"] = len(used)
+        rows.append(row)
+    return {"rows": rows}
+
+
+def measure_files(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Table 4: five files at the same time."""
+    rows = []
+    for number in plan.files_circuits:
+        with plan.open(f"files-{number}", number) as opened:
+            tell(f"files: {paper.FILES} of {plan.files_octets} octets over {number}")
+            with _served(opened) as (server, client):
+                done = _together(plan, opened, server, client)
+            counted = opened.finish()
+        whole = [one for one in done if one.same]
+        ends = [one.begun + one.seconds for one in whole]
+        begin = min((one.begun for one in done), default=0.0)
+        longest = (max(ends) - begin) * plan.compress if ends else None
+        model = plan.model(number).transfer_time(plan.files_octets, number, paper.FILES)
+        rows.append(
+            {
+                "circuits": number,
+                "longest_s": longest,
+                "bits_per_second": sum(o.octets for o in whole) * 8 / longest if longest else None,
+                "lost": len(done) - len(whole),
+                "transfers": [_scaled(one, plan) for one in done],
+                "model": {
+                    "longest_s": model,
+                    "bits_per_second": paper.FILES * plan.files_octets * 8 / model,
+                },
+                "ratio": ratio(longest, model) if len(whole) == len(done) else None,
+                "counted": counted,
+            }
+        )
+    return {"rows": rows}
+
+
+def _together(plan: Plan, opened: Lab, server: Path, client: Path) -> list[Transfer]:
+    names = [f"file{n}" for n in range(1, paper.FILES + 1)]
+    digests = [
+        make_file(client / name, plan.files_octets, plan.conditions.seed * 100 + n)
+        for n, name in enumerate(names)
+    ]
+    began = time.monotonic()
+    jobs = [
+        Upload(
+            opened.a, url(opened.address_b, name), client / name, digest, put=True,
+            limit=_TRANSFER_LIMIT,
+        )
+        for name, digest in zip(names, digests, strict=True)
+    ]  # fmt: skip
+    return [job.finish(server / name, began) for job, name in zip(jobs, names, strict=True)]
+
+
+def measure_saturation(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Figure 5: each minute one transfer more, until the line is full."""
+    circuits = plan.conditions.circuits
+    samples = []
+    transfers: list[Transfer] = []
+    with plan.open("saturation", circuits) as opened, _served(opened) as (server, client):
+        octets = plan.file_octets
+        digest = make_file(client / "file", octets, plan.conditions.seed)
+        jobs: list[tuple[str, Upload]] = []
+        began, number = time.monotonic(), 0
+        try:
+            samples.append(_sample(opened))
+            for minute in range(1, plan.minutes + 1):
+                tell(f"saturation: minute {minute} of {plan.minutes}")
+                end = began + minute * 60 / plan.compress
+                while time.monotonic() < end:
+                    for job in [job for job in jobs if job[1].ended]:
+                        jobs.remove(job)
+                        transfers.append(job[1].finish(server / job[0], began))
+                    while len(jobs) < minute:
+                        number += 1
+                        at = url(opened.address_b, f"file{number}")
+                        added = Upload(
+                            opened.a, at, client / "file", digest, put=True, limit=_TRANSFER_LIMIT
+                        )
+                        jobs.append((f"file{number}", added))
+                    interrupts.check()
+                    time.sleep(0.02)
+                samples.append(_sample(opened))
+        finally:
+            for _, left in jobs:
+                left.stop()
+        counted = opened.finish()
+    rows = [_minute(before, after, plan) for before, after in pairwise(samples)]
+    return {
+        "rows": [{"minute": n, "transfers": n} | row for n, row in enumerate(rows, 1)],
+        "circuits": circuits,
+        "transfers": [_scaled(one, plan) for one in transfers],
+        "model": plan.model(circuits).as_dict(circuits),
+        "counted": counted,
+    }
+
+
+def _sample(opened: Lab) -> dict[str, float]:
+    totals = opened.counted()[0]["totals"]
+    return {
+        "at": time.monotonic(),
+        "datagrams": totals["datagrams_offered"],
+        "packets": totals["packets_out"],
+        "octets": opened.carried()[0]["octets"],
+    }
+
+
+def _minute(before: dict[str, float], after: dict[str, float], plan: Plan) -> dict[str, Any]:
+    gone = {name: after[name] - before[name] for name in before}
+    seconds = gone["at"] * plan.compress
+    rate = gone["octets"] * 8 / seconds
+    return {
+        "seconds": seconds,
+        "datagrams_per_minute": gone["datagrams"] * 60 / seconds,
+        "packets_per_minute": gone["packets"] * 60 / seconds,
+        "bits_per_second": rate,
+        "line_share": rate / plan.conditions.line.rate if plan.conditions.line.rate else None,
+    }
+
+
+def measure_availability(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Figures 1 to 4: round trips by time, and the share of time with an answer."""
+    spans = max(min(round(plan.hours * 4), 960), 4)
+    seconds = plan.hours * 3600 / spans
+    interval = min(10.0, seconds / 5)
+    number = max(round(seconds / interval), 1)
+    rows: list[dict[str, Any]] = []
+    with plan.open("availability", plan.conditions.circuits) as opened:
+        for span in range(spans):
+            tell(f"availability: {span + 1} of {spans}")
+            raw = ping(opened.a, opened.address_b, number, 64, interval / plan.compress)
+            times = [None if value is None else value * plan.compress for value in raw]
+            rows.append({"from_s": span * seconds, "ms": times} | _summary(times))
+            interrupts.check()
+        counted = opened.finish()
+    sent = sum(row["sent"] for row in rows)
+    answered = sent - sum(row["lost"] for row in rows)
+    return {
+        "rows": rows,
+        "interval_s": interval,
+        "available": answered / sent,
+        "model": {"median": plan.model().round_trip(64) * 1000},
+        "ratio": ratio(
+            statistics.median([v for row in rows for v in row["ms"] if v is not None] or [0.0]),
+            plan.model().round_trip(64) * 1000,
+        ),
+        "counted": counted,
+    }
+
+
+EXPERIMENTS: dict[str, Callable[[Plan, Tell], dict[str, Any]]] = {
+    "ping": measure_ping,
+    "transfer": measure_transfer,
+    "circuits": measure_circuits,
+    "files": measure_files,
+    "saturation": measure_saturation,
+    "availability": measure_availability,
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ip.json, what is wrong in it, and the exit status.
+
+ip.json (UTF-8, one object):
+    format "x25shark-ip", version 1, command "ip", started, engine, machine, router as in load.json,
+    options (see lab.Conditions; and compress), model (see model.Model.as_dict)
+    experiments {name: {rows, ...}}, see experiments.py; counted: what gateways and lines counted
+    exit_status, verdict {ok, reasons, remarks}
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from .experiments import WITHIN, Plan
+
+FORMAT = "x25shark-ip"
+VERSION = 1
+
+
+def head(plan: Plan, router: str) -> dict[str, Any]:
+    """What is known before anything was measured."""
+    c = plan.conditions
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "command": "ip",
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "engine": plan.engine.version,
+        "machine": {"processors": os.cpu_count(), "system": platform.release()},
+        "router": {"name": router, "address": "", "called": []},
+        "options": c.as_dict() | {"compress": plan.compress},
+        "model": plan.model().as_dict(c.circuits),
+        "experiments": {},
+    }
+
+
+def judge(result: dict[str, Any]) -> None:
+    """Fill in exit_status and verdict. A file that is lost or differs is a reason; a figure that is
+    far from the model, and what the network did, are remarks."""
+    reasons = list(_reasons(result["experiments"]))
+    result["exit_status"] = 1 if reasons else 0
+    result["verdict"] = {
+        "ok": not reasons,
+        "reasons": reasons,
+        "remarks": list(_remarks(result["experiments"])),
+        "tester_was_limit": False,
+        "share_of_control": None,
+    }
+
+
+def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
+    for name, experiment in found.items():
+        transfers = [*experiment.get("transfers", [])]
+        for row in experiment["rows"]:
+            nested = row.get("transfers")
+            transfers += nested if isinstance(nested, list) else [row] if "sha256" in row else []
+            if name == "ping" and row["all"]["lost"]:
+                yield f"ping, {row['octets']} octets: {row['all']['lost']} lost"
+        for one in transfers:
+            where = f"{name}, {one['name']}" + (
+                f" ({one['circuits']} circuits)" if "circuits" in one else ""
+            )
+            if one["same"] is None:
+                yield f"{where}: lost, {one['error']}"
+            elif not one["same"]:
+                yield f"{where}: differs from what was sent (SHA-256 {one['sha256']})"
+
+
+def _counted(experiment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if "counted" in experiment:
+        yield experiment["counted"]
+    for row in experiment["rows"]:
+        if "counted" in row:
+            yield row["counted"]
+
+
+def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
+    for name, experiment in found.items():
+        for row in experiment["rows"]:
+            ratio = row.get("ratio")
+            if ratio is not None and abs(ratio - 1) > WITHIN:
+                what = row.get("octets") if name == "ping" else row.get("circuits", "")
+                yield f"{name} {what}: {ratio:.2f} of the model"
+        totals: dict[str, int] = {}
+        for counted in _counted(experiment):
+            for gateway in counted["gateways"].values():
+                for key, value in gateway["totals"].items():
+                    totals[key] = totals.get(key, 0) + value
+        for key, words in _SPOKEN.items():
+            if totals.get(key):
+                yield f"{name}: {totals[key]} {words}"
+
+
+_SPOKEN = {
+    "calls_refused": "calls refused",
+    "clears_in": "circuits cleared by the network; the next datagram called again",
+    "resets": "resets",
+    "cut_off": "datagrams cut off by a clear",
+    "held_down": "datagrams dropped while no call was made after a refusal",
+    "queue_full": "datagrams dropped because the gateway's queue was full",
+    "not_understood": "units that were no datagrams",
+}

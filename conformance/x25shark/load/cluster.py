@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Several testers at once, on Dask distributed: an Engine whose calling side is many.
+
+Each worker of the cluster holds an actor (Tester), which runs the engine for its share of circuits
+and rate. Call numbers (tester k of n has k, k + n, k + 2n, ...) and with them the seeds and calling
+addresses, and the called addresses where the range has room, never meet. All begin at one
+wall-clock instant; how far apart they really began is measured. Results are added up by the engine:
+counters, histogram buckets, findings. A worker that dies costs its own share.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ..report.text import one_line
+from .bench import Gone
+from .engine import Engine, Side
+from .options import OptionError
+from .tester import Tester, boot, ignore_interrupts, shifted
+
+_LEAD = 0.15
+"""Seconds between the decision to begin and the instant, and so many times longer than it takes to
+ask all testers something."""
+_LEAD_TIMES = 4
+_SETUP = 0.2
+"""Seconds for the circuits of a trial to come up, and for each of them one in a thousand."""
+_POLL = 0.1
+_SELDOM = 1.0
+"""Seconds between questions while a run goes on: they take time of the testers' processors."""
+_ANSWERS = 15.0
+_CLOCK_TRIES = 5
+_STARTS = 60.0
+_ENDS = 30.0
+
+
+class TestersGoneError(Gone):
+    """No tester is left."""
+
+    words = "The measurement ended"
+    __test__ = False
+
+
+class Cluster(Engine):
+    """The engine with the calling sides on other testers; the rest stays in this process."""
+
+    def __init__(self, module: Any, client: Any, where: str, alone: Engine) -> None:
+        super().__init__(module)
+        self.client = client
+        self._alone = alone
+        self.local = where == "local"
+        self.actors = _actors(client)
+        self.offsets, uncertainty = _clocks(self.actors)
+        self.lost: dict[int, str] = {}
+        self.report: dict[str, Any] = {
+            "asked": len(self.actors),
+            "where": where,
+            "runs": 0,
+            "skew_ms": 0.0,
+            "clock_uncertainty_ms": uncertainty,
+            "lost": [],
+        }
+
+    @property
+    def alone(self) -> Engine:
+        """For control runs: testers of this machine reach its loopback, others do not."""
+        return self if self.local else self._alone
+
+    @property
+    def testers(self) -> dict[str, Any]:
+        """What load.json says of the testers; it grows as they run."""
+        return self.report
+
+    def caller(self, configuration: Mapping[str, object]) -> Side:
+        """All testers that are left, each with its share. Raises TestersGoneError, ValueError."""
+        if configuration.get("sample"):
+            return super().caller(configuration)  # the polite caller is one by nature
+        left = [number for number in range(len(self.actors)) if number not in self.lost]
+        if not left:
+            raise TestersGoneError("no tester is left")
+        return Spread(self, left, configuration)
+
+    def lose(self, number: int, why: object) -> None:
+        """A tester does not answer any more."""
+        if number in self.lost:
+            return
+        self.lost[number] = one_line(str(why) or type(why).__name__, 200)
+        answering = len(self.actors) - len(self.lost)
+        self.report["lost"].append(
+            f"partial, {answering} of {len(self.actors)}: tester {number + 1} is gone "
+            f"({self.lost[number]})"
+        )
+
+    def ask(self, numbers: Sequence[int], question: Callable[[Any, int], Any]) -> dict[int, Any]:
+        """What each of these testers answers, asked all at once; who does not is lost."""
+        asked, answers = {}, {}
+        for number in numbers:
+            if number in self.lost:
+                continue
+            try:
+                asked[number] = question(self.actors[number], number)
+            except Exception as error:
+                self.lose(number, error)
+        for number, answer in asked.items():
+            try:
+                answers[number] = answer.result(timeout=_ANSWERS)
+            except Exception as error:
+                self.lose(number, error)
+        return answers
+
+    def clock(self, configuration: Mapping[str, object]) -> Any:
+        """The schedule of a trial, for the called sides of this process."""
+        return self._module.TrialClock(json.dumps(configuration))
+
+    def merge(self, results: list[str]) -> dict[str, Any]:
+        """What all of them counted."""
+        merged: dict[str, Any] = json.loads(self._module.merge(results))
+        return merged
+
+
+class Spread:
+    """A calling side that is spread over testers."""
+
+    port = 0
+
+    def __init__(
+        self, cluster: Cluster, numbers: Sequence[int], configuration: Mapping[str, object]
+    ) -> None:
+        self._cluster = cluster
+        self._id = cluster.report["runs"] = cluster.report["runs"] + 1
+        parts = dict(zip(numbers, shares(configuration, len(numbers)), strict=False))
+        asked = time.monotonic()
+        cluster.ask(list(parts), lambda actor, _: actor.clock())
+        lead = _LEAD + _LEAD_TIMES * (time.monotonic() - asked)
+        at = time.time_ns() + round(lead * 1e9)
+        self._start_ns = time.monotonic_ns() + at - time.time_ns()
+        self._clock = None
+        trial_after = 0
+        if configuration.get("trial") is not None:
+            trial_after = round((_SETUP + float(str(configuration["circuits"])) / 1000) * 1e9)
+            whole = dict(configuration) | {"trial_start_ns": self._start_ns + trial_after}
+            self._clock = cluster.clock(whole)
+        started = cluster.ask(
+            list(parts),
+            lambda actor, number: actor.start(self._id, parts[number], at, trial_after),
+        )
+        refused = [words for words in started.values() if words]
+        if refused:
+            raise ValueError(refused[0])
+        self._numbers = list(started)
+        self._done: set[int] = set()
+        self._last: dict[int, dict[str, Any]] = {}
+        self._next_look = self._next_question = 0.0
+        duration = configuration.get("duration_ms")
+        seconds = float(str(duration)) / 1000 if duration is not None else 0.0
+        self._due_end = self._start_ns / 1e9 + seconds
+        self._stopped = False
+
+    def snapshot(self) -> str:
+        """Counters of all, added up; of a tester that is gone the last ones."""
+        if time.monotonic() >= self._next_look:
+            running = [number for number in self._numbers if number not in self._done]
+            asked = self._cluster.ask(running, lambda actor, _: actor.snapshot(self._id))
+            self._last |= {number: json.loads(text) for number, text in asked.items()}
+            self._next_look = time.monotonic() + _SELDOM / 2
+        total: dict[str, Any] = {}
+        for counters in self._last.values():
+            for name, value in counters.items():
+                total[name] = total.get(name, 0) + value
+        return json.dumps(total or {"open_circuits": 0})
+
+    def samples(self) -> str:
+        """None: they are of calls that one tester makes."""
+        return "[]"
+
+    def release(self) -> None:
+        """Nothing to let go of."""
+
+    def stop(self) -> None:
+        """Ask all for an orderly end."""
+        self._stopped = True
+        self._cluster.ask(self._numbers, lambda actor, _: actor.stop(self._id))
+
+    def wait(self, seconds: float) -> bool:
+        """Whether all have ended, or are gone."""
+        end = time.monotonic() + seconds
+        while True:
+            if self._clock is not None and self._clock.is_over():
+                self.stop()
+                self._clock = None
+            if time.monotonic() >= self._next_question:
+                self._look_for_ends()
+            if all(n in self._done or n in self._cluster.lost for n in self._numbers):
+                return True
+            if time.monotonic() >= end:
+                return False
+            time.sleep(min(_POLL, max(end - time.monotonic(), 0)))
+
+    def _look_for_ends(self) -> None:
+        waited = [n for n in self._numbers if n not in self._done]
+        ended = self._cluster.ask(waited, lambda actor, _: actor.finished(self._id))
+        self._done |= {number for number, over in ended.items() if over}
+        now = time.monotonic()
+        rest = 0.0 if self._stopped else self._due_end - now
+        self._next_question = now + min(max(rest, _POLL), _SELDOM)
+
+    def result(self) -> str:
+        """The results of all that are left, added up; times are those of this machine's clock."""
+        end = time.monotonic() + _ENDS
+        while not self.wait(1.0) and time.monotonic() < end:
+            pass
+        found = self._cluster.ask(
+            [n for n in self._numbers if n in self._done],
+            lambda actor, _: actor.result(self._id),
+        )
+        by = time.monotonic_ns() - time.time_ns()
+        texts, began = [], []
+        for number, text in sorted(found.items()):
+            one = shifted(json.loads(text), by)
+            for finding in one["findings"]:
+                finding["tester"] = number + 1
+            began.append(one["began_ns"] - self._cluster.offsets[number])
+            texts.append(json.dumps(one))
+        if len(began) > 1:
+            report = self._cluster.report
+            report["skew_ms"] = max(report["skew_ms"], (max(began) - min(began)) / 1e6)
+        merged = self._cluster.merge(texts)
+        if not texts:
+            merged |= {"start_ns": self._start_ns, "end_ns": self._start_ns + 1}
+        return json.dumps(merged)
+
+
+def shares(configuration: Mapping[str, object], testers: int) -> list[dict[str, object]]:
+    """The configuration of each tester that has something to do."""
+    whole: dict[str, Any] = dict(configuration)
+    circuits, calls, rate = whole["circuits"], whole.get("calls"), whole.get("rate")
+    most = min(testers, circuits, calls or circuits)
+    ranges = _ranges(whole["called_start"], whole["called_end"], most)
+    sources = whole.get("sources") or []
+    found = []
+    for number in range(most):
+        own = circuits // most + (number < circuits % most)
+        found.append(
+            whole
+            | {
+                "circuits": own,
+                "threads": min(whole.get("threads", 1), own),
+                "calls": None if calls is None else calls // most + (number < calls % most),
+                "rate": None if rate is None else rate / most,
+                "first_call": number + 1,
+                "call_step": most,
+                "phase": number / most,
+                "all_circuits": circuits,
+                "called_start": ranges[number][0],
+                "called_end": ranges[number][1],
+                "sources": sources[number::most] or sources,
+            }
+        )
+    return found
+
+
+def told(report: Mapping[str, Any]) -> str:
+    """The testers in one sentence."""
+    gone = len(report["lost"])
+    words = f"{report['asked']} testers" if not gone else report["lost"][-1]
+    sure = report["clock_uncertainty_ms"]
+    within = f"{report['skew_ms']:.1f} ms" + (f" (clocks: +-{sure:.1f} ms)" if sure else "")
+    return f"{words}; they began within {within} of each other."
+
+
+def _ranges(start: str, end: str, parts: int) -> list[tuple[str, str]]:
+    """A range of addresses in so many; one that has not room enough is for all."""
+    first, room = int(start), int(end) - int(start) + 1
+    if room < parts:
+        return [(start, end)] * parts
+    borders = [first + room * number // parts for number in range(parts + 1)]
+    digits = len(start)
+    return [(f"{low:0{digits}}", f"{high - 1:0{digits}}") for low, high in pairwise(borders)]
+
+
+def _actors(client: Any) -> list[Any]:
+    """One tester on each worker."""
+    futures = [
+        client.submit(Tester, actor=True, workers=[address], pure=False)
+        for address in sorted(client.nthreads())
+    ]
+    return [future.result(timeout=_STARTS) for future in futures]
+
+
+def _clocks(actors: Sequence[Any]) -> tuple[list[int], float]:
+    """How far the clock of each tester is ahead of ours (ns), and how sure that is (ms).
+
+    Testers on this machine have the same clock. Of others it is read over the network, several
+    times: the shortest round trip says most.
+    """
+    offsets, uncertainty = [], 0.0
+    for actor in actors:
+        best: tuple[int, int] | None = None
+        for _ in range(_CLOCK_TRIES):
+            asked = time.time_ns()
+            theirs, machine = actor.clock().result(timeout=_ANSWERS)
+            answered = time.time_ns()
+            if machine == boot():
+                best = (0, 0)
+                break
+            round_trip = answered - asked
+            if best is None or round_trip < best[0]:
+                best = (round_trip, theirs - (asked + answered) // 2)
+        assert best is not None
+        offsets.append(best[1])
+        uncertainty = max(uncertainty, best[0] / 2e6)
+    return offsets, uncertainty
+
+
+@contextlib.contextmanager
+def opened(workers: str | None, engine: Engine) -> Iterator[Engine]:
+    """The engine itself, or a cluster: of N processes, or of the scheduler at an address.
+
+    Raises OptionError where Dask is missing, or no scheduler answers.
+    """
+    if workers is None:
+        yield engine
+        return
+    number = int(workers) if workers.isdecimal() else 0
+    if not 1 <= number <= 1000 and not workers.startswith(("tcp://", "tls://")):
+        raise OptionError(f"--workers {workers!r}: 1 to 1000, or tcp://HOST:8786")
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise OptionError(
+            f'--workers needs Dask ({error}): pip install -e ".[cluster]" in the source tree'
+        ) from None
+    library: Any = distributed  # its classes are typed in part
+    settings = {
+        "distributed.comm.timeouts.connect": "10s",
+        "distributed.worker.daemon": True,
+        "distributed.admin.event-loop-monitor-interval": "1h",
+    }
+    logging.disable()  # who is lost is said in one line, not by each of its connections
+    with dask.config.set(settings), contextlib.ExitStack() as stack:
+        try:
+            address: Any = workers
+            if number:
+                # Encrypted and with certificates of its own: no other user of this machine gets in.
+                address = stack.enter_context(
+                    library.LocalCluster(
+                        n_workers=number,
+                        threads_per_worker=1,
+                        processes=True,
+                        host="127.0.0.1",
+                        dashboard_address=None,
+                        silence_logs=50,
+                        security=True,
+                        memory_limit=0,
+                    )
+                )
+            # Actors look for the default client.
+            client = stack.enter_context(library.Client(address, timeout=_STARTS))
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise OptionError(f"--workers {workers}: {one_line(error, 200)}") from None
+        if not client.nthreads():
+            raise OptionError(f"--workers {workers}: the scheduler has no workers")
+        client.run(ignore_interrupts)
+        yield Cluster(engine.module, client, "local" if number else workers, engine)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What runs on each worker of a cluster: the engine, for one tester's share of a load."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from .engine import Side, load_engine
+
+_MOMENTS = ("start_ns", "began_ns", "end_ns", "finished_ns")
+
+
+def boot() -> str:
+    """What is the same for all processes that share a clock."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+
+
+def shifted(result: dict[str, Any], by: int) -> dict[str, Any]:
+    """The result of a side with its moments on another clock (ns)."""
+    trial = result["trial"]
+    moved = {name: result[name] + by for name in _MOMENTS}
+    moved["trial"] = trial | {
+        name: trial[name] + by if trial[name] else 0 for name in ("start_ns", "last_ns")
+    }
+    return result | moved
+
+
+def usable(sources: list[str]) -> list[str]:
+    """Those of the addresses that this machine has; none: the kernel chooses."""
+    found = []
+    for address in sources:
+        with socket.socket() as probe:
+            try:
+                probe.bind((address, 0))
+            except OSError:
+                continue
+        found.append(address)
+    return found
+
+
+class Tester:
+    """An actor: every method returns at once, for one follows the other."""
+
+    def __init__(self) -> None:
+        self._engine = load_engine()
+        self._sides: dict[int, Side] = {}
+
+    def clock(self) -> tuple[int, str]:
+        """The time here (ns since 1970), and which machine this is."""
+        return time.time_ns(), boot()
+
+    def start(self, run: int, share: dict[str, Any], at: int, trial_after: int) -> str:
+        """Begin at a moment (ns since 1970), a trial so much later; why not, if it cannot be."""
+        start = time.monotonic_ns() + at - time.time_ns()
+        share = share | {"start_ns": start, "sources": usable(share["sources"])}
+        if trial_after:
+            share["trial_start_ns"] = start + trial_after
+        try:
+            self._sides[run] = self._engine.caller(share)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def snapshot(self, run: int) -> str:
+        """Counters so far, as JSON."""
+        return self._sides[run].snapshot()
+
+    def finished(self, run: int) -> bool:
+        """Whether it has ended."""
+        return self._sides[run].wait(0)
+
+    def stop(self, run: int) -> None:
+        """Ask for an orderly end."""
+        if run in self._sides:
+            self._sides[run].stop()
+
+    def result(self, run: int) -> str:
+        """The counts of a side that has ended, as JSON, with moments in ns since 1970."""
+        result = json.loads(self._sides.pop(run).result())
+        return json.dumps(shifted(result, time.time_ns() - time.monotonic_ns()))
+
+
+def ignore_interrupts() -> None:
+    """Ctrl-C reaches all processes of a terminal; the one that has the command acts on it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

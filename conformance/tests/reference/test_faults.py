@@ -719,6 +719,78 @@ def answers_above(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def values_with_fast_select(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell("10010b772100001310000108018042090943" + "0505")
+    lab.open()
+    a, b = lab.callers[0], lab.called[0]
+    b.tell("10010f0006420808430303")
+    b.tell("10010041" + "41" * 200)
+    a.tell_together(*(f"1001{2 * n:02x}" + FULL for n in range(4)))
+    return lab
+
+
+@scenario
+def modulo_128_throughout(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    a.tell("20012341")
+    b.tell("200127")
+    a.tell("20011b0000")
+    b.tell("20011f")
+    return lab
+
+
+@scenario
+def reset_by_b_with_data_waiting(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10010041", "10010242", "10010443", "10010644")
+    b.tell("10011b0007")
+    a.tell("10011f")
+    return lab
+
+
+@scenario
+def refused_circuit(make_lab: Any, model: str) -> Any:
+    own = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998", "retry": 60}])
+    lab.router.start()
+    lab.open()
+    setup = bytes.fromhex(lab.called[0].got[0])
+    lab.called[0].tell((setup[:4] + b"\x17" + setup[5:]).hex())
+    return lab
+
+
+@scenario
+def circuit_of_two_sizes(make_lab: Any, model: str) -> Any:
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"packet_size_out": 256}])
+    a = lab.caller()
+    a.tell("1001f5810002000102000102020807" + "53395330", "10011f", "100110" + FULL, "1001024242")
+    a.tell("10010e43")
+    return lab
+
+
+@scenario
+def many_that_wait(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707437f7f")
+    b.tell("20010500")
+    a.tell_together(*(f"2001{2 * n:02x}00{n:02x}" for n in range(80)))
+    b.tell("20010100")
+    return lab
+
+
+@scenario
+def long_data(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _b = lab.call("10010b772100001310000106420909430202")
+    a.tell("100100" + "41" * 300)
+    return lab
+
+
+@scenario
 def zeros(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call(PLAIN)

@@ -233,6 +233,30 @@ def runt_with_fcs(line: RawLine) -> None:
     line.whole(hdlc.with_fcs(b"\1"))
 
 
+def two_at_once(line: RawLine) -> None:
+    """Two I frames in one read that the packet layer answers with nothing."""
+    line.tell("013f", CONFIRM)
+    content = ("01221000f126", "01241000f126")
+    frames = [hdlc.with_fcs(bytes.fromhex(frame)) for frame in content]
+    if line.octet_stuffed:
+        line.raw(hdlc.frame_octets(frames))
+    else:
+        line.framer.frames(frames)
+        line.framer.flag()
+        line.raw(line.framer.take())
+
+
+def as_long_as_n1(line: RawLine) -> None:
+    """With an N1 of 135 octets: a Data packet of 128 comes back."""
+    line.link.longest = 135
+    line.tell("013f", CONFIRM, CALL, "0341", "0144100100" + "41" * 128)
+
+
+def rejected_set_up(line: RawLine) -> None:
+    """DM F=0 asks the router for a link; its SABM is answered by FRMR."""
+    line.tell("030f", "03873f0001")
+
+
 WITNESS: dict[str, Script] = {
     "BUG-HDLC-01": bad_fcs,
     "BUG-HDLC-02": plain,
@@ -252,6 +276,9 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-17": a_hundred_flags,
     "BUG-HDLC-18": runt_with_fcs,
     "BUG-HDLC-19": octet_by_octet,
+    "BUG-HDLC-20": shared_flags,
+    "BUG-HDLC-21": as_long_as_n1,
+    "BUG-HDLC-22": abort,
     "BUG-SER-01": bad_fcs,
     "BUG-SER-02": runts,
     "BUG-SER-03": giant,
@@ -261,6 +288,7 @@ WITNESS: dict[str, Script] = {
     "BUG-SER-07": collision_of_restarts,
     "BUG-SER-08": on_link("0397220008"),
     "BUG-SER-09": bad_fcs,
+    "BUG-SER-10": plain,
     "BUG-LAPB-01": sabm_without_p,
     "BUG-LAPB-02": router_sets_up("0363"),
     "BUG-LAPB-03": router_sets_up("013f"),
@@ -331,10 +359,12 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-68": on_link("010d", seconds=40),
     "BUG-LAPB-69": on_link(CALL, "013f"),
     "BUG-LAPB-70": recovering("03b1"),
+    "BUG-LAPB-71": two_at_once,
+    "BUG-LAPB-72": rejected_set_up,
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {
-    *("BUG-HDLC-02", "BUG-LAPB-01", "BUG-LAPB-30", "BUG-SER-05"),
+    *("BUG-HDLC-02", "BUG-LAPB-01", "BUG-LAPB-30", "BUG-SER-05", "BUG-SER-10"),
 }
 
 
@@ -357,7 +387,7 @@ def test_every_fault_of_a_line_has_a_script() -> None:
 
 
 #: Only a bit-synchronous line has bits that are no whole octets.
-OF_BITS = {"BUG-HDLC-09", "BUG-HDLC-12", "BUG-HDLC-19"}
+OF_BITS = {"BUG-HDLC-09", "BUG-HDLC-12", "BUG-HDLC-19", "BUG-HDLC-20", "BUG-HDLC-22"}
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
 OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17"}
 

@@ -9,6 +9,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+# How a router can be tested, in words.
+CONFIGURATIONS = {
+    "T1": "both sides over XOT",
+    "T2": "side A over XOT, the router answers the calls",
+    "T3": "a link of LAPB over Ethernet",
+    "T4": "a serial line",
+    "TX": "one side over XOT, one on a serial line",
+}
+
 
 @dataclass(frozen=True)
 class Purpose:

@@ -15,6 +15,7 @@ measure     a measure of selftest/sightings.py that is greater with the variant,
 says        what a profile can say of such a router, by sections ("not X" in a list: no more X);
             unsaid, no case may FAIL
 excludes    permissions that a router cannot make use of at the same time
+number      what its variant gets in runs of all cases, where that of its witnesses is too much
 undrawn     why it is not combined with others at all
 """
 
@@ -35,6 +36,8 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
     "terminal": ("reference-terminal",),
     "lines": ("reference-serial", "reference-xot-serial"),
 }
+#: Built-in profiles of routers that do less, and the place whose permissions they draw.
+PLAINER: Mapping[str, str] = {"reference-basic": "local"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Permission:
     measure: str = ""
     says: Mapping[str, Any] = field(default_factory=dict)
     excludes: frozenset[str] = frozenset()
+    number: float | None = None
     undrawn: str = ""
 
     @property
@@ -63,6 +67,10 @@ class Permission:
     def witness_profile(self) -> str:
         """The built-in profile under which its witnesses run."""
         return self.profile or self.profiles[0]
+
+    def applies(self, profile: str) -> bool:
+        """Whether a router of this built-in profile can make use of it."""
+        return profile in self.profiles or PLAINER.get(profile) in self.where
 
     def goes_with(self, other: Permission) -> bool:
         """Whether a router can make use of both."""

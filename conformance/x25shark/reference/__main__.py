@@ -22,6 +22,9 @@ from .config_table import ConfigError
 from .null import KINDS
 from .server import Server
 
+# The configuration and the profile of the embedded router.
+BUILT_IN = Path(__file__).parents[1] / "profiles" / "reference.router"
+
 
 def parser() -> argparse.ArgumentParser:
     """Options of the command."""
@@ -29,7 +32,11 @@ def parser() -> argparse.ArgumentParser:
         prog="x25shark router",
         description="Reference router for the suite: XOT (RFC 1613) and serial lines.",
     )
-    options.add_argument("--config", type=Path, help="TOML file; see x25shark.reference.config")
+    options.add_argument(
+        "--config",
+        type=Path,
+        help="TOML file (see x25shark.reference.config); usual: the built-in one",
+    )
     options.add_argument("--stop-on-eof", action="store_true", help="end with standard input")
     options.add_argument(
         "--fault",
@@ -68,18 +75,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         switch_on(arguments.variant, arguments.fault)
-        if arguments.config is None:
-            raise ConfigError("--config is missing")
         if arguments.null and arguments.fault:
             raise ConfigError("--null and --fault exclude each other: there is nothing to break")
-        settings = load(arguments.config)
+        settings = load(arguments.config or BUILT_IN)
         if arguments.stop_on_eof:
             settings = replace(settings, stop_on_eof=True)
-        return serve(settings, arguments.null)
+        return serve(settings, arguments.null, tell=arguments.config is None)
     except ConfigError as error:
         return fail(str(error))
     except OSError as error:
         return fail(f"cannot listen on {error.strerror}")
+
+
+def tell_profile(counters: str) -> None:
+    """The profile of the built-in configuration, as a router of one's own, on standard error.
+
+    counters: URL of the page of its counters.
+    """
+    text = BUILT_IN.with_suffix(".toml").read_text(encoding="utf-8")
+    lines = ["# Save as own.toml; in another terminal: x25shark run --router own.toml"]
+    lines.append('name = "x25shark router"')
+    for line in text.splitlines():
+        if line == "[counters.names]":
+            lines += ["[counters]", f'url = "{counters}"', ""]
+        if not line.startswith(("#", "embedded =", "name =")):
+            lines.append(line)
+    print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def switch_on(variants: Sequence[str], faults: Sequence[str]) -> None:
@@ -103,13 +124,15 @@ def switch_on(variants: Sequence[str], faults: Sequence[str]) -> None:
         raise ConfigError(f"{option}: {error}") from error
 
 
-def serve(settings: Settings, null: str = "") -> int:
-    """Listen, say so, run."""
+def serve(settings: Settings, null: str = "", *, tell: bool = False) -> int:
+    """Listen, say so, run; tell: with the profile of the built-in configuration."""
     limit_descriptors(settings.descriptors)
     server = Server(settings, null)
     server.listen()
     server.watch_signals()
     announce(server)
+    if tell:
+        tell_profile(f"http://{name(server.http)}/")
     server.run()
     return 0
 

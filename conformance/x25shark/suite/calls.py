@@ -18,7 +18,7 @@ from scapy_x25 import (
 
 from ..judges.template import Lacks, decode, lacks
 from ..judges.values import between
-from ..sides.agreement import DEFAULTS, offer_of
+from ..sides.agreement import DEFAULTS, offer_of, towards
 from ..sides.bench import Bench, Inconclusive
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
@@ -100,6 +100,21 @@ def agreed_by(b: Side, answer: Packet) -> tuple[PacketSize, WindowSize]:
     offered, named = offer_of(b.call), offer_of(answer)
     size = named[0] if _names(answer, PacketSize) else offered[0]
     return size, named[1] if _names(answer, WindowSize) else offered[1]
+
+
+def answer_to(b: Side, *, size: int, window: int) -> CallAccepted:
+    """B's answer with these values, or the nearest that what it was offered lets it give."""
+    assert b.call is not None
+    answers = []
+    for wanted, offered, (kind, default) in zip(
+        (size, window), offer_of(b.call), DEFAULTS, strict=True
+    ):
+        octets = {
+            octet: towards(wanted, offered.getfieldval(octet), default)
+            for octet in ("called", "calling")
+        }
+        answers.append(kind(**octets))
+    return CallAccepted(facilities=answers)
 
 
 def at_a(bench: Bench, request: Packet, agreed: Sequence[Packet]) -> list[Packet]:

@@ -31,7 +31,12 @@ def pause(bench: Bench, seconds: float = PAUSE) -> None:
 
 
 def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
-    """Send octets as several segments; ends: the positions at which they are cut, rising."""
+    """Send octets as several segments; ends: the positions at which they are cut, rising.
+
+    No RR of the tester gets between them: what comes meanwhile is acknowledged behind them.
+    """
+    withholding, p_r = side.withholding, side.numbering.p_r
+    side.withholding = True
     start = 0
     for end in [*ends, len(octets)]:
         if start < end:
@@ -39,6 +44,9 @@ def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
             start = end
             if start < len(octets):
                 pause(side.bench)
+    side.withholding = withholding
+    if not withholding and side.numbering.p_r != p_r:
+        side.acknowledge()
 
 
 def with_version(unit: bytes, version: int) -> bytes:

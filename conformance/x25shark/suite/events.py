@@ -67,8 +67,14 @@ def _flow(side: Side, octet_3: int, p_r: int, behind: bytes = b"") -> bytes:
     return header(side, octet_3 | p_r << 5) + behind
 
 
-def _flow_packet(octet_3: int, p_r: int = 0, behind: bytes = b"") -> Stimulus:
-    return lambda scene: put(scene.side, _flow(scene.side, octet_3, p_r, behind))
+def _flow_packet(octet_3: int, p_r: int | None = None, behind: bytes = b"") -> Stimulus:
+    """p_r: the side's own, unless given."""
+
+    def stimulus(scene: Scene) -> None:
+        number = scene.side.numbering.p_r if p_r is None else p_r
+        put(scene.side, _flow(scene.side, octet_3, number, behind))
+
+    return stimulus
 
 
 def _data_packet(user_data: bytes = b"data", **fields: int) -> Stimulus:
@@ -163,7 +169,7 @@ STIMULI: dict[str, tuple[Stimulus, ...]] = {
     "q_differs": (_q_differs,),
     "rr": (lambda scene: scene.side.acknowledge(),),
     "rnr": (_flow_packet(0x05),),
-    "flow_too_long": (_flow_packet(0x01, 0, b"\0"), _flow_packet(0x05, 0, b"\0")),
+    "flow_too_long": (_flow_packet(0x01, None, b"\0"), _flow_packet(0x05, None, b"\0")),
     "version": (_version,),
     "length": tuple(_length(length) for length in LENGTHS),
     "diagnostic_packet": (_octet_3(0xF1, b"\x24"), _octet_3(0xF7, bytes(4))),

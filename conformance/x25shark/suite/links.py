@@ -15,6 +15,7 @@ from ..judges.template import matches
 from ..links.hdlc import FrameUnit
 from .language import (
     Bench,
+    Call,
     LapbI,
     LapbREJ,
     LapbRNR,
@@ -24,8 +25,10 @@ from .language import (
     Packet,
     RestartConfirmation,
     RestartRequest,
+    Side,
     one_of,
 )
+from .reactions import both
 
 _RESTART = b"\xfb"
 # What is sent within this part of T1 behind the last time is early; the rest is for clocks, and
@@ -33,6 +36,12 @@ _RESTART = b"\xfb"
 EARLY_FROM = 0.8
 EARLY = 0.1
 LOOK = 0.02
+
+
+def at_the_line(bench: Bench, call: Call) -> tuple[LineSide, Side, Side]:
+    """The line that carries a call (B's if both do), and the call's ends: there, and beyond."""
+    a, b = both(call)
+    return (bench.lines["b"], b, a) if "b" in bench.lines else (bench.lines["a"], a, b)
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
@@ -119,13 +128,24 @@ def polled(line: LineSide, begin: int) -> bool:
     return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
 
 
+def needs_given(line: LineSide, *names: str) -> None:
+    """These values of a line are the router's own; without them the case does not apply."""
+    for name in names:
+        given = name in line.profile.model_fields_set
+        line.bench.need(given, f"the profile does not give line.{line.name.lower()}: {name}")
+
+
 def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -> None:
     """None of these comes before then, counted from the cursor; a moment (monotonic, seconds) at
     which they are early even by a clock that runs a tenth too fast.
 
-    Looked at too late it says nothing, and is not judged.
+    Looked at too late it says nothing, and is not judged; nor is a T1 that the profile does not
+    name.
     """
     begin = line.cursor
+    if "t1" not in line.profile.model_fields_set:
+        line.bench.remark(f"line.{line.name.lower()}: t1 is not given: not judged from below")
+        return
     line.pause(earliest - time.monotonic())
     if time.monotonic() > earliest + EARLY * line.profile.t1:
         line.bench.remark("the tester was held up: T1 was not judged from below")

@@ -138,7 +138,7 @@ def _interrupts(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
 def _g2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A is not ready."""
     scene = _of_call(bench, state, modulus, acting)
-    scene.side.send((RNR128 if scene.side.modulus == 128 else RNR)(p_r=0))
+    scene.side.send((RNR128 if scene.side.modulus == 128 else RNR)())
     return scene
 
 
@@ -222,6 +222,7 @@ def is_free(scene: Scene) -> None:
     """
     bench, side = scene.bench, scene.side
     far_clear_confirmed(scene)
+    side.numbering.reset()
     side.send(bench.call_request())
     side.wait_until(
         lambda: bench.is_called() or side.phase == "connected" or side.connection.end is not None
@@ -233,7 +234,6 @@ def is_free(scene: Scene) -> None:
     b: AnySide = bench.incoming() if bench.two_sided else AbsentSide()
     b.send(b.acceptance)
     side.expect(CallAccepted())
-    side.numbering.reset()
     Call(bench, side, b).fence()
 
 

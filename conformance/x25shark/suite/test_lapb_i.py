@@ -8,6 +8,7 @@ import time
 from scapy_x25 import hdlc
 
 from .language import (
+    RR,
     Bench,
     Diagnostic,
     LapbDISC,
@@ -20,11 +21,22 @@ from .language import (
     LapbUA,
     LineSide,
     Packet,
+    Raw,
     RestartConfirmation,
     RestartRequest,
+    one_of,
     purpose,
 )
-from .links import begin_again, beyond_the_window, opened, polled, ready, respond, unacknowledged
+from .links import (
+    at_the_line,
+    begin_again,
+    beyond_the_window,
+    opened,
+    polled,
+    ready,
+    respond,
+    unacknowledged,
+)
 
 
 @purpose("LAPB-I-01")
@@ -94,6 +106,8 @@ def test_n_r_in_i_frames_acknowledges(bench: Bench) -> None:
     if longest > 0.8 * line.profile.t1:
         bench.expectations.remove(demand)
         bench.remark("the tester was held up: T1 recovery was not judged")
+        # What was acknowledged late came again.
+        line.layer.allow(RestartConfirmation())
     elif polled(line, begin) and polls_by_itself(line, restart):
         bench.expectations.remove(demand)
         bench.remark("the router polls by itself: T1 recovery was not judged")
@@ -220,3 +234,30 @@ def test_f_1_that_answers_nothing(bench: Bench) -> None:
         line.link_fence()
         for answer in line.answers():
             line.expect_count(answer, 0, 2, start=begin, note="the answers to two polls")
+
+
+@purpose("LAPB-I-13")
+def test_last_of_several_is_acknowledged(bench: Bench) -> None:
+    """RRs of a call, which nothing answers, up to k in one write: the N(R) of all of them comes
+    without a poll."""
+    call = bench.call()
+    line, near, _ = at_the_line(bench, call)
+    line.link_fence()
+    line.by_hand = True
+    for count in range(1, line.profile.k + 1):
+        packet = near.octets_of(RR(p_r=near.numbering.p_r))
+        line.send(*[LapbI() / Raw(packet)] * count)
+        taken = line.station.v_s
+        older = one_of(*((taken - behind) % 8 for behind in range(1, count + 1)))
+        seen = line.expect(
+            *(kind(n_r=taken, p_f=0) for kind in (LapbRR, LapbI)),
+            *(LapbRNR(p_f=0), LapbREJ()),
+            passing=tuple(kind(n_r=older, p_f=0) for kind in (LapbRR, LapbI)),
+            note=f"{count} in one write",
+        )
+        if isinstance(seen, LapbRNR | LapbREJ):
+            # What it drops while it is busy it asks for (X.25 2.4.5.8), if in its own time.
+            bench.remark(f"the router is busy: {count} in one write were not judged")
+            break
+    line.by_hand = False
+    call.fence()

@@ -26,6 +26,7 @@ from .language import (
 from .links import (
     all_again,
     expect_poll,
+    needs_given,
     opened,
     out_of_sequence,
     polled,
@@ -134,6 +135,7 @@ def test_answer_to_the_poll(bench: Bench) -> None:
 @purpose("LAPB-REC-08")
 def test_n2_attempts(bench: Bench) -> None:
     """So many polls, and then the link begins anew or is given up."""
+    needs_given(bench.line(), "n2")
     line, restart = ready(bench)
     unacknowledged(line, restart, 1)
     line.skip()

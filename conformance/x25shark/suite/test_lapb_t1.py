@@ -22,6 +22,7 @@ from .links import (
     expect_poll,
     last_look,
     link_was_reset,
+    needs_given,
     not_before,
     polls,
     ready,
@@ -51,6 +52,7 @@ def test_in_timer_recovery(bench: Bench) -> None:
 @purpose("LAPB-REC-16")
 def test_attempts_begin_anew(bench: Bench) -> None:
     """All polls but the last, then SABM; then as many again for the first I frame of that link."""
+    needs_given(bench.line(), "n2")
     line, restart = ready(bench)
     line.layer.allow(RestartConfirmation())
     unacknowledged(line, restart, 1)

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from ..judges.expectation import PacketView
+from ..judges.watch import Rule
 from .language import (
     CallAccepted,
     CallRequest,
     ClearConfirmation,
     ClearRequest,
     Conversation,
+    LapbSABM,
     Packet,
     PacketSize,
     PvcSetup,
@@ -44,23 +47,35 @@ def test_no_data_outside_the_window(watch: Watch) -> None:
 
 def _of_numbers(watch: Watch, rule_in_words: str, what: str) -> None:
     """As a remark where what the tester sent at the other end may pass as it is."""
-    watch.always(rule_in_words, partial(_wrong, what), mild=watch.passes_numbers)
+    rule = partial(_rule, what, len(watch.roles))
+    watch.always(rule_in_words, given_sent=rule, mild=watch.passes_numbers)
+
+
+def _rule(what: str, lines: int, sent: Sequence[Packet]) -> Rule:
+    """Where a link was reset, what it did not acknowledge may come again (X.25 2.4.7)."""
+    set_ups = sum(isinstance(frame, LapbSABM) for frame in sent)
+    return partial(_wrong, what, set_ups > lines)
 
 
 # The conversation that was looked at last, with what was wrong in it: three purposes ask.
 _latest: list[tuple[Conversation, dict[str, PacketView]]] = []
 
 
-def _wrong(what: str, conversation: Conversation) -> PacketView | None:
-    """The first Data of the router with this wrong: its number, its size, or its window."""
+def _wrong(what: str, again: bool, conversation: Conversation) -> PacketView | None:
+    """The first Data of the router with this wrong: its number, its size, or its window.
+
+    again: the same Data may come twice. What the tester sent, which decides it, is the same for all
+    who ask of one conversation.
+    """
     if not _latest or _latest[0][0] is not conversation:
-        _latest[:] = [(conversation, _all_wrong(conversation))]
+        _latest[:] = [(conversation, _all_wrong(conversation, again))]
     return _latest[0][1].get(what)
 
 
-def _all_wrong(conversation: Conversation) -> dict[str, PacketView]:
+def _all_wrong(conversation: Conversation, again: bool) -> dict[str, PacketView]:
     """The first Data of the router with each of these. One circuit a connection, or a channel."""
     found: dict[str, PacketView] = {}
+    came: set[tuple[object, ...]] = set()
     circuit = _Circuit()
     for sent, packet, view in conversation:
         if isinstance(packet, (ClearRequest, ClearConfirmation)):
@@ -68,17 +83,31 @@ def _all_wrong(conversation: Conversation) -> dict[str, PacketView]:
         elif isinstance(packet, CallRequest):
             # A call may have ended with its link, without a Clear.
             circuit = _Circuit(packet, sent)
+            came.clear()
         elif isinstance(packet, (CallAccepted, PvcSetup)):
             circuit.set_up(sent, packet)
         elif isinstance(packet, (ResetRequest, ResetConfirmation)):
             circuit.reset(sent, packet)
+            came.clear()
         elif packet.fields.get("p_r") is None:
             continue
         elif sent:
             circuit.take_p_r(packet)
-        elif packet.fields.get("p_s") is not None and (wrong := circuit.data(packet)):
-            found.setdefault(wrong, view)
+        elif packet.fields.get("p_s") is not None:
+            there = _is_there(packet, came)
+            if again and there and packet.fields["p_s"] != circuit.next_p_s:
+                continue
+            if wrong := circuit.data(packet):
+                found.setdefault(wrong, view)
     return found
+
+
+def _is_there(data: Packet, came: set[tuple[object, ...]]) -> bool:
+    """Whether this very Data came before; it is put to them."""
+    this = tuple(data.fields.get(name) for name in ("q", "d", "m", "p_s", "user_data"))
+    there = this in came
+    came.add(this)
+    return there
 
 
 @dataclass

@@ -181,7 +181,7 @@ def test_confirmation_in_data_transfer(call: Call) -> None:
             here_came = call.a.expect(here, CLOSED)
     else:
         came = here_came = call.a.expect(here, Data(user_data=behind), CLOSED)
-    if isinstance(came, Data):
+    if came is not None and not isinstance(came, ClearIndication):
         bench.remark("a Clear Confirmation in data transfer was discarded")
         call.fence()
         return

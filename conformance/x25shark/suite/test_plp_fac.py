@@ -27,11 +27,12 @@ from scapy_x25 import (
     TransitDelay,
 )
 
-from ..sides.agreement import DEFAULTS, offer_of, towards, values_of
+from ..sides.agreement import DEFAULTS, offer_of, values_of
 from ..sides.side import AbsentSide
 from .calls import (
     accepted,
     agreed_by,
+    answer_to,
     arrives,
     at_a,
     at_b,
@@ -170,21 +171,6 @@ def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
     call.fence()
-
-
-def answer_to(b: Side, *, size: int, window: int) -> CallAccepted:
-    """B's answer with these values, or the nearest that what it was offered lets it give."""
-    assert b.call is not None
-    answers = []
-    for wanted, offered, (kind, default) in zip(
-        (size, window), offer_of(b.call), DEFAULTS, strict=True
-    ):
-        octets = {
-            octet: towards(wanted, offered.getfieldval(octet), default)
-            for octet in ("called", "calling")
-        }
-        answers.append(kind(**octets))
-    return CallAccepted(facilities=answers)
 
 
 def answer_above(bench: Bench, kind: type[Packet], most: int, **asked: Any) -> None:

@@ -3,7 +3,17 @@
 
 from __future__ import annotations
 
-from .calls import accepted, needs_trust, pending, trusts_the_ends
+from .calls import (
+    accepted,
+    agreed_by,
+    answer_to,
+    at_a,
+    carries,
+    needs_trust,
+    pending,
+    trusts_the_ends,
+    window_holds,
+)
 from .clearing import clear_or_close, cleared, confirmed, end, give_up, refused, setup_error
 from .language import (
     ABSENT,
@@ -229,4 +239,26 @@ def test_fast_select_and_reverse_charging_in_one_octet(bench: Bench) -> None:
             setup_error(bench, b, a, 42)
         else:
             give_up(a, b)
+    bench.fence()
+
+
+@purpose("PLP-FS-12")
+def test_values_agreed_with_fast_select(bench: Bench) -> None:
+    """Packet size, window and user data in one answer, and again with the answer's values left out:
+    what was agreed holds on both sides, as without fast select."""
+    for names_values in (True, False):
+        user_data = octets(bench, 128)
+        request = bench.call_request(fast_select=UNRESTRICTED, size=512, window=5)
+        a, b = pending(bench, request)
+        values = answer_to(b, size=8, window=3).facilities if names_values else []
+        answer = CallAccepted(facilities=values, user_data=user_data)
+        connected = at_a(bench, request, agreed_by(b, answer))
+        for template in connected:
+            template.fields["user_data"] = user_data
+        call = accepted(a, b, request, answer, connected)
+        carries(call)
+        window_holds(call.a, call.b)
+        window_holds(call.b, call.a)
+        call.fence()
+        end(call)
     bench.fence()

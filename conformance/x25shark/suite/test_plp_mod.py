@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .calls import window_holds
+from .clearing import confirmed, refused
 from .language import (
     CLOSED,
     Bench,
@@ -17,6 +18,12 @@ from .language import (
     Data128,
     Diagnostic,
     Inconclusive,
+    Interrupt,
+    InterruptConfirmation,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
     WindowSize,
     between,
     lacks,
@@ -125,7 +132,9 @@ def test_call_of_modulo_128_where_it_is_not_supported(bench: Bench) -> None:
             whole = CallRequest(modulo=2, user_data=request.user_data)
             b = bench.incoming(whole, note="of modulo 128, as it was sent, or none")
             b.send(ClearRequest(cause=0, diagnostic=0))
-            b.expect(ClearConfirmation(), CLOSED)
+            # A confirms first: the confirmation may be A's (X.25 5.2.5).
+            refused(bench, a, ClearIndication())
+            confirmed(b)
         else:
             a.expect(CallAccepted(modulo=2))
         if bench.model != "splice":
@@ -217,3 +226,62 @@ def test_modulo_32768_is_refused(bench: Bench) -> None:
     a.allow(Diagnostic(diagnostic=bench.diagnostic(40)))
     put(a, b"\x30" + a.octets_of(bench.call_request()))
     fence_call(bench)
+
+
+@purpose("PLP-MOD-15", both_sides=True, modulus=128)
+def test_every_packet_of_a_call_of_modulo_128(call: Call) -> None:
+    """Interrupts, resets and the clearing have the modulo of the call too (X.25 5.1.1)."""
+    a, b = both(call)
+    for here, there in ((a, b), (b, a)):
+        here.send(Interrupt(user_data=b"modulo 128"))
+        there.expect(Interrupt(modulo=gfi(there), user_data=b"modulo 128"))
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation(modulo=gfi(here)))
+        here.send(ResetRequest(cause=0, diagnostic=0))
+        there.expect(ResetIndication(modulo=gfi(there), cause=0))
+        there.send(ResetConfirmation())
+        here.expect(ResetConfirmation(modulo=gfi(here)))
+        call.fence()
+    a.send(ClearRequest(cause=0, diagnostic=0))
+    b.expect(ClearIndication(modulo=gfi(b), cause=0))
+    b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(modulo=gfi(a)), CLOSED)
+
+
+def gfi(side: Side) -> int:
+    """What bits 6 and 5 of octet 1 say of the modulo of a side: 01 for 8, 10 for 128."""
+    return 2 if side.modulus == 128 else 1
+
+
+# Packets that B gets for a window of A.
+MOST_PIECES = 1000
+
+
+@purpose("PLP-MOD-16", both_sides=True, modulus=128, window=127, size=4096)
+def test_a_window_of_large_packets_at_once(call: Call) -> None:
+    """All that a window takes, in one write: B reads late, and then once more, B is busy.
+
+    Fewer where B's packets are small (RFC 1613 6.2): each of A's becomes many.
+    """
+    a, b = both(call)
+    count = min(a.window, max(1, MOST_PIECES * b.size_in // a.packet_size))
+    for busy in (False, True):
+        parts = [call.bench.record(a.packet_size) for _ in range(count)]
+        if busy:
+            put(b, header(b, 0x05) + p_r_octet(b))
+        else:
+            b.connection.stop_reading()
+        a.send(*(a.data(octets) for octets in parts))
+        call.bench.fence("B reads late" if not busy else "B is busy")
+        if busy:
+            put(b, header(b, 0x01) + p_r_octet(b))
+        else:
+            b.connection.go_on_reading()
+        for octets in parts:
+            b.expect_message(octets, longest=b.size_in)
+        call.fence()
+
+
+def p_r_octet(side: Side) -> bytes:
+    """Octet 4 of RR or RNR of modulo 128."""
+    return bytes((side.numbering.p_r << 1,))

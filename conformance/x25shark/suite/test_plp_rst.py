@@ -23,7 +23,7 @@ from .language import (
 from .procedure_errors import expect_after, expect_refusal, expect_reset
 from .reactions import both, header, put
 from .transfer import call_of_sizes, fence_past_window, window_of
-from .windows import fill_window
+from .windows import Unacknowledged, fill_window
 
 
 def reset_by(
@@ -177,10 +177,27 @@ def test_reset_collision(call: Call) -> None:
 def test_nothing_from_before_the_reset(bench: Bench) -> None:
     """B takes what its window holds; what A may send beyond that waits within the router.
 
-    The last of that opens a sequence, which the router keeps if B has the larger packets.
+    The last of that opens a sequence, which the router keeps if B has the larger packets. Then A
+    resets; then the same once more, and B does.
     """
     own_sizes = bench.model == "local" and bench.profile.addresses.own_sizes is not None
     call = call_of_sizes(bench, 128, 256) if own_sizes else bench.call(window=7)
+    a, b = both(call)
+    for by, other in ((a, b), (b, a)):
+        old = held_before_a_reset(call)
+        by.send(ResetRequest(cause=0, diagnostic=0))
+        passing = {b: old.passing, a: ()}
+        other.expect(ResetIndication(cause=0, diagnostic=0), passing=passing[other])
+        b.withholding = False
+        other.send(ResetConfirmation())
+        by.expect(ResetConfirmation(), passing=passing[by])
+        a.send_data(b"new")
+        b.expect(Data(p_s=0, user_data=b"new"), note=f"behind a reset of {by.name}")
+        call.fence()
+
+
+def held_before_a_reset(call: Call) -> Unacknowledged:
+    """B acknowledges nothing, A sends what it may; what B has been sent."""
     a, b = both(call)
     b.withholding = True
     old = fill_window(a, b, [f"old {number}".encode() for number in range(window_of(call))])
@@ -189,14 +206,8 @@ def test_nothing_from_before_the_reset(bench: Bench) -> None:
     if left > 1:
         waiting = [a.data(b"old, behind B's window")] * (left - 1)
         a.send(*waiting, a.data(b"old and open".ljust(128), m=1))
-    a.send(ResetRequest(cause=0, diagnostic=0))
-    b.expect(ResetIndication(cause=0, diagnostic=0), passing=old.passing)
-    b.withholding = False
-    b.send(ResetConfirmation())
-    a.expect(ResetConfirmation())
-    a.send_data(b"new")
-    b.expect(Data(p_s=0, user_data=b"new"))
-    call.fence()
+        call.bench.fence("the router has it")
+    return old
 
 
 @purpose("PLP-RST-10", both_sides=True)

@@ -26,18 +26,12 @@ from .language import (
     one_of,
     purpose,
 )
-from .links import of_a_dte, restarted
+from .links import at_the_line, of_a_dte, restarted
 from .many import at_a_time, fill
 from .reactions import both
 
 # What the far ends of calls may be told: of a DTE, out of order, remote procedure error.
 FAR_CAUSES = one_of(0, range(0x80, 0x100), 0x09, 0x11)
-
-
-def at_the_line(bench: Bench, call: Call) -> tuple[LineSide, Side, Side]:
-    """The line that carries a call (B's if both do), and the call's ends: there, and beyond."""
-    a, b = both(call)
-    return (bench.lines["b"], b, a) if "b" in bench.lines else (bench.lines["a"], a, b)
 
 
 def line_of(bench: Bench) -> LineSide:
@@ -193,16 +187,23 @@ def test_restart_on_a_channel(bench: Bench) -> None:
     call.fence("the call after its reset")
 
 
+def call_in_r3(bench: Bench, line: LineSide, *data: bytes) -> None:
+    """A Call, and Data behind it, on a free channel of a line that is being restarted; and time to
+    see that nothing comes of it. T10, after which the Restart is repeated, is far longer (Table
+    D-1)."""
+    side = bench.connect(at=line.name.lower())
+    request = bench.call_request(called=bench.profile.addresses.a)
+    side.send(request, *(side.data(octets) for octets in data))
+    side.phase = "idle"
+    line.link_fence()
+    line.pause(bench.profile.times.quiet)
+
+
 @purpose("PLP-RSTRT-09")
 def test_packets_before_the_confirmation(bench: Bench) -> None:
     """A Call and Data in r3: no reaction; ready behind the confirmation."""
     line = restarting(bench)
-    side = bench.connect(at=line.name.lower())
-    side.send(bench.call_request(called=bench.profile.addresses.a), side.data(b"too early"))
-    side.phase = "idle"
-    line.link_fence()
-    # T10, after which the Restart is repeated, is far longer (Table D-1).
-    line.pause(bench.profile.times.quiet)
+    call_in_r3(bench, line, b"too early")
     confirm(line)
     line.link_fence()
     bench.fence("a call after the restart")
@@ -284,6 +285,27 @@ def test_two_confirmations(bench: Bench) -> None:
         line.layer.expect(RestartRequest(diagnostic=bench.diagnostic(17)))
         confirm(line)
     bench.fence("a call after two confirmations")
+
+
+@purpose("PLP-RSTRT-19")
+def test_confirmation_of_wrong_length(bench: Bench) -> None:
+    """It completes nothing: a further Restart because of it, or a Call behind it has no effect."""
+    line = restarting(bench)
+    begin = line.layer.cursor
+    whole = bytes(RestartConfirmation(modulo=line.modulo_bits))
+    line.send(LapbI() / Raw(whole + b"\0"))
+    line.link_fence()
+    line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(39)))
+    if restarted(line, begin):
+        line.layer.expect(
+            RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(39))
+        )
+    else:
+        bench.remark("the confirmation is discarded")
+        call_in_r3(bench, line)
+    confirm(line)
+    line.link_fence()
+    bench.fence("a call after the restart")
 
 
 @purpose("PLP-RSTRT-17")

@@ -40,6 +40,7 @@ from .language import (
 from .links import polls
 from .many import at_a_time, fill, hang_up, tidy
 from .reactions import both, header, put
+from .test_hdlc import each_line, wrong_fcs
 
 
 @purpose("SYS-MIB-01")
@@ -276,9 +277,13 @@ def test_accusations_of_procedure_errors(bench: Bench) -> None:
 
 @purpose("SYS-MIB-12")
 def test_octets_of_user_data(bench: Bench) -> None:
-    """Eight Data of A and five of B, of different lengths, and sequences with M and Q."""
+    """Eight Data of A and five of B, of different lengths, and sequences with M and Q.
+
+    Their sum is no multiple of 256 or less; where it can be, one packet alone has more.
+    """
+    size = min(1024, bench.profile.limits.packet_size)
     with counting(bench, "data_octets_in", "data_octets_out"):
-        call = bench.place_call()
+        call = bench.place_call(options={"size": size})
         exchange(call, 8, 5, 60)
         sequences(call)
         call.fence()
@@ -362,6 +367,21 @@ def test_rejects(bench: Bench) -> None:
             line.layer.expect(RestartConfirmation())
         line.send(LapbREJ(), LapbREJ())
         line.link_fence()
+
+
+@purpose("SYS-MIB-19")
+def test_frames_and_octets_of_a_line(bench: Bench) -> None:
+    """On each line: three restarts, a message each way where there is a call, frames with a wrong
+    FCS between them, and polls. Octets are those of whole frames, with their FCS."""
+    names = ("frames_in", "frames_out", "octets_in", "octets_out")
+    for line in each_line(bench):
+        line.bring_up()
+        with counting(bench, *names, on=interface_of(line)):
+            for number in range(3):
+                line.send_whole([wrong_fcs(line.frame_of(LapbRR(p_f=1)))] * (number + 1))
+                line.restart()
+                line.poll()
+            line.link_fence()
 
 
 @purpose("SYS-MIB-16")

@@ -37,6 +37,7 @@ from .language import (
     purpose,
 )
 from .reactions import both
+from .windows import data_between
 
 VERSION = 0x81
 SUCCESS = 0x00
@@ -543,6 +544,48 @@ def test_circuit_that_comes_back(bench: Bench) -> None:
                 here.send_message(octets)
                 there.expect_message(octets, p_s=number, passing=(ResetIndication(),))
     closed(a, b)
+    bench.fence()
+
+
+@purpose("XOT-PVC-22")
+def test_each_direction_has_its_own_values(bench: Bench) -> None:
+    """Full packets of A's direction are taken; where they return, it is in full ones of the other.
+
+    What the circuit is joined to is not said: nothing need return.
+    """
+    end = end_of(bench, "asymmetric")
+    with bench.preamble():
+        side = opened(bench, end, "a")
+        side.wait_until(lambda: was_reset(side))
+        side.allow(ResetConfirmation())
+        side.send(ResetRequest(cause=0, diagnostic=0))
+        side.wait_until(lambda: not side.numbering.resetting)
+    for octets in (end.incoming_packet_size, 2 * end.outgoing_packet_size + 1):
+        message = bench.record(octets)
+        begin = side.cursor
+        side.send_message(message)
+        side.wait_until(lambda: data_between(side, begin, side.connection.received_octets) > 0)  # noqa: B023
+        if data_between(side, begin, side.connection.received_octets):
+            side.expect_message(message, longest=end.outgoing_packet_size)
+        else:
+            bench.remark("nothing returns on the circuit")
+    if bench.model == "local":
+        side.send(side.data(bytes(end.incoming_packet_size + 1)))
+        too_long = bench.diagnostic(39)
+        side.expect(ResetIndication(cause=bench.local_reset, diagnostic=too_long))
+    closed(side)
+    bench.fence()
+
+
+@purpose("XOT-PVC-23")
+def test_refusal_of_the_routers_setup(bench: Bench) -> None:
+    """The tester does not close: no Reset and nothing else of a circuit comes."""
+    end = end_of(bench, "outgoing")
+    with attempt_of_the_router(bench, end) as b:
+        b.expect(setup_of_the_router(end))
+        b.send(reply(end, CONFIGURATION_MISMATCH))
+        bench.fence("the refusal has been dealt with")
+        closed(b)
     bench.fence()
 
 

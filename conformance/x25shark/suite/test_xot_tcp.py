@@ -175,10 +175,7 @@ def test_one_and_a_half_packets_per_segment(call: Call) -> None:
     messages = [call.bench.record(60) for _ in range(min(6, call.a.window))]
     stream = b"".join(call.a.unit_of(call.a.data(octets)) for octets in messages)
     one = len(stream) // len(messages)
-    # No RR of the tester between the pieces, where the Data comes back as an echo.
-    call.a.withholding = True
     send_in_pieces(call.a, stream, range(one * 3 // 2, len(stream), one * 3 // 2))
-    call.a.withholding = False
     for octets in messages:
         arrives_there(call, octets)
     call.fence()
@@ -498,7 +495,9 @@ def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
     b = bench.incoming(IncomingCall(user_data=requests[1].user_data))
     b.send(b.acceptance)
     a2.expect(CallAccepted())
-    a.expect(ClearConfirmation(), CLOSED)
+    # A Clear of the router, for which the connection took too long, may have crossed that of A
+    # (X.25 4.1.8).
+    a.expect(ClearConfirmation(), CLOSED, ClearIndication(cause=bench.network_clear))
     Call(bench, a2, b).fence()
 
 

@@ -17,6 +17,7 @@ from .language import (
     PvcSetup,
     ResetConfirmation,
     ResetIndication,
+    ResetRequest,
     Side,
 )
 from .many import at_a_time, done
@@ -60,7 +61,8 @@ def on_a_free_channel(bench: Bench) -> None:
     for octet_3 in range(256):
         a = reach(bench)
         sides.append(a)
-        a.allow(ClearIndication(cause=bench.local_clear), ClearConfirmation())
+        # Which cause a cut Call deserves is what PLP-MALF-02 to -06 ask.
+        a.allow(ClearIndication(cause=bench.network_clear), ClearConfirmation())
         if octet_3 == _PVC_SETUP:
             # Whether it should is what XOT-PVC-16 asks.
             a.allow(PvcSetup())
@@ -93,6 +95,10 @@ def in_data_transfer(call: Call) -> None:
     Wrong numbers are left out where checking them may be left to the ends (RFC 1613 6.2).
     """
     bench, a, b = call.bench, call.a, call.b
+    if bench.answered_without_echo:
+        # Its user may have said something already; P(R) is to begin at 0.
+        a.send(ResetRequest(cause=0, diagnostic=0))
+        a.expect(ResetConfirmation())
     trusts = bench.model == "end-to-end" and not bench.declared("N-CHECK")
     for octet_3 in range(256):
         codes = errors_in_data_transfer(octet_3)

@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..sides import numbering
 from ..sides.line import ChannelSide
@@ -24,6 +24,7 @@ from .language import (
     RNR,
     Bench,
     Call,
+    CallAccepted,
     CallRequest,
     ClearConfirmation,
     ClearIndication,
@@ -43,8 +44,10 @@ from .reactions import both
 
 # The packets after which it is known whether the peer is ready.
 _READINESS = (numbering.RR, numbering.RNR, numbering.RESET, numbering.RESET_CONFIRMATION)
-# Octets of a message: none beyond a packet, just a packet, one more, several.
-LENGTHS = (1, 2, 17, 127, 128, 129, 255, 256, 257, 300)
+# Packet sizes that calls ask for: mostly the default.
+SIZES = (128, 128, 256, 128, 64, 128, 16, 512)
+# Octets of a message: beyond so many full packets, so many.
+LENGTHS = ((0, 1), (0, 2), (0, 17), (1, -1), (1, 0), (1, 1), (2, -1), (2, 0), (2, 1), (2, 44))
 
 
 class Step(NamedTuple):
@@ -147,14 +150,29 @@ class Walk:
 
 
 def drawn(count: int, circuits: int, seed: str, *, errors: bool) -> list[Step]:
-    """So many steps, drawn by a seed."""
+    """So many steps, drawn by a seed.
+
+    Each walk has its own likings: what all walks did as often as each other would hardly ever be
+    done three times in one call. The fewer circuits, the longer each call.
+    """
     chance = random.Random(seed)
     known = [a for a in WEIGHTS if errors or a not in ERRORS]
-    actions = chance.choices(known, [WEIGHTS[a] for a in known], k=count)
-    return [
-        Step(action, chance.randrange(circuits), chance.randrange(2), chance.randrange(256))
-        for action in actions
-    ]
+    liking = {a: 1.0 if a == "place" else chance.choice(LIKINGS) for a in known}
+    weights = [WEIGHTS[a] * liking[a] for a in known]
+    circuits = chance.randint(1, circuits)
+    steps: list[Step] = []
+    while len(steps) < count:
+        circuit, side = chance.randrange(circuits), chance.randrange(2)
+        habit = [(chance.choices(known, weights)[0], 0)]
+        times = 1
+        if chance.random() < OF_HABIT:
+            habit, times = chance.choice(HABITS), chance.choice((2, 3, 4))
+        steps += [
+            Step(action, circuit, side ^ other, chance.randrange(256))
+            for _ in range(times)
+            for action, other in habit
+        ]
+    return steps[:count]
 
 
 # steps: each says whether it could be made
@@ -165,21 +183,30 @@ def place(walk: Walk, circuit: Circuit, step: Step) -> bool:
     bench = walk.bench
     if circuit.call is not None:
         return False
-    window = 2 + step.number % 6
     modulus = 128 if step.number & 0x40 and bench.declared("P-MOD128") else 8
+    options: dict[str, Any] = {"window": 2 + step.number % 6, "size": _size(bench, step)}
     if step.side == 0 or not _can_call_back(bench):
-        call = bench.place_call(modulus=modulus, options={"window": window})
+        own = bench.profile.addresses.own_sizes
+        answer = None
+        if step.number & 0x80 and bench.model == "local" and own is not None:
+            # B takes the sizes that the router has on that side.
+            options["called"], answer = own, CallAccepted()
+        call = bench.place_call(modulus=modulus, answer=answer, options=options)
     else:
         addresses = bench.profile.addresses
         b = bench.connect(at="b", modulus=modulus)
-        request = bench.call_request(
-            called=addresses.a, calling=bench.called_address, window=window
-        )
+        request = bench.call_request(called=addresses.a, calling=bench.called_address, **options)
         b.send(request)
         a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
         call = accepted(b, a, request)
     circuit.fresh(call)
     return True
+
+
+def _size(bench: Bench, step: Step) -> int:
+    """The packet size that a call asks for, as far as the router has it."""
+    limits = bench.profile.limits
+    return min(SIZES[step.number >> 3 & 7], limits.packet_size)
 
 
 def _can_call_back(bench: Bench) -> bool:
@@ -223,8 +250,7 @@ def message(walk: Walk, circuit: Circuit, step: Step) -> bool:
     if circuit.call is None:
         return False
     x, y = circuit.ends(step.side)
-    octets = walk.bench.record(64)[: LENGTHS[step.number % len(LENGTHS)]]
-    octets += bytes(LENGTHS[step.number % len(LENGTHS)] - len(octets))
+    octets = _octets(walk, x, step)
     parts = -(-len(octets) // x.packet_size)
     if y in circuit.not_ready:
         # Where flow control is end to end, the router has passed the RNR on.
@@ -236,6 +262,32 @@ def message(walk: Walk, circuit: Circuit, step: Step) -> bool:
     q = step.number >> 7
     x.send_message(octets, q=q)
     y.expect_message(octets, q=q)
+    return True
+
+
+def _octets(walk: Walk, side: Side, step: Step) -> bytes:
+    """A message whose length has to do with the packet size of the side that sends it."""
+    packets, more = LENGTHS[step.number % len(LENGTHS)]
+    length = packets * side.packet_size + more
+    octets = walk.bench.record(64)[:length]
+    return octets + bytes(length - len(octets))
+
+
+def stream(walk: Walk, circuit: Circuit, step: Step) -> bool:
+    """Messages one behind the other, until the numbers of their packets have come round.
+
+    Where that takes 128 of them, it does so in half of the steps.
+    """
+    if circuit.call is None:
+        return False
+    x, y = circuit.ends(step.side)
+    if y in circuit.not_ready:
+        return False
+    around = x.modulus if step.number & 0x80 else 8
+    for _ in range(around + step.number % 4):
+        octets = walk.bench.record(32)
+        x.send_message(octets)
+        y.expect_message(octets)
     return True
 
 
@@ -438,6 +490,7 @@ _ACTIONS: dict[str, Callable[[Walk, Circuit, Step], bool]] = {
     "refuse": refuse,
     "withdraw": withdraw,
     "message": message,
+    "stream": stream,
     "not-ready": not_ready,
     "ready": ready,
     "interrupt": interrupt,
@@ -451,9 +504,22 @@ _ACTIONS: dict[str, Callable[[Walk, Circuit, Step], bool]] = {
 }
 #: How often each action is drawn.
 WEIGHTS = {
-    "place": 12, "refuse": 1, "withdraw": 1, "message": 20, "not-ready": 6, "ready": 5,
+    "place": 12, "refuse": 1, "withdraw": 1, "message": 20, "stream": 2, "not-ready": 6, "ready": 5,
     "interrupt": 8, "confirm": 6, "reset": 5, "clear": 3, "hang-up": 1, "wrong-p(s)": 2,
-    "stray-confirmation": 1, "second-interrupt": 2,
+    "stray-confirmation": 2, "second-interrupt": 2,
 }  # fmt: skip
+#: What the weight of an action is multiplied by in one walk.
+LIKINGS = (0.2, 1.0, 1.0, 3.0)
+#: What is done several times one behind the other: actions, each by a side or by the other one.
+HABITS: tuple[list[tuple[str, int]], ...] = (
+    [("not-ready", 0), ("message", 1), ("ready", 0)],
+    [("interrupt", 0), ("confirm", 1)],
+    [("interrupt", 0), ("reset", 1)],
+    [("message", 0), ("message", 1)],
+    [("place", 0), ("clear", 1)],
+    [("reset", 0)],
+)
+#: How often such a habit is drawn in place of an action.
+OF_HABIT = 0.06
 #: Those in which the tester breaks the rules.
 ERRORS = frozenset({"wrong-p(s)", "stray-confirmation", "second-interrupt"})

@@ -256,3 +256,18 @@ def old_numbers_under_traffic(patch: Patch) -> None:
 @fault("BUG-RST-09", "takes no Reset Confirmation: the reset never ends on that side")
 def endless_reset(patch: Patch) -> None:
     patch.replace(Channel, "on_reset_confirmation", lambda self, octets: None)
+
+
+@fault("BUG-RST-10", "Data that waits for B survives a reset by B")
+def queue_survives(patch: Patch) -> None:
+    @patch.wrap(LocalRelay, "reset_received")
+    def reset_received(
+        original: Any, relay: LocalRelay, channel: Channel, cause: int, diagnostic: int
+    ) -> None:
+        towards = relay.towards(channel)
+        kept = list(towards.queue) if towards is not None else []
+        original(relay, channel, cause, diagnostic)
+        if towards is not None and channel is relay.far:
+            towards.queue.extend(kept)
+            towards.made += len(kept)
+            towards.pump()

@@ -133,3 +133,10 @@ def resets_twice(patch: Patch) -> None:
     def emit_reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
         original(channel, cause, diagnostic)
         channel.interface.resets_out[cause] += 1
+
+
+@fault("BUG-MIB-15", "octets of user data received are counted in one octet for each packet")
+def one_octet_of_a_length(patch: Patch) -> None:
+    @patch.wrap(Interface, "data_in")
+    def data_in(original: Any, interface: Interface, octets: int) -> None:
+        original(interface, octets & 0xFF)

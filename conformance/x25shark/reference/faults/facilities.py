@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import codec
 from .. import facilities as fields
+from .. import relay as relays
 from ..channel import Channel
 from ..codec import Call
 from ..codes import Type
@@ -189,3 +190,28 @@ def back_to_default(patch: Patch) -> None:
             return Pair(default, default)
         pair: Pair = original(relay, accept, code, offered)
         return pair
+
+
+def _far_values(patch: Patch, size: Pair | None, window: Pair | None) -> None:
+    """In a fast select call the called side runs with these in place of what was agreed."""
+
+    @patch.wrap(relays, "set_values")
+    def set_values(
+        original: Any, channel: Channel, sizes: Pair, windows: Pair, peer_calls: bool
+    ) -> None:
+        if channel.fast_select and not peer_calls:
+            sizes, windows = size or sizes, window or windows
+        original(channel, sizes, windows, peer_calls)
+
+
+@fault("BUG-FS-05", "fast select: B's side runs with 128 octets, whatever its answer says")
+def default_sizes(patch: Patch) -> None:
+    _far_values(patch, Pair(DEFAULT_SIZE, DEFAULT_SIZE), None)
+
+
+@fault("BUG-FS-06", "fast select: the window of the answer is not in force")
+def offered_window(patch: Patch) -> None:
+    @patch.wrap(Relay, "answered")
+    def answered(original: Any, call: Relay, accept: Call) -> tuple[Pair, Pair]:
+        size, window = original(call, accept)
+        return size, call.far_window if call.call.facilities.fast_select else window

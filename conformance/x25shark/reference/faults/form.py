@@ -109,3 +109,21 @@ def undefined_cause(patch: Patch) -> None:
     @patch.wrap(Channel, "remote_reset_cause")
     def remote_reset_cause(original: Any, channel: Channel, cause: int) -> int:
         return 0x02 if channel.accepted else int(original(channel, cause))
+
+
+def _of_modulo_8(patch: Patch, kind: int) -> None:
+    """Packets of this type always have the GFI of modulo 8."""
+
+    @patch.wrap(codec, "header")
+    def header(original: Any, modulo: int, lcn: int, packet_type: int, *bits: int) -> bytes:
+        return bytes(original(8 if packet_type == kind else modulo, lcn, packet_type, *bits))
+
+
+@fault("BUG-MOD-05", "Reset Confirmation of a modulo 128 call has the GFI of modulo 8")
+def reset_confirmation_of_modulo_8(patch: Patch) -> None:
+    _of_modulo_8(patch, Type.RESET_CONFIRMATION)
+
+
+@fault("BUG-MOD-06", "Interrupts of a modulo 128 call have the GFI of modulo 8")
+def interrupt_of_modulo_8(patch: Patch) -> None:
+    _of_modulo_8(patch, Type.INTERRUPT)

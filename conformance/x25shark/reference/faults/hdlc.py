@@ -97,3 +97,35 @@ def bad_are_good(patch: Patch) -> None:
     def error(original: Any, counters: LineCounters, name: str) -> None:
         original(counters, name)
         counters.count("ifInUcastPkts")
+
+
+@fault("BUG-HDLC-20", "bit-synchronous: the frame behind a shared flag is lost")
+def no_shared_flag(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "flag")
+    def flag(original: Any, framing: BitFraming, found: list[Received]) -> None:
+        ended = bool(framing._octets)
+        original(framing, found)
+        framing._inside = not ended
+
+
+@fault("BUG-SER-10", "octets of frames sent leave the FCS out")
+def octets_without_fcs(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "frame_out")
+    def frame_out(original: Any, counters: LineCounters, kind: str, octets: int) -> None:
+        original(counters, kind, octets - hdlc.FCS_LENGTH)
+
+
+@fault("BUG-HDLC-21", "does not send a packet that fills N1")
+def one_below_n1(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "send")
+    def send(original: Any, link: SerialLink, packet: bytes) -> None:
+        if len(packet) < link.longest_packet:
+            original(link, packet)
+
+
+@fault("BUG-HDLC-22", "bit-synchronous: counts an abort as bits that are no whole octets")
+def abort_is_unaligned(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "bad")
+    def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
+        bits = isinstance(link.framing, BitFraming) and counter == "rs232SyncPortAbortedFrames"
+        original(link, "hdlcInUnaligned" if bits else counter, octets)

@@ -194,3 +194,25 @@ def final_rejection(patch: Patch) -> None:
         vars(station)["respond_rejection"] = lambda f: with_f(f or frame.p_f)
         original(station, frame, reasons)
         del vars(station)["respond_rejection"]
+
+
+@fault("BUG-LAPB-71", "of two I frames in one read the last is acknowledged with the next")
+def last_of_two(patch: Patch) -> None:
+    @patch.wrap(Lapb, "flush")
+    def flush(original: Any, station: Lapb) -> None:
+        if station.owed != 2:
+            original(station)
+            return
+        taken, station.v_r = station.v_r, (station.v_r - 1) % MODULO
+        station.acknowledge_now()
+        station.v_r = taken
+
+
+@fault("BUG-LAPB-72", "an FRMR during set-up starts the set-up anew")
+def rejected_set_up(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_frmr")
+    def on_frmr(original: Any, station: Lapb, field: bytes) -> None:
+        if station.phase is Phase.SET_UP:
+            station.set_up()
+        else:
+            original(station, field)

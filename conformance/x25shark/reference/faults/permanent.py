@@ -6,7 +6,7 @@ from typing import Any
 from .. import pvc
 from ..channel import Channel
 from ..codec import Clear, Data
-from ..codes import Type
+from ..codes import Diag, Type
 from ..connection import Connection
 from ..ports import Wire
 from ..pvc import PvcEnd, Setup
@@ -133,3 +133,29 @@ def numbers_of_the_partner(patch: Patch) -> None:
     def reset_confirmed(original: Any, end: PvcEnd, channel: Channel) -> None:
         channel.v_s = channel.p_r_received = vars(channel).get("number", 0)
         original(end, channel)
+
+
+@fault("BUG-XOT-65", "exchanges the packet sizes of a PVC's directions once it is up")
+def exchanged_sizes(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "join")
+    def join(original: Any, end: PvcEnd) -> None:
+        own, channel = end.settings, end.channel
+        if channel is not None:
+            channel.size_in = 1 << own.packet_size_out
+            channel.size_out = 1 << own.packet_size_in
+        original(end)
+
+
+@fault("BUG-XOT-66", "takes a refusal of its PVC setup for an acceptance")
+def refusal_is_acceptance(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "answered")
+    def answered(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
+        original(end, channel, octets[:4] + b"\0" + octets[5:])
+
+
+@fault("BUG-XOT-67", "ignores Data of a PVC with a wrong P(S)")
+def wrong_numbers_of_a_pvc(patch: Patch) -> None:
+    @patch.wrap(Channel, "reset_error")
+    def reset_error(original: Any, channel: Channel, diagnostic: int) -> None:
+        if not channel.permanent or diagnostic != Diag.INVALID_P_S:
+            original(channel, diagnostic)

@@ -239,3 +239,18 @@ def restart_needs_a_diagnostic(patch: Patch) -> None:
     def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
         short = kind == Type.RESTART and len(octets) == 4
         return int(Diag.TOO_SHORT if short else original(interface, kind, octets))
+
+
+@fault("BUG-RSTRT-18", "takes a Restart Confirmation with an octet too many")
+def long_confirmation(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "format_error")
+    def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
+        return 0 if kind == Type.RESTART_CONFIRMATION else int(original(interface, kind, octets))
+
+
+@fault("BUG-RSTRT-19", "two octets behind a Restart Confirmation")
+def longer_confirmation(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        confirms = octets[2] == Type.RESTART_CONFIRMATION
+        original(interface, octets + b"\0\0" if confirms else octets)

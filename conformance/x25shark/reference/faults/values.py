@@ -138,3 +138,13 @@ def no_window(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
         return bool(original(circuit, p_s) if circuit.accepted else p_s == circuit.v_r)
+
+
+@fault("BUG-VAL-14", "drops Data where 64 packets wait already")
+def sixty_four_places(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, packet: Data) -> None:
+        if len(direction.queue) < 64:
+            original(direction, packet)
+        else:
+            direction.source.acknowledge(1)

@@ -314,7 +314,7 @@ def fields_left_to_the_ends(patch: Patch) -> None:
         return call
 
 
-@variant("MAY-CALL-27")
+@variant("MAY-CALL-27", number=0.1)
 def slow_to_call(patch: Patch) -> None:
     """The Call goes to B a moment after the connection to it is open."""
 
@@ -329,5 +329,5 @@ def slow_to_call(patch: Patch) -> None:
             else:
                 connection.wire.close()
 
-        relay.router.timers.start(0.1, call)
+        relay.router.timers.start(patch.number, call)
         return connection

@@ -63,8 +63,15 @@ def close_behind_a_clear(patch: Patch) -> None:
 
     @patch.wrap(Channel, "forward_clear")
     def forward_clear(original: Original, channel: Channel, octets: bytes) -> None:
+        """Whoever closes does not read the confirmation that the other side waits for."""
         original(channel, octets)
         channel.wire.close()
+        channel.router.timers.start(0, lambda: is_over(channel))
+
+    def is_over(channel: Channel) -> None:
+        if channel.p is P.CLEAR_SENT:
+            channel.released()
+            channel.router.flush()
 
 
 @variant("MAY-XOT-08")
@@ -117,7 +124,7 @@ def another_lcn_in_each_packet(patch: Patch) -> None:
         original(channel, octets)
 
 
-@variant("MAY-XOT-13")
+@variant("MAY-XOT-13", number=LATE_SECONDS)
 def calls_overtake(patch: Patch) -> None:
     numbers = itertools.count()
 
@@ -126,14 +133,14 @@ def calls_overtake(patch: Patch) -> None:
         if next(numbers) % 2:
             original(relay)
             return
-        relay.pending = relay.router.timers.start(LATE_SECONDS, lambda: _go_on(original, relay))
+        relay.pending = relay.router.timers.start(patch.number, lambda: _go_on(original, relay))
 
 
-@variant("MAY-XOT-14")
+@variant("MAY-XOT-14", number=LATE_SECONDS)
 def calls_wait(patch: Patch) -> None:
     @patch.wrap(Relay, "connect")
     def connect(original: Original, relay: Relay) -> None:
-        relay.pending = relay.router.timers.start(LATE_SECONDS, lambda: _go_on(original, relay))
+        relay.pending = relay.router.timers.start(patch.number, lambda: _go_on(original, relay))
 
 
 def _go_on(original: Original, relay: Relay) -> None:

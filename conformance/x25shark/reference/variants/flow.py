@@ -25,7 +25,7 @@ def rr_for_every_data(patch: Patch) -> None:
             channel.forward_flow(Type.RR, (channel.p_r + 1) % channel.modulo)
 
 
-@variant("MAY-FLOW-02")
+@variant("MAY-FLOW-02", number=LATEST_SECONDS)
 def rr_at_half_of_the_window(patch: Patch) -> None:
     @patch.wrap(Channel, "flush")
     def late(original: Original, channel: Channel) -> None:
@@ -34,7 +34,7 @@ def rr_at_half_of_the_window(patch: Patch) -> None:
             channel.stop_timer("acknowledge")
             original(channel)
         elif used:
-            channel.start_timer("acknowledge", LATEST_SECONDS, lambda: original(channel))
+            channel.start_timer("acknowledge", patch.number, lambda: original(channel))
 
 
 @variant("MAY-FLOW-03", number=1)
@@ -117,7 +117,7 @@ def far_end_acknowledges(patch: Patch) -> None:
         return bool(original(direction, last, True))
 
 
-@variant("MAY-FLOW-10")
+@variant("MAY-FLOW-10", number=LATEST_SECONDS)
 def rr_for_a_whole_window(patch: Patch) -> None:
     @patch.wrap(Channel, "flush")
     def late(original: Original, channel: Channel) -> None:
@@ -126,7 +126,7 @@ def rr_for_a_whole_window(patch: Patch) -> None:
             channel.stop_timer("acknowledge")
             original(channel)
         elif used:
-            channel.start_timer("acknowledge", LATEST_SECONDS, lambda: original(channel))
+            channel.start_timer("acknowledge", patch.number, lambda: original(channel))
 
 
 @variant("MAY-FLOW-11")

@@ -449,3 +449,23 @@ def one_frame_at_a_time_again(patch: Patch) -> None:
     def forget(original: Original, station: Lapb) -> None:
         original(station)
         vars(station)["careful"] = False
+
+
+@variant("MAY-LAPB-30")
+def ua_without_a_link(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_disc")
+    def on_disc(original: Original, station: Lapb, p_f: bool) -> None:
+        if station.phase is not Phase.DISCONNECTED:
+            original(station, p_f)
+            return
+        station.respond(Control.UA, p_f)
+        station.end_link()
+
+
+@variant("MAY-LAPB-31")
+def every_command_is_answered(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+        original(station, frame)
+        if frame.command and not frame.p_f and station.phase is Phase.TRANSFER:
+            station.acknowledge_with(Control.RR, False)

@@ -7,8 +7,6 @@ from ..framing import frame
 from ..server import TcpWire
 from .registry import Original, Patch, variant
 
-# What comes up within this time goes into one segment.
-GATHER_SECONDS = 0.05
 HALVES_SECONDS = 0.002
 
 Release = Callable[[TcpWire, int | None], None]
@@ -47,15 +45,16 @@ def halves(patch: Patch) -> None:
             wire.server.timers.start(number * HALVES_SECONDS, lambda: release(wire, 1))
 
 
-@variant("MAY-XOT-02")
+@variant("MAY-XOT-02", number=0.05)
 def gather(patch: Patch) -> None:
+    """What comes up within this time goes into one segment."""
     held, release = in_order(patch)
 
     @patch.wrap(TcpWire, "send")
     def send(_original: Original, wire: TcpWire, packet: bytes) -> None:
         waiting = held.setdefault(wire, [])
         if not waiting:
-            wire.server.timers.start(GATHER_SECONDS, lambda: release(wire, None))
+            wire.server.timers.start(patch.number, lambda: release(wire, None))
         waiting.append(frame(packet))
 
 

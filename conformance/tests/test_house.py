@@ -33,7 +33,17 @@ PACKAGES = {
     "x25shark": ROOT / "conformance" / "x25shark",
     "scapy_x25": ROOT / "scapy_layers" / "scapy_x25",
 }
-WITHOUT_COMMENTS = {".json", ".lock", ".pcapng", ".png", ".md", ".j2", ".svg", ".uts"}
+WITHOUT_COMMENTS = {
+    ".fuzz",
+    ".json",
+    ".lock",
+    ".pcapng",
+    ".png",
+    ".md",
+    ".j2",
+    ".svg",
+    ".uts",
+}
 
 
 @cache
@@ -82,6 +92,7 @@ def importers(package: str, folder: str, *forbidden: str) -> list[str]:
         ("x25shark", "reference", ("scapy", "scapy_x25", "x25shark.judges", "x25shark.sides")),
         ("x25shark", "reference", ("x25shark.links", "x25shark.suite", "x25shark.run")),
         ("x25shark", "load", ("scapy", "scapy_x25")),
+        ("x25shark", "ip", ("scapy", "scapy_x25")),
         ("x25shark", "report", ("x25shark.suite", "x25shark.sides", "x25shark.links")),
         ("x25shark", ".", ("MLRsearch", "asyncio.streams")),  # search.py asks for it by name
     ],
@@ -180,7 +191,8 @@ def outside(dependencies: list[str]) -> list[str]:
 def test_every_dependency_has_its_reason_in_the_readme() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = {row[0].strip("`") for row in table((ROOT / "README.md").read_text(), "dependency")}
-    wanted = {*project["dependencies"], *outside(project["optional-dependencies"]["load"])}
+    optional = project["optional-dependencies"]
+    wanted = {*project["dependencies"], *outside(optional["load"]), *optional["cluster"]}
     assert {d.split("==")[0] for d in wanted} <= named
 
 
@@ -191,6 +203,7 @@ def test_dependencies_are_pinned_as_in_the_constraints() -> None:
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
     optional = project["optional-dependencies"]
     wanted = {*project["dependencies"], *optional["dev"], *outside(optional["load"])}
+    wanted |= {*optional["cluster"]}
     assert {w.lower() for w in wanted} <= pins
 
 
@@ -210,7 +223,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
     assert not any(name.startswith(("tests/", "x25shark/tests")) for name in inside)
 
 
-@pytest.mark.parametrize("script", ["ci/setup", ".ci/run"])
+@pytest.mark.parametrize("script", ["ci/dist", "ci/setup", ".ci/run"])
 def test_shell_scripts_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
 

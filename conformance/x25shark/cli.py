@@ -56,6 +56,14 @@ ELSEWHERE = {
         "x25shark.setup.command",
         "Write the profile of a router to FILE, and print the router's side of the set-up.",
     ),
+    "matrix": (
+        "x25shark.load.cli",
+        "Speed by TCP window, MSS, connections, packet size and window, of two pairs at a time.",
+    ),
+    "ip": (
+        "x25shark.ip.cli",
+        "IP over X.25: a gateway, and the experiments of 1987 over lines of known rate and delay.",
+    ),
     "overload": (
         "x25shark.load.cli",
         "A ramp of calls/s by schedule, floods, and how long the router takes to recover.",
@@ -71,6 +79,10 @@ ELSEWHERE = {
     "sweep": (
         "x25shark.load.cli",
         "Packet sizes x windows x circuits: the published two plots, each cell with its ceiling.",
+    ),
+    "wireshark": (
+        "x25shark.setup.wireshark_command",
+        "Put the strict dissector and its profile into your own Wireshark, or take them away.",
     ),
     "walk": (
         "x25shark.walking.command",
@@ -190,7 +202,7 @@ output_option = click.option(
     default="",
     metavar="EXPR",
     shell_complete=_complete_cases,
-    help='Cases, e.g. "XOT-HDR,PLP-RST-0*,!*-04".',
+    help='Cases by name or clause, e.g. "XOT-HDR,PLP-RST-0*,!*-04" or "RFC 1613 6.1".',
 )
 @click.option("--last-failed", is_flag=True, help="Only what did not pass in the last run.")
 @click.option("--slow", is_flag=True, help="Run the slow cases too (protocol timers).")
@@ -204,6 +216,9 @@ output_option = click.option(
     help="Permission that the reference router makes use of; router --list-variants.",
 )
 @click.option("--null", metavar="KIND", help="A null router: silent, close, clear, relay or mute.")
+@click.option("--address", metavar="IP[:PORT]", help="A router without a profile; with --a, --b.")
+@click.option("--a", "side_a", metavar="IP", help="With --address: this machine's, calling.")
+@click.option("--b", "side_b", metavar="IP", help="With --address: this machine's, called.")
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 @click.option(
     "--repeat",
@@ -217,7 +232,13 @@ output_option = click.option(
     is_flag=True,
     help="Stop at the first FAIL or ERROR and leave the router as it is.",
 )
-@click.option("--keep-going", is_flag=True, help="Run on when the router does not answer any more.")
+@click.option(
+    "--deadline",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="What is left then is NOT RUN; 0: no bound. Unless given it grows with what runs.",
+)
+@click.option("--keep-going", is_flag=True, help="Keep going after the router stops answering.")
 @click.option(
     "--keep",
     type=click.IntRange(0, 1_000),
@@ -251,22 +272,31 @@ def run(
     fault: tuple[str, ...],
     variant: tuple[str, ...],
     null: str | None,
+    address: str | None,
+    side_a: str | None,
+    side_b: str | None,
     own_namespace: bool,
     repeat: int,
     stop_on_fail: bool,
+    deadline: float | None,
     keep_going: bool,
     keep: int,
     inconclusive_ok: bool,
 ) -> None:
     """Run the suite against a router and write the report.
 
-    Exit status: 0 as it should be, 1 a FAIL, 2 bad profile or usage, 3 nothing run or no
-    evidence, 4 the tester failed or the judges disagree, 5 INCONCLUSIVE cases, 130 interrupted.
+    Exit status: 0 passed, 1 a FAIL, 2 bad profile or usage, 3 nothing run or no
+    evidence, 4 the tester failed or the judges disagree, 5 INCONCLUSIVE cases, 6 its time was over,
+    130 interrupted.
     """
     from .profile import ProfileError, load_profile
     from .run import plan
 
     try:
+        if address is not None:
+            router = _without_profile(address, side_a, side_b)
+        elif side_a or side_b:
+            fail(2, "--a and --b belong to --address; a profile has them in [xot]")
         profile = load_profile(router)
     except ProfileError as error:
         fail(2, str(error))
@@ -293,6 +323,7 @@ def run(
     arguments += ["--own-namespace"] if own_namespace else []
     arguments += ["--repeat", str(repeat)] if repeat > 1 else []
     arguments += ["--stop-on-fail"] if stop_on_fail else []
+    arguments += ["--deadline", str(deadline)] if deadline is not None else []
     arguments += ["--keep-going"] if keep_going else []
     arguments += ["--inconclusive-ok"] if inconclusive_ok else []
     from .run.session import SessionError, run_suite
@@ -301,6 +332,18 @@ def run(
         sys.exit(run_suite(arguments, files, output))
     except SessionError as error:
         fail(error.status, str(error))
+
+
+def _without_profile(address: str, a: str | None, b: str | None) -> str:
+    """A profile for a router of which only addresses are given; its path. Raises ProfileError."""
+    from .setup.without_profile import write_profile
+
+    source = click.get_current_context().get_parameter_source("router")
+    if source is ParameterSource.COMMANDLINE:
+        fail(2, "--address is for a router without a profile; leave --router out")
+    path, configuration = write_profile(address, a, b, Path())
+    tell(f"profile of this run: {path}. {configuration}\n")
+    return str(path)
 
 
 def _suite(expression: str) -> tuple[list[str], list[str]]:
@@ -326,20 +369,25 @@ def _results(directory: Path, detailed: str = "") -> Results:
             directory / "results.json", lambda case, _verdict: case.lower() == detailed.lower()
         )
     except ResultsError as error:
-        fail(2, f"{error}. Run the suite first, or name the directory with --output")
+        fail(
+            2, f"{str(error).rstrip('.')}. Run the suite first, or name the directory with --output"
+        )
 
 
 def _failed_last(directory: Path, select: str) -> str:
     from .results import ResultsError
     from .run.watching import not_passed
+    from .suite.selection import words
 
     try:
         failed = not_passed(directory)
     except ResultsError as error:
-        fail(2, f"{error}. Run the suite first, or name the directory with --output")
+        fail(
+            2, f"{str(error).rstrip('.')}. Run the suite first, or name the directory with --output"
+        )
     if not failed:
         fail(3, "nothing failed in the last run, so there is nothing to run again")
-    return " ".join([*failed, *(w for w in select.replace(",", " ").split() if w.startswith("!"))])
+    return ",".join([*failed, *(w for w in words(select) if w.startswith("!"))])
 
 
 def _same_options(context: click.Context, *without: str) -> list[str]:
@@ -381,12 +429,19 @@ def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn
 )
 @click.option("--coverage", is_flag=True, help="The state tables: which cells have a case.")
 @click.option("--cost", is_flag=True, help="Seconds that each case takes, about.")
-def list_cases(router: str, everything: bool, select: str, coverage: bool, cost: bool) -> None:
-    """List the cases, and which of them apply to a router."""
+@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON document.")
+def list_cases(
+    router: str, everything: bool, select: str, coverage: bool, cost: bool, as_json: bool
+) -> None:
+    """List the cases, and which of them apply to a router.
+
+    Lines are cut at the width of a terminal only; piped, those of cases that do not apply end with
+    the reason.
+    """
     from .catalogue import catalogue, states
     from .profile import ProfileError, load_profile
+    from .run import listing
     from .suite import index
-    from .suite.costs import seconds
     from .suite.selection import SelectionError
     from .suite.selection import select as selected
 
@@ -401,17 +456,13 @@ def list_cases(router: str, everything: bool, select: str, coverage: bool, cost:
         chosen = selected(select, known) if select else known
     except (ProfileError, SelectionError) as error:
         fail(2, str(error))
-    width = shutil.get_terminal_size().columns
-    longest = max((len(identifier) for identifier in chosen), default=0)
-    for identifier in chosen:
-        purpose = catalogue().purposes[identifier]
-        unmet = purpose.unmet(profile.configurations, profile.declared, profile.has)
-        state = "no case" if identifier not in implemented else ("-" if unmet else "runs")
-        if state == "runs" and purpose.slow:
-            state = "slow"
-        spent = f"{seconds(identifier):5.1f}s " if cost else ""
-        line = f"{identifier:{longest}} {state:8} {spent}{purpose.purpose}"
-        tell(line if len(line) <= width else line[: width - 3] + "...")
+    rows = listing.rows(profile, chosen, cost=cost)
+    if as_json:
+        tell(listing.as_json(profile, rows))
+        return
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in listing.as_lines(rows, width):
+        tell(line)
     total = len(catalogue().purposes)
     tell(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")
 

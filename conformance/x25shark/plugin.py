@@ -8,6 +8,7 @@ after it ran. Nothing here costs anything in a session without cases.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Generator, Iterable
 from pathlib import Path
@@ -20,6 +21,7 @@ from .report.folder import KEPT, FolderError, ReportFolder
 
 if TYPE_CHECKING:
     from .catalogue import Purpose
+    from .profile import Profile
     from .results import CaseResult, Results
     from .run.campaign import Campaign
     from .run.plan import Plan
@@ -56,6 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--stop-on-fail", action="store_true", help="stop at the first FAIL, leave the router as is"
     )
+    group.addoption(
+        "--deadline", type=float, default=None, help="seconds of the run at most; 0: no bound"
+    )
     group.addoption("--null", default=None, help="null router in place of the reference router")
 
 
@@ -63,6 +68,25 @@ def purpose_of(item: pytest.Item) -> tuple[str, dict[str, Any]] | None:
     """The purpose and call options of an item, None if it is no case."""
     found = getattr(getattr(item, "function", None), _ATTRIBUTE, None)
     return found if isinstance(found, tuple) else None
+
+
+GIVEN = ("bench", "call", "watch")
+
+
+def _refuse_what_no_case_has(item: pytest.Item) -> None:
+    """A case runs in the campaign, not in pytest: fixtures and parameters do not reach it."""
+    wanted = inspect.signature(item.function).parameters  # type: ignore[attr-defined]
+    for name in wanted:
+        if name not in GIVEN:
+            raise pytest.UsageError(
+                f"{item.nodeid}: a case takes bench, call or watch, not {name!r}: fixtures of "
+                "pytest do not reach it"
+            )
+    if hasattr(item, "callspec"):
+        raise pytest.UsageError(
+            f"{item.nodeid}: parametrize does not reach a case: loop over the values within it, or "
+            "give each its own purpose"
+        )
 
 
 UI_PLUGIN = "x25shark-ui"
@@ -206,7 +230,24 @@ def _reports(item: pytest.Item, result: CaseResult) -> list[pytest.TestReport]:
     return reports
 
 
-def make_campaign(config: pytest.Config, directory: Path) -> Campaign:
+def _purposes(items: Iterable[pytest.Item]) -> list[str]:
+    """The purposes of the cases that will run, those that run again as well."""
+    return [marked[0] for item in items if (marked := purpose_of(item))]
+
+
+def _deadline(config: pytest.Config, profile: Profile, cases: list[str]) -> float | None:
+    """Seconds that the run may take; None: any."""
+    from .run.deadline import of_run
+    from .run.plan import make
+
+    given: float | None = config.getoption("--deadline")
+    if given is None:
+        going = set(make(profile, cases, slow=config.getoption("--slow")).running)
+        return of_run([case for case in cases if case in going], profile)
+    return given or None
+
+
+def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> Campaign:
     """The campaign that the options ask for, its evidence in a folder. Raises pytest.UsageError."""
     from .profile import ProfileError, load_profile
     from .run.campaign import Campaign, Options
@@ -243,8 +284,16 @@ def make_campaign(config: pytest.Config, directory: Path) -> Campaign:
             stop_on_fail=config.getoption("--stop-on-fail"),
             keep_going=config.getoption("--keep-going") or bool(config.getoption("--null")),
             inconclusive_ok=config.getoption("--inconclusive-ok"),
+            deadline=_deadline(config, profile, cases),
         )
     )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """The name of a case is a word for pytest -k."""
+    marked = purpose_of(item)
+    if marked is not None:
+        item.extra_keyword_matches.add(marked[0])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -263,6 +312,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             return False, -1
         if marked[0] not in purposes:
             raise pytest.UsageError(f"{item.nodeid}: no purpose {marked[0]!r} in the catalogue")
+        _refuse_what_no_case_has(item)
         return purposes[marked[0]].campaign, order[marked[0]]
 
     items.sort(key=place)
@@ -307,7 +357,7 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
     from .run.observations import fault_of_ours
     from .run.plan import make
 
-    campaign = make_campaign(session.config, folder.staging)
+    campaign = make_campaign(session.config, folder.staging, _purposes(session.items))
     runner = Runner(session.config, campaign)
     session.config.pluginmanager.register(runner, "x25shark-runner")
     try:
@@ -318,7 +368,7 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
             runner.ui.problem = (error.status, str(error))
         raise pytest.UsageError(str(error)) from None
     if isinstance(runner.ui, UserInterface):
-        chosen = dict.fromkeys(m[0] for i in session.items if (m := purpose_of(i)))
+        chosen = dict.fromkeys(_purposes(session.items))
         options = campaign.options
         going = make(options.profile, tuple(chosen), slow=options.slow, repeat=options.repeat)
         runner.ui.on_plan(going)

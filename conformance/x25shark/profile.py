@@ -14,8 +14,9 @@ The shortest profile for a router with two XOT sides:
     a = "31"
     b = "21"
 
-Without b the router ends the calls itself (configuration T2), and addresses.echo is needed. What
-a profile does not declare is NOT APPLICABLE, never FAIL.
+Without b the router ends the calls itself (configuration T2): addresses.echo names an address whose
+user sends back what it reads, addresses.accepts one that only takes calls (a DTE, a PAD). What a
+profile does not declare is NOT APPLICABLE, never FAIL.
 
 A side may be a serial line with HDLC and LAPB instead, in place of xot.a or xot.b, or of both:
 
@@ -217,7 +218,9 @@ class Addresses(_Table):
     a: Digits = "3100001"
     b: Digits | None = None
     b2: Digits | None = None
+    # T2: addresses whose calls the router answers itself. echo sends Data back; accepts need not.
     echo: Digits | None = None
+    accepts: Digits | None = None
     no_route: Digits | None = None
     loop: Digits | None = None
     loop_to_router: Digits | None = None
@@ -348,10 +351,11 @@ class Profile(_Table):
                 known = [*PICS_ITEMS, *MANDATORY]
                 raise ValueError(f"pics: {item!r} is no PICS item{_nearest(item, known)}")
         self._check_sides()
-        if "b" not in self.sides and self.addresses.echo is None:
+        if "b" not in self.sides and not (self.addresses.echo or self.addresses.accepts):
             raise ValueError(
-                "addresses: without xot.b (a second side) addresses.echo is needed: an address "
-                "whose calls the router answers itself"
+                "addresses: without xot.b (a second side) addresses.echo or addresses.accepts is "
+                "needed: an address whose calls the router answers itself, and whose user sends "
+                "back what it reads (echo), or may not (accepts)"
             )
         if "b" in self.sides and self.addresses.b is None:
             raise ValueError(

@@ -48,24 +48,32 @@ OUTCOMES: dict[Verdict, Outcome] = {
 }
 
 EXIT_STATUSES: dict[int, str] = {
-    0: "as it should be: at least one PASS; no FAIL, no ERROR, no INCONCLUSIVE",
+    0: "passed: at least one PASS; no FAIL, no ERROR, no INCONCLUSIVE",
     1: "at least one FAIL",
     2: "bad profile or bad usage",
     3: "nothing was run, nothing could be judged, or there is no evidence",
     4: "the tester failed, or the judges disagree (ERROR)",
     5: "no FAIL, no ERROR, but INCONCLUSIVE cases; 0 with `--inconclusive-ok`",
+    6: "no FAIL, no ERROR, but the time of the run was over before its last case (`--deadline`)",
     130: "interrupted (SIGINT); what was judged until then is in the report",
     143: "ended by SIGTERM; as 130",
 }
 
 
-def exit_status(verdicts: Iterable[Verdict], *, inconclusive_ok: bool = False) -> int:
-    """The exit status of a whole run with these verdicts (see EXIT_STATUSES)."""
+def exit_status(
+    verdicts: Iterable[Verdict], *, inconclusive_ok: bool = False, cut_short: bool = False
+) -> int:
+    """The exit status of a whole run with these verdicts (see EXIT_STATUSES).
+
+    cut_short: its time was over before the last case.
+    """
     count = Counter(verdicts)
     if count[Verdict.ERROR]:
         return 4
     if count[Verdict.FAIL]:
         return 1
+    if cut_short:
+        return 6
     if not count[Verdict.PASS]:
         return 3
     return 5 if count[Verdict.INCONCLUSIVE] and not inconclusive_ok else 0

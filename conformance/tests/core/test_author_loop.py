@@ -13,8 +13,9 @@ pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 def test_every_command_is_measured_and_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     kept = tmp_path / "kept.json"
     arguments = ["--turns", "1", "--select", "PLP-RST-01", "--keep", str(kept)]
     assert author_loop.main(arguments) == 0
@@ -22,7 +23,10 @@ def test_every_command_is_measured_and_kept(
     named = author_loop.commands(tmp_path, "")
     assert list(figures) == [*named, "results.json", "report.html"]
     assert all(figures[name]["processor"] > 0 for name in named)
-    assert "was" not in capsys.readouterr().out
+    assert all(0 < figures[name]["first_line"] <= figures[name]["seconds"] for name in named)
+    assert all(figures[name].keys() >= most.keys() for name, most in author_loop.TARGETS.items())
+    said = capsys.readouterr().out
+    assert "was" not in said and " of 0.15" in said
     kept.write_text(json.dumps({"--help": {"seconds": 12.5}}))
     assert author_loop.main(arguments) == 0
     assert "was 12.50" in " ".join(capsys.readouterr().out.split())

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from x25shark.selftest import code_mutants
-from x25shark.selftest.code_mutants import SORTS, Table, draw, fixed_sample, sources
-from x25shark.selftest.mutant_hunt import Hunted, Reach
-from x25shark.selftest.mutation import Mutant, mutants_of, mutated
+from x25shark.selftest.code_mutants import SORTS, Table, draw, fixed_sample
+from x25shark.selftest.mutant_hunt import Hunted, Reach, uses_of
+from x25shark.selftest.mutation import Mutant, mutants_of, mutated, sources
 
 SOURCE = '''
 """Text."""
@@ -118,14 +118,26 @@ def test_the_changed_module_is_loaded_and_no_other() -> None:
 
 
 def test_the_order_of_the_cases() -> None:
+    """Who runs near the place what others do not comes first."""
     mutant = Mutant("codec", "codec:f:drop:1", 12, "")
     reach = Reach(
         "reference",
-        lines={"A-01": {"codec": [11]}, "B-01": {"codec": [12, 13, 14]}, "B-02": {"codec": [12]}},
+        lines={"A-01": {"codec": [11]}, "B-01": {"codec": [12]}, "B-02": {"codec": [12, 13]}},
     )
     assert reach.order(mutant) == ["B-02", "B-01"]
+    assert not reach.reaches(Mutant("codec", "codec:f:drop:2", 14, ""))
     reach.start = {"codec": [12]}
-    assert reach.order(mutant) == ["A-01", "B-01", "B-02"]
+    assert sorted(reach.order(mutant)) == ["A-01", "B-01", "B-02"]
+
+
+def test_a_number_with_a_name_is_reached_where_it_is_used() -> None:
+    line = sources()["codes"].splitlines().index("    TOO_LONG: Final = 39") + 1
+    used = uses_of("codes", line)
+    assert {module for module, _ in used} >= {"channel", "relay"}
+    place = sorted(used)[0]
+    reach = Reach("reference", lines={"A-01": {place[0]: [place[1]]}, "A-02": {place[0]: [1]}})
+    reach.start = {"codes": [line]}
+    assert reach.order(Mutant("codes", "codes:Diag:constant:37", line, "")) == ["A-01"]
 
 
 def row(mutant: str, by: str = "", *differs: str) -> Hunted:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import socket
 import struct
+import termios
 from collections.abc import Iterator
 
 import pytest
@@ -145,14 +147,42 @@ def test_patience_counts_from_the_last_octet_that_moved(
     assert ends <= clock.now < ends + 0.05
 
 
+def stuffed(connection: xot.Connection) -> None:
+    """The router does not read: its TCP takes no more, and octets wait for it."""
+    connection.send((b"\x00\x00\xff\xff" + bytes(65535)) * 128)
+    assert connection.unsent
+
+
 def test_octets_on_their_way_to_the_router_count_as_moving(
     pair: tuple[xot.Connection, socket.socket], loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The router does not read: its TCP takes no more, and what waits is not acknowledged."""
-    connection, _router = pair
-    while not connection.unsent:
-        connection.send(bytes(1 << 16))
-        loop.poll()
+    """TCP sent 100 octets that nobody acknowledged yet: a slow network, or one that lost them."""
+    queued = {termios.TIOCOUTQ: 4196, loop_module._SIOCOUTQNSD: 4096}
+    monkeypatch.setattr(fcntl, "ioctl", lambda _, which, __: struct.pack("i", queued[which]))
     clock = ticking(loop, monkeypatch)
     assert not loop.wait(lambda: False, 0.02, patient=True)
     assert clock.now >= 0.2
+
+
+def test_octets_that_a_router_does_not_read_are_not_on_their_way(
+    pair: tuple[xot.Connection, socket.socket], loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection, _router = pair
+    stuffed(connection)
+    # What TCP sent is acknowledged by a kernel, at once or a little later.
+    assert loop.wait(lambda: not loop._outgoing()[1], 20.0)
+    clock = ticking(loop, monkeypatch)
+    assert not loop.wait(lambda: False, 0.02, patient=True)
+    assert clock.now < 0.1
+
+
+def test_octets_of_a_connection_that_has_ended_are_not_on_their_way(
+    pair: tuple[xot.Connection, socket.socket], loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection, router = pair
+    stuffed(connection)
+    reset(router)
+    assert loop.wait(lambda: connection.end is not None, 20.0)
+    clock = ticking(loop, monkeypatch)
+    assert not loop.wait(lambda: False, 0.02, patient=True)
+    assert clock.now < 0.1

@@ -43,7 +43,7 @@ def blamed(story: Story) -> dict[str, int]:
     for place, (sent, packet) in enumerate(story):
         octets = bytes(packet)
         told.append((sent, decode(octets), PacketView(place, place, None, b"", 0, 0, octets)))
-    found = {what: _wrong(what, told) for what in ("number", "size", "window")}
+    found = {what: _wrong(what, False, told) for what in ("number", "size", "window")}
     return {what: view.offset for what, view in found.items() if view is not None}
 
 

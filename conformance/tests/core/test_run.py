@@ -68,6 +68,12 @@ def test_plain_pytest_gives_the_same_verdicts(few: Path, tmp_path: Path) -> None
     assert f"{passed} passed" in done.stdout
 
 
+def test_pytest_selects_a_case_by_its_name(tmp_path: Path) -> None:
+    done = plain_pytest(tmp_path / "report", "-k", "PLP-INT-01")
+    assert "1 passed" in done.stdout
+    assert verdicts(tmp_path / "report") == {"PLP-INT-01": "PASS"}
+
+
 def test_what_could_not_be_judged_is_no_success(tmp_path: Path) -> None:
     """A profile that does not say that the router has permanent circuits."""
     profile = profile_of(tmp_path)

@@ -141,6 +141,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(router.KINDS))
     parser.add_argument("--keep", type=Path, help="leave the reports in this directory")
+    parser.add_argument(
+        "--deadline", type=float, default=600.0, metavar="SECONDS", help="of each run (600)"
+    )
     given = parser.parse_args()
     unknown = set(given.kinds) - set(router.KINDS)
     if unknown:
@@ -149,7 +152,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="x25shark-hostile-") as temporary:
         print(f"{'kind':10} {'exit':>4} {'time':>8} {'memory':>8}  verdicts", flush=True)
         for kind in given.kinds or router.KINDS:
-            outcome = run_suite(kind, (given.keep or Path(temporary)) / kind)
+            options = ("--deadline", str(given.deadline))
+            outcome = run_suite(kind, (given.keep or Path(temporary)) / kind, options)
+            if errors := outcome.verdicts["ERROR"]:
+                outcome.problems.append(f"{errors} ERROR")
             verdicts = ", ".join(f"{n} {v}" for v, n in outcome.verdicts.items())
             if outcome.peak_mb > MEMORY_LIMIT_MB:
                 outcome.problems.append(f"more than {MEMORY_LIMIT_MB} MB")

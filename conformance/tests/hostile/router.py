@@ -20,7 +20,6 @@ import random
 import shlex
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -28,10 +27,25 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-HOST = "127.0.25.1"
-SIDE_A = "127.0.25.2"
-SIDE_B = "127.0.25.3"
-PORT = 1998
+if __package__:
+    from .habits import HABITS
+    from .wire import HOST, PORT, SIDE_A, SIDE_B, Serve, forever, relay, reset, send_all, unit
+else:
+    sys.path.insert(0, str(Path(__file__).parent))
+    from habits import HABITS  # type: ignore[import-not-found,no-redef]
+    from wire import (  # type: ignore[import-not-found,no-redef]
+        HOST,
+        PORT,
+        SIDE_A,
+        SIDE_B,
+        Serve,
+        forever,
+        relay,
+        reset,
+        send_all,
+        unit,
+    )
+
 SEED = 1998
 # Long enough for some cases, short enough that most of the suite is still to come.
 CONNECTIONS_OF_A_LIFE = 30
@@ -48,34 +62,10 @@ STRINGS = (
 )
 
 
-def unit(packet: bytes) -> bytes:
-    """A packet behind its XOT header (RFC 1613 4.1)."""
-    return struct.pack("!HH", 0, len(packet)) + packet
-
-
-def forever(octets: bytes) -> Iterator[bytes]:
-    block = octets * max(1, 32768 // len(octets))
-    while True:
-        yield block
-
-
 def numbered_data() -> Iterator[bytes]:
     """Data packets whose P(S) counts on, windows notwithstanding."""
     block = b"".join(unit(bytes((0x10, 1, p_s << 1)) + b"never ending") for p_s in range(8))
     return forever(block)
-
-
-def send_all(sock: socket.socket, pieces: Iterator[bytes]) -> None:
-    with contextlib.suppress(OSError):
-        for piece in pieces:
-            sock.sendall(piece)
-
-
-def reset(sock: socket.socket) -> None:
-    """End with a TCP RST."""
-    with contextlib.suppress(OSError):
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    sock.close()
 
 
 # One connection each; the number counts from 1 within a life.
@@ -131,17 +121,17 @@ def sends(pieces: Callable[[], Iterator[bytes]]) -> Callable[[socket.socket, int
 
 def relays(sock: socket.socket, _number: int) -> None:
     """Octets of side A go to side B and back, unread."""
-    _relay(sock, lambda octets: octets, lambda octets: octets)
+    relay(sock, lambda octets: octets, lambda octets: octets)
 
 
 def urges(sock: socket.socket, _number: int) -> None:
     """The same, the last octet of each piece as TCP urgent data."""
-    _relay(sock, lambda octets: octets, lambda octets: octets, socket.MSG_OOB)
+    relay(sock, lambda octets: octets, lambda octets: octets, socket.MSG_OOB)
 
 
 def crowds(sock: socket.socket, _number: int) -> None:
     """With each piece to side A come as many RR as nobody objects to in one segment."""
-    _relay(sock, lambda octets: octets, lambda octets: octets + unit(b"\x10\x01\x01") * 990)
+    relay(sock, lambda octets: octets, lambda octets: octets + unit(b"\x10\x01\x01") * 990)
 
 
 def floods_a_call(sock: socket.socket, _number: int) -> None:
@@ -153,7 +143,7 @@ def floods_a_call(sock: socket.socket, _number: int) -> None:
             send_all(sock, forever(unit(b"\x10\x01\x01")))
         return octets
 
-    _relay(sock, lambda octets: octets, then_flood)
+    relay(sock, lambda octets: octets, then_flood)
 
 
 def sends_strings(sock: socket.socket, _number: int) -> None:
@@ -178,7 +168,7 @@ def sends_strings(sock: socket.socket, _number: int) -> None:
             return b""
         return octets
 
-    _relay(sock, lambda octets: octets, then_strings)
+    relay(sock, lambda octets: octets, then_strings)
 
 
 def storms(sock: socket.socket, _number: int) -> None:
@@ -193,37 +183,6 @@ def storms(sock: socket.socket, _number: int) -> None:
     never_closes(sock, 0)
 
 
-def _relay(
-    sock: socket.socket,
-    there: Callable[[bytes], bytes],
-    back: Callable[[bytes], bytes],
-    flags: int = 0,
-) -> None:
-    far = SIDE_B if sock.getpeername()[0] == SIDE_A else SIDE_A
-    try:
-        other = socket.create_connection((far, PORT), 5, (HOST, 0))
-    except OSError:
-        sock.close()
-        return
-    sender = threading.Thread(target=_copy, args=(sock, other, there, flags), daemon=True)
-    sender.start()
-    _copy(other, sock, back, flags)
-    sender.join()
-    sock.close()
-    other.close()
-
-
-def _copy(
-    source: socket.socket, target: socket.socket, change: Callable[[bytes], bytes], flags: int
-) -> None:
-    with contextlib.suppress(OSError):
-        while octets := source.recv(65536):
-            target.sendall(change(octets), flags)
-    with contextlib.suppress(OSError):
-        target.shutdown(socket.SHUT_WR)
-
-
-Serve = Callable[[socket.socket, int], None]
 KINDS: dict[str, tuple[Serve, str]] = {
     "nonsense": (talks_nonsense, "sends random octets"),
     "silent": (never_closes, "reads, never answers, never closes"),
@@ -246,6 +205,7 @@ KINDS: dict[str, tuple[Serve, str]] = {
     "returns": (relays, "as dies, and comes back by itself after a second"),
     "crowd": (crowds, "works, and sends 990 RR with everything"),
     "urgent": (urges, "works, with TCP urgent data"),
+    **HABITS,
     "relay": (relays, "works, for comparison"),
 }
 MORTAL = ("dies", "mortal", "returns")

@@ -92,7 +92,7 @@ def run(port: int, directory: Path, *bodies: Callable[[Bench], None]) -> list[Ca
 
 @pytest.mark.parametrize(
     ("behaviour", "why"),
-    [(silent, "came: nothing"), (noise, "LapbUA"), (flood, "flooded side A")],
+    [(silent, "received: nothing"), (noise, "LAPB UA"), (flood, "flooded side A")],
 )
 def test_what_is_no_router_fails(
     behaviour: Callable[[socket.socket], None], why: str, tmp_path: Path
@@ -109,7 +109,7 @@ def test_a_line_that_ends_is_opened_again_for_the_next_case(tmp_path: Path) -> N
     assert len(results) == 3
     for result in results:
         assert result.verdict is Verdict.FAIL
-        assert "expected LapbUA" in result.reason
+        assert "expected LAPB UA" in result.reason
 
 
 def test_a_line_that_cannot_be_opened_again_is_inconclusive(tmp_path: Path) -> None:

@@ -426,9 +426,14 @@ class NoConnection(Expectation):
         return Seen(False, None, f"a connection from {source[0]}:{source[1]}")
 
 
-def evaluate_all(expectations: Sequence[Expectation], judge: Judge) -> list[Seen]:
-    """Every expectation in the order of the case, as one judge sees it."""
-    consumed: Consumed = set()
+def evaluate_all(
+    expectations: Sequence[Expectation], judge: Judge, consumed: Consumed | None = None
+) -> list[Seen]:
+    """Every expectation in the order of the case, as one judge sees it.
+
+    consumed: where to add the packets by which expectations were met.
+    """
+    consumed = set() if consumed is None else consumed
     # Quiet looks at what all others consumed, so it is judged after them.
     order = sorted(range(len(expectations)), key=lambda i: isinstance(expectations[i], Quiet))
     found: dict[int, Seen] = {}

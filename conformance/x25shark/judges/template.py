@@ -31,6 +31,7 @@ from .frames import (
     FrameOf,
     InvalidFrame,
     decode_frame,
+    describe_frame,
     frame_filter,
     is_invalid,
     kind_of,
@@ -80,6 +81,53 @@ def matches(template: Packet, octets: bytes) -> bool:
         or (packet.fields.get(name) is None and _may_be_left_out(template, name, wanted))
         for name, wanted in template.fields.items()
     ) and (not isinstance(template.payload, Raw) or bytes(template.payload) == packet_rest(packet))
+
+
+def wrong_fields(template: Packet, octets: bytes) -> list[str]:
+    """The fields in which a packet (or frame) of the template's kind is not as it says, in words.
+
+    Nothing if it is of another kind.
+    """
+    if isinstance(template, (InvalidFrame, FrameOf)):
+        return []
+    packet = decode_frame(octets) if isinstance(template, LAPB) else decode(octets)
+    if packet is None or type(packet) is not type(template):
+        return []
+    found = []
+    for name, wanted in template.fields.items():
+        left_out = packet.fields.get(name) is None and _may_be_left_out(template, name, wanted)
+        if _field_matches(name, wanted, packet) or left_out:
+            continue
+        if name == "facilities" and isinstance(wanted, list):
+            found += _wrong_facilities(wanted, packet.fields.get(name))
+        else:
+            found.append(_in_a_word(name, wanted, packet.fields.get(name)))
+    return found
+
+
+def _wrong_facilities(wanted: list[Any], value: Any) -> list[str]:
+    return [
+        f"{item.facility().name}, which is there" if isinstance(item, Lacks) else str(item.name)
+        for item in wanted
+        if not _facilities_match([item], value)
+    ]
+
+
+_WORDS = {
+    **{"p_s": "P(S)", "p_r": "P(R)", "n_s": "N(S)", "n_r": "N(R)", "v_s": "V(S)", "v_r": "V(R)"},
+    **{"p_f": "P/F", "c_r": "C/R", "lcn": "LCI", "rejected_control": "rejected"},
+}
+
+
+def _in_a_word(name: str, wanted: Any, value: Any) -> str:
+    """A field, and for octets where they differ."""
+    word = _WORDS.get(name, name.upper() if len(name) == 1 else name.replace("_", " "))
+    if not isinstance(wanted, bytes) or not isinstance(value, bytes):
+        return word
+    same = next((i for i, (a, b) in enumerate(zip(wanted, value, strict=False)) if a != b), None)
+    if same is None:
+        return f"{word} ({len(value)} octets in place of {len(wanted)})"
+    return f"{word} (from octet {same} on)"
 
 
 # The octets of a packet as a Scapy packet, which is shared.
@@ -221,6 +269,8 @@ def _facility_filter(item: Packet | Lacks) -> list[str]:
 
 def describe_template(template: Packet) -> str:
     """The template in words; templates are of what the router sends, so to a DTE."""
+    if isinstance(template, (LAPB, InvalidFrame, FrameOf)):
+        return describe_frame(template)
     wanted = template.fields.get("facilities")
     lacking = ""
     shown = template

@@ -9,7 +9,7 @@ each case, and the purpose gets its verdict at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scapy.packet import Packet
 
@@ -34,11 +34,24 @@ Rule = Callable[[Conversation], PacketView | None]
 
 
 Decoded = list[tuple[bool, Packet, PacketView]]
-# A conversation, and the classes of the packets of the router in it.
-Looked = tuple[Decoded, frozenset[type[Packet]]]
+
+
+@dataclass
+class Looked:
+    """A conversation, decoded. came: classes of the packets of the router in it.
+
+    broken: by rule that was asked, what it found.
+    """
+
+    decoded: Decoded
+    came: frozenset[type[Packet]]
+    broken: dict[Rule, PacketView | None] = field(default_factory=dict)
+
+
+Order = Sequence[tuple[bool, bytes, PacketView]]
 # The conversations decoded last, by judge and direction, each with what it was made of: all rules
 # look at the same ones.
-_latest: dict[Judge, dict[Direction, tuple[object, Looked]]] = {}
+_latest: dict[Judge, dict[Direction, tuple[Order, Looked]]] = {}
 
 
 def _decoded_conversation(judge: Judge, direction: Direction) -> Looked:
@@ -49,10 +62,36 @@ def _decoded_conversation(judge: Judge, direction: Direction) -> Looked:
     known = of_judge.get(direction)
     order = judge.conversation(direction, Direction(direction.destination, direction.source))
     if known is None or known[0] is not order:
-        found = [(sent, decode(octets), view) for sent, octets, view in order]
-        came = frozenset(type(packet) for sent, packet, _ in found if not sent)
-        known = of_judge[direction] = (order, (found, came))
+        known = of_judge[direction] = (order, _same(direction, order) or _looked(order))
     return known[1]
+
+
+def _looked(order: Order) -> Looked:
+    found = [(sent, decode(octets), view) for sent, octets, view in order]
+    return Looked(found, frozenset(type(packet) for sent, packet, _ in found if not sent))
+
+
+def _same(direction: Direction, order: Order) -> Looked | None:
+    """What the conversation of the other judge was decoded to, if it has the same octets there.
+
+    Every rule says the same of it: it looks at nothing else.
+    """
+    for of_judge in _latest.values():
+        known = of_judge.get(direction)
+        if known is not None and _alike(known[0], order):
+            return known[1]
+    return None
+
+
+def _alike(one: Order, other: Order) -> bool:
+    return len(one) == len(other) and all(
+        a[1] == b[1]
+        and a[0] == b[0]
+        and a[2].offset == b[2].offset
+        and a[2].framed == b[2].framed
+        and getattr(a[2].octets, "how", None) == getattr(b[2].octets, "how", None)
+        for a, b in zip(one, other, strict=True)
+    )
 
 
 # Both judges of a case are asked in turn; a third may be at work for the next case.
@@ -84,12 +123,15 @@ class Follows(Expectation):
         assert self.direction is not None
         if not self.about:
             return True
-        _, came = _decoded_conversation(judge, self.direction)
+        came = _decoded_conversation(judge, self.direction).came
         return any(issubclass(kind, self.about) for kind in came)
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         assert self.direction is not None
-        broken = self.rule(_decoded_conversation(judge, self.direction)[0])
+        looked = _decoded_conversation(judge, self.direction)
+        if self.rule not in looked.broken:
+            looked.broken[self.rule] = self.rule(looked.decoded)
+        broken = looked.broken[self.rule]
         if broken is None:
             return Seen(True, None, "all as demanded")
         return Seen(False, broken)
@@ -210,6 +252,16 @@ def _malformed_families(sent: Sequence[bytes]) -> frozenset[int | None]:
     return frozenset(found)
 
 
+# What the tester sent in the case that was looked at last, decoded: several rules ask.
+_sent: list[tuple[Sequence[bytes], list[Packet]]] = []
+
+
+def _decoded_sent(sent: Sequence[bytes]) -> list[Packet]:
+    if not _sent or _sent[0][0] is not sent:
+        _sent[:] = [(sent, [decode(octets) for octets in sent])]
+    return _sent[0][1]
+
+
 Made = Callable[[str, Direction, TesterJudge, Sequence[bytes]], Expectation | None]
 
 
@@ -265,7 +317,8 @@ class Watch:
     ) -> None:
         """A rule over the conversation holds on every connection (of one side, or of any).
 
-        given_sent: makes the rule from all that the tester sent in the case; None: it is left out.
+        given_sent: makes the rule from all packets and frames that the tester sent in the case;
+        None: it is left out.
         about, mild: as in Follows.
         """
         # The connections of a case share what the tester sent in it, and so the rule.
@@ -275,7 +328,7 @@ class Watch:
             if given_sent is None:
                 return rule
             if not latest or latest[0][0] is not sent:
-                latest[:] = [(sent, given_sent([decode(o) for o in sent]))]
+                latest[:] = [(sent, given_sent([decode_frame(o) or decode(o) for o in sent]))]
             return latest[0][1]
 
         def make(

@@ -14,7 +14,7 @@ import struct
 import termios
 import time
 from collections.abc import Callable
-from socket import socket
+from socket import IPPROTO_TCP, TCP_INFO, socket
 
 from ..interrupts import interrupts
 
@@ -23,11 +23,25 @@ _SLICE = 0.05
 _STRETCH = 4.0
 # How many times its seconds a patient wait may last while the network is at work.
 _MOST_PATIENCE = 10.0
+# Linux: how many octets of a socket's queue TCP has not sent once (the socket module has no name).
+_SIOCOUTQNSD = 0x894B
+# The state of a connection that has ended; its queue keeps what the other end never took.
+_TCP_CLOSE = 7
+
+
+class Overdue(Exception):
+    """The time that was set for a case is over."""
 
 
 def _now() -> tuple[float, float]:
     """Seconds by the clock, and those that this thread has computed."""
     return time.monotonic(), time.thread_time()
+
+
+def _octets(sock: socket, question: int) -> int:
+    """The answer to an ioctl that counts octets."""
+    octets: int = struct.unpack("i", fcntl.ioctl(sock, question, bytes(4)))[0]
+    return octets
 
 
 class Loop:
@@ -37,7 +51,8 @@ class Loop:
     all connections of a case.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
-    interruptible: an interrupt may be raised by any wait.
+    interruptible: an interrupt may be raised by any wait, and Overdue once the time that
+    begin_case() was given is over.
     """
 
     def __init__(self) -> None:
@@ -46,6 +61,9 @@ class Loop:
         self.away = 0.0
         self._here = _now()
         self.interruptible = False
+        # When the time of the case is over, if there was no lag; and how much there was before.
+        self._end: float | None = None
+        self._lag_before = 0.0
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
         self.received = self.units = 0
@@ -64,10 +82,19 @@ class Loop:
     def close(self) -> None:
         self._selector.close()
 
-    def begin_case(self) -> None:
-        """Nothing has been received in it yet, and the tester was never away."""
+    def begin_case(self, seconds: float | None = None) -> None:
+        """Nothing has been received in it yet, and the tester was never away.
+
+        seconds: how long it may take, being held up not counted.
+        """
         self.received, self.units, self.away = 0, 0, 0.0
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._lag_before = self.lag
         self.here()
+
+    def no_end(self) -> None:
+        """What is left of the case may take its time: it is bounded by itself."""
+        self._end = None
 
     def here(self) -> None:
         """What took time up to now was meant to: a router was started, for instance."""
@@ -83,6 +110,7 @@ class Loop:
         """Serve what is ready now, waiting at most timeout seconds for the first event."""
         if self.interruptible:
             interrupts.check()
+            self._look_at_time()
         began = time.monotonic()
         ready = self._selector.select(timeout)
         self.look(wanted=min(timeout, time.monotonic() - began))
@@ -91,14 +119,28 @@ class Loop:
         for turn in self.on_turn:
             turn()
 
-    def _in_flight(self) -> int:
-        """Octets of the tester that TCP at the other end has not acknowledged."""
-        octets = 0
+    def _look_at_time(self) -> None:
+        """Raise Overdue, once, if the time of the case is over."""
+        if self._end is None or time.monotonic() < self._end + self.lag - self._lag_before:
+            return
+        self._end = None
+        raise Overdue
+
+    def _outgoing(self) -> tuple[int, int]:
+        """Octets that TCP at the other end has not acknowledged, and how many of these were sent.
+
+        The others wait for a router that does not read; no network is slow to carry them. What a
+        connection still held when it ended goes nowhere.
+        """
+        queued = sent = 0
         for sock in self.sockets:
             with contextlib.suppress(OSError, ValueError):
-                answer = fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4))
-                octets += struct.unpack("i", answer)[0]
-        return octets
+                if sock.getsockopt(IPPROTO_TCP, TCP_INFO, 1)[0] == _TCP_CLOSE:
+                    continue
+                octets, unsent = _octets(sock, termios.TIOCOUTQ), _octets(sock, _SIOCOUTQNSD)
+                queued += octets
+                sent += octets - unsent
+        return queued, sent
 
     def wait(self, condition: Callable[[], bool], seconds: float, *, patient: bool = False) -> bool:
         """Serve the sockets until the condition holds (True) or the time is over (False).
@@ -109,20 +151,20 @@ class Loop:
         self.poll()
         started = time.monotonic()
         granted = seconds
-        moved: tuple[int, int] | None = None
+        moved: tuple[int, tuple[int, int]] | None = None
         while not condition():
             before = time.monotonic()
             if patient and moved is None and before - started > _SLICE:
                 # Most waits are over by then. What was on its way until now takes its own time.
-                moved = self.received, self._in_flight()
+                moved = self.received, self._outgoing()
                 granted += before - started
             left = started + granted - before
             if left <= 0:
                 # What arrived while this process was not running counts as in time.
                 self.poll()
                 before_that = moved
-                moved = (self.received, self._in_flight()) if patient else (0, 0)
-                at_work = patient and (moved != before_that or moved[1])
+                moved = (self.received, self._outgoing()) if patient else None
+                at_work = moved is not None and (moved != before_that or moved[1][1])
                 if not at_work or condition() or granted >= _MOST_PATIENCE * seconds:
                     return condition()
                 granted += seconds

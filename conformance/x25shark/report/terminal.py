@@ -105,11 +105,15 @@ def _packets(case: CaseResult, last: int) -> list[str]:
     if not shown:
         return ["", "no packet was sent or received"] if not case.packets else []
     marked = deciding_packets(unmet(case))
+    stimuli = {e.stimulus_frame for e in unmet(case)}
     start = case.packets[0].time
     title = f"the last {len(shown)} of {len(case.packets)} packets, both sides"
-    lines = ["", f"{title} (time in s, frame.packet; > marks the offending one)"]
+    marks = "> marks the offending one, * what was sent before it was expected"
+    lines = ["", f"{title} (time in s, frame.packet; {marks})"]
     for packet in shown:
-        mark = ">" if (packet.frame, packet.k) in marked else " "
+        mark = "*" if packet.sent and packet.frame in stimuli else " "
+        if (packet.frame, packet.k) in marked:
+            mark = ">"
         place = f"{packet.frame}.{packet.k}"
         way = direction(packet)
         text = one_line(packet.text, 200)

@@ -33,8 +33,8 @@ from ..judges.reading import Judge, JudgeError
 from ..judges.tshark import TsharkJudge
 from ..judges.watch import Watch
 from ..judges.wireshark import Opening
-from ..links import xot
-from ..links.loop import Loop
+from ..links import own_addresses, xot
+from ..links.loop import Loop, Overdue
 from ..links.owners import Owners
 from ..links.xot import Address, LinkError, Listener
 from ..patience import computed, waited
@@ -45,8 +45,10 @@ from ..sides.rooms import MOST_ENDED, Ended
 from ..sides.side import ExpectationFailed
 from ..verdicts import Verdict, exit_status
 from . import held_up
+from .deadline import Bounds
 from .declared import why_it_runs
 from .dying import was_there, why_gone
+from .explaining import Until
 from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
 from .lines import Lines
@@ -87,7 +89,8 @@ class Options:
     router_options go to the embedded reference router. repeat: how often each case will be run.
     stop_on_fail: after the first FAIL or ERROR run no further case, and leave the router as it
     is. keep_going: run every case, even if the router does not answer any more. inconclusive_ok:
-    INCONCLUSIVE cases do not spoil the exit status.
+    INCONCLUSIVE cases do not spoil the exit status. deadline: seconds that the run may take, from
+    when it starts; each case has a bound of its own then. None: no bounds.
     """
 
     router: str
@@ -104,6 +107,7 @@ class Options:
     keep_going: bool = False
     own_namespace: bool = False
     inconclusive_ok: bool = False
+    deadline: float | None = None
 
 
 @dataclass
@@ -158,6 +162,8 @@ class Campaign:
         self._once_more = held_up.OnceMore()
         self._longest_away = held_up.longest_away(options.profile)
         self._giving_up: GivingUp | None = None
+        self._bounds = Bounds(options.profile, options.deadline)
+        self._cut_short = False
         # The case before, and deaths of the router that no case has seen.
         self._latest = ""
         self._unseen: list[str] = []
@@ -212,7 +218,7 @@ class Campaign:
         gc.set_threshold(*_COLLECT)
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
-            self._giving_up = GivingUp(self._sanity_call, self._restart_router if can else None)
+            self._giving_up = GivingUp(self._sanity_call, self.restart_router if can else None)
         assert self._judgement is not None
         self._judging = Pipeline(
             self._slices, self._judgement, self._records.get, self._settle_slice
@@ -232,6 +238,9 @@ class Campaign:
             return
         owners = Owners(found.router, os.geteuid(), ours=self.profile.embedded is not None)
         ends = {"b": found.b, "b2": found.b2}
+        own_addresses.demand(
+            [end[0] for end in (found.a, *ends.values()) if end is not None], found.router[0]
+        )
         if self.profile.two_sided:
             ends["a"] = found.a
         for name, address in ends.items():
@@ -283,6 +292,7 @@ class Campaign:
         """Run one case; its result comes later (drain, finish)."""
         interrupts.check()
         self._run_once_more()
+        self._look_at_deadline()
         record = self._new_record(purpose)
         reason = self._not_to_run(purpose)
         if reason is not None:
@@ -292,6 +302,13 @@ class Campaign:
         self.watcher.on_start(purpose)
         record.body = body
         self._run_once(record, body)
+
+    def _look_at_deadline(self) -> None:
+        """No further case when the time of the run is over."""
+        if self.gone is None and (why := self._bounds.over()):
+            self._cut_short = True
+            self.notes.append(why)
+            self.stop(why)
 
     def _run_once_more(self) -> None:
         """Run the cases again in which the tester was away, as far as they are judged."""
@@ -384,7 +401,7 @@ class Campaign:
 
     def _perform(self, record: CaseRecord, body: Callable[[Bench], None]) -> Ending | None:
         """Run a case within its markers. None if it turned out not to be applicable."""
-        self.loop.begin_case()
+        self.loop.begin_case(self._bounds.of_case(record.purpose))
         if self._capture is not None:
             self._capture.begin(record.number)
         self._lines.begin(record.number)
@@ -416,7 +433,8 @@ class Campaign:
         record.expectations = bench.expectations
         record.judge_one = bench.judge_one
         record.remarks = bench.remarks
-        record.sent = [u.packet for s in bench.sides for u in s.connection.sent if u.packet]
+        ends = [*bench.sides, *bench.unseen_lines()]
+        record.sent = [u.packet for s in ends for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
         record.sides += [(line.name, line.direction) for line in bench.unseen_lines()]
         if not interrupted:
@@ -484,7 +502,8 @@ class Campaign:
             return f"the sanity call failed: {record.flood}"
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 
-    def _restart_router(self) -> str | None:
+    def restart_router(self) -> str | None:
+        """Start the router again; what went wrong, or nothing."""
         try:
             self._restart()
         except (CaptureError, RouterError, ProfileError) as error:
@@ -522,6 +541,10 @@ class Campaign:
             bench.settle_races()
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
+            record.received = {
+                side.direction: Until(side.received_end(), side.connection.end or "")
+                for side in bench.sides
+            }
             took_none = refused(failed)
         except Inconclusive as why:
             record.failure = (Verdict.INCONCLUSIVE, str(why))
@@ -530,8 +553,12 @@ class Campaign:
             took_none = refused(why)
         except NotApplicable as why:
             record.failure = (Verdict.NOT_APPLICABLE, str(why))
+        except Overdue:
+            record.failure = self._bounds.overdue(record.purpose)
+            self._look_at_deadline()
         except Exception as error:
             record.failure = (Verdict.ERROR, fault_of_ours(error))
+        self.loop.no_end()
         try:
             bench.finish(watched=watched)
         except Exception as error:
@@ -676,7 +703,9 @@ class Campaign:
         order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
         verdicts = [r.verdict for r in self.results]
-        status = exit_status(verdicts, inconclusive_ok=self.options.inconclusive_ok)
+        status = exit_status(
+            verdicts, inconclusive_ok=self.options.inconclusive_ok, cut_short=self._cut_short
+        )
         if interrupted or interrupts.asked:
             status = interrupts.status
         return Results(self._info(), self.results, status)

@@ -20,6 +20,7 @@ from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
     CLOSED,
     FRAMES,
+    Consumed,
     Direction,
     Expectation,
     Never,
@@ -37,6 +38,7 @@ from ..links.xot import MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..sides.bench import Bench
 from ..verdicts import Verdict
+from .explaining import Until, explanation
 from .third_opinion import ThirdOpinion
 
 LADDER_PACKETS = 400
@@ -63,6 +65,7 @@ class CaseRecord:
     gone: why the router was not there at its end; died: in words, that it died in this case.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
+    received: where the case ended early, what each direction had brought by then.
     """
 
     number: int
@@ -85,6 +88,7 @@ class CaseRecord:
     flood: str = ""
     turn: int = 1
     turned_away: Collection[Direction] = ()
+    received: dict[Direction, Until] = field(default_factory=dict)
 
 
 @dataclass
@@ -255,7 +259,7 @@ class Judgement:
             saw = expectation.judge_one.saw if expectation.judge_one else ""
             result.reason = (
                 f"in case {case.id}: side {expectation.side} expected {expectation.text} "
-                f"({expectation.clause}); came: {saw}"
+                f"({expectation.clause}); received: {saw}"
             )
         elif not watched.connections:
             result.verdict = Verdict.INCONCLUSIVE
@@ -278,7 +282,8 @@ class Judgement:
         assert record.judge_one is not None
         record.judge_one.settle_by(judge_two, record.turned_away)
         one = evaluate_all(record.expectations, record.judge_one)
-        two = evaluate_all(record.expectations, judge_two)
+        consumed: Consumed = set()
+        two = evaluate_all(record.expectations, judge_two, consumed)
         frames = judge_two.frames()
         result.expectations = [
             _expectation_result(e, a, b, frames)
@@ -303,7 +308,17 @@ class Judgement:
             return
         if result.verdict is Verdict.ERROR:
             return
-        self._verdict(result, record, one)
+        unmet = self._verdict(result, record, one)
+        if unmet is not None:
+            more = explanation(
+                record.expectations[unmet],
+                two[unmet],
+                judge_two,
+                consumed,
+                record.sides,
+                record.received,
+            )
+            result.reason += f"; {more}" if more else ""
         self._doubt(result, record)
 
     @staticmethod
@@ -314,29 +329,29 @@ class Judgement:
             result.reason = f"{record.held_up}; {result.reason}"
 
     @staticmethod
-    def _verdict(result: CaseResult, record: CaseRecord, seen: Sequence[Seen]) -> None:
+    def _verdict(result: CaseResult, record: CaseRecord, seen: Sequence[Seen]) -> int | None:
+        """Set verdict and reason; the number of the expectation that decided, if it was not met."""
         if not record.expectations and result.verdict is Verdict.PASS:
             result.verdict, result.reason = Verdict.ERROR, "the case expected nothing at all"
-            return
-        unmet = [
-            found
-            for found in zip(record.expectations, seen, result.expectations, strict=True)
-            if not found[1].met
-        ]
+            return None
+        unmet = [number for number, reading in enumerate(seen) if not reading.met]
         # Harm that the router did after a preamble had failed counts more than that it failed.
-        for expectation, reading, shown in sorted(unmet, key=lambda found: found[0].preamble):
+        for number in sorted(unmet, key=lambda number: record.expectations[number].preamble):
+            expectation, reading = record.expectations[number], seen[number]
+            shown = result.expectations[number]
             preamble = "in the preamble: " if expectation.preamble else ""
             frame = f" (frame {shown.frame}, packet {shown.k})" if shown.frame else ""
             note = f" [{expectation.note}]" if expectation.note else ""
             result.reason = (
                 f"{preamble}side {expectation.side} expected {expectation.text}{note} "
-                f"({expectation.clause}); came: {reading.saw}{frame}"
+                f"({expectation.clause}); received: {reading.saw}{frame}"
             )
             result.verdict = Verdict.INCONCLUSIVE if expectation.preamble else Verdict.FAIL
-            return
+            return number
         if result.verdict is Verdict.FAIL:
             result.verdict = Verdict.ERROR
             result.reason = f"the tester contradicts itself: {result.reason}"
+        return None
 
     def _write(self, result: CaseResult, record: CaseRecord, found: Slice) -> None:
         turn = f"-run{record.turn}" if record.turn > 1 else ""
@@ -353,7 +368,7 @@ class Judgement:
                 saw = expectation.judge_two.saw if expectation.judge_two else "nothing"
                 comments.setdefault(expectation.stimulus_frame, []).append(
                     f"NOT MET: {record.purpose.id}: after this packet side {expectation.side} "
-                    f"expected {expectation.text} ({expectation.clause}), came: {saw}"
+                    f"expected {expectation.text} ({expectation.clause}); received: {saw}"
                 )
         summary = (
             f"x25shark {record.purpose.id}: {result.verdict}\n{record.purpose.purpose}\n"

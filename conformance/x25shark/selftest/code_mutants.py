@@ -29,15 +29,13 @@ from pathlib import Path
 
 from ..results import write_whole
 from .mutant_hunt import Hunted, Reach, hunt_all, reach_of
-from .mutation import Mutant, evenly, mutants_of
+from .mutation import Mutant, evenly, mutants_of, sources
 from .worker import each_apart
 
 # A mutant goes through these until one catches it.
 PROFILES = ("reference", "reference-serial", "reference-splice", "reference-e2e", "reference-basic")
-# What is no part of the router as it is: faults, variants and what stands in for a router.
-LEFT_OUT = frozenset({"__init__", "__main__", "null", "habits", "manners", "switches"})
 # So many mutants go through one campaign: what an interruption loses of each job.
-PORTION = 3
+PORTION = 6
 SORTS = ("same", "permitted", "gap", "unreached")
 
 
@@ -57,14 +55,6 @@ class Sample:
     count: int
     seed: int
     survivors: dict[str, Survivor]
-
-
-def sources() -> dict[str, str]:
-    """The text of the router's modules."""
-    folder = resources.files("x25shark.reference")
-    names = sorted(f.name for f in folder.iterdir() if f.name.endswith(".py"))
-    found = {name.removesuffix(".py"): (folder / name).read_text("utf-8") for name in names}
-    return {name: text for name, text in found.items() if name not in LEFT_OUT}
 
 
 def draw(count: int, seed: int) -> list[Mutant]:
@@ -176,7 +166,7 @@ def hunt(
             m
             for m in drawn
             if not table.caught(m)
-            and reach.order(m)
+            and reach.reaches(m)
             and all(row.profile != profile for row in table.rows.get(m.name, ()))
         ]
         print(f"{profile}: {len(left)} mutants", file=sys.stderr, flush=True)

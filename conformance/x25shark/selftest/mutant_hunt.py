@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from ..profile import load_profile
@@ -21,7 +24,7 @@ from ..run.router import RouterError
 from ..suite.loader import Case, body_of, cases
 from ..verdicts import Verdict
 from .mutant_router import asking
-from .mutation import Mutant
+from .mutation import Mutant, sources
 from .worker import Worker, applicable
 
 MODULE = "x25shark.selftest.mutant_router"
@@ -33,6 +36,9 @@ _LOOKS = 2
 _SECONDS = 900.0
 _REACTION_SECONDS = 1.0
 _RECORD_SECONDS = 10.0
+# So many cases are put in order one by one; who has survived those is likely to survive all.
+_GREEDY = 25
+Place = tuple[str, int]
 # What differs from run to run: user data, how long the number of a case in it is, and when an
 # acknowledgement goes out.
 _DATA = re.compile(r"user data=\S+( \(\d+ octets\))?| [PN]\(R\)=\d+|\b\d{1,2} octets")
@@ -52,26 +58,107 @@ class Reach:
     start: dict[str, list[int]] = field(default_factory=dict)
     traffic: dict[str, list[str]] = field(default_factory=dict)
 
+    def reaches(self, mutant: Mutant) -> bool:
+        """Whether its line runs at all."""
+        here = [self.start, *self.lines.values()]
+        return any(mutant.line in ran.get(mutant.module, ()) for ran in here)
+
     def order(self, mutant: Mutant) -> list[str]:
-        """The cases that reach a mutant: those that reach least of all else first.
+        """The cases that reach a mutant: those that run what others do not, near it, first.
 
-        What is run when the router is loaded may matter to any case: one of each group first.
+        What is run when the router is loaded (a number with a name) is reached where it is used;
+        where no name is found, any case may matter.
         """
-        reached = [c for c, ran in self.lines.items() if mutant.line in ran.get(mutant.module, ())]
-        if mutant.line in self.start.get(mutant.module, ()):
-            return _one_of_each_group(self.lines)
-        sizes = {c: sum(map(len, self.lines[c].values())) for c in reached}
-        return sorted(reached, key=lambda case: sizes[case])
+        at = {(mutant.module, mutant.line)}
+        if mutant.line not in self.start.get(mutant.module, ()):
+            return self._most_telling(self._reaching(at), at)
+        used = uses_of(mutant.module, mutant.line)
+        reached = self._reaching(used)
+        if reached:
+            return self._most_telling(reached, used)
+        whole = {
+            (mutant.module, line)
+            for ran in self.lines.values()
+            for line in ran.get(mutant.module, ())
+        }
+        return self._most_telling(list(self.lines), whole)
+
+    def _reaching(self, at: set[Place]) -> list[str]:
+        return [
+            case
+            for case, ran in self.lines.items()
+            if any(line in ran.get(module, ()) for module, line in at)
+        ]
+
+    def _most_telling(self, cases: Sequence[str], at: set[Place]) -> list[str]:
+        """Greedily: the case that adds most lines near these places which few cases run."""
+        near: dict[str, dict[Place, float]] = {}
+        modules = {module for module, _ in at}
+        counts = Counter(
+            (module, line)
+            for ran in self.lines.values()
+            for module in modules
+            for line in ran.get(module, ())
+        )
+        far = {place: _distance(place, at) for place in counts}
+        for case in cases:
+            ran = self.lines[case]
+            near[case] = {
+                (module, line): _weight(counts[module, line], far[module, line])
+                for module in modules
+                for line in ran.get(module, ())
+            }
+        seen: Counter[Place] = Counter()
+        sizes = {case: sum(map(len, self.lines[case].values())) for case in cases}
+        order: list[str] = []
+        left = set(cases)
+        while left:
+            best = max(
+                left,
+                key=lambda case: (
+                    sum(w / (1 + 4 * seen[place]) for place, w in near[case].items())
+                    / sizes[case] ** 0.5,
+                    case,
+                ),
+            )
+            order.append(best)
+            left.remove(best)
+            seen.update(near[best])
+            if len(order) >= _GREEDY:
+                break
+        return order + sorted(left, key=lambda case: sizes[case])
 
 
-def _one_of_each_group(names: Iterable[str]) -> list[str]:
-    turns: dict[str, int] = {}
-    placed = []
-    for name in names:
-        group = name.rpartition("-")[0]
-        turns[group] = turns.get(group, 0) + 1
-        placed.append((turns[group], name))
-    return [name for _, name in sorted(placed, key=lambda item: item[0])]
+def _distance(place: Place, at: set[Place]) -> int:
+    """Lines to the nearest of these places of the same module."""
+    return min((abs(place[1] - line) for module, line in at if module == place[0]), default=1000)
+
+
+def _weight(count: int, distance: int) -> float:
+    return 1 / count / (1 + distance / 10)
+
+
+@cache
+def _named() -> dict[str, list[Place]]:
+    """Where the router's modules say a name, as a variable or behind a dot."""
+    found: dict[str, list[Place]] = {}
+    for module, text in sources().items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                name = node.id if isinstance(node, ast.Name) else node.attr
+                found.setdefault(name, []).append((module, node.lineno))
+    return found
+
+
+def uses_of(module: str, line: int) -> set[Place]:
+    """Where that is said to which a statement outside of functions gives a value."""
+    for node in ast.walk(ast.parse(sources()[module])):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.lineno == line:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            places = {place for name in names for place in _named().get(name, ())}
+            return places - {(module, line)}
+    return set()
 
 
 @dataclass
@@ -196,7 +283,8 @@ class Hunter(Worker):
     def _start(self, row: Hunted) -> bool:
         try:
             self.campaign.change_router(("--mutant", row.mutant))
-        except RouterError as error:
+        except (RouterError, ValueError) as error:
+            # ValueError: it says that it is ready, and not where.
             row.by, row.reason = "start", str(error)
             return False
         self.campaign.watched = []
@@ -225,22 +313,14 @@ class Hunter(Worker):
         return False
 
     def _fails_again(self, key: str, case: Case) -> bool:
-        """Whether a case fails with this mutant once more, and passes with the router as it is."""
+        """Whether a case that the router as it is has passed fails with this mutant once more."""
         del self.results[key]
+        # It may have died, or be in a state of which this case is not the cause.
+        self.campaign.change_router(self.campaign.options.router_options)
         self._run(case)
         self.campaign.wait_for_verdicts()
         again = self.results.pop(key, None)
-        if again is None or again.verdict is not Verdict.FAIL:
-            return False
-        options, watched = self.campaign.options.router_options, self.campaign.watched
-        self.campaign.watched = []
-        self.campaign.change_router(())
-        self._run(case)
-        self.campaign.wait_for_verdicts()
-        plain = self.results.pop(self.campaign.rerun_command(case.purpose))
-        self.campaign.change_router(options)
-        self.campaign.watched = watched
-        return plain.verdict is Verdict.PASS
+        return again is not None and again.verdict is Verdict.FAIL
 
     def _compare(self, row: Hunted, reach: Reach) -> None:
         """The cases in which a mutant that was not caught sent something else.
@@ -267,7 +347,8 @@ class Hunter(Worker):
 
 
 def _lines_of(path: Path) -> list[bytes]:
-    return path.read_bytes().splitlines() if path.exists() else []
+    """The whole lines; the last one may still be on its way."""
+    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
 
 
 def reach_of(profile_name: str) -> list[Reach]:

@@ -15,6 +15,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import resources
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Eq: (ast.NotEq,),
@@ -43,6 +44,9 @@ _CALCULATIONS: dict[type[ast.operator], type[ast.operator]] = {
 # Calls whose whole purpose is a text for people.
 _OF_TEXT = frozenset({"print", "log", "ConfigError", "TypeVar", "ArgumentParser", "add_argument"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+# What is no part of the router as it is: faults, variants and what stands in for a router.
+LEFT_OUT = frozenset({"__init__", "__main__", "null", "habits", "manners", "switches"})
 
 Change = Callable[[], None]
 
@@ -329,3 +333,11 @@ def evenly(
         for queue in queues:
             yield queue.pop(0)
         queues = [queue for queue in queues if queue]
+
+
+def sources() -> dict[str, str]:
+    """The text of the router's modules."""
+    folder = resources.files("x25shark.reference")
+    names = sorted(f.name for f in folder.iterdir() if f.name.endswith(".py"))
+    found = {name.removesuffix(".py"): (folder / name).read_text("utf-8") for name in names}
+    return {name: text for name, text in found.items() if name not in LEFT_OUT}

@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..catalogue.permission import PROFILES, Permission, permissions
+from ..catalogue.permission import PLAINER, PROFILES, Permission, permissions
 from ..judges.wireshark import open_judge
 from ..profile import Addresses, Profile, load_profile
 from ..results import CaseResult, write_whole
@@ -53,6 +53,14 @@ class Run:
 
     variants: tuple[str, ...]
     cases: tuple[str, ...] = ()
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The variants as the router takes them."""
+        numbers = {name: permissions()[name].number for name in self.variants}
+        if self.cases:
+            return self.variants
+        return tuple(n if numbers[n] is None else f"{n}={numbers[n]}" for n in self.variants)
 
 
 @dataclass
@@ -139,7 +147,7 @@ def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
         plain = list(keys)
         rows = []
         for run in runs:
-            options = tuple(word for name in run.variants for word in ("--variant", name))
+            options = tuple(word for name in run.switches for word in ("--variant", name))
             chosen = applicable(profile, run.cases or cases())
             row = Row(list(run.variants), profile_name, form, not run.cases, len(chosen))
             keys, row.problem = worker.run(options, chosen)
@@ -281,7 +289,7 @@ def _into(rows: list[tuple[set[str], set[str]]], on: set[str], off: set[str]) ->
 
 def drawn(chosen: Sequence[Permission], profile: str, count: int, seed: int) -> Run:
     """All cases of the profile with so many permissions at once, drawn by the seed."""
-    pool = [p for p in chosen if profile in p.profiles and not p.undrawn]
+    pool = [p for p in chosen if p.applies(profile) and not p.undrawn]
     random.Random(seed).shuffle(pool)
     taken: list[Permission] = []
     for permission in pool:
@@ -308,7 +316,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--profile",
         action="append",
-        choices=sorted({name for names in PROFILES.values() for name in names}),
+        choices=sorted({name for names in PROFILES.values() for name in names} | {*PLAINER}),
         help="for --drawn, any number of them; reference if not given",
     )
     parser.add_argument("--ten-lines", action="store_true", help="--drawn with ten lines as well")

@@ -6,8 +6,11 @@ Only what is known is said; where a product's own manual has to be asked, the te
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from ..profile import XOT_PORT
 
 
 @dataclass(frozen=True)
@@ -113,10 +116,22 @@ def _linux(plan: Plan) -> str:
 
 
 def _goxot(plan: Plan) -> str:
-    return (
-        "goxot: we do not know its configuration format well enough to print it. What it has to\n"
-        "be told, in its own words:\n\n" + _facts(plan)
+    ends = [(plan.b_address, plan.b)] if plan.b else []
+    servers = []
+    for address, end in [*ends, (plan.a_address, plan.a)]:
+        prefix = _prefix(address)
+        port = int(end.partition(":")[2] or XOT_PORT)
+        servers.append({"prefix": f"{prefix}/{len(prefix)}", "ip": host(end), "port": port})
+    text = (
+        "goxot: the servers of its JSON configuration. A prefix is digits/length, and the first\n"
+        "that fits counts, in the order of the file:\n\n"
+        + json.dumps({"servers": servers}, indent=2)
     )
+    if not plan.b:
+        text += (
+            f"\n\nCalls to {plan.echo} have to reach something that answers and sends data back."
+        )
+    return text
 
 
 def _other(plan: Plan) -> str:

@@ -426,9 +426,19 @@ class Bench(Answers):
     def called_address(self) -> str:
         """ADDR-B, or the address that the router answers itself (T2)."""
         addresses = self.profile.addresses
-        found = addresses.b if self.two_sided else addresses.echo
+        found = addresses.b if self.two_sided else addresses.echo or addresses.accepts
         assert found is not None  # the profile was checked for it
         return found
+
+    @property
+    def echoes(self) -> bool:
+        """Whether the called end sends back what it reads (T2, addresses.echo)."""
+        return not self.two_sided and self.profile.addresses.echo is not None
+
+    @property
+    def answered_without_echo(self) -> bool:
+        """Whether the called end is one of the router's that has no echo (T2)."""
+        return not self.two_sided and not self.echoes
 
     @contextmanager
     def preamble(self) -> Iterator[None]:

@@ -46,6 +46,8 @@ _RESPONSES = (LapbUA, LapbDM, LapbFRMR)
 _LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0), LapbRNR(p_f=0), ABORTED)
 # Without a link: either station may ask for one, by SABM or by DM F=0 (X.25 2.4.4.1, 2.4.4.4.2).
 ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0))
+# To DISC without a link (X.25 2.4.4.4.2). It is DM; LAPB-SET-10 says so of those that answer UA.
+NO_LINK: tuple[Packet, ...] = (LapbDM(p_f=1), LapbUA(p_f=1))
 # While the tester ends the link.
 _LINK_ENDING: tuple[Packet, ...] = (
     LapbUA(),
@@ -359,8 +361,7 @@ class LineSide(Side):
         """No such frame comes in reaction to what was sent: up to the answer to a command."""
         self.never(*templates)
         demand = self.bench.expectations[-1]
-        self.link_fence(**fence)
-        demand.stop = self.cursor
+        demand.stop = self.link_fence(**fence)
 
     def never(self, *templates: Packet, **options: Any) -> None:
         super().never(*(self._addressed(t) for t in templates), **options)
@@ -494,16 +495,32 @@ class LineSide(Side):
         """Channel 0: restarts and diagnostics."""
         return self.bench.channel_zero(self)
 
-    def link_fence(self, n_r: int | None = None) -> None:
+    def link_fence(self, n_r: int | None = None) -> int:
         """A command with P=1 and its answer: what came before it has been dealt with.
 
-        n_r: the N(R) of the answer (what the router has taken) if the link is up.
+        n_r: the N(R) of the answer (what the router has taken) if the link is up. Returns where
+        the answer begins.
         """
-        if self.station.up:
-            self.poll(n_r=self.station.v_s if n_r is None else n_r, note="fence")
-        else:
+        if not self.station.up:
+            return self._fence_without_a_link()
+        self.poll(n_r=self.station.v_s if n_r is None else n_r, note="fence")
+        return self._last_begin()
+
+    def _fence_without_a_link(self) -> int:
+        """DISC and its answer. A station that answers by UA has to do so again."""
+        tries = self._set_up_tries()
+        self.send(LapbDISC(p_f=1))
+        seen = self.expect(*NO_LINK, passing=tries, note="fence")
+        begin = self._last_begin()
+        if isinstance(seen, LapbUA):
             self.send(LapbDISC(p_f=1))
-            self.expect(LapbDM(p_f=1), passing=self._set_up_tries(), note="fence")
+            self.expect(LapbUA(p_f=1), passing=tries, note="fence: there was no link to end")
+        return begin
+
+    def _last_begin(self) -> int:
+        """Where the frame begins that was expected last."""
+        units = self.line.log.received
+        return next((u.offset for u in reversed(units) if u.end == self.cursor), self.cursor)
 
     def pause(self, seconds: float) -> None:
         """Let time pass for the router's timers: no longer than needed, unlike a patient wait."""

@@ -18,6 +18,8 @@ from scapy_x25 import (
     ClearRequest,
     Data,
     Data128,
+    Interrupt,
+    InterruptConfirmation,
     ResetRequest,
     summary_line,
 )
@@ -55,7 +57,7 @@ class ExpectationFailed(Exception):
     """The router contradicted an expectation; the case ends here."""
 
     def __init__(self, expectation: Expectation, seen: Seen) -> None:
-        super().__init__(f"expected {expectation.text}; came: {seen.saw}")
+        super().__init__(f"expected {expectation.text}; received: {seen.saw}")
         self.expectation = expectation
         self.seen = seen
 
@@ -123,6 +125,9 @@ class Side:
         self.allowed: list[Packet] = []
         # T2: user data that the DTE beyond the router has not sent back yet.
         self._not_echoed: list[bytes] = []
+        if bench.answered_without_echo:
+            # What a DTE has to say is its own matter: the prompt of a host, X.29 messages.
+            self.allow(Data(), Data128())
         # Units looked at so far, and the Data packets among them.
         self._data_found = (0, 0)
         connection.on_unit = self._arrived
@@ -177,7 +182,7 @@ class Side:
             octets = self.octets_of(packet)
             self._note(packet, octets)
             whole.append(octets)
-        start = self._received_end()
+        start = self.received_end()
         self._transmit(whole)
         called = bool(packets) and isinstance(packets[-1], CallRequest)
         self.unanswered_call = start if called else None
@@ -197,7 +202,7 @@ class Side:
     def _note(self, packet: Packet, octets: bytes) -> None:
         expected = self.numbering.next_p_s
         self.numbering.sent(octets)
-        if not self.bench.two_sided:
+        if self.bench.echoes:
             self._note_echo(octets, in_sequence=self.numbering.next_p_s != expected)
         if isinstance(packet, CallRequest):
             self.phase = "calling"
@@ -272,10 +277,10 @@ class Side:
             self.name,
             self.bench.clause("X.25 4.4.1.3"),
             self.direction,
-            start=self._received_end(),
+            start=self.received_end(),
             alternatives=(self._receive_ready(),),
             passing=(),
-            stop=self._received_end(),
+            stop=self.received_end(),
             note="the window has to open again",
         )
         self.bench.state(acknowledgement)
@@ -335,6 +340,9 @@ class Side:
         what the case has allowed. Returns the packet (decoded), or None if the connection ended as
         allowed (CLOSED). Raises ExpectationFailed.
         """
+        wanted, alternatives = alternatives, self._readable(alternatives)
+        if wanted != alternatives:
+            note = note or "it has read the Data before"
         expectation = Next(
             self.name,
             self.bench.clause(clause),
@@ -386,6 +394,9 @@ class Side:
         longest: no packet of it may have more octets of user data. fields: what each of its Data
         packets must show besides. Raises ExpectationFailed.
         """
+        if self.bench.answered_without_echo:
+            self.expect(self.data(octets), passing=passing, clause=clause, within=within, note=note)
+            return
         kind = Data128 if self.modulus == 128 else Data
         self._await(
             NextMessage(
@@ -403,6 +414,18 @@ class Side:
             ),
             within,
         )
+
+    def _readable(self, alternatives: Sequence[Packet | TcpEnd]) -> tuple[Packet | TcpEnd, ...]:
+        """T2 without an echo: in place of Data that would come back, what shows that it was read.
+
+        That is the confirmation of an Interrupt, which is sent here, behind the Data: a DTE
+        confirms each (X.25 4.3.7).
+        """
+        others = tuple(a for a in alternatives if not isinstance(a, (Data, Data128)))
+        if not self.bench.answered_without_echo or len(others) == len(alternatives):
+            return tuple(alternatives)
+        self.send(Interrupt(user_data=b"!"))
+        return (InterruptConfirmation(), *others)
 
     def expect_closed(self, *, clause: str | None = None, within: float | None = None) -> None:
         """Demand that the router closes or resets the connection, and sends nothing before."""
@@ -451,7 +474,7 @@ class Side:
             self.bench.patience if low else 0.0,
             patient=bool(low),
         )
-        expectation.stop = self._received_end()
+        expectation.stop = self.received_end()
         self.bench.state(expectation)
         seen = self.bench.judge(expectation)
         if not seen.met:
@@ -471,9 +494,10 @@ class Side:
     @property
     def at_end(self) -> bool:
         """Whether nothing has come behind what was expected last."""
-        return self._received_end() <= self.cursor
+        return self.received_end() <= self.cursor
 
-    def _received_end(self) -> int:
+    def received_end(self) -> int:
+        """Octets of the connection up to the last packet that has come."""
         received = self.connection.received
         return received[-1].end if received else self.start
 
@@ -507,7 +531,7 @@ class Side:
         self.unanswered_call = None
         if not seen.met:
             if seen.view is None and self.connection.end is None:
-                expectation.stop = self._received_end()
+                expectation.stop = self.received_end()
             raise ExpectationFailed(expectation, seen)
         if seen.view is not None:
             self.cursor = seen.view.end

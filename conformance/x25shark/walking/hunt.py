@@ -44,6 +44,7 @@ class Hunt:
         self.coverage: Counter[tuple[str, str, int]] = Counter()
         self.pairs: set[tuple[str, str]] = set()
         self.walks = 0
+        self._before: tuple[Step, ...] = ()
         self._purpose = catalogue().purposes["SYS-WALK-02" if errors else "SYS-WALK-01"]
 
     def __enter__(self) -> Hunt:
@@ -79,7 +80,12 @@ class Hunt:
         """Walks without end, each with its seed."""
         while self.campaign.gone is None:
             chosen = drawn(steps, self.circuits, f"{seed}/walk", errors=self.errors)
-            yield seed, self.walk(chosen)
+            # Without calls most of the first steps could not be made.
+            calls = drawn(self.circuits, self.circuits, f"{seed}/calls", errors=False)
+            first = [one._replace(action="place", circuit=n) for n, one in enumerate(calls)]
+            walked = self.walk([*first, *chosen][:steps])
+            yield seed, walked
+            self._before = walked.steps
             seed += 1
 
     def shortest(
@@ -87,16 +93,36 @@ class Hunt:
     ) -> Walked:
         """Leave out steps as long as what is left still fails; told of each that is shorter.
 
+        What a walk is about may have begun in a walk before it: where x25shark can start the router
+        again, what is left is tried with a fresh router. If it does not fail there, all is done
+        again with a fresh router for each walk, the walk before it put in front if need be.
         deadline: of time.monotonic(), after which it is left as it is.
         """
+        short = self._shortened(found, told, deadline, fresh=False)
+        if not self._can_restart or self._fails(short, short.steps, fresh=True):
+            return short
+        for steps in (found.steps, self._before + found.steps):
+            again = self._fails(found, steps, fresh=True)
+            if again is not None:
+                return self._shortened(again, told, deadline, fresh=True)
+        return short
+
+    def _shortened(
+        self,
+        found: Walked,
+        told: Callable[[Walked], None],
+        deadline: float | None,
+        *,
+        fresh: bool,
+    ) -> Walked:
         left = MOST_TRIES
         portion = max(1, len(found.steps) // 2)
         while left and (deadline is None or time.monotonic() < deadline):
             for start in range(0, len(found.steps), portion):
                 without = found.steps[:start] + found.steps[start + portion :]
                 left -= 1
-                tried = self.walk(without) if without and left else None
-                if tried is not None and tried.result.verdict is found.result.verdict:
+                tried = self._fails(found, without, fresh=fresh) if without and left else None
+                if tried is not None:
                     found = tried
                     told(found)
                     break
@@ -105,6 +131,17 @@ class Hunt:
                     return found
                 portion = max(1, portion // 2)
         return found
+
+    @property
+    def _can_restart(self) -> bool:
+        return self.campaign.router is not None and self.campaign.router.can_restart
+
+    def _fails(self, found: Walked, steps: Sequence[Step], *, fresh: bool) -> Walked | None:
+        """A walk of these steps, if its verdict is the same. fresh: the router is started again."""
+        if fresh and self.campaign.restart_router() is not None:
+            return None
+        tried = self.walk(steps)
+        return tried if tried.result.verdict is found.result.verdict else None
 
     def evidence(self, walked: Walked) -> Path | None:
         """The capture of a walk."""

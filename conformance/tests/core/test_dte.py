@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A DTE that only takes calls (addresses.accepts): every case that applies has a verdict."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from x25shark.profile import ProfileError, parse_profile
+
+DTE = Path(__file__).with_name("dte.py")
+SIDES = """
+[xot]
+router = "127.0.25.1"
+a = "127.0.25.2"
+[addresses]
+"""
+
+
+def results(tmp_path: Path, select: str, fault: str = "") -> dict[str, Any]:
+    """What a run in a network namespace of its own says of it."""
+    pid = tmp_path / "pid"
+    dte = shlex.join([sys.executable, str(DTE), "127.0.25.1", str(pid), fault])
+    start = f"{dte} & until [ -s {pid} ]; do sleep 0.05; done"
+    profile = tmp_path / "dte.toml"
+    profile.write_text(
+        f'name = "a DTE"\n{SIDES}accepts = "2"\n[times]\nreaction = 1\n[control]\n'
+        f"start = {json.dumps(start)}\nstop = {json.dumps(f'kill $(cat {pid}); rm {pid}')}\n"
+    )
+    command = [sys.executable, "-c", "from x25shark.cli import main; main()", "run"]
+    command += ["--router", str(profile), "--own-namespace", "--select", select]
+    report = tmp_path / "report"
+    command += ["--output", str(report)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 1), done.stderr
+    return dict(json.loads((report / "results.json").read_text()))
+
+
+def test_a_right_one_passes(tmp_path: Path) -> None:
+    found = results(tmp_path, "XOT-*,PLP-*,STATE-FC-*,STATE-C3-*,STATE-INT-*")
+    verdicts = Counter(case["verdict"] for case in found["cases"])
+    assert set(verdicts) == {"PASS", "NOT APPLICABLE", "NOT RUN"}, found["cases"]
+    assert verdicts["PASS"] > 150
+
+
+@pytest.mark.parametrize(
+    ("fault", "case"),
+    [
+        ("acknowledges-nothing", "PLP-FLOW-17"),
+        ("confirms-no-interrupt", "PLP-DATA-01"),
+        ("confirms-no-clear", "PLP-CLR-01"),
+        ("keeps-numbers-after-reset", "PLP-RST-03"),
+        ("ignores-window", "PLP-FLOW-18"),
+        ("answers-errors-with-nothing", "PLP-FLOW-06"),
+    ],
+)
+def test_a_wrong_one_fails(fault: str, case: str, tmp_path: Path) -> None:
+    # PLP-FLOW-18 looks at what the others made the DTE send.
+    cases = results(tmp_path, f"{case},XOT-TCP-24", fault)["cases"]
+    (found,) = (c for c in cases if c["id"] == case)
+    assert found["verdict"] == "FAIL", found["reason"]
+
+
+def test_neither_side_b_nor_an_address_that_answers() -> None:
+    with pytest.raises(ProfileError, match=r"addresses: without xot\.b .* addresses\.accepts"):
+        parse_profile(SIDES, "own.toml")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Selection of cases by name and by clause, and what x25shark list says of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from x25shark.catalogue import CONFIGURATIONS, catalogue
+from x25shark.cli import main
+from x25shark.suite.selection import SelectionError, select, words
+
+KNOWN = list(catalogue().purposes)
+OF_LINUX = "this router is tested in T2 (side A over XOT, the router answers the calls)"
+
+
+def test_a_clause_selects_what_stands_on_it_and_below() -> None:
+    chosen = select("RFC 1613 6.1", KNOWN)
+    clauses = {catalogue().purposes[k].clause for k in chosen}
+    assert "XOT-HDR-05" in chosen  # "RFC 1613 4.1, 6.1"
+    assert all("6.1" in clause for clause in clauses)
+    assert set(select("X.25 4.4.1.2", KNOWN)) < set(select("X.25 4.4", KNOWN))
+
+
+def test_a_clause_is_not_the_start_of_another_number() -> None:
+    tenth = set(select("X.25 4.1.10", KNOWN))
+    first = {k for k in tenth if "4.1.1" not in catalogue().purposes[k].clause.split(", ")}
+    assert tenth
+    with pytest.raises(SelectionError, match="no case stands on this clause"):
+        select("X.25 4.1.1", sorted(first))
+
+
+@pytest.mark.parametrize("written", ["rfc 1613 6.1", "RFC1613 6.1", " RFC 1613  6.1 "])
+def test_a_standard_may_be_written_in_any_way(written: str) -> None:
+    assert select(written, KNOWN) == select("RFC 1613 6.1", KNOWN)
+
+
+def test_clauses_and_names_stand_between_commas() -> None:
+    assert words("PLP-RST XOT-HDR-0*,RFC 1613 6.1, !X.25 Annex E") == [
+        *("PLP-RST", "XOT-HDR-0*", "RFC 1613 6.1", "!X.25 Annex E")
+    ]
+    without = select("RFC 1613, !RFC 1613 6.1", KNOWN)
+    assert set(without) == set(select("RFC 1613", KNOWN)) - set(select("RFC 1613 6.1", KNOWN))
+    with pytest.raises(SelectionError, match="'RFC' names no case"):
+        select("PLP-RST RFC 1613 6.1", KNOWN)
+
+
+def test_every_configuration_has_words() -> None:
+    used = {c for p in catalogue().purposes.values() for c in p.configurations}
+    assert used <= set(CONFIGURATIONS)
+
+
+def test_the_list_says_in_words_why_a_case_does_not_apply() -> None:
+    done = CliRunner().invoke(main, ["list", "--router", "linux", "--json", "--cost"])
+    found = json.loads(done.output)
+    by_id = {row["id"]: row for row in found["cases"]}
+    assert by_id["XOT-HDR-01"]["state"] == "not applicable"
+    assert by_id["XOT-HDR-01"]["reason"] == (
+        f"for configuration T1 (both sides over XOT); {OF_LINUX}"
+    )
+    assert by_id["LAPB-SET-01"]["reason"].endswith("T4 (a serial line); " + OF_LINUX)
+    assert all(row["seconds"] >= 0 for row in found["cases"])
+
+
+def test_a_list_that_is_piped_is_not_cut() -> None:
+    done = CliRunner().invoke(main, ["list", "--router", "reference-basic"])
+    assert "..." not in done.output
+    (line,) = (row for row in done.output.splitlines() if row.startswith("PLP-DBIT-01 "))
+    assert line.endswith("[not declared: P-DBIT (delivery confirmation end to end)]")

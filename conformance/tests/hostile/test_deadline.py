@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run ends in time whatever the router does, and its report is whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from x25shark.catalogue import catalogue
+from x25shark.links.loop import Loop, Overdue
+from x25shark.profile import Profile, load_profile
+from x25shark.run import deadline
+from x25shark.suite.costs import seconds
+from x25shark.verdicts import Verdict, exit_status
+
+from .conftest import PATIENCE, Run
+
+PROFILE = load_profile("reference")
+
+
+def test_a_run_that_is_over(begin: Callable[..., Run]) -> None:
+    status, results = begin("--deadline", "0.001", "--select", "XOT-HDR,PLP-CALL").end()
+    assert status == results["exit_status"] == 6
+    over = [case for case in results["cases"] if "(--deadline)" in case["reason"]]
+    assert len(over) > 30
+    assert {case["verdict"] for case in over} == {"NOT RUN"}
+    assert any("(--deadline)" in note for note in results["run"]["notes"])
+
+
+def test_what_becomes_of_a_case_that_is_not_done(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("overdue.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    status, found = json.loads(done.stdout)
+    assert status == 6
+    assert [(case, verdict) for case, verdict, _ in found] == [
+        ("PLP-CALL-01", "INCONCLUSIVE"),
+        ("PLP-CALL-02", "PASS"),
+        ("PLP-CALL-03", "NOT RUN"),
+        ("PLP-CALL-04", "NOT RUN"),
+    ]
+    assert "the case was not done after 1 s" in found[0][2]
+    assert all("(--deadline)" in reason for _, _, reason in found[2:])
+
+
+def test_a_wait_ends_once_and_only_where_it_may() -> None:
+    loop = Loop()
+    loop.begin_case(0.0)
+    loop.poll()
+    loop.interruptible = True
+    with pytest.raises(Overdue):
+        loop.poll()
+    loop.poll()
+    loop.begin_case()
+    loop.poll()
+    loop.begin_case(0.0)
+    loop.no_end()
+    loop.poll()
+    loop.close()
+
+
+def test_being_held_up_is_not_counted() -> None:
+    loop = Loop()
+    loop.interruptible = True
+    loop.begin_case(0.0)
+    loop.lag += 3600
+    loop.poll()
+    loop.begin_case(0.0)
+    with pytest.raises(Overdue):
+        loop.poll()
+    loop.close()
+
+
+def test_more_cases_have_more_time() -> None:
+    known = catalogue().purposes
+    quick = [case for case, purpose in known.items() if not purpose.slow]
+    slow = [case for case, purpose in known.items() if purpose.slow]
+    whole = deadline.of_run(quick, PROFILE)
+    assert whole > deadline.of_run(quick[:10], PROFILE) > 10 * sum(map(seconds, quick[:10]))
+    assert deadline.of_run([*quick, *slow], PROFILE) > whole + 600 * len(slow)
+    later = with_reaction(20.0)
+    assert deadline.of_run(quick, later) > whole
+    assert deadline.of_case(known["PLP-CALL-01"], later) > deadline.of_case(
+        known["PLP-CALL-01"], PROFILE
+    )
+
+
+def with_reaction(length: float) -> Profile:
+    times = PROFILE.times.model_copy(update={"reaction": length})
+    return PROFILE.model_copy(update={"times": times})
+
+
+def test_only_a_run_that_would_be_right_otherwise_says_so() -> None:
+    verdicts = [Verdict.PASS, Verdict.NOT_RUN]
+    assert exit_status(verdicts, cut_short=True) == 6
+    assert exit_status([*verdicts, Verdict.INCONCLUSIVE], inconclusive_ok=True, cut_short=True) == 6
+    assert exit_status([Verdict.NOT_RUN], cut_short=True) == 6
+    assert exit_status([*verdicts, Verdict.FAIL], cut_short=True) == 1
+    assert exit_status([*verdicts, Verdict.ERROR], cut_short=True) == 4
+    assert exit_status(verdicts) == 0

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A router of which only addresses are given: x25shark run --address IP --a IP --b IP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..profile import ProfileError, parse_profile
+from ..results import write_whole
+from .routers import KINDS, Plan, host, profile_text
+
+# The X.121 addresses that x25shark init suggests.
+A_ADDRESS, B_ADDRESS, ECHO = "3100001", "2100001", "1111"
+
+
+def write_profile(router: str, a: str | None, b: str | None, folder: Path) -> tuple[Path, str]:
+    """Write the profile of such a router to a file named after it, so that the run can be repeated.
+
+    A file that is there and says the same stays. Returns the file, and what the router has to be
+    told. Raises ProfileError.
+    """
+    if a is None:
+        raise ProfileError("--address needs --a, this machine's address (and --b, where calls go)")
+    plan = Plan(router, a, b, A_ADDRESS, B_ADDRESS, ECHO)
+    text = profile_text(host(router), KINDS["other"], KINDS["other"].model, plan)
+    path = folder / f"x25shark-{host(router)}.toml"
+    parse_profile(text, "--address, --a, --b")
+    try:
+        if path.exists() and path.read_bytes() != text.encode():
+            raise ProfileError(
+                f"{path} is there and says something else: run --router {path}, or move it away"
+            )
+        write_whole(path, text)
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror or error}") from None
+    return path, KINDS["other"].configuration(plan)

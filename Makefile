@@ -16,13 +16,20 @@
 #                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make code-mutants    the suite against mutants of the reference router's code (N=200 SEED=1: so
 #                        many, drawn so; CHECK=1: the sample that is kept, whose score may not fall)
+#   make walk-faults     whether random walks find faults of memory, and make them short
 #   make moments         commands interrupted at moments drawn by lot (N=20 of each)
+#   make judge-asan      whole runs with the judge under the address and undefined sanitizers
+#   make hostile         the suite against every hostile router: verdicts, memory, seconds
+#   make fuzz            the judge on changed inputs, guided by what they reach (SECONDS=60; clang)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
+#   make dist            wheels and source distributions, checked, into dist/
+#   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
+#   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants variants networks code-mutants moments judge-mutants pcaps bench linux-router clean \
+.PHONY: demo test lint unit suite engine mutants variants networks code-mutants walk-faults moments fuzz hostile judge-asan judge-mutants pcaps bench linux-router wireshark-zip testers clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -113,10 +120,28 @@ code-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.code_mutants --json $(REPORT)-code-mutants.json --go-on \
 		$(if $(CHECK),--check,--count $(or $(N),100) $(if $(SEED),--seed $(SEED)))
 
+walk-faults: setup-test
+	$(BIN)/python -m x25shark.selftest.walk_faults
+
 moments: setup-test
 	for command in run check walk init stress sweep; do \
 		$(BIN)/python -m x25shark.selftest.moments --command $$command --count $(or $(N),20) || exit 1; \
 	done
+
+judge-asan: setup-test
+	judge=$$($(BIN)/python -c 'from x25shark.judges import program; \
+		print(program.build("asan", "x25shark-judge-asan"))') && \
+	for router in reference reference-serial reference-xot-serial; do \
+		X25SHARK_JUDGE=$$judge ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 $(BIN)/x25shark run --router $$router $(OWN) \
+			--judge libwireshark --output $(REPORT)-asan/$$router || exit 1; \
+	done
+
+hostile: setup-test
+	$(BIN)/python conformance/tests/hostile/measure.py --deadline $(or $(SECONDS),600)
+
+fuzz: setup-test
+	$(BIN)/python -m x25shark.selftest.judge_fuzz --seconds $(or $(SECONDS),60) --keep $(REPORT)-fuzz
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants
@@ -135,5 +160,14 @@ linux-router: setup-linux
 	@status=0; $(BIN)/x25shark run --router linux --output $(REPORT)-linux || status=$$?; \
 	ci/linux-router/stop; exit $$status
 
+dist: setup-test
+	ci/dist
+
+wireshark-zip: setup-test
+	$(BIN)/x25shark wireshark zip dist/x25shark-wireshark.zip
+
+testers: setup-test
+	$(BIN)/python -m x25shark.load.simulation --testers $(or $(TESTERS),100) --rate $(or $(RATE),200)
+
 clean:
-	rm -rf .venv $(REPORT) $(REPORT)-bench $(REPORT)-linux $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build
+	rm -rf .venv $(REPORT) $(REPORT)-asan $(REPORT)-bench $(REPORT)-fuzz $(REPORT)-linux $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build

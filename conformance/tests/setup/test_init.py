@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from x25shark.catalogue import catalogue
 from x25shark.cli import main
-from x25shark.profile import load_profile
+from x25shark.profile import PICS_ITEMS, load_profile
 from x25shark.reference.config import load
+from x25shark.setup.pics import SENTENCES, cases_about, offered
 from x25shark.setup.routers import KINDS, MODELS
 
 HERE = ("--router-address", "127.0.27.1", "--a", "127.0.27.2")
@@ -61,9 +63,13 @@ def test_does_not_overwrite(tmp_path: Path) -> None:
     ("option", "value", "says"),
     [
         ("--router-address", "here.example", "IPv4 address"),
-        ("--a", "127.0.0.1:0", "xot.a"),
-        ("--a-address", "12a", "addresses.a"),
-        ("--router-address", '1"\nname = "x', "not TOML"),
+        ("--a", "127.0.0.1:0", "--a: '127.0.0.1:0' is not an IPv4 address"),
+        ("--a-address", "12a", "1 to 15 digits"),
+        ("--b-address", "1" * 16, "1 to 15 digits"),
+        ("--b", "none at all", "--b: "),
+        ("--pics", "P-MOD129", "did you mean P-MOD128?"),
+        ("--model", "slice", "not one of"),
+        ("--router-address", '1"\nname = "x', "IPv4 address"),
     ],
 )
 def test_bad_answers(tmp_path: Path, option: str, value: str, says: str) -> None:
@@ -82,16 +88,74 @@ def test_nobody_to_ask(tmp_path: Path) -> None:
 
 
 def test_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from x25shark.setup import command
+    from x25shark.setup import questions
 
-    monkeypatch.setattr(command, "can_ask", lambda: True)
-    answers = "other\n127.0.27.1:2001\nsplice\n127.0.27.2\n127.0.27.3\n"
+    monkeypatch.setattr(questions, "can_ask", lambda: True)
+    answers = "other\n127.0.27.1:2001\nsplice\n127.0.27.2\n127.0.27.3\n\n\nnone\n"
     file = tmp_path / "router.toml"
     done = CliRunner().invoke(main, ["init", str(file), "--no-probe"], input=answers)
     assert done.exit_code == 0, done.output
     profile = load_profile(str(file))
     assert profile.xot_end.router == ("127.0.27.1", 2001)
     assert (profile.relay_model, profile.configuration) == ("splice", "T1")
+
+
+def test_a_bad_answer_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from x25shark.setup import questions
+
+    monkeypatch.setattr(questions, "can_ask", lambda: True)
+    answers = [
+        *("ciscoios", "goxot"),
+        *("router.example", "127.0.27.300", "127.0.27.1:70000", "127.0.27.1"),
+        *("slpice", "splice"),
+        *("", "here", "127.0.27.3"),
+        *("31x", "31", "21"),
+        *("P-MOD129", "p-dbit, F-FS"),
+    ]
+    file = tmp_path / "router.toml"
+    done = CliRunner().invoke(
+        main, ["init", str(file), "--no-probe"], input="".join(f"{a}\n" for a in answers)
+    )
+    assert done.exit_code == 0, done.output
+    profile = load_profile(str(file))
+    assert profile.xot_end.router == ("127.0.27.1", 1998)
+    assert profile.xot_end.b == ("127.0.27.3", 1998)
+    assert (profile.addresses.a, profile.addresses.b) == ("31", "21")
+    assert profile.pics == {"P-DBIT", "F-FS"}
+    assert "did you mean splice?" in done.output
+    assert "did you mean P-MOD128?" in done.output
+    assert done.output.count("is not an IPv4 address") == 4
+    # Each item that is offered has its sentence, and goxot its configuration as JSON.
+    assert "delivery is confirmed from end to end" in done.output
+    servers = json.loads(done.output[done.output.index("{\n") : done.output.rindex("}") + 1])
+    assert servers["servers"][0] == {"prefix": "21/2", "ip": "127.0.27.3", "port": 1998}
+
+
+def test_an_answer_that_never_comes_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from x25shark.setup import questions
+
+    monkeypatch.setattr(questions, "can_ask", lambda: True)
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "router.toml")], input="nonsense\n")
+    assert done.exit_code == 1
+    assert not (tmp_path / "router.toml").exists()
+
+
+def test_addresses_that_this_machine_lacks_are_named(tmp_path: Path) -> None:
+    options = ["--router-address", "192.0.2.1", "--a", "192.0.2.10", "--b", "192.0.2.11"]
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "r.toml"), *options, "--kind", "other"])
+    assert done.exit_code == 0, done.output
+    for address in ("192.0.2.10", "192.0.2.11"):
+        assert f"sudo ip addr add {address}/32 dev DEVICE" in done.output
+    assert "probe:" not in done.output
+
+
+def test_every_pics_item_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(PICS_ITEMS)
+    assert all(text.endswith(".") for text in SENTENCES.values())
+    assert set(offered(two_sided=False)) < set(offered(two_sided=True)) < set(PICS_ITEMS)
+    assert cases_about("L-T3") == [p.id for p in catalogue().purposes.values() if "L-T3" in p.pics]
 
 
 def test_probe_of_a_router_that_answers(tmp_path: Path) -> None:

@@ -3,39 +3,23 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import sys
+import textwrap
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
-from ..report.tell import complain, tell
-from .routers import KINDS, MODELS, Plan, host, profile_text
+from ..links import own_addresses
+from ..links.xot import LinkError
+from ..report.tell import tell
+from . import questions
+from .pics import SENTENCES, offered
+from .questions import NONE, Questions, refuse
+from .routers import A_ADDRESS, B_ADDRESS, ECHO, KINDS, MODELS, Plan, host, profile_text
 
 DEFAULT_FILE = "router.toml"
-
-
-def _refuse(message: str) -> NoReturn:
-    complain(message)
-    sys.exit(2)
-
-
-def _ask(value: str | None, option: str, question: str, default: str | None = None) -> str:
-    """The option, or an answer; where nobody can be asked, the default."""
-    if value is not None:
-        return value
-    if can_ask():
-        answer: str = click.prompt(question, default=default)
-        return answer
-    if default is None:
-        _refuse(f"{option} is missing, and there is no terminal to ask on")
-    return default
-
-
-def can_ask() -> bool:
-    """Whether somebody sits at a terminal."""
-    return sys.stdin.isatty()
 
 
 def own_address(router: str) -> str:
@@ -56,14 +40,17 @@ def own_address(router: str) -> str:
 @click.option("--model", type=click.Choice([*MODELS]), help="Its relay model.")
 @click.option("--a", metavar="IP", help="This machine's address for side A.")
 @click.option("--b", metavar="IP", help='Side B, where the router sends calls; "none" for none.')
-@click.option("--a-address", metavar="X.121", default="3100001", show_default=True)
-@click.option("--b-address", metavar="X.121", default="2100001", show_default=True)
+@click.option("--a-address", metavar="X.121", help=f"Side A's.  [default: {A_ADDRESS}]")
+@click.option("--b-address", metavar="X.121", help=f"Side B's.  [default: {B_ADDRESS}]")
 @click.option(
     "--echo",
     metavar="X.121",
-    default="1111",
-    show_default=True,
-    help="An address that answers and sends data back (without side B).",
+    help=f"An address that answers and sends data back (without side B).  [default: {ECHO}]",
+)
+@click.option(
+    "--pics",
+    metavar="ITEMS",
+    help='What the router can do beyond what is mandatory, such as "P-DBIT F-FS"; or "none".',
 )
 @click.option("--no-probe", is_flag=True, help="Do not try to reach the router.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
@@ -74,9 +61,10 @@ def init_command(
     model: str | None,
     a: str | None,
     b: str | None,
-    a_address: str,
-    b_address: str,
-    echo: str,
+    a_address: str | None,
+    b_address: str | None,
+    echo: str | None,
+    pics: str | None,
     no_probe: bool,
     force: bool,
 ) -> None:
@@ -89,33 +77,99 @@ def init_command(
     from ..results import write_whole
 
     if file.exists() and not force:
-        _refuse(f"{file} exists; --force overwrites it")
-    kind = _ask(kind, "--kind", f"Which router is it ({', '.join(KINDS)})", "other")
-    if kind not in KINDS:
-        _refuse(f"--kind: {kind!r} is not one of {', '.join(KINDS)}")
-    router = _ask(router_address, "--router-address", "Address of the router (IP or IP:port)")
-    model = _ask(model, "--model", f"Relay model ({', '.join(MODELS)})", KINDS[kind].model)
-    if model not in MODELS:
-        _refuse(f"--model: {model!r} is not one of {', '.join(MODELS)}")
-    a = _ask(a, "--a", "This machine's address for side A", own_address(router))
-    b = _ask(b, "--b", "Address of side B (none: the router ends the calls itself)", "none")
-    if b != "none" and not KINDS[kind].two_sided:
+        refuse(f"{file} exists; --force overwrites it")
+    ask = Questions(questions.can_ask())
+    ask.explain(f"  {name:10} {found.text}" for name, found in KINDS.items())
+    kind = ask.ask(kind, "--kind", "Which router is it", questions.one_of(KINDS), "other")
+    router = ask.ask(
+        router_address,
+        "--router-address",
+        "Address of the router (IP or IP:port)",
+        questions.endpoint,
+    )
+    ask.explain(f"  {name:10} {meaning}" for name, meaning in MODELS.items())
+    usual = KINDS[kind].model
+    model = ask.ask(model, "--model", "Relay model", questions.one_of(MODELS), usual)
+    own = own_address(router)
+    a = ask.ask(a, "--a", "This machine's address for side A", questions.endpoint, own)
+    b = ask.ask(
+        b,
+        "--b",
+        "Address of side B (none: the router ends the calls itself)",
+        questions.endpoint_or_none,
+        NONE,
+    )
+    if b != NONE and not KINDS[kind].two_sided:
         tell(f"note: {KINDS[kind].text} does not switch calls; it is tested without --b")
-    plan = Plan(router, a, None if b == "none" else b, a_address, b_address, echo)
-    text = profile_text(f"{kind} {host(router)}", KINDS[kind], model, plan)
+    plan = Plan(router, a, None if b == NONE else b, *_x121(ask, a_address, b_address, echo, b))
+    _explain_pics(ask, two_sided=b != NONE)
+    items = ask.ask(
+        pics,
+        "--pics",
+        "What it can do, with blanks between (none: nothing of these)",
+        questions.pics_items,
+        " ".join(KINDS[kind].pics) or NONE,
+    ).split()
+    text = profile_text(f"{kind} {host(router)}", KINDS[kind], model, plan, items)
     try:
         profile = parse_profile(text, str(file))
     except ProfileError as error:
-        _refuse(f"what was given makes no profile: {error}")
+        refuse(f"what was given makes no profile: {error}")
     try:
         write_whole(file, text)
     except OSError as error:
-        _refuse(f"{file}: {error.strerror or error}")
+        refuse(f"{file}: {error.strerror or error}")
     tell(f"wrote {file}: {profile.configuration}, {profile.relay_model}")
-    if not no_probe:
+    missing = _missing(plan)
+    if missing:
+        tell(missing)
+    elif not no_probe:
         _probe(profile)
     tell(f"\n{KINDS[kind].configuration(plan)}\n")
     tell(f"next: x25shark check {file}")
+
+
+def _x121(
+    ask: Questions, a: str | None, b: str | None, echo: str | None, side_b: str
+) -> tuple[str, str, str]:
+    """The X.121 addresses of sides A and B, and of what answers in the router; only those that
+    the profile will have are asked for."""
+    check = questions.digits
+    a = ask.ask(a, "--a-address", "X.121 address of side A", check, A_ADDRESS)
+    if side_b == NONE:
+        echo = ask.ask(echo, "--echo", "X.121 address that answers calls", check, ECHO)
+    else:
+        b = ask.ask(b, "--b-address", "X.121 address routed to side B", check, B_ADDRESS)
+    quiet = Questions(asking=False)
+    return (
+        a,
+        quiet.ask(b, "--b-address", "", check, B_ADDRESS),
+        quiet.ask(echo, "--echo", "", check, ECHO),
+    )
+
+
+def _explain_pics(ask: Questions, *, two_sided: bool) -> None:
+    """Each PICS item that may be named, with its sentence; what is not named is not tested."""
+    if not ask.asking:
+        return
+    width = max(shutil.get_terminal_size().columns, 40)
+    tell("What can the router do beyond what everyone must? What is not named is NOT APPLICABLE.")
+    for item in offered(two_sided):
+        indent = " " * 14
+        tell(
+            textwrap.fill(
+                SENTENCES[item], width, initial_indent=f"  {item:12}", subsequent_indent=indent
+            )
+        )
+
+
+def _missing(plan: Plan) -> str | None:
+    """Which addresses of the tester this machine lacks, and what to type."""
+    try:
+        own_addresses.demand([host(end) for end in (plan.a, plan.b) if end], host(plan.router))
+    except LinkError as error:
+        return str(error)
+    return None
 
 
 def _probe(profile: object) -> None:

@@ -7,10 +7,13 @@ Only what is known is said; where a product's own manual has to be asked, the te
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from ..profile import XOT_PORT
+
+# The X.121 addresses of sides A and B, and of what answers in the router, unless others are given.
+A_ADDRESS, B_ADDRESS, ECHO = "3100001", "2100001", "1111"
 
 
 @dataclass(frozen=True)
@@ -169,9 +172,11 @@ MODELS = {
 }
 
 
-def profile_text(name: str, kind: Kind, model: str, plan: Plan) -> str:
-    """A profile in about ten lines, with comments."""
-    pics = ", ".join(f'"{item}"' for item in kind.pics)
+def profile_text(
+    name: str, kind: Kind, model: str, plan: Plan, items: Collection[str] | None = None
+) -> str:
+    """A profile in about ten lines, with comments. items: PICS items; None: the kind's usual."""
+    pics = ", ".join(f'"{item}"' for item in (kind.pics if items is None else items))
     both = (
         f'b = "{plan.b}"            # where the router sends calls for side B\n' if plan.b else ""
     )

@@ -7,10 +7,7 @@ from pathlib import Path
 
 from ..profile import ProfileError, parse_profile
 from ..results import write_whole
-from .routers import KINDS, Plan, host, profile_text
-
-# The X.121 addresses that x25shark init suggests.
-A_ADDRESS, B_ADDRESS, ECHO = "3100001", "2100001", "1111"
+from .routers import A_ADDRESS, B_ADDRESS, ECHO, KINDS, Plan, host, profile_text
 
 
 def write_profile(router: str, a: str | None, b: str | None, folder: Path) -> tuple[Path, str]:

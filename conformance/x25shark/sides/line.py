@@ -507,14 +507,24 @@ class LineSide(Side):
         return self._last_begin()
 
     def _fence_without_a_link(self) -> int:
-        """DISC and its answer. A station that answers by UA has to do so again."""
+        """DISC and its answer.
+
+        UA may be the answer of a station without a link (a remark of LAPB-SET-10), but it may just
+        as well be the reaction to what was sent before. A polled RR is answered by DM in either
+        case (X.25 2.4.4.4.2), and the last UA ahead of that was for the DISC.
+        """
         tries = self._set_up_tries()
         self.send(LapbDISC(p_f=1))
         seen = self.expect(*NO_LINK, passing=tries, note="fence")
         begin = self._last_begin()
         if isinstance(seen, LapbUA):
-            self.send(LapbDISC(p_f=1))
-            self.expect(LapbUA(p_f=1), passing=tries, note="fence: there was no link to end")
+            before = self.cursor
+            self.send(LapbRR(address=self.command_address, p_f=1))
+            self.expect(LapbDM(p_f=1), passing=(*tries, LapbUA()), note="fence: there is no link")
+            units = self.line.log.received
+            later = [u for u in units if before <= u.offset < self.cursor and u.valid]
+            answers = [u.offset for u in later if u.octets[1] == UA | _P_F]
+            begin = max([begin, *answers])
         return begin
 
     def _last_begin(self) -> int:

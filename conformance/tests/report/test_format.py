@@ -6,11 +6,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import fastjsonschema
 import pytest
 import x25shark
+from x25shark import results_schema
 from x25shark.results import (
     CaseResult,
     CounterReading,
@@ -50,6 +54,59 @@ def test_each_field_is_documented(title: str, kind: type) -> None:
 
 def test_the_document_is_documented(results: Results) -> None:
     assert documented("The document") == set(results.to_json())
+
+
+def test_the_schema_is_that_of_the_code() -> None:
+    assert results_schema.FILE.read_text() == results_schema.text()
+
+
+VALIDATE = fastjsonschema.compile(json.loads(results_schema.FILE.read_text()))
+
+
+def test_a_run_is_valid(results: Results, tmp_path: Path) -> None:
+    case = results.cases[0]
+    case.expectations[0].counter = CounterReading("calls_in", "a", "x", 3, None, 2, "right", ["y"])
+    case.expectations[0].judge_two = None
+    case.expectations[1].judge_one = JudgeReading(False, None, None, None, "nothing")
+    case.expectations[1].filter = "a && x25s.offset#1 == 12 && b"
+    write_results(results, tmp_path / "results.json")
+    VALIDATE(json.loads((tmp_path / "results.json").read_text()))
+
+
+def test_real_runs_are_valid(tmp_path: Path) -> None:
+    """What the command writes: failures, cases that do not apply, counters, a serial line."""
+    for router, select in (
+        ("reference", "XOT-HDR-0*,SYS-MIB-01,PLP-RST-01"),
+        ("reference-serial", "LAPB-INIT-01"),
+    ):
+        fault = ["--fault", "BUG-XOT-01"] if router == "reference" else []
+        command = [sys.executable, "-m", "x25shark", "run", "--router", router, "--select", select]
+        subprocess.run([*command, *fault, "--output", tmp_path], capture_output=True, check=False)
+        document = json.loads((tmp_path / "results.json").read_text())
+        assert document["summary"]["PASS"]
+        VALIDATE(document)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        ('"version": 2', '"version": 3'),
+        ('"exit_status": ', '"more": 1, "exit_status": '),
+        ('"verdict":"FAIL"', '"verdict":"FAILED"'),
+        ('"packets":[[', '"packets":[["now",'),
+        ('"expectations":[[0,"', '"expectations":[[-1,"'),
+        ('"expectations":[[0,"', '"expectations":[[0,7,"'),
+        ('"PASS":', '"PASSED":'),
+    ],
+)
+def test_what_is_damaged_is_not_valid(
+    damage: tuple[str, str], results: Results, tmp_path: Path
+) -> None:
+    write_results(results, tmp_path / "results.json")
+    text = (tmp_path / "results.json").read_text()
+    assert damage[0] in text
+    with pytest.raises(fastjsonschema.JsonSchemaValueException):
+        VALIDATE(json.loads(text.replace(*damage, 1)))
 
 
 def test_a_file_that_was_written_reads_the_same(results: Results, tmp_path: Path) -> None:

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import xmlschema
 from x25shark.report import junit
+from x25shark.report.baseline import Baseline
+from x25shark.report.gate import gate
+from x25shark.report.gate import junit as gate_junit
 from x25shark.results import CaseResult, Results
 from x25shark.verdicts import OUTCOMES, Verdict
 
@@ -24,7 +29,8 @@ def test_suites_are_groups_and_counts_add_up(results: Results) -> None:
     root = parse(results)
     assert [s.get("name") for s in root] == ["PLP-RST", "PLP-CALL"]
     for name, number in {"tests": 11, "failures": 1, "errors": 1, "skipped": 3}.items():
-        assert root.get(name) == str(number)
+        # The document as a whole has no count of those that were skipped.
+        assert root.get(name) == (None if name == "skipped" else str(number))
         assert sum(int(s.get(name, "")) for s in root) == number
 
 
@@ -36,8 +42,7 @@ def test_each_verdict_has_the_element_of_the_table(
     found = [e.tag for e in element if e.tag in ("failure", "error", "skipped")]
     expected = OUTCOMES[verdict].junit
     assert found == ([] if expected == "(none)" else [expected])
-    values = {p.get("name"): p.get("value") for p in element.iter("property")}
-    assert values["verdict"] == verdict.value
+    assert (element.findtext("system-out") or "").startswith(f"verdict: {verdict.value}\n")
     assert element.get("classname") == "PLP-RST"
     assert element.get("name", "").startswith("PLP-RST-01: A Reset Request")
 
@@ -48,7 +53,41 @@ def test_a_failure_carries_its_text_and_its_evidence(case: Cases, run_of: Runs) 
     assert failure.get("type") == "FAIL"
     assert "cause 5 came" in failure.get("message", "")
     assert "run again" in (failure.text or "")
-    assert element.findtext("system-out") == "[[ATTACHMENT|evidence/PLP-RST-04.pcapng]]"
+    said = (element.findtext("system-out") or "").splitlines()
+    assert said[-1] == "[[ATTACHMENT|evidence/PLP-RST-04.pcapng]]"
+    assert "run again: x25shark run --router reference --select PLP-RST-04" in said
+
+
+def refused(text: str) -> list[str]:
+    """What the schema of Jenkins' xUnit plugin refuses."""
+    schema = xmlschema.XMLSchema(Path(__file__).with_name("jenkins.xsd"))
+    return [str(error.reason) for error in schema.iter_errors(ElementTree.fromstring(text))]
+
+
+def test_jenkins_takes_it(results: Results, poisoned: Poison, hostile: str) -> None:
+    assert refused(junit.render(results)) == []
+    assert refused(junit.render(poisoned(hostile))) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("<system-out>", "<properties/><system-out>"),
+        ('<testsuites name="x25shark"', '<testsuites name="x25shark" skipped="3"'),
+        (' tests="', ' test="'),
+        ("<testcase classname", "<testcase file='x' classname"),
+    ],
+)
+def test_jenkins_refuses_what_others_take(change: tuple[str, str], results: Results) -> None:
+    text = junit.render(results)
+    assert change[0] in text
+    assert refused(text.replace(*change))
+
+
+def test_jenkins_takes_the_outcome_of_a_gate(results: Results) -> None:
+    held = gate(Baseline({}, None), results)
+    assert "NEW FAIL" in gate_junit(held)
+    assert refused(gate_junit(held)) == []
 
 
 def test_hostile_text_is_inert(poisoned: Poison, hostile: str, bad_characters: set[str]) -> None:

@@ -181,7 +181,7 @@ def junit(outcome: GateResult) -> str:
         parent.set("tests", str(len(suite)))
         parent.set("failures", str(len(outcome.differences)))
         parent.set("errors", "0")
-        parent.set("skipped", str(skipped))
+    suite.set("skipped", str(skipped))  # the schema of Jenkins' xUnit plugin has it here alone
     ElementTree.indent(root)
     body = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'

@@ -55,7 +55,7 @@ class LineTap:
     def start(self) -> None:
         """Start the process. Raises CaptureError."""
         ends = [self._far.fileno(), self._far_control.fileno()]
-        command = [sys.executable, "-m", "x25shark.evidence.tap", self.name, self._framing]
+        command = [sys.executable, "-P", "-m", "x25shark.evidence.tap", self.name, self._framing]
         try:
             self._process = subprocess.Popen(
                 [*command, *map(str, ends)],

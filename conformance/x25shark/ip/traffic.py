@@ -83,7 +83,7 @@ def make_file(path: Path, octets: int, seed: int) -> str:
 def ftp_server(host: Host, address: str, folder: Path, log: Path) -> Iterator[None]:
     """A server on the host that lets anybody read and write the folder."""
     with log.open("ab") as out:
-        command = [sys.executable, "-m", "pyftpdlib", "-i", address, "-p", str(PORT), "-w"]
+        command = [sys.executable, "-P", "-m", "pyftpdlib", "-i", address, "-p", str(PORT), "-w"]
         process = host.start([*command, "-d", str(folder)], stdout=out, stderr=out)
         try:
             _await_server(host, address, process, log)
@@ -103,7 +103,7 @@ def _await_server(host: Host, address: str, process: subprocess.Popen[str], log:
         if process.poll() is not None:
             break
         tried = host.start(
-            [sys.executable, "-c", probe, address, str(PORT)], stderr=subprocess.DEVNULL
+            [sys.executable, "-P", "-c", probe, address, str(PORT)], stderr=subprocess.DEVNULL
         )
         if tried.wait() == 0:
             return

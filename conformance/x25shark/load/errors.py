@@ -103,7 +103,7 @@ def _row(
 
 def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, str], str]:
     """Verdicts by case, and why there are none."""
-    command = [sys.executable, "-c", "from x25shark.cli import main; main()", "run"]
+    command = [sys.executable, "-P", "-c", "from x25shark.cli import main; main()", "run"]
     command += ["--router", str(router), "--select", ",".join(cases), "--output", str(output)]
     try:
         done = subprocess.run(

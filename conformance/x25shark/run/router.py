@@ -154,7 +154,7 @@ class Router:
                     f"{self._profile.path}: embedded: {name!r} is neither a built-in router "
                     f"configuration nor a file beside the profile"
                 )
-            command = [sys.executable, "-m", self.module, "--config", str(path)]
+            command = [sys.executable, "-P", "-m", self.module, "--config", str(path)]
             # One that may outlive this run must not end with it.
             self._process = subprocess.Popen(
                 [*command, *([] if self._may_stay else ["--stop-on-eof"]), *self.options],

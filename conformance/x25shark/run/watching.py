@@ -76,7 +76,7 @@ def not_passed(report: Path) -> list[str]:
 def run_once(options: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a run."""
     code = "from x25shark.start import main; main()"
-    return subprocess.Popen([sys.executable, "-c", code, "run", *options])
+    return subprocess.Popen([sys.executable, "-P", "-c", code, "run", *options])
 
 
 class Watching:

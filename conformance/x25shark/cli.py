@@ -72,6 +72,10 @@ ELSEWHERE = {
         "x25shark.load.cli",
         "Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose.",
     ),
+    "site": (
+        "x25shark.report.commands",
+        "Make one page of several runs: routers and releases by groups and cases.",
+    ),
     "stress": (
         "x25shark.load.cli",
         "Many calls, every octet verified, with the tester's own ceiling beside.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands that work on finished runs: `x25shark compare` and `x25shark gate`."""
+"""The commands that work on finished runs: `x25shark compare`, `gate` and `site`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ..verdicts import Verdict
 from .baseline import Baseline, BaselineError, read_baseline, write_baseline
 from .compare import compare, described
 from .gate import gate, junit, markdown
+from .site import Given, SiteError
+from .site import write as write_site
 from .tell import complain, tell
 from .text import one_line
 
@@ -174,5 +176,39 @@ def gate_command(
     sys.exit(outcome.exit_status)
 
 
-commands: list[click.Command] = [compare_command, gate_command]
+def _labelled(word: str) -> Given:
+    """LABEL=RESULTS, or RESULTS with the name of the router as its label."""
+    label, is_, rest = word.partition("=")
+    named = bool(is_) and "/" not in label and not Path(word).exists()
+    path = Path(rest if named else word)
+    results = _results(path)
+    folder = path if path.is_dir() else path.parent
+    return Given(label if named else results.run.router, folder, results)
+
+
+@click.command("site")
+@click.argument("runs", metavar="[LABEL=]RESULTS...", nargs=-1, required=True)
+@click.option(
+    "--output",
+    default="x25shark-site",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the page.",
+)
+@click.option("--title", default="X.25 and XOT routers", show_default=True, help="Its heading.")
+def site_command(runs: tuple[str, ...], output: Path, title: str) -> None:
+    """Make one page of several runs: routers and releases by groups and cases.
+
+    RESULTS are results.json files or the directories that hold them; runs of the same LABEL (the
+    router's name unless given) are its history, and the last of them stands in the matrix. The
+    folder holds index.html, which needs no network, index.md, and captures of what did not pass.
+    """
+    try:
+        page = write_site([_labelled(word) for word in runs], title, output)
+    except SiteError as error:
+        _refuse(error)
+    tell(f"wrote {one_line(page)}")
+
+
+commands: list[click.Command] = [compare_command, gate_command, site_command]
 """For the x25shark command line."""

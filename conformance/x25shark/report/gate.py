@@ -7,7 +7,6 @@ fails in another way. 2: a file cannot be used.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ..verdicts import Verdict
 from .baseline import Baseline
 from .compare import FAILS_DIFFERENTLY, MISSING, Difference, by_id, described, signature
 from .terminal import ATTENTION, failure_text, one_sentence
-from .text import one_line, printable
+from .text import markdown_cell, one_line, printable
 
 _RUN = "(run)"
 _DETAILS_SHOWN = 200
@@ -104,13 +103,6 @@ def gate(baseline: Baseline, results: Results) -> GateResult:
     return GateResult(differences, confirmed, results, baseline)
 
 
-def _cell(text: object, limit: int = 300) -> str:
-    """Text for a cell of a Markdown table: no markup, no link, no mention, one line."""
-    escaped = re.sub(r"([\\`*_{}\[\]()<>#+!|~$&:-])", r"\\\1", one_line(text, limit))
-    # A joiner of no width keeps "@name" and bare web addresses from becoming links.
-    return escaped.replace("@", "@\u2060").replace("www.", "www\u2060.")
-
-
 def markdown(outcome: GateResult) -> str:
     """The outcome as Markdown, for the summary page of a CI server."""
     results = outcome.results
@@ -121,7 +113,8 @@ def markdown(outcome: GateResult) -> str:
     lines = [
         f"## x25shark gate: {title}",
         "",
-        f"Router {_cell(results.run.router, 100)}, profile {_cell(results.run.profile, 100)}.",
+        f"Router {markdown_cell(results.run.router, 100)}, "
+        f"profile {markdown_cell(results.run.profile, 100)}.",
         "",
     ]
     if counts:
@@ -134,7 +127,8 @@ def markdown(outcome: GateResult) -> str:
     if outcome.differences:
         lines += ["| difference | case | detail |", "| --- | --- | --- |"]
         lines += [
-            f"| {_cell(d.word, 80)} | {_cell(d.id, 80)} | {_cell(d.detail)} |"
+            f"| {markdown_cell(d.word, 80)} | {markdown_cell(d.id, 80)} "
+            f"| {markdown_cell(d.detail)} |"
             for d in outcome.differences[:_DETAILS_SHOWN]
         ]
         if bad > _DETAILS_SHOWN:
@@ -143,7 +137,7 @@ def markdown(outcome: GateResult) -> str:
     if outcome.confirmed:
         lines += ["### Known", "", "| case | reason |", "| --- | --- |"]
         lines += [
-            f"| {_cell(i, 80)} | {_cell(outcome.baseline.known[i].reason)} |"
+            f"| {markdown_cell(i, 80)} | {markdown_cell(outcome.baseline.known[i].reason)} |"
             for i in outcome.confirmed[:_DETAILS_SHOWN]
         ]
         if len(outcome.confirmed) > _DETAILS_SHOWN:

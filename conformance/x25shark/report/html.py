@@ -175,7 +175,7 @@ def _case(case: CaseResult, anchor: str, details: _Details) -> dict[str, Any]:
     }
 
 
-def _segments(counts: Counter[str]) -> list[dict[str, Any]]:
+def bar_segments(counts: Counter[str]) -> list[dict[str, Any]]:
     """The coloured parts of a bar of 1,000 units, in page order; each verdict that occurs shows."""
     total = counts.total()
     parts: list[dict[str, Any]] = []
@@ -302,14 +302,14 @@ def view(results: Results) -> dict[str, Any]:
             if counts[v.value]
         ],
         "total": len(cases),
-        "segments": _segments(counts),
+        "segments": bar_segments(counts),
         "attention": [made[i] for i in order if made[i]["attention"]],
         "groups": [
             {
                 "id": name,
                 "title": titles.get(name, ""),
                 "cases": members,
-                "segments": _segments(Counter(c["verdict"] for c in members)),
+                "segments": bar_segments(Counter(c["verdict"] for c in members)),
                 "trouble": sum(c["attention"] for c in members),
             }
             for name, members in groups.items()

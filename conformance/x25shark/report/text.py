@@ -89,6 +89,13 @@ def one_line(text: object, limit: int = LINE_LIMIT) -> str:
     return printable(head, limit)
 
 
+def markdown_cell(text: object, limit: int = 300) -> str:
+    """Text for a cell of a Markdown table: no markup, no link, no mention, one line."""
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+!|~$&:-])", r"\\\1", one_line(text, limit))
+    # A joiner of no width keeps "@name" and bare web addresses from becoming links.
+    return escaped.replace("@", "@\u2060").replace("www.", "www\u2060.")
+
+
 def first_line(text: object, limit: int = LINE_LIMIT) -> str:
     """The first line of a text that is not blank, bounded."""
     whole = text if isinstance(text, str) else str(text)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The documents that are made from data are those in the tree, and name everything there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from x25shark.catalogue import catalogue
+from x25shark.profile import PICS_ITEMS, Profile
+from x25shark.selftest import documents
+from x25shark.setup.profile_keys import KEYS, SECTIONS
+
+
+def test_they_are_current() -> None:
+    """If not: python -m x25shark.selftest.documents writes them."""
+    made = documents.all_pages()
+    stale = [
+        path
+        for path, text in made.items()
+        if not (documents.FOLDER / path).exists()
+        or (documents.FOLDER / path).read_text("utf-8") != text
+    ]
+    assert stale == [], "python -m x25shark.selftest.documents writes them"
+    there = {f"cases/{page.name}" for page in (documents.FOLDER / "cases").glob("*.md")}
+    assert there <= set(made)
+
+
+def test_every_key_of_a_profile_has_a_sentence() -> None:
+    found = {path for path, schema in documents.profile_keys() if "properties" not in schema}
+    tables = {path for path, schema in documents.profile_keys() if "properties" in schema}
+    alike = {
+        path
+        for path in found
+        if path.rpartition(".")[0] in documents._ALIKE or path.startswith("counters.names.")
+    }
+    assert found - alike == set(KEYS)
+    assert set(Profile.model_fields) - {"path", "text"} == {
+        path for path in found | tables if "." not in path
+    }
+    assert set(SECTIONS) - {""} == tables - {"line"}
+
+
+def test_every_section_key_and_item_is_on_its_page() -> None:
+    page = documents.profile_page()
+    for section in SECTIONS:
+        if section:
+            assert page.count(f"## `[{section}]`\n") == 1, section
+    for path in KEYS:
+        assert f"| `{path.rpartition('.')[2]}` |" in page
+    assert all(f"| `{item}` |" in documents.pics_page() for item in PICS_ITEMS)
+
+
+def test_every_case_has_its_place() -> None:
+    pages = documents.case_pages()
+    for identifier in catalogue().purposes:
+        assert f"\n## {identifier}\n" in pages[documents.page_of(identifier)]
+
+
+def test_links_lead_somewhere() -> None:
+    pages = sorted(documents.FOLDER.rglob("*.md"))
+    assert len(pages) > 30
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            assert Path(page.parent / target).exists(), f"{page.name}: {target}"

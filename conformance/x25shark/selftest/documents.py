@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The documents that are made from data: profile keys, PICS items, a page for each group of cases.
+
+python -m x25shark.selftest.documents [FOLDER] writes them below docs/; a test demands that those in
+the tree are what it writes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import x25shark
+from x25shark.catalogue import CONFIGURATIONS, Purpose, catalogue, faults
+from x25shark.catalogue.permission import alternatives, permissions
+from x25shark.counters.names import NAMES
+from x25shark.profile import LINE_ITEMS, MANDATORY, Profile
+from x25shark.results import write_whole
+from x25shark.run.listing import in_words
+from x25shark.setup.pics import SENTENCES, cases_about
+from x25shark.setup.profile_keys import KEYS, SECTIONS
+from x25shark.suite import index
+
+FOLDER = Path(x25shark.__file__).parent / "docs"
+_HEAD = (
+    "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
+    "<!-- Made by python -m x25shark.selftest.documents; do not change it by hand. -->\n"
+)
+# Tables of the profile that have the keys of another one.
+_ALIKE = {"line.b": "line.a", "pvc.b": "pvc.a", "pvc.asymmetric": "pvc.a", "pvc.outgoing": "pvc.a"}
+_HIDDEN = {"path", "text"}
+_STATES = "STATE-"
+
+
+def profile_keys() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Path and schema of every key and table of a profile, tables before what they hold."""
+    schema = json.loads(json.dumps(Profile.model_json_schema(), default=str))
+    yield from _keys(schema, schema["$defs"], "")
+
+
+def _keys(
+    schema: dict[str, Any], definitions: dict[str, Any], prefix: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, value in schema["properties"].items():
+        path = f"{prefix}{name}"
+        if path in _HIDDEN:
+            continue
+        table = _table(value, definitions)
+        yield path, table or value
+        if table:
+            yield from _keys(table, definitions, f"{path}.")
+
+
+def _table(value: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any] | None:
+    """The table that a key leads to, if it is one; a path of a counter is a text."""
+    for one in value.get("anyOf", [value]):
+        name = one.get("$ref", "").rpartition("/")[2]
+        if name and name != "Path":
+            found: dict[str, Any] = definitions[name]
+            return found
+    return None
+
+
+def kind(schema: dict[str, Any]) -> str:
+    """Type and range of a key in words."""
+    choices = schema.get("anyOf", [schema])
+    return " or ".join(_kind(one) for one in choices if one.get("type") != "null")
+
+
+def _kind(one: dict[str, Any]) -> str:
+    if "enum" in one or "const" in one:
+        return " or ".join(f"`{value}`" for value in one.get("enum", [one.get("const")]))
+    if one.get("$ref", "").endswith("/Path"):
+        return "path"
+    if "prefixItems" in one:
+        types = [item["type"] for item in one["prefixItems"]]
+        return "IPv4 address" if types == ["string", "integer"] else "two numbers"
+    if one.get("type") == "array":
+        return f"list of {_kind(one['items'])}s"
+    if one.get("type") == "object":
+        return "table"
+    if one.get("pattern") == "^[0-9]{1,15}$":
+        return "1 to 15 digits"
+    words = {"string": "text", "boolean": "true or false", "integer": "whole number"}
+    bounds = [
+        f"{sign} {one[key]}"
+        for key, sign in (("minimum", "from"), ("exclusiveMinimum", "above"), ("maximum", "up to"))
+        if key in one
+    ]
+    return " ".join([words.get(one["type"], one["type"]), *bounds])
+
+
+def _usual(schema: dict[str, Any]) -> str:
+    """The usual value as TOML writes it; nothing where there is none."""
+    value = schema.get("default")
+    if value is None:
+        return ""
+    return f"`{json.dumps(value)}`"
+
+
+def profile_page() -> str:
+    """docs/profile.md."""
+    lines = [
+        _HEAD,
+        "# Keys of a profile\n",
+        "A profile is a TOML file; [the README](../../../README.md) has the shortest one. Only "
+        "`[xot]` (or a `[line]`) and `[addresses]` are needed. `x25shark check FILE` names file, "
+        "line and key of what is wrong.\n",
+    ]
+    section = None
+    for path, schema in profile_keys():
+        if "properties" in schema:
+            if path in ("line", "counters.names"):
+                section = None
+            if path == "counters.names":
+                lines += _names()
+            continue
+        table, _, name = path.rpartition(".")
+        if table in _ALIKE or table == "counters.names":
+            if table in SECTIONS and section != table and table in _ALIKE:
+                lines += [f"\n## `[{table}]`\n", SECTIONS[table]]
+                section = table
+            continue
+        if section != table:
+            section = table
+            title = f"`[{table}]`" if table else "Before the first table"
+            lines += [f"\n## {title}\n", SECTIONS[table], ""]
+            lines += ["| key | value | unless given | meaning |", "|---|---|---|---|"]
+        lines.append(f"| `{name}` | {kind(schema)} | {_usual(schema)} | {KEYS[path]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _names() -> list[str]:
+    rows = [f"| `{name}` | {found.text} |" for name, found in NAMES.items()]
+    head = ["\n## `[counters.names]`\n", SECTIONS["counters.names"], ""]
+    return [*head, "| name | what it counts |", "|---|---|", *rows]
+
+
+def pics_page() -> str:
+    """docs/pics.md."""
+    lines = [
+        _HEAD,
+        "# PICS items\n",
+        "What a router can do beyond what the standards demand goes into `pics`, what it cannot "
+        "although it should into `lacks`. A case whose conditions do not hold is NOT APPLICABLE.\n",
+        "| item | meaning | cases with a condition on it |",
+        "|---|---|---|",
+    ]
+    for item, sentence in SENTENCES.items():
+        lines.append(f"| `{item}` | {sentence} | {_listed(cases_about(item))} |")
+    for title, items in (
+        ("Demanded of everyone: only `lacks` takes them away", MANDATORY),
+        ("Said by the lines of a profile", LINE_ITEMS),
+    ):
+        lines += [f"\n## {title}\n", "| item | meaning | cases |", "|---|---|---|"]
+        for item, words in items.items():
+            lines.append(f"| `{item}` | {words} | {len(cases_about(item))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _listed(cases: list[str], most: int = 6) -> str:
+    """Links to the cases, the first of many."""
+    shown = [f"[{i}]({page_of(i)}#{i.lower()})" for i in cases[:most]]
+    return ", ".join([*shown, f"and {len(cases) - most} more"] if len(cases) > most else shown)
+
+
+def page_of(identifier: str) -> str:
+    """The page of a case, from docs/."""
+    group = catalogue().purposes[identifier].group
+    return f"cases/{'STATE' if group.startswith(_STATES) else group}.md"
+
+
+def _case(purpose: Purpose) -> list[str]:
+    module = index.modules().get(purpose.id)
+    needs = [in_words(condition) for condition in purpose.pics] or ["nothing that is declared"]
+    caught = [
+        f"  - `{fault.id}` {fault.behaviour}"
+        for fault in faults().values()
+        if purpose.id in (*fault.witnesses, *fault.also_fails)
+    ]
+    seen = {i: p for i, p in permissions().items() if purpose.id in p.witnesses}
+    allowed = [f"  - `{i}` {p.text} ({p.clause})" for i, p in seen.items()]
+    others = [f"`{i}`" for i in alternatives().get(purpose.id, ()) if i not in seen]
+    allowed += [f"  - also touched: {', '.join(others)}"] if others else []
+    code = f"[{module}.py](../../suite/{module}.py)" if module else "none yet"
+    lines = [
+        f"\n## {purpose.id}\n",
+        f"{purpose.purpose}\n",
+        f"- Clause: {purpose.clause}",
+        f"- For: {'; '.join(f'{CONFIGURATIONS[c]} ({c})' for c in purpose.configurations)}",
+        f"- Needs: {'; '.join(needs)}",
+        f"- Stimulus and expectations: {code}; `x25shark show {purpose.id}` after a run",
+    ]
+    lines += ["- Slow: it runs with `--slow`"] if purpose.slow else []
+    lines += ["- Known faults that fail it:", *caught] if caught else []
+    lines += ["- What the standards leave open and it allows:", *allowed] if allowed else []
+    return lines
+
+
+def case_pages() -> dict[str, str]:
+    """docs/cases/*.md by path from docs/: a page for each group, one for all tables of states."""
+    found: dict[str, list[str]] = {}
+    titles = catalogue().groups
+    for purpose in catalogue().purposes.values():
+        path = page_of(purpose.id)
+        if path not in found:
+            states = purpose.group.startswith(_STATES)
+            title = "STATE: the tables of states" if states else titles[purpose.group]
+            named = title if states else f"{purpose.group}: {title}"
+            found[path] = [_HEAD, f"# {named}"]
+        found[path] += _case(purpose)
+    return {path: "\n".join(lines) + "\n" for path, lines in found.items()}
+
+
+def overview(pages: dict[str, str]) -> str:
+    """docs/cases/README.md: the groups."""
+    lines = [_HEAD, "# Cases by group\n", "| group | cases |", "|---|---:|"]
+    for path, text in pages.items():
+        title = next(line[2:] for line in text.splitlines() if line.startswith("# "))
+        name = Path(path).name
+        lines.append(f"| [{title}]({name}) | {text.count(chr(10) + '## ')} |")
+    return "\n".join(lines) + "\n"
+
+
+def all_pages() -> dict[str, str]:
+    """Every page that is made, by its path below docs/."""
+    cases = case_pages()
+    return {
+        "profile.md": profile_page(),
+        "pics.md": pics_page(),
+        "cases/README.md": overview(cases),
+        **cases,
+    }
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Write them."""
+    for path, text in all_pages().items():
+        write_whole(folder / path, text)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))

@@ -14,9 +14,9 @@ before the octet xor 0x20, abort = 0x7D 0x7E.
 FCS-16: polynomial x^16 + x^12 + x^5 + 1, register preset to ones, complemented, low octet first.
 """
 
+from binascii import crc_hqx
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 from scapy.config import conf
@@ -37,24 +37,16 @@ _ABORT_ONES = 7
 _IDLE_ONES = 15
 
 
-@cache
-def _fcs_table() -> tuple[int, ...]:
-    table = []
-    for octet in range(256):
-        register = octet
-        for _ in range(8):
-            register = register >> 1 ^ (0x8408 if register & 1 else 0)
-        table.append(register)
-    return tuple(table)
+# Each octet with its bits the other way round.
+_MIRRORED = bytes(int(f"{octet:08b}"[::-1], 2) for octet in range(256))
 
 
 def fcs_register(octets: bytes) -> int:
     """The FCS register behind these octets; FCS_GOOD if a right FCS is at their end."""
-    table = _fcs_table()
-    register = 0xFFFF
-    for octet in octets:
-        register = register >> 8 ^ table[(register ^ octet) & 0xFF]
-    return register
+    # The generator is that of CRC-CCITT, which crc_hqx takes with the high bit of an octet first; a
+    # line sends the low one first.
+    mirrored = crc_hqx(octets.translate(_MIRRORED), 0xFFFF)
+    return _MIRRORED[mirrored & 0xFF] << 8 | _MIRRORED[mirrored >> 8]
 
 
 def fcs16(octets: bytes) -> int:

@@ -77,7 +77,8 @@ def test_the_place_counts_and_not_the_clock() -> None:
 
 
 def payloads(found: Slice) -> list[bytes]:
-    return [f.segment.payload for f in found.frames if f.segment.payload]
+    frames = [(f.segment, blocks.packet(f.block)[2]) for f in found.frames if f.segment.length]
+    return [octets[s.payload_at : s.payload_at + s.length] for s, octets in frames]
 
 
 def test_a_connection_belongs_to_the_case_in_which_it_was_opened() -> None:

@@ -8,6 +8,7 @@ IP (101). IPv4 only, as links and profiles are.
 from __future__ import annotations
 
 import struct
+from socket import inet_ntoa
 from typing import NamedTuple
 
 LINK_ETHERNET, LINK_RAW, LINK_SLL, LINK_SLL2 = 1, 101, 113, 276
@@ -19,7 +20,11 @@ _TCP, _UDP = 6, 17
 
 
 class Segment(NamedTuple):
-    """A TCP segment or UDP datagram. flags is -1 for UDP. length: octets of its payload."""
+    """A TCP segment or UDP datagram.
+
+    flags is -1 for UDP. payload: of UDP alone, for that of TCP is in the frame, from payload_at on.
+    length: octets of the payload.
+    """
 
     source: tuple[str, int]
     destination: tuple[str, int]
@@ -43,8 +48,8 @@ def segment(link_type: int, octets: bytes) -> Segment | None:
             return None
         at = start + (first & 15) * 4
         end = start + total if total else len(octets)
-        source = ".".join(str(o) for o in octets[start + 12 : start + 16])
-        destination = ".".join(str(o) for o in octets[start + 16 : start + 20])
+        source = inet_ntoa(octets[start + 12 : start + 16])
+        destination = inet_ntoa(octets[start + 16 : start + 20])
         source_port, destination_port = struct.unpack_from("!HH", octets, at)
         flags, sequence = -1, 0
         if protocol == _UDP:
@@ -54,7 +59,7 @@ def segment(link_type: int, octets: bytes) -> Segment | None:
             at += (offset >> 4) * 4
         else:
             return None
-    except struct.error:
+    except (struct.error, OSError):
         return None
     return Segment(
         (source, source_port),
@@ -62,8 +67,8 @@ def segment(link_type: int, octets: bytes) -> Segment | None:
         flags,
         sequence,
         at,
-        octets[at:end],
-        len(octets[at:end]),
+        octets[at:end] if flags < 0 else b"",
+        max(min(end, len(octets)) - at, 0),
     )
 
 

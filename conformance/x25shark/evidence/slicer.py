@@ -39,8 +39,6 @@ MOST_STRAYS = 1000
 MOST_OCTETS = 64 << 20
 MOST_FRAMES = 200_000
 MOST_WAITING = 24 << 20
-# Up to here a frame has its payload twice, in the block and by itself.
-MOST_COPIED = 1 << 20
 
 
 def marker(key: bytes, kind: int, number: int) -> bytes:
@@ -233,7 +231,7 @@ class Slicer:
                 self._current.connections[key] = set()
         owner = self._owner.get(key)
         if owner is None:
-            self.stray(found, f"flags 0x{found.flags:02x}, {len(found.payload)} octets")
+            self.stray(found, f"flags 0x{found.flags:02x}, {found.length} octets")
             return
         self.keep(owner, frame)
         if found.flags & RST:
@@ -247,8 +245,6 @@ class Slicer:
             owner.cut = True
             return
         owner.octets += len(frame.block.octets)
-        if owner.octets > MOST_COPIED:
-            frame.segment = frame.segment._replace(payload=b"")
         owner.frames.append(frame)
 
     def disown(self, one: tuple[str, int], other: tuple[str, int]) -> None:

@@ -83,6 +83,10 @@ class Received:
         """A unit as an expectation looks at it."""
         return frame_view_of(unit) if self.framed else view_of(unit)
 
+    def forget(self) -> None:
+        """Give up what was decoded; it would be decoded again."""
+        self.views, self.packets, self.taken = [], {}, 0
+
     def update(self) -> None:
         """Make views of the units that have come since."""
         for unit in self.source.received[self.taken :]:
@@ -264,6 +268,17 @@ class TesterJudge(Judge):
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return matches(template, view.octets)
+
+    def forget(self) -> None:
+        """Give up what was read and decoded: the case has its verdict.
+
+        The connections of a case and its judge refer to each other, so that they stay until Python
+        looks for such circles; they are little without this.
+        """
+        self._captured = None
+        self._conversations.clear()
+        for received in self._received.values():
+            received.forget()
 
     def malformed(self, view: PacketView) -> str:
         return frame_problem(view.octets) if view.framed else packet_problem(view.octets)

@@ -236,12 +236,15 @@ def _family(kind: int | None) -> int | None:
     return 0x0B if kind in _CALLS else kind
 
 
-def _malformed_families(sent: Sequence[bytes]) -> frozenset[int | None]:
-    """Families of what the tester itself sent in another than the usual form, in frames or not."""
+def _malformed_families(sent: Sequence[bytes], lines: bool) -> frozenset[int | None]:
+    """Families of what the tester itself sent in another than the usual form, in frames or not.
+
+    lines: there are serial lines, so that some of it may be frames.
+    """
     found = set()
     for octets in sent:
         packet = octets
-        if decode_frame(octets) is not None:
+        if lines and decode_frame(octets) is not None:
             if octets[1] & 1:
                 continue
             packet = octets[2:-2]
@@ -256,9 +259,11 @@ def _malformed_families(sent: Sequence[bytes]) -> frozenset[int | None]:
 _sent: list[tuple[Sequence[bytes], list[Packet]]] = []
 
 
-def _decoded_sent(sent: Sequence[bytes]) -> list[Packet]:
+def _decoded_sent(sent: Sequence[bytes], lines: bool) -> list[Packet]:
+    """lines: there are serial lines. Elsewhere nothing is a frame, even if it looks like one."""
     if not _sent or _sent[0][0] is not sent:
-        _sent[:] = [(sent, [decode(octets) for octets in sent])]
+        packets = [(lines and decode_frame(octets)) or decode(octets) for octets in sent]
+        _sent[:] = [(sent, packets)]
     return _sent[0][1]
 
 
@@ -328,7 +333,7 @@ class Watch:
             if given_sent is None:
                 return rule
             if not latest or latest[0][0] is not sent:
-                latest[:] = [(sent, given_sent([decode_frame(o) or decode(o) for o in sent]))]
+                latest[:] = [(sent, given_sent(_decoded_sent(sent, bool(self.roles))))]
             return latest[0][1]
 
         def make(
@@ -380,7 +385,7 @@ class Watch:
             if direction.source[1] == FRAMES:
                 return WellFormed(side, self.clause, direction)
             if not latest or latest[0][0] is not sent:
-                latest[:] = [(sent, _malformed_families(sent))]
+                latest[:] = [(sent, _malformed_families(sent, bool(self.roles)))]
             excused = latest[0][1]
             if excused and self.model == "splice":
                 return None

@@ -64,8 +64,9 @@ from .versions import version_of, versions
 
 MOST_TURNED_AWAY = 20_000
 _SWITCH_INTERVAL = 0.0005
-# Results are kept, and grow: Python's usual collections would look at them again and again.
-_COLLECT = (20_000, 20, 50)
+# When Python looks for circles of objects that nobody needs. Each case leaves some (its sides and
+# their connections), up to 100,000 objects of them; what was there before the first is frozen.
+_COLLECT = (20_000, 5, 4)
 # From when on the tester is held up: seconds without a processor, and as a share of the time.
 _HELD_UP_SECONDS = 0.5
 _HELD_UP_SHARE = 0.4
@@ -112,11 +113,14 @@ class Options:
 
 @dataclass
 class Watcher:
-    """Told of what happens. on_result is called in the main thread, in the order of verdicts."""
+    """Told of what happens. on_result is called in the main thread, in the order of verdicts.
+
+    on_judged: gets what a case was judged by, which is given up otherwise.
+    """
 
     on_start: Callable[[Purpose], None] = lambda _purpose: None
     on_result: Callable[[CaseResult], None] = lambda _result: None
-    on_judged: Callable[[CaseRecord, Slice], None] = lambda _record, _slice: None
+    on_judged: Callable[[CaseRecord, Slice], None] | None = None
 
 
 class Campaign:
@@ -215,6 +219,7 @@ class Campaign:
         # The judging thread computes while the cases send and wait: after each system call the
         # case would wait for the interpreter as long as Python's usual 5 ms.
         sys.setswitchinterval(_SWITCH_INTERVAL)
+        gc.freeze()
         gc.set_threshold(*_COLLECT)
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
@@ -329,8 +334,6 @@ class Campaign:
         self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         if self._held_up():
             self._calm_down(most=0)
-            # What is left belongs to results: no collection in a case need look at it again.
-            gc.freeze()
         ending = self._perform(record, body)
         if record.flood:
             self._calm_down()
@@ -621,8 +624,10 @@ class Campaign:
         assert self._judgement is not None
         try:
             result = self._judgement.decide(read())
-            if found is not None:
+            if found is not None and self.watcher.on_judged is not None:
                 self.watcher.on_judged(record, found)
+            elif record.judge_one is not None:
+                record.judge_one.forget()
         except Exception as error:  # a case may cost its own verdict, never the run
             result = CaseResult(
                 id=record.purpose.id,

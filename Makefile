@@ -21,6 +21,7 @@
 #   make judge-asan      whole runs with the judge under the address and undefined sanitizers
 #   make hostile         the suite against every hostile router: verdicts, memory, seconds
 #   make fuzz            the judge on changed inputs, guided by what they reach (SECONDS=60; clang)
+#   make fuzz-engine     the load engine's decoder likewise (SECONDS=60; Rust nightly, cargo-fuzz)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
@@ -29,7 +30,7 @@
 #   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
 #   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants variants networks code-mutants walk-faults moments fuzz hostile judge-asan judge-mutants pcaps bench linux-router wireshark-zip testers clean \
+.PHONY: demo test lint unit suite engine mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps bench linux-router wireshark-zip testers clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -142,6 +143,16 @@ hostile: setup-test
 
 fuzz: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_fuzz --seconds $(or $(SECONDS),60) --keep $(REPORT)-fuzz
+
+# What it keeps beside the corpus of the repository lies in $(REPORT)-fuzz, findings as well.
+fuzz-engine:
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "make fuzz-engine: cargo-fuzz and a nightly \
+	toolchain are needed: rustup toolchain install nightly; cargo install --locked cargo-fuzz"; exit 2; }
+	mkdir -p $(REPORT)-fuzz/engine
+	cd conformance/engine && cargo +nightly fuzz run decode \
+		--target-dir $(CURDIR)/conformance/engine/target/fuzz $(abspath $(REPORT))-fuzz/engine \
+		fuzz/corpus/decode -- -max_len=512 -max_total_time=$(or $(SECONDS),60) -print_final_stats=1 \
+		-artifact_prefix=$(abspath $(REPORT))-fuzz/
 
 judge-mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_mutants

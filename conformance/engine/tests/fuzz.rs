@@ -128,6 +128,24 @@ fn ten_million_inputs() {
     assert!(packets > 1_000_000 && errors > 1_000_000, "{packets} packets, {errors} errors");
 }
 
+/// What the coverage-guided fuzzer found worth keeping (`make fuzz-engine`), once each.
+#[test]
+fn the_kept_corpus() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/decode");
+    let (mut packets, mut inputs) = (0, 0);
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let octets = std::fs::read(entry.unwrap().path()).unwrap();
+        packets += u32::from(wire::decode(&octets).is_ok());
+        let mut rest: &[u8] = &octets;
+        while let Unit::Packet(packet, behind) = next_unit(rest) {
+            packets += u32::from(wire::decode(packet).is_ok());
+            rest = behind;
+        }
+        inputs += 1;
+    }
+    assert!(inputs > 100 && packets > 0, "{inputs} inputs, {packets} packets");
+}
+
 #[test]
 fn the_record_checker_survives_anything() {
     let mut random = Random(7);

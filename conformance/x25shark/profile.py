@@ -24,6 +24,8 @@ A side may be a serial line with HDLC and LAPB instead, in place of xot.a or xot
     tcp = "192.0.2.1:2001"    # octets of the line over TCP, or pty = "/dev/pts/7"
     framing = "octet"         # octet-stuffed; "bit": bit-synchronous
     role = "dce"              # the router's; the tester is the other
+
+A router that carries IP over X.25 has addresses.ip and [ip] besides (see Ip).
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ import ipaddress
 import re
 import tomllib
 from importlib import resources
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -221,6 +224,8 @@ class Addresses(_Table):
     # T2: addresses whose calls the router answers itself. echo sends Data back; accepts need not.
     echo: Digits | None = None
     accepts: Digits | None = None
+    # Where calls that carry IP go (RFC 1356); [ip] says the rest.
+    ip: Digits | None = None
     no_route: Digits | None = None
     loop: Digits | None = None
     loop_to_router: Digits | None = None
@@ -301,6 +306,28 @@ class Pvc(_Table):
     listen: Endpoint | None = Field(default=None, description="an address of the tester's own")
 
 
+class Ip(_Table):
+    """[ip]: the router is an IP host on its circuits, and answers ICMP echo (RFC 1356).
+
+    router, tester: IPv4 addresses; the router has to know the tester's as one that addresses.a
+    leads to. encapsulations: what it takes besides 0xCC. idle: seconds after which it clears an
+    idle circuit, 0: never; without it that is not tested. mtu: octets of the longest datagram that
+    it sends.
+    """
+
+    router: IPv4Address
+    tester: IPv4Address
+    encapsulations: frozenset[Literal["null", "snap"]] = frozenset()
+    idle: float | None = Field(default=None, ge=0, le=86400)
+    mtu: int | None = Field(default=None, ge=576, le=65535)
+
+    @model_validator(mode="after")
+    def _two_hosts(self) -> Ip:
+        if self.router == self.tester:
+            raise ValueError(f"tester: {self.tester} is the address of the router as well")
+        return self
+
+
 class Control(_Table):
     """[control]: shell commands that start, stop and check the router, run as given.
 
@@ -337,6 +364,7 @@ class Profile(_Table):
     times: Times = Times()
     limits: Limits = Limits()
     pvc: Pvc = Pvc()
+    ip: Ip | None = None
     control: Control = Control()
     capture: Capture = Capture()
     counters: Counters | None = None
@@ -351,12 +379,14 @@ class Profile(_Table):
                 known = [*PICS_ITEMS, *MANDATORY]
                 raise ValueError(f"pics: {item!r} is no PICS item{_nearest(item, known)}")
         self._check_sides()
-        if "b" not in self.sides and not (self.addresses.echo or self.addresses.accepts):
+        own = self.addresses
+        if "b" not in self.sides and not (own.echo or own.accepts or own.ip):
             raise ValueError(
                 "addresses: without xot.b (a second side) addresses.echo or addresses.accepts is "
                 "needed: an address whose calls the router answers itself, and whose user sends "
-                "back what it reads (echo), or may not (accepts)"
+                "back what it reads (echo), or may not (accepts); or addresses.ip with [ip]"
             )
+        self._check_ip()
         if "b" in self.sides and self.addresses.b is None:
             raise ValueError(
                 "addresses: b is missing: an X.121 address that is routed to side B "
@@ -367,6 +397,15 @@ class Profile(_Table):
         if "G-MIB" in self.pics and self.counters is None:
             raise ValueError("pics: G-MIB needs the section [counters]: how they are read")
         return self
+
+    def _check_ip(self) -> None:
+        if self.ip is None and (self.addresses.ip is not None or "I-IP" in self.pics):
+            raise ValueError(
+                "ip: the section is missing: the IP addresses of router and tester ([ip] "
+                'router = "10.25.0.1", tester = "10.25.0.2")'
+            )
+        if self.ip is not None and self.addresses.ip is None:
+            raise ValueError("addresses: ip is missing: where calls that carry IP go ([ip])")
 
     def _check_sides(self) -> None:
         lines = self.line.by_side()
@@ -423,7 +462,10 @@ class Profile(_Table):
     @property
     def configurations(self) -> tuple[str, ...]:
         """T1: both ends over XOT; T2: the router ends the calls; TX: XOT and a serial line;
-        T4: a serial line."""
+        T4: a serial line; T5: the router takes calls for IP and no others."""
+        answers = self.addresses.echo or self.addresses.accepts
+        if not self.two_sided and not answers:
+            return ("T5",)
         if not self.line.by_side():
             return ("T1",) if self.two_sided else ("T2",)
         return ("TX", "T4") if self.xot is not None else ("T4",)
@@ -439,6 +481,8 @@ class Profile(_Table):
         items = (self.pics | set(MANDATORY)) - self.lacks
         if self.counters is not None:
             items |= {"G-MIB"}
+        if self.ip is not None:
+            items |= {"I-IP"}
         if self.two_sided:
             items |= {"R-SW", MODELS[self.relay_model]}
         else:
@@ -462,6 +506,8 @@ class Profile(_Table):
             return self.limits.packet_size >= int(key.split()[1])
         if key == "timers.tempty":
             return self.times.tempty > 0
+        if key == "ip.idle":
+            return self.ip is not None and bool(self.ip.idle)
         if key == "control.stop":
             both = self.control.start is not None and self.control.stop is not None
             return self.embedded is not None or self.control.restart is not None or both

@@ -143,3 +143,44 @@ def test_what_is_wrong_with_a_line_is_said(old: str, new: str, says: str) -> Non
     with pytest.raises(ProfileError) as error:
         parse_profile(LINE.replace(old, new), "own.toml")
     assert says in str(error.value)
+
+
+IP = """
+[addresses]
+ip = "1114"
+[xot]
+router = "192.0.2.1"
+a = "192.0.2.2"
+[ip]
+router = "10.25.0.1"
+tester = "10.25.0.2"
+idle = 90
+"""
+
+
+def test_a_router_that_carries_ip_only() -> None:
+    profile = parse_profile(IP, "own.toml")
+    assert profile.configurations == ("T5",)
+    assert "I-IP" in profile.declared
+    assert profile.has("ip.idle")
+    echoes = parse_profile(IP.replace("ip =", 'echo = "1111"\nip ='), "own.toml")
+    assert echoes.configurations == ("T2",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('ip = "1114"', 'echo = "1111"', "addresses: ip is missing: where calls that carry IP go"),
+        ("10.25.0.2", "10.25.0.1", "own.toml, line 7: ip: tester: 10.25.0.1 is the address of the"),
+        ("10.25.0.2", "10.25.0", "own.toml, line 9: ip.tester: "),
+        ('tester = "10.25.0.2"', "", "own.toml, line 7: ip.tester: is missing"),
+        ("idle = 90", "idle = -1", "own.toml, line 10: ip.idle: "),
+        ("idle = 90", "mtu = 100", "own.toml, line 10: ip.mtu: "),
+        ("idle = 90", 'encapsulations = ["nul"]', "own.toml, line 10: ip.encapsulations"),
+        (IP[IP.index("[ip]") :], "", "ip: the section is missing: the IP addresses of router"),
+    ],
+)
+def test_what_is_wrong_with_ip(old: str, new: str, says: str) -> None:
+    with pytest.raises(ProfileError) as caught:
+        parse_profile(IP.replace(old, new), "own.toml")
+    assert says in str(caught.value)

@@ -1048,7 +1048,13 @@ OF_LINES = {
 OF_LOADS = {one for one in FAULTS if one.startswith("BUG-LOAD")}
 
 
-@pytest.mark.parametrize("identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES - OF_LOADS))
+#: Faults of the IP end, tried in test_ip_end.py.
+OF_IP = {one for one in FAULTS if one.startswith("BUG-IP")}
+
+
+@pytest.mark.parametrize(
+    "identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES - OF_LOADS - OF_IP)
+)
 def test_fault_is_seen_and_can_be_undone(
     make_lab: Any, sound: dict[tuple[str, str], Any], identity: str
 ) -> None:

@@ -15,6 +15,7 @@ CONFIGURATIONS = {
     "T2": "side A over XOT, the router answers the calls",
     "T3": "a link of LAPB over Ethernet",
     "T4": "a serial line",
+    "T5": "side A over XOT, the router is an IP host at the other end of its circuits",
     "TX": "one side over XOT, one on a serial line",
 }
 

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from scapy.packet import Packet
 from scapy_x25 import RNR, RNR128, RR, RR128, summary_line
@@ -222,6 +222,8 @@ class Next(Expectation):
 
     alternatives: tuple[Packet | TcpEnd, ...] = ()
     passing: tuple[Packet, ...] = FLOW_CONTROL
+    # Several packets may make it up: waiting goes on while they come.
+    in_parts: ClassVar[bool] = False
 
     @property
     def text(self) -> str:
@@ -266,6 +268,7 @@ class NextMessage(Next):
     octets: bytes = b""
     q: int = 0
     longest: int | None = None
+    in_parts: ClassVar[bool] = True
 
     @property
     def text(self) -> str:

@@ -139,6 +139,8 @@ class Diag:
     INCONSISTENT_Q: Final = 83
     TEMPORARY_ROUTING: Final = 120
     D_BIT_NOT_SUPPORTED: Final = 166
+    #: ISO/IEC 8208: a protocol identifier that is not supported (RFC 1356 3.14).
+    PROTOCOL_NOT_SUPPORTED: Final = 249
 
 
 class PacketError(Exception):

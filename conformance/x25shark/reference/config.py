@@ -15,13 +15,14 @@
     descriptors = 0                 most files and sockets that it may have open; 0: as inherited
     keep_connections = false        the router's own connections serve for the next call, too
     [timers] t10 = 60, t11 = 180, t12 = 60, t13 = 60, t21 = 200     seconds, 0: not run
-    [[route]] prefix = "21", to = "127.0.25.3:1998", or "echo", "sink", "source"
+    [[route]] prefix = "21", to = "127.0.25.3:1998", or "echo", "sink", "source", "ip"
         alternates = ["127.0.25.4:1998"], model, barred = false, fast_select_acceptance = true,
         reverse_charging_acceptance = true, rewrite = {strip = 2, add = "31"},
         insert_calling = "31",
         packet_size = 512, window = 7  values of the far side, whatever the near side has (local)
         independent = true             the near side keeps what it asked for (local)
         modulo8_only = true            the far side takes modulo 8 only (local)
+    [ip]                               see ip_config.py
     [[pvc]]                            see pvc.py
     [[serial]]                         see serial_config.py; a route leads there with
                                        to = "serial:NAME", and its model is then always local
@@ -37,6 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from .config_table import ConfigError, Table
+from .ip_config import IpSettings, read_ip
 from .routes import INTERNAL, Destination, Route
 from .serial_config import SerialSettings, read_serial
 
@@ -100,6 +102,7 @@ class Settings:
     t12: float = 60.0
     t13: float = 60.0
     t21: float = 200.0
+    ip: IpSettings | None = None
     routes: tuple[Route, ...] = ()
     pvcs: tuple[Pvc, ...] = field(default=())
     serials: tuple[SerialSettings, ...] = ()
@@ -156,6 +159,7 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
         t12=timers.seconds("t12", 60.0),
         t13=timers.seconds("t13", 60.0),
         t21=timers.seconds("t21", 200.0),
+        ip=read_ip(top.table("ip")) if "ip" in top.values else None,
         routes=tuple(read_route(table, model) for table in top.tables("route")),
         pvcs=tuple(read_pvc(table) for table in top.tables("pvc")),
         serials=tuple(read_serial(table) for table in top.tables("serial")),
@@ -168,6 +172,8 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
     top.finish()
     check_pvcs(top, settings.pvcs)
     check_serials(top, settings)
+    if settings.ip is None and any(route.to.name == "ip" for route in settings.routes):
+        top.fail("ip", "missing: a route leads to ip, so its address is needed")
     return settings
 
 

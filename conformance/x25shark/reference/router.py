@@ -8,6 +8,7 @@ from .codes import ClearCause, Diag, PacketError
 from .config import Settings
 from .connection import Connection
 from .counters import Counters
+from .ip_end import IpEnd
 from .ports import Network, Timers, Wire
 from .pvc import PvcTable
 from .relay import Relay
@@ -17,12 +18,14 @@ from .relay_splice import SpliceRelay
 from .routes import Destination, Route
 from .serial import SerialInterface
 from .tables import P
-from .terminal import TERMINALS
+from .terminal import TERMINALS, Terminal
 from .user import ChannelUser
 
 RELAYS: dict[str, type[Relay]] = {
     relay.model: relay for relay in (LocalRelay, EndToEndRelay, SpliceRelay)
 }
+#: Destinations inside the router, by the name that a route gives them.
+ENDS: dict[str, type[Terminal]] = {**TERMINALS, "ip": IpEnd}
 #: Calls to one address that may come in from the router itself: more of them are a route loop.
 LOOP_LIMIT = 8
 
@@ -179,7 +182,7 @@ class Router(ChannelUser):
 
     def user_for(self, route: Route, channel: Channel) -> ChannelUser:
         """A terminal or a relay of the model of the route; a line has windows of its own."""
-        terminal = TERMINALS.get(route.to.name)
+        terminal = ENDS.get(route.to.name)
         if terminal is not None:
             return terminal(self)
         model = "local" if channel.on_line else route.model

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .addresses import LONGEST_PLAIN, Addresses
 
 #: Destinations inside the router.
-INTERNAL = ("echo", "sink", "source")
+INTERNAL = ("echo", "sink", "source", "ip")
 
 
 @dataclass(frozen=True)

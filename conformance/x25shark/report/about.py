@@ -15,6 +15,7 @@ _CONFIGURATIONS = {
     "T3": "LAPB over Ethernet, which no profile describes yet",
     "TX": "one side over XOT, the other on a serial line",
     "T4": "a serial line",
+    "T5": "a router that takes calls for IP only, over XOT",
 }
 _INDENT = 12
 _WIDTH = 79

@@ -46,7 +46,7 @@ SENTENCES: dict[str, str] = {
     "T-12": "It has timer T12: it acts when nobody confirms its Reset.",
     "T-13": "It has timer T13: it acts when nobody confirms its Clear.",
     "G-MIB": "Its counters can be read; the section [counters] says where.",
-    "I-IP": "It carries IP over X.25 (RFC 1356).",
+    "I-IP": "It carries IP over X.25 (RFC 1356); the section [ip] says its addresses.",
     "L-FRMR": "Its LAPB sends FRMR where a frame cannot be accepted.",
     "L-T3": "Its LAPB supervises an idle link (timer T3).",
 }

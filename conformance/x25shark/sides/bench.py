@@ -413,10 +413,13 @@ class Bench(Answers):
             ]
             if fast_select is not None:
                 facilities.insert(0, FastSelectReverseCharging(fast_select=fast_select))
+        called = called or self.called_address
         if user_data is None:
-            user_data = b"\xc0" + (self.number << 10 | self._calls).to_bytes(3, "big")
+            # A router that carries IP takes calls for IP only, and ignores what follows 0xCC.
+            first = b"\xcc" if called == self.profile.addresses.ip else b"\xc0"
+            user_data = first + (self.number << 10 | self._calls).to_bytes(3, "big")
         return CallRequest(
-            called_address=called or self.called_address,
+            called_address=called,
             calling_address=self.profile.addresses.a if calling is None else calling,
             facilities=[*facilities, *more],
             user_data=user_data,
@@ -426,19 +429,27 @@ class Bench(Answers):
     def called_address(self) -> str:
         """ADDR-B, or the address that the router answers itself (T2)."""
         addresses = self.profile.addresses
-        found = addresses.b if self.two_sided else addresses.echo or addresses.accepts
+        if self.two_sided:
+            found = addresses.b
+        else:
+            found = addresses.echo or addresses.accepts or addresses.ip
         assert found is not None  # the profile was checked for it
         return found
 
     @property
     def echoes(self) -> bool:
         """Whether the called end sends back what it reads (T2, addresses.echo)."""
-        return not self.two_sided and self.profile.addresses.echo is not None
+        return not self.two_sided and not self.asks_ip and self.profile.addresses.echo is not None
+
+    @property
+    def asks_ip(self) -> bool:
+        """Whether the case is about the router's own IP, whose answers the case knows."""
+        return "I-IP" in self.purpose.pics
 
     @property
     def answered_without_echo(self) -> bool:
         """Whether the called end is one of the router's that has no echo (T2)."""
-        return not self.two_sided and not self.echoes
+        return not self.two_sided and not self.asks_ip and not self.echoes
 
     @contextmanager
     def preamble(self) -> Iterator[None]:

@@ -353,7 +353,7 @@ class Side:
             preamble=self.bench.in_preamble,
             note=note,
         )
-        seen = self._await(expectation, within)
+        seen = self.demand(expectation, within)
         if seen.view is None:
             return None
         received = self.bench.received[self.direction].packets[seen.view.offset]
@@ -398,7 +398,7 @@ class Side:
             self.expect(self.data(octets), passing=passing, clause=clause, within=within, note=note)
             return
         kind = Data128 if self.modulus == 128 else Data
-        self._await(
+        self.demand(
             NextMessage(
                 self.name,
                 self.bench.clause(clause),
@@ -501,7 +501,8 @@ class Side:
         received = self.connection.received
         return received[-1].end if received else self.start
 
-    def _await(self, expectation: Next, within: float | None) -> Seen:
+    def demand(self, expectation: Next, within: float | None = None) -> Seen:
+        """Wait until what is expected next is decided. Raises ExpectationFailed."""
         bench = self.bench
         bench.state(expectation)
         latest: list[Seen] = []
@@ -518,7 +519,7 @@ class Side:
         patience = bench.patience if within is None else within
         come = self._data_received()
         bench.wait_noting_lateness(decided, patience, expectation)
-        while isinstance(expectation, NextMessage) and not decided():
+        while expectation.in_parts and not decided():
             # Patience counts from the last progress: no clause says how long a transfer may take.
             before, come = come, self._data_received()
             if come == before:

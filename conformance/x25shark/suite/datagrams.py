@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Circuits that carry IP, as the cases share them (RFC 1356, RFC 877).
+
+Where a router answers is its own matter: on the circuit that asked, on another one of the same
+pair of hosts (RFC 1356 3.7), or on one that it calls the tester for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..judges.datagrams import IP_IDENTIFIERS, Echo, NextReply, OnlyDatagrams
+from ..profile import Ip
+from ..sides.side import AbsentSide
+from .clearing import clear_or_close, confirmed, refused
+from .language import (
+    CLOSED,
+    Bench,
+    CallAccepted,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Packet,
+    Side,
+    one_of,
+)
+
+# RFC 1356 3.14: ISO/IEC 8208's "protocol not supported", or the 0 of those that have no such code.
+UNSUPPORTED = one_of(249, 0)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a circuit carries IP: its call user data, and what stands in front of each datagram."""
+
+    name: str
+    user_data: bytes
+    identifiers: tuple[bytes, ...] = ()
+
+
+NLPID = Form("0xCC", b"\xcc")
+NULL = Form("null", b"\x00", IP_IDENTIFIERS)
+SNAP = Form("snap", b"\x80\x00\x00\x00\x08\x00")
+FORMS = (NLPID, NULL, SNAP)
+
+
+def ip_of(bench: Bench) -> Ip:
+    """[ip] of the profile, which a case of this group has."""
+    assert bench.profile.ip is not None
+    return bench.profile.ip
+
+
+class Circuit:
+    """A circuit that carries IP, and what was asked on it."""
+
+    def __init__(self, network: Network, side: Side, form: Form) -> None:
+        self.network = network
+        self.side = side
+        self.form = form
+        # Where the case had looked to when it made a request, by the number of that.
+        self.marks: dict[int, int] = {}
+        self.up_at = side.cursor
+        # The router's other datagrams are its own matter.
+        side.allow(Data())
+        side.bench.state(
+            OnlyDatagrams(
+                side.name,
+                side.bench.purpose.clause,
+                side.direction,
+                start=side.cursor,
+                data=Data(),
+                asked=network.asked,
+                identifiers=form.identifiers,
+                full=side.size_in,
+                longest=ip_of(side.bench).mtu,
+            )
+        )
+
+    def unit(self, datagram: bytes) -> bytes:
+        """A datagram as this circuit carries it."""
+        return (self.form.identifiers or (b"",))[0] + datagram
+
+    def send(self, echo: Echo) -> None:
+        """Ask, in one complete packet sequence."""
+        self.side.send_message(self.unit(echo.datagram))
+
+    def answers(self, octets: int = 84) -> None:
+        """A request of so many octets is answered."""
+        echo = self.network.echo(octets)
+        self.send(echo)
+        self.network.expect_reply(echo, self)
+
+    def reply(self, echo: Echo, *instead: Packet) -> NextReply:
+        """The expectation of a reply on this circuit, or of something in its place."""
+        side = self.side
+        return NextReply(
+            side.name,
+            side.bench.purpose.clause,
+            side.direction,
+            start=self.marks.get(echo.number, self.up_at),
+            alternatives=(Data(), *instead),
+            echo=echo,
+            asked=self.network.asked,
+            identifiers=self.form.identifiers,
+            full=side.size_in,
+            longest=ip_of(side.bench).mtu,
+        )
+
+
+class Network:
+    """The two hosts of a case, and the circuits between them."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.asked: list[Echo] = []
+        self.circuits: list[Circuit] = []
+
+    def echo(self, octets: int, *, counts: bool = True) -> Echo:
+        """An echo request of so many octets in all; counts: it may be answered."""
+        ends, random = ip_of(self.bench), self.bench.random
+        number = (self.bench.number * 64 + len(self.asked) + 1) & 0xFFFF
+        data = random.randbytes(octets - 28)
+        # Its own series of numbers, so that an answer to it is one to nothing that was asked.
+        echo = Echo(
+            ends.tester.packed,
+            ends.router.packed,
+            self.bench.run & 0xFFFF,
+            number if counts else number ^ 0x8000,
+            data,
+        )
+        if counts:
+            self.asked.append(echo)
+        for circuit in self.circuits:
+            circuit.marks[echo.number] = circuit.side.cursor
+        return echo
+
+    def call(self, user_data: bytes = b"", *, size: int = 128, window: int = 2) -> Circuit:
+        """A circuit for IP as every system has to take it (RFC 1356 3.2); demanded.
+
+        It is the only one: some systems have one for each pair of hosts (3.7).
+        """
+        while self.circuits:
+            self.clear(self.circuits[-1])
+        side = self._calling(user_data or NLPID.user_data, size, window)
+        connected = side.expect(CallAccepted())
+        return self._up(side, NLPID, connected)
+
+    def call_again(self, side: Side) -> Circuit:
+        """The same on a connection whose call is over, or on a new one (RFC 1613 5)."""
+        if side.connection.end is not None:
+            return self.call()
+        side.numbering.reset()
+        self._request = self.bench.call_request(
+            called=self.bench.profile.addresses.ip, user_data=NLPID.user_data
+        )
+        side.send(self._request)
+        connected = side.expect(CallAccepted(), CLOSED)
+        if connected is None:
+            self.bench.remark("the connection is closed at the second call")
+            return self.call()
+        return self._up(side, NLPID, connected)
+
+    def offer(self, form: Form) -> Circuit | None:
+        """A circuit of a form that a system may lack; refused before it is up, or accepted.
+
+        None: refused. A form that the profile names has to be accepted.
+        """
+        side = self._calling(form.user_data, 128, 2)
+        refusal = ClearIndication(diagnostic=UNSUPPORTED)
+        if form.name in ip_of(self.bench).encapsulations:
+            return self._up(side, form, side.expect(CallAccepted()))
+        connected = side.expect(CallAccepted(), refusal, CLOSED)
+        if isinstance(connected, CallAccepted):
+            return self._up(side, form, connected)
+        self._confirm(side)
+        self.bench.remark(f"calls for IP in the form {form.name} are refused")
+        return None
+
+    def clear(self, circuit: Circuit) -> None:
+        """The tester ends a circuit."""
+        circuit.side.send(ClearRequest(cause=0, diagnostic=0))
+        confirmed(circuit.side)
+        self.circuits.remove(circuit)
+
+    def one_more(self) -> Circuit | None:
+        """A further circuit for 0xCC, which a system may refuse (RFC 1356 3.7)."""
+        side = self._calling(NLPID.user_data, 128, 2)
+        connected = side.expect(CallAccepted(), ClearIndication(), CLOSED)
+        if isinstance(connected, CallAccepted):
+            return self._up(side, NLPID, connected)
+        self._confirm(side)
+        self.bench.remark("a second circuit for the same protocol is refused")
+        return None
+
+    def is_refused(self, user_data: bytes) -> None:
+        """A call for a protocol that nobody has is cleared before it is up."""
+        refused(
+            self.bench, self._calling(user_data, 128, 2), ClearIndication(diagnostic=UNSUPPORTED)
+        )
+
+    def expect_reply(self, echo: Echo, circuit: Circuit, *instead: Packet) -> None:
+        """The answer comes on that circuit, on another, or on one that the router calls for it.
+
+        instead: what may come on that circuit in its place.
+        """
+
+        def on_others() -> list[Circuit]:
+            self._take_calls()
+            judged = self.bench.judge
+            return [
+                one
+                for one in self.circuits
+                if judged(one.reply(echo, *(instead if one is circuit else ()))).met
+            ]
+
+        def decided() -> bool:
+            return bool(on_others()) or wrong() or circuit.side.connection.end is not None
+
+        def wrong() -> bool:
+            return self.bench.judge(circuit.reply(echo, *instead)).view is not None
+
+        self.bench.loop.wait(decided, self.bench.patience, patient=True)
+        found = on_others()
+        there = circuit if circuit in found or not found else found[0]
+        there.side.demand(there.reply(echo, *(instead if there is circuit else ())))
+
+    def _take_calls(self) -> None:
+        """Calls of the router to side A, for what it has to say."""
+        while self.bench.is_called("a"):
+            side = self.bench.incoming(at="a")
+            user_data = side.call.fields.get("user_data") if side.call is not None else None
+            form = next((f for f in FORMS if f.user_data[:1] == (user_data or b"")[:1]), NLPID)
+            side.send(side.acceptance)
+            self.bench.remark("the router calls the tester for its answers")
+            self.circuits.append(Circuit(self, side, form))
+
+    def _calling(self, user_data: bytes, size: int, window: int) -> Side:
+        side = self.bench.connect()
+        called = self.bench.profile.addresses.ip
+        self._request = self.bench.call_request(
+            called=called, user_data=user_data, size=size, window=window
+        )
+        side.send(self._request)
+        return side
+
+    def _up(self, side: Side, form: Form, connected: object) -> Circuit:
+        assert isinstance(connected, CallAccepted)
+        self.bench.settle(side, AbsentSide(), self._request, connected)
+        circuit = Circuit(self, side, form)
+        self.circuits.append(circuit)
+        return circuit
+
+    def _confirm(self, side: Side) -> None:
+        clear_or_close(self.bench, side)

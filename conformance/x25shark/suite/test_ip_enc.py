@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""IP datagrams on circuits (RFC 1356, RFC 877): the router is a host that answers ICMP echo."""
+
+from __future__ import annotations
+
+import time
+
+from ..judges.datagrams import IP_IDENTIFIERS
+from .datagrams import FORMS, NLPID, NULL, SNAP, Circuit, Network, ip_of
+from .language import (
+    Bench,
+    ClearConfirmation,
+    ClearIndication,
+    Inconclusive,
+    ResetConfirmation,
+    ResetRequest,
+    purpose,
+)
+
+# Octets of the datagrams that every system has to take (RFC 877: 576, RFC 1356 3.6: 1600), whole
+# packets of 128 octets and one more among them.
+SHORT = (28, 29, 127, 128, 129, 256, 257, 576)
+LONG = (576, 1500, 1501, 1599, 1600)
+
+
+@purpose("IP-ENC-01")
+def test_datagrams_are_answered(bench: Bench) -> None:
+    network = Network(bench)
+    circuit = network.call()
+    for octets in (84, 28, 100):
+        circuit.answers(octets)
+
+
+@purpose("IP-ENC-02")
+def test_long_datagrams_are_sequences(bench: Bench) -> None:
+    """Sizes about a multiple of the packet size; then some on their way at the same time."""
+    network = Network(bench)
+    circuit = network.call()
+    for octets in SHORT:
+        circuit.answers(octets)
+    echoes = [network.echo(octets) for octets in (300, 40, 128, 500)]
+    for echo in echoes:
+        circuit.send(echo)
+    for echo in echoes:
+        network.expect_reply(echo, circuit)
+
+
+@purpose("IP-ENC-03")
+def test_unknown_protocols_are_refused(bench: Bench) -> None:
+    """Identifiers that no register gives to a protocol."""
+    network = Network(bench)
+    for identifier in (0x3F, 0x47, 0xDE):
+        network.is_refused(bytes((identifier,)))
+        network.is_refused(bytes((identifier, 0xCC)))
+    network.call().answers()
+
+
+@purpose("IP-ENC-04")
+def test_null_encapsulation(bench: Bench) -> None:
+    """Units of a protocol that nobody has pass without an effect between datagrams."""
+    network = Network(bench)
+    circuit = network.offer(NULL)
+    if circuit is not None:
+        for octets in (84, 126, 127, 128, 576):
+            circuit.answers(octets)
+        stranger = network.echo(84, counts=False)
+        circuit.side.send_message(b"\x3f" + stranger.datagram)
+        _answers_or_clears(network, circuit)
+    network.call().answers()
+
+
+def _answers_or_clears(network: Network, circuit: Circuit) -> None:
+    """A unit of another protocol has come before: no clause says that the circuit survives it."""
+    echo = network.echo(84)
+    circuit.send(echo)
+    network.expect_reply(echo, circuit, ClearIndication())
+    if circuit.side.phase == "being cleared":
+        network.bench.remark("a unit of an unknown protocol clears the circuit")
+        circuit.side.send(ClearConfirmation())
+        network.circuits.remove(circuit)
+
+
+@purpose("IP-ENC-05")
+def test_reset_amid_a_datagram(bench: Bench) -> None:
+    """One packet of it, then all but the last; what comes behind the reset is answered."""
+    network = Network(bench)
+    circuit = network.call(window=7)
+    side = circuit.side
+    for packets in (1, 3):
+        circuit.answers()
+        lost = network.echo(512, counts=False)
+        for at in range(packets):
+            side.send_data(lost.datagram[at * 128 : at * 128 + 128], m=1)
+        _reset(circuit)
+        circuit.answers(300)
+    circuit.answers(40)
+
+
+def _reset(circuit: Circuit) -> None:
+    circuit.side.send(ResetRequest(cause=0, diagnostic=0))
+    circuit.side.expect(ResetConfirmation())
+
+
+@purpose("IP-ENC-06")
+def test_datagrams_of_1600_octets(bench: Bench) -> None:
+    """In packets of 128 octets, and in the largest that the router has."""
+    network = Network(bench)
+    for size, window in ((128, 7), (bench.profile.limits.packet_size, 2)):
+        circuit = network.call(size=size, window=window)
+        for octets in LONG:
+            circuit.answers(octets)
+
+
+@purpose("IP-ENC-07")
+def test_octets_behind_the_identifier(bench: Bench) -> None:
+    network = Network(bench)
+    for more in (b"\x01", b"\x01\x02\x03", b"\0\0\0\0", bytes(range(15))):
+        network.call(NLPID.user_data + more).answers()
+
+
+@purpose("IP-ENC-08")
+def test_idle_circuit_is_cleared(bench: Bench) -> None:
+    """Within 20 % of the time that the profile declares; what is not idle stays."""
+    idle = ip_of(bench).idle
+    assert idle is not None
+    network = Network(bench)
+    circuit = network.call()
+    side = circuit.side
+    for part in (0.6, 0.8):
+        asked = time.monotonic()
+        circuit.answers()
+        left = asked + part * idle - time.monotonic()
+        ended = side.wait_until(lambda: side.phase != "connected", max(left, 0.0))
+        took = time.monotonic() - asked
+        if took < 0.8 * idle:
+            side.expect_count(ClearIndication(), 0, 0, note=f"not before {0.8 * idle:g} s")
+        elif part < 0.8 and not ended:
+            raise Inconclusive(f"the tester was held up for {took:.1f} s; ip.idle is {idle:g}")
+    side.expect(ClearIndication(), within=0.4 * idle + bench.patience)
+    side.send(ClearConfirmation())
+    network.call().answers()
+
+
+@purpose("IP-ENC-09")
+def test_snap(bench: Bench) -> None:
+    network = Network(bench)
+    circuit = network.offer(SNAP)
+    if circuit is not None:
+        for octets in (84, 128, 576):
+            circuit.answers(octets)
+    network.call().answers()
+
+
+@purpose("IP-ENC-10")
+def test_circuits_beside_each_other(bench: Bench) -> None:
+    """Datagrams whose packets alternate between two circuits; then one circuit is cleared."""
+    network = Network(bench)
+    one = network.call(window=7)
+    other = network.one_more()
+    if other is None:
+        one.answers()
+        return
+    for octets in (200, 576):
+        first, second = network.echo(octets), network.echo(octets)
+        for at in range(0, octets, 128):
+            for circuit, echo in ((one, first), (other, second)):
+                part = circuit.unit(echo.datagram)[at : at + 128]
+                circuit.side.send_data(part, m=int(at + 128 < octets))
+        network.expect_reply(first, one)
+        network.expect_reply(second, other)
+    network.clear(one)
+    other.answers(300)
+
+
+@purpose("IP-ENC-11")
+def test_circuits_of_different_forms(bench: Bench) -> None:
+    """Requests on each in turn, in both orders, and on all before the first answer."""
+    network = Network(bench)
+    offered = [network.call(), *(network.offer(form) for form in FORMS[1:])]
+    circuits = [circuit for circuit in offered if circuit is not None]
+    bench.need(len(circuits) > 1, "a router that carries IP in several forms")
+    for circuit in (*circuits, *reversed(circuits)):
+        circuit.answers(200)
+    echoes = [network.echo(300) for _ in circuits]
+    for circuit, echo in zip(circuits, echoes, strict=True):
+        circuit.send(echo)
+    for circuit, echo in zip(circuits, echoes, strict=True):
+        network.expect_reply(echo, circuit)
+
+
+@purpose("IP-ENC-12")
+def test_datagram_cut_short(bench: Bench) -> None:
+    """Sequences that end before their datagram does are not answered; the next datagrams are."""
+    network = Network(bench)
+    circuit = network.call()
+    for octets in (20, 27, 100, 128, 256):
+        circuit.answers(400)
+        cut = network.echo(400, counts=False)
+        circuit.side.send_message(cut.datagram[:octets])
+        circuit.answers(200)
+
+
+@purpose("IP-ENC-13")
+def test_half_a_datagram_of_the_last_circuit(bench: Bench) -> None:
+    """A circuit is cleared amid a datagram; the next one begins anew."""
+    network = Network(bench)
+    circuit = network.call()
+    circuit.answers()
+    lost = network.echo(400, counts=False)
+    circuit.side.send_data(lost.datagram[:128], m=1)
+    network.clear(circuit)
+    again = network.call_again(circuit.side)
+    again.answers(300)
+    again.answers()
+
+
+@purpose("IP-ENC-14")
+def test_snap_within_null(bench: Bench) -> None:
+    """Beside 0xCC; a router that takes it need not send so (RFC 1356 3.4)."""
+    network = Network(bench)
+    circuit = network.offer(NULL)
+    bench.need(circuit is not None, "a router with the null encapsulation")
+    assert circuit is not None
+    snap, last = network.echo(84), network.echo(84)
+    circuit.side.send_message(IP_IDENTIFIERS[1] + snap.datagram)
+    circuit.send(last)
+    network.expect_reply(last, circuit, ClearIndication())
+    if circuit.side.phase == "being cleared":
+        bench.remark("SNAP within the null encapsulation clears the circuit")
+    elif not bench.judge(circuit.reply(snap)).met:
+        bench.remark("SNAP within the null encapsulation is not answered")

@@ -306,6 +306,33 @@ class Pvc(_Table):
     listen: Endpoint | None = Field(default=None, description="an address of the tester's own")
 
 
+class LineDirection(_Table):
+    """One direction of an emulated access line; 0: no limit. rate: bit/s; delay: milliseconds;
+    queue, queue_octets: what may wait while another packet is sent; loss: share of packets."""
+
+    rate: int = Field(default=0, ge=0, le=10**10)
+    delay: float = Field(default=0.0, ge=0, le=60_000)
+    queue: int = Field(default=0, ge=0, le=10**6)
+    queue_octets: int = Field(default=0, ge=0, le=10**9)
+    loss: float = Field(default=0.0, ge=0, le=1)
+
+
+class AccessLine(_Table):
+    """[emulation.a] or [emulation.b]: the line between that side of the tester and the router."""
+
+    framing: Literal["xot", "hdlc", "hdlcoctet"] = "xot"
+    overflow: Literal["hold", "drop"] = "hold"
+    to_router: LineDirection = LineDirection()
+    to_tester: LineDirection = LineDirection()
+
+
+class Emulation(_Table):
+    """[emulation]: access lines of known rate and delay, for the load and ip commands."""
+
+    a: AccessLine | None = None
+    b: AccessLine | None = None
+
+
 class Ip(_Table):
     """[ip]: the router is an IP host on its circuits, and answers ICMP echo (RFC 1356).
 
@@ -365,6 +392,7 @@ class Profile(_Table):
     limits: Limits = Limits()
     pvc: Pvc = Pvc()
     ip: Ip | None = None
+    emulation: Emulation = Emulation()
     control: Control = Control()
     capture: Capture = Capture()
     counters: Counters | None = None
@@ -387,6 +415,7 @@ class Profile(_Table):
                 "back what it reads (echo), or may not (accepts); or addresses.ip with [ip]"
             )
         self._check_ip()
+        self._check_emulation()
         if "b" in self.sides and self.addresses.b is None:
             raise ValueError(
                 "addresses: b is missing: an X.121 address that is routed to side B "
@@ -406,6 +435,12 @@ class Profile(_Table):
             )
         if self.ip is not None and self.addresses.ip is None:
             raise ValueError("addresses: ip is missing: where calls that carry IP go ([ip])")
+
+    def _check_emulation(self) -> None:
+        for side in ("a", "b"):
+            at = getattr(self.xot, side) if self.xot is not None else None
+            if getattr(self.emulation, side) is not None and at is None:
+                raise ValueError(f"emulation.{side}: there is no xot.{side} that the line leads to")
 
     def _check_sides(self) -> None:
         lines = self.line.by_side()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from ..interrupts import INTERRUPTED, interrupts
@@ -19,13 +20,14 @@ from ..load.arguments import SIZES, fail, find_engine, modulo_option, option_gro
 from ..load.options import OptionError, number_list
 from ..load.target import TargetError, endpoint
 from ..load.terminal import print_tables
+from ..profile import Emulation, ProfileError, load_profile
 from ..report.tell import complain, tell
 from ..run.namespaces import NamespaceError, enter_own
 from . import paper
 from .experiments import EXPERIMENTS, Plan
 from .gateway import run_gateway
 from .hosts import IPV6_LEAST, HostError, Link
-from .lab import Conditions, Line, hosts_of, write_json
+from .lab import Conditions, Line, hosts_of, line_of_profile, write_json
 from .model import delay_for
 from .page import write_page
 from .result import head, judge
@@ -35,6 +37,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ERRORS = (
     OptionError,
     TargetError,
+    ProfileError,
     HostError,
     NamespaceError,
     results.ResultError,
@@ -297,9 +300,19 @@ def _conditions(given: dict[str, Any]) -> Conditions:
         faults=tuple(faults.items()),
         seed=given["seed"],
     )
+    if given["router"] is not None and _unsaid("rate", "delay", "ping_ms", "framing"):
+        emulation = load_profile(given["router"]).emulation
+        if emulation != Emulation():
+            return replace(conditions, line=line_of_profile(emulation))
     delay = given["delay"]
     seconds = delay_for(given["ping_ms"] / 1000, conditions) if delay is None else delay / 1000
     return replace(conditions, line=replace(line, delay=seconds))
+
+
+def _unsaid(*names: str) -> bool:
+    """Whether the command line gives none of these options."""
+    context = click.get_current_context()
+    return all(context.get_parameter_source(name) is ParameterSource.DEFAULT for name in names)
 
 
 def _plan(given: dict[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], Conditions]:

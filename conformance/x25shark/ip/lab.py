@@ -20,6 +20,7 @@ from typing import Any, TypeVar, cast
 from ..load.engine import Engine, GatewaySide, RelaySide
 from ..load.options import OptionError
 from ..load.target import open_target
+from ..profile import Emulation
 from ..results import write_whole
 from .hosts import Host, Link, host, program
 
@@ -57,6 +58,21 @@ class Line:
             "overflow": self.overflow,
             "seed": seed,
         }
+
+
+def line_of_profile(emulation: Emulation) -> Line:
+    """The line of [emulation]. Raises OptionError: the model knows one for all four directions."""
+    first = emulation.a
+    if first is None or emulation.b != first or first.to_router != first.to_tester:
+        raise OptionError(
+            "emulation: x25shark ip has one model for both lines, so emulation.a and emulation.b "
+            "have to be the same, each with to_router as to_tester; or give --rate and --delay"
+        )
+    way = first.to_router
+    return Line(
+        way.rate, way.delay / 1000, way.queue, way.queue_octets, way.loss, first.framing,
+        first.overflow,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from . import results
 from .bench import Gone
 from .cluster import opened as testers_of
 from .cluster import told
+from .emulation import open_emulated
 from .engine import Engine, EngineMissingError, load_engine
 from .options import (
     PACKET_SIZES,
@@ -26,7 +27,7 @@ from .options import (
     LoadOptions,
     OptionError,
 )
-from .target import Target, TargetError, open_target
+from .target import Target, TargetError
 
 F = TypeVar("F", bound=Callable[..., Any])
 USAGE = 2
@@ -196,7 +197,7 @@ def run_against(
         if folder is not None:
             results.prepare(folder)
         # Processes of a cluster inherit no connection of a router's.
-        with testers_of(workers, engine) as testing, open_target(**target) as opened:
+        with testers_of(workers, engine) as testing, open_emulated(engine, **target) as opened:
             status = work(testing, opened, Console())
         if testing.testers is not None:
             tell(told(testing.testers))

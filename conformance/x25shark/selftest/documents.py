@@ -30,7 +30,14 @@ _HEAD = (
     "<!-- Made by python -m x25shark.selftest.documents; do not change it by hand. -->\n"
 )
 # Tables of the profile that have the keys of another one.
-_ALIKE = {"line.b": "line.a", "pvc.b": "pvc.a", "pvc.asymmetric": "pvc.a", "pvc.outgoing": "pvc.a"}
+_ALIKE = {
+    **{"line.b": "line.a", "pvc.b": "pvc.a", "pvc.asymmetric": "pvc.a", "pvc.outgoing": "pvc.a"},
+    "emulation.b": "emulation.a",
+    **{
+        f"emulation.{way}": "emulation.a.to_router"
+        for way in ("a.to_tester", "b.to_router", "b.to_tester")
+    },
+}
 _HIDDEN = {"path", "text"}
 _STATES = "STATE-"
 
@@ -113,7 +120,7 @@ def profile_page() -> str:
     section = None
     for path, schema in profile_keys():
         if "properties" in schema:
-            if path in ("line", "counters.names"):
+            if path in ("line", "emulation", "counters.names"):
                 section = None
             if path == "counters.names":
                 lines += _names()

@@ -73,3 +73,24 @@ def test_what_a_router_sent_is_not_executed(poisoned: Poison, hostile: str, open
     assert "<title>taken" not in text
     assert "<img" not in text
     assert text.count("<script") == 1
+
+
+def test_failures_are_ready_for_paper(case: Cases, run_of: Runs, opened: Opened) -> None:
+    """Nothing is opened, and still what failed has its packets: printing does not wait for them."""
+    text = opened(run_of([case(1, Verdict.PASS), case(2, Verdict.FAIL)]), "")
+    assert not re.search(r'<details class="case[^>]* open', text)
+    failed = text[text.index('id="case-PLP-RST-02"') :]
+    assert "<h4>Not met</h4>" in failed
+    assert '<details class="pkt' in failed[: failed.index("All cases by group")]
+    assert "<h4>Not met</h4>" not in text[: text.index('id="case-PLP-RST-02"')]
+
+
+def test_both_sides_stand_in_the_ladder(case: Cases, run_of: Runs, opened: Opened) -> None:
+    """Also where B sent and got nothing; a router tested from A alone has no B."""
+    item = case(2, Verdict.FAIL)
+    item.packets = [packet for packet in item.packets if packet.side == "A"]
+    item.expectations = [e for e in item.expectations if e.side == "A"]
+    run = run_of([item])
+    assert 'class="ladder"' in opened(run, "#case-PLP-RST-02")
+    run.run.configuration = "T2"
+    assert 'class="ladder one"' in opened(run, "#case-PLP-RST-02")

@@ -88,26 +88,32 @@
       "tr", "", make("td", "", String(index + 1)), make("td", "", expectation.side), words,
       reading(expectation.one), reading(expectation.two),
     );
-    if (!expectation.met || expectation.disagree) row.classList.add("bad");
+    if (isBad(expectation)) row.classList.add("bad");
     if (!expectation.filter) return [row];
     row.classList.add("has-filter");
-    const cell = make("td", "", filterLine("filter", expectation.filter));
-    cell.colSpan = 4;
+    const fold = make(
+      "details", "fold", make("summary", "", "Display filter"), filterLine("filter", expectation.filter),
+    );
     const bad = row.classList.contains("bad");
     if (bad && expectation.locator && expectation.locator !== expectation.filter) {
-      cell.append(filterLine("locator", expectation.locator));
+      fold.append(filterLine("locator", expectation.locator));
     }
+    const cell = make("td", "", fold);
+    cell.colSpan = 4;
     const filters = make("tr", "filters", make("td"), cell);
     if (bad) filters.classList.add("bad");
     return [row, filters];
   };
-  const expectationTable = (data) => {
+  const isBad = (expectation) => !expectation.met || expectation.disagree;
+  const expectationTable = (data, wanted) => {
     const heads = ["#", "At", "Expected", "Tester’s own decoder", "Wireshark"].map((name) => {
       const head = make("th", "", name);
       head.scope = "col";
       return head;
     });
-    const body = make("tbody", "", ...data.expectations.flatMap(expectationRows));
+    const body = make("tbody", "", ...data.expectations.flatMap(
+      (expectation, index) => (wanted(expectation) ? expectationRows(expectation, index) : []),
+    ));
     return make("div", "scroll", make("table", "", make("thead", "", make("tr", "", ...heads)), body));
   };
 
@@ -152,6 +158,8 @@
     const [seconds, frame, k, side, sent, connection, offset, text, octets, leftOut] = packet;
     const way = isB(side) === Boolean(sent) ? "left" : "right";
     const what = make("span", "what");
+    // A connection that no expectation had taken yet is at no side; its packets stand in A's lane.
+    if (side === "?") what.append(make("span", "tag", "side not known"), " ");
     if (side.length > 1) what.append(make("span", "tag", side), " ");
     if (several.has(side)) what.append(make("span", "tag", `TCP ${connection}`), " ");
     what.append(text);
@@ -191,7 +199,8 @@
     });
   const ladder = (data) => {
     const onB = (item) => Array.isArray(item) && isB(item[3]);
-    const one = !data.packets.some(onB) && !data.expectations.some((item) => isB(item.side));
+    // A router that is tested from both sides is shown with both, even where one of them is idle.
+    const one = document.body.dataset.sides === "1" && !data.packets.some(onB);
     const marks = marksOf(data);
     const head = cells(one, "seconds", make("span", "lane-a", "A"), make("span", "lane-b", "B"), "frame.packet");
     find(".mid", head).textContent = "router";
@@ -231,15 +240,37 @@
       return;
     }
     const data = await unpack(find(":scope > script", element).textContent);
-    if (data.expectations.length) {
-      place.append(make("h4", "", "Expectations"), expectationTable(data));
-      if (data.more) place.append(make("p", "dim", `${data.more} more in results.json`));
-    }
+    // What was not met stands next to the packets; the rest of the expectations below them.
+    const bad = data.expectations.filter(isBad).length;
+    const rest = data.expectations.length - bad;
+    if (bad) place.append(make("h4", "", "Not met"), expectationTable(data, isBad));
     if (data.packets.length) place.append(make("h4", "", `Packets (${data.total})`), ladder(data));
+    if (rest) {
+      const table = expectationTable(data, (expectation) => !isBad(expectation));
+      const words = bad ? `${plural(rest, "expectation")} met` : "Expectations";
+      place.append(bad
+        ? make("details", "fold", make("summary", "", words), table)
+        : make("div", "", make("h4", "", words), table));
+    }
+    if (data.more) place.append(make("p", "dim", `${data.more} more in results.json`));
   };
   for (const element of all("details.case")) {
     element.addEventListener("toggle", () => { if (element.open) build(element); });
   }
+
+  // On paper the first failures have their details; they are made before, for paper does not wait.
+  const PRINTED = 50;
+  const failed = all("#attention details.case").slice(0, PRINTED);
+  const opened = [];
+  const prepare = () => failed.forEach((element) => build(element));
+  setTimeout(prepare, 200);
+  window.addEventListener("beforeprint", () => {
+    opened.push(...failed.filter((element) => !element.open));
+    opened.forEach((element) => { element.open = true; });
+  });
+  window.addEventListener("afterprint", () => {
+    opened.splice(0).forEach((element) => { element.open = false; });
+  });
 
   // A link to a case opens it, and the group around it.
   const reveal = () => {

@@ -52,6 +52,7 @@ from .counters.settings import Counters
 
 XOT_PORT = 1998
 LONGEST_PROFILE = 1 << 20
+LONGEST_T1 = 60.0
 
 PICS_ITEMS: dict[str, str] = {
     "R-DCE": "acts as DCE",
@@ -184,13 +185,19 @@ class Line(_Table):
     framing: Literal["octet", "bit"] = "octet"
     role: Literal["dce", "dte"] = "dce"
     modulo: Literal[8, 128] = 8
-    t1: float = Field(default=3.0, gt=0, le=60)
+    t1: float = Field(default=3.0, gt=0, le=LONGEST_T1)
     t3: float = Field(default=30.0, gt=0, le=600)
     n1: int = Field(default=2104, ge=1088, le=65536, multiple_of=8)
     n2: int = Field(default=10, ge=1, le=255)
     k: int = Field(default=7, ge=1, le=7)
     lcn: Annotated[tuple[int, int], BeforeValidator(_pair)] = (1, 255)
     initiates: bool = False
+
+    @property
+    def t1_at_most(self) -> float:
+        """Seconds after which T1 has run out: T1 is agreed on, and has no usual value (X.25
+        2.4.8.1), so that one which is not given may be the longest that could be."""
+        return self.t1 if "t1" in self.model_fields_set else LONGEST_T1
 
     @model_validator(mode="after")
     def _one_place(self) -> Line:

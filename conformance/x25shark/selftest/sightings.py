@@ -28,9 +28,10 @@ DATA, RR, RNR = 0x00, 0x01, 0x05
 RESET_CONFIRMATION = 0x1F
 INTERRUPT, INTERRUPT_CONFIRMATION = 0x23, 0x27
 RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
+I_FRAME = 0x00
 FIELDS = (
     *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "x25s.p_r", "x25s.facility_code"),
-    *("lapbs.type", "lapbs.n_s", "lapbs.n_r", "hdlcs.octets"),
+    *("lapbs.type", "lapbs.n_s", "lapbs.n_r", "lapbs.p_f", "hdlcs.octets"),
 )
 # SABM, UA: a link begins anew.
 _UNNUMBERED = (0x2F, 0x63)
@@ -277,6 +278,18 @@ def seconds_until_a_restart_is_confirmed(seen: Seen) -> float:
             asked[packet.src] = seen.time(packet)
         elif kind == RESTART_CONFIRMATION and packet.dst in asked:
             longest = max(longest, seen.time(packet) - asked.pop(packet.dst))
+    return longest
+
+
+@measure
+def seconds_until_a_poll(seen: Seen) -> float:
+    """The longest time between an I frame of the router and its next poll."""
+    longest, since = 0.0, None
+    for packet in seen.from_router:
+        if number(packet, "lapbs.type") == I_FRAME:
+            since = seen.time(packet) if since is None else since
+        elif since is not None and number(packet, "lapbs.p_f"):
+            longest, since = max(longest, seen.time(packet) - since), None
     return longest
 
 

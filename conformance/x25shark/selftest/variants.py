@@ -120,6 +120,8 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
         for key, value in permissions()[variant].says.items():
             if value is False:
                 data.pop(key, None)
+            elif key == "line":
+                data[key] = {s: changed(line, value) for s, line in data.get(key, {}).items()}
             elif isinstance(value, dict):
                 data[key] = {**data.get(key, {}), **value}
             elif isinstance(value, list):
@@ -129,6 +131,11 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
             else:
                 data[key] = value
     return Profile(**{**data, "path": profile.path, "text": profile.text})
+
+
+def changed(line: dict[str, Any], says: dict[str, Any]) -> dict[str, Any]:
+    """The table of a line with what a permission says of every line; False: it says no more."""
+    return {k: v for k, v in {**line, **says}.items() if v is not False}
 
 
 def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:

@@ -44,8 +44,11 @@ _RESPONSES = (LapbUA, LapbDM, LapbFRMR)
 # What a router may send at any time, as far as frames are concerned: packets are judged by their
 # channels, and acknowledgements belong to them; it may be busy for a while (X.25 2.4.5.8).
 _LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0), LapbRNR(p_f=0), ABORTED)
-# Without a link: either station may ask for one, by SABM or by DM F=0 (X.25 2.4.4.1, 2.4.4.4.2).
-ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0))
+# Without a link: either station may ask for one, by SABM or by DM F=0, and DISC may come ahead of
+# SABM so that both begin alike (X.25 2.4.4.1, 2.4.4.4.2).
+ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0), LapbDISC())
+# A station that refuses a link because it is not ready yet is asked again so long (seconds).
+NOT_READY_SECONDS = 3.0
 # To DISC without a link (X.25 2.4.4.4.2). It is DM; LAPB-SET-10 says so of those that answer UA.
 NO_LINK: tuple[Packet, ...] = (LapbDM(p_f=1), LapbUA(p_f=1))
 # While the tester ends the link.
@@ -394,7 +397,7 @@ class LineSide(Side):
         self.take_part()
         with self.bench.preamble():
             if not self.profile.initiates and not self.station.up:
-                self._have_answered(self.station.set_up, LapbUA(p_f=1))
+                self._set_up()
             self.want_no_link()
             self.end_link()
 
@@ -407,16 +410,26 @@ class LineSide(Side):
         """DISC and its answer."""
         self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
 
-    def _have_answered(self, command: Callable[[], None], *expected: Packet) -> None:
+    def _set_up(self) -> None:
+        """SABM, until UA: a station that is not ready yet answers DM (X.25 2.4.4.1)."""
+        until = time.monotonic() + NOT_READY_SECONDS
+        while time.monotonic() < until:
+            seen = self._have_answered(self.station.set_up, LapbUA(p_f=1), LapbDM(p_f=1))
+            if not isinstance(seen, LapbDM):
+                return
+            self.pause(NOT_READY_SECONDS / 10)
+        self._have_answered(self.station.set_up, LapbUA(p_f=1))
+
+    def _have_answered(self, command: Callable[[], None], *expected: Packet) -> Packet | None:
         """Have the station send SABM or DISC, and expect the answer: to each, if it repeats it.
 
         A second SABM resets the link once more, and what came before belongs to an earlier one.
         """
         begin = self.connection.received_octets
         command()
-        self.expect(*expected, passing=self._set_up_tries())
+        seen = self.expect(*expected, passing=self._set_up_tries())
         if self.station.commands < 2:
-            return
+            return seen
         answers = UA | _P_F, DM | _P_F
 
         def all_answered() -> bool:
@@ -425,6 +438,7 @@ class LineSide(Side):
 
         self.wait_until(all_answered)
         self.cursor = self.connection.received_octets
+        return seen
 
     def set_up_came_first(self) -> bool:
         """Whether a SABM came before DM F=1 did, and before the time for it was over.
@@ -443,7 +457,7 @@ class LineSide(Side):
     def _set_up_tries(self) -> tuple[Packet, ...]:
         """What may come in between: of an earlier link, and set-up by the router itself."""
         return (
-            *(LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbDISC(), LapbFRMR()),
+            *(LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbFRMR()),
             *ASKING_FOR_A_LINK,
         )
 
@@ -465,7 +479,7 @@ class LineSide(Side):
     def raise_link(self) -> None:
         """SABM and UA; the packet layer is as the router leaves it."""
         if not self.station.up:
-            self._have_answered(self.station.set_up, LapbUA(p_f=1))
+            self._set_up()
             # What came before belongs to an earlier link.
             layer = self.bench.channel_zero(self, self.cursor)
             layer.cursor = max(layer.cursor, self.cursor)

@@ -17,6 +17,7 @@ from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
 
 AnySide = Side | AbsentSide
+WITHDRAWN_BY_A_CLOSE = "a call that its caller took back was ended at B by a close of TCP"
 
 
 def refused(bench: Bench, side: AnySide, *templates: Packet) -> None:
@@ -87,6 +88,15 @@ def passes(bench: Bench, sender: AnySide, receiver: AnySide, cause: int, diagnos
         bench.remark("local procedure error (0x13) arrives as remote procedure error (0x11)")
     receiver.send(ClearConfirmation())
     confirmed(sender)
+
+
+def taken_back(bench: Bench, receiver: AnySide, diagnostic: int) -> None:
+    """The caller has cleared before the answer: cause 0 and this diagnostic arrive, or the close
+    of the connection that stands for them while the call is not connected (RFC 1613 6.1)."""
+    if receiver.expect(ClearIndication(cause=0, diagnostic=diagnostic), CLOSED) is not None:
+        receiver.send(ClearConfirmation())
+    elif receiver.present:
+        bench.remark(WITHDRAWN_BY_A_CLOSE)
 
 
 def end(call: Call) -> None:

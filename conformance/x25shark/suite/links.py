@@ -13,13 +13,17 @@ from scapy_x25 import hdlc
 
 from ..judges.template import matches
 from ..links.hdlc import FrameUnit
+from ..sides.line import NOT_READY_SECONDS
 from .language import (
     Bench,
     Call,
+    LapbDM,
     LapbI,
     LapbREJ,
     LapbRNR,
     LapbRR,
+    LapbSABM,
+    LapbUA,
     LineSide,
     Matcher,
     Packet,
@@ -79,9 +83,14 @@ def beyond_the_window(line: LineSide, first: int) -> Packet:
 
 
 def all_again(line: LineSide, first: int, count: int) -> None:
-    """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1."""
+    """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1.
+
+    The first may come once more: it may have been sent to a busy station too (X.25 2.4.5.7), and
+    the acknowledgement crosses with it.
+    """
     for number in range(first, first + count):
-        line.expect(LapbI(n_s=number % 8))
+        again = (LapbI(n_s=first % 8),) if number > first else ()
+        line.expect(LapbI(n_s=number % 8), passing=again)
         respond(line, LapbRR, number + 1)
 
 
@@ -116,7 +125,7 @@ def expect_poll(line: LineSide, note: str = "") -> None:
     """The router polls at T1; what it has to say first may be a little late."""
     line.expect(
         *polls(line),
-        within=line.profile.t1 + line.bench.patience,
+        within=line.profile.t1_at_most + line.bench.patience,
         passing=(LapbI(p_f=0),),
         note=note,
     )
@@ -126,6 +135,20 @@ def polled(line: LineSide, begin: int) -> bool:
     """Whether the router has sent a command with P=1 from there on, and so waits for F=1."""
     came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
     return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
+
+
+def taken(line: LineSide) -> None:
+    """SABM is answered by UA. A station that is not ready yet may refuse it by DM, and so does one
+    whose DISC crosses with it (X.25 2.4.4.1, 2.4.4.5.2); for good is too long."""
+    until, patient = time.monotonic() + NOT_READY_SECONDS, True
+    while patient:
+        line.send(LapbSABM(p_f=1))
+        patient = time.monotonic() < until
+        refused = (LapbDM(p_f=1),) if patient else ()
+        if isinstance(line.expect(LapbUA(p_f=1), *refused), LapbUA):
+            return
+        line.bench.remark("SABM was refused by DM at first")
+        line.pause(NOT_READY_SECONDS / 10)
 
 
 def needs_given(line: LineSide, *names: str) -> None:
@@ -157,7 +180,7 @@ def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -
 def last_look(line: LineSide, *templates: Packet) -> float:
     """Wait for one of these; the last moment (monotonic, seconds) at which none had come."""
     begin = line.cursor
-    until = time.monotonic() + line.profile.t1 + line.bench.patience
+    until = time.monotonic() + line.profile.t1_at_most + line.bench.patience
 
     def came() -> bool:
         frames = [u.octets for u in line.line.log.received if u.offset >= begin and u.valid]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
+from .clearing import taken_back
 from .connections import attempt_ends, closes
 from .events import LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
@@ -312,7 +313,9 @@ def _connected(scene: Scene) -> None:
 
 def _clear_passes(scene: Scene) -> None:
     """The Clear reaches the far side with cause and diagnostic, and is confirmed."""
-    if scene.other is not None:
+    if scene.other is not None and scene.state == "p2":
+        taken_back(scene.bench, scene.other, 241)
+    elif scene.other is not None:
         scene.other.expect(ClearIndication(cause=0, diagnostic=241))
         scene.other.send(ClearConfirmation())
     scene.side.expect(ClearConfirmation(), CLOSED)

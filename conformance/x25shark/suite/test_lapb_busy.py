@@ -78,7 +78,9 @@ def test_a_busy_peer_is_polled(bench: Bench) -> None:
     line, restart = ready(bench)
     n_r = busy(line, restart)
     line.expect(
-        *polls(line), within=line.profile.t1 + bench.patience, passing=(LapbI(n_s=n_r, p_f=0),)
+        *polls(line),
+        within=line.profile.t1_at_most + bench.patience,
+        passing=(LapbI(n_s=n_r, p_f=0),),
     )
     line.send(LapbRR(n_r=n_r, p_f=1))
     all_again(line, n_r, WAITING)
@@ -122,7 +124,9 @@ def test_answered_polls_keep_the_link(bench: Bench) -> None:
     demand = bench.expectations[-1]
     for _ in range(3 * line.profile.n2):
         line.expect(
-            *polls(line), within=line.profile.t1 + bench.patience, passing=(LapbI(n_s=n_r, p_f=0),)
+            *polls(line),
+            within=line.profile.t1_at_most + bench.patience,
+            passing=(LapbI(n_s=n_r, p_f=0),),
         )
         line.send(LapbRNR(n_r=n_r, p_f=1))
     all_after(line, n_r)

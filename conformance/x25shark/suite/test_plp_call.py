@@ -30,6 +30,7 @@ from .clearing import (
     procedure_error,
     refused,
     setup_error,
+    taken_back,
 )
 from .language import (
     CLOSED,
@@ -263,7 +264,9 @@ def test_late_call_accepted(bench: Bench) -> None:
 @purpose("PLP-CALL-14")
 def test_caller_clears_before_the_answer(bench: Bench) -> None:
     a, b = pending(bench)
-    passes(bench, a, b, 0, 241)
+    a.send(ClearRequest(cause=0, diagnostic=241))
+    taken_back(bench, b, 241)
+    confirmed(a)
     bench.fence()
 
 
@@ -291,8 +294,11 @@ def clear_and_accept(
     if race is not None:
         race.reached(last.phase not in ("connected", "being cleared"))
     last.send(packets[last])
-    b.expect(ClearIndication(cause=0, diagnostic=241))
-    b.send(ClearConfirmation())
+    if race is None and not clear_first:
+        b.expect(ClearIndication(cause=0, diagnostic=241))
+        b.send(ClearConfirmation())
+    else:
+        taken_back(bench, b, 241)
     came = a.expect(CallAccepted(), ClearConfirmation(), CLOSED)
     if isinstance(came, CallAccepted):
         confirmed(a)

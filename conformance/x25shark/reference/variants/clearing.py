@@ -155,3 +155,17 @@ def down_is_not_obtainable(patch: Patch) -> None:
 @variant("MAY-CLR-11")
 def down_is_congestion(patch: Patch) -> None:
     down_is(patch, ClearCause.NETWORK_CONGESTION)
+
+
+@variant("MAY-CLR-12")
+def hang_up_at_a_withdrawn_call(patch: Patch) -> None:
+    @patch.wrap(Relay, "give_up_far")
+    def give_up_far(original: Original, relay: Relay, clear: Clear) -> None:
+        far = relay.far
+        if far is None or far.on_line or far.p is not P.CALL_SENT:
+            original(relay, clear)
+            return
+        far.stop_timers()
+        far.p = P.CLEAR_SENT
+        far.joined = None
+        far.wire.close()

@@ -287,3 +287,12 @@ def hang_up_at_the_end(patch: Patch) -> None:
             connection.wire.close()
         for interface in router.serials.values():
             interface.stop()
+
+
+@variant("MAY-XOT-27", number=0.3)
+def close_without_a_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "wait_for_call")
+    def wait_for_call(original: Original, channel: Channel) -> None:
+        original(channel)
+        if channel.accepted and not channel.permanent:
+            channel.start_timer("empty", patch.number, channel.wire.close)

@@ -7,10 +7,12 @@ with each SABM.
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 from .. import lapb_frames as frames
-from ..lapb import Lapb, Phase
+from ..lapb import Lapb, Parameters, Phase
 from ..lapb_frames import Control, Frame
 from ..link import SerialLink
 from ..serial import R, SerialInterface
@@ -469,3 +471,48 @@ def every_command_is_answered(patch: Patch) -> None:
         original(station, frame)
         if frame.command and not frame.p_f and station.phase is Phase.TRANSFER:
             station.acknowledge_with(Control.RR, False)
+
+
+@variant("MAY-LAPB-32", number=5)
+def long_t1(patch: Patch) -> None:
+    @patch.wrap(Lapb, "__init__")
+    def init(original: Original, station: Lapb, parameters: Parameters, *more: Any) -> None:
+        original(station, replace(parameters, t1=patch.number), *more)
+
+
+@variant("MAY-LAPB-33")
+def disc_ahead_of_a_set_up(patch: Patch) -> None:
+    @patch.wrap(Lapb, "set_up")
+    def set_up(original: Original, station: Lapb) -> None:
+        if station.phase is not Phase.DISCONNECTED:
+            original(station)
+            return
+        station.stop_timers()
+        station.enter(Phase.DISCONNECT)
+        vars(station)["sets_up"] = station.attempts = 1
+        station.command(Control.DISC)
+        station.start("T1", station.parameters.t1, station.t1_expired)
+
+    @patch.wrap(Lapb, "end_link")
+    def end_link(original: Original, station: Lapb) -> None:
+        sets_up = vars(station).pop("sets_up", 0) and station.phase is Phase.DISCONNECT
+        original(station)
+        if sets_up and station.line:
+            station.phase = Phase.SET_UP
+            station.set_up()
+
+
+@variant("MAY-LAPB-34", number=0.5)
+def not_ready_at_first(patch: Patch) -> None:
+    @patch.wrap(Lapb, "line_up")
+    def line_up(original: Original, station: Lapb) -> None:
+        original(station)
+        vars(station)["ready_at"] = time.monotonic() + patch.number
+
+    @patch.wrap(Lapb, "on_sabm")
+    def on_sabm(original: Original, station: Lapb, p_f: bool) -> None:
+        early = time.monotonic() < vars(station).get("ready_at", 0.0)
+        if early and station.phase is Phase.DISCONNECTED:
+            station.respond(Control.DM, p_f)
+        else:
+            original(station, p_f)

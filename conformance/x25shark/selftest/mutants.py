@@ -169,7 +169,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="append",
         help="only with this form of the profile (both; with --full the full one)",
     )
-    parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=min(8, 2 * (os.cpu_count() or 1)),
+        help="campaigns at a time (two for each processor: they mostly wait)",
+    )
     parser.add_argument(
         "--json", type=Path, help="write the table as JSON, with --full after every few faults"
     )

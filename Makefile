@@ -27,10 +27,11 @@
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make dist            wheels and source distributions, checked, into dist/
+#   make roots           those wheels on bare Debian 12 and 13: install, doctor, run (root, mmdebstrap)
 #   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
 #   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps bench linux-router wireshark-zip testers clean \
+.PHONY: demo test lint unit suite engine mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps bench linux-router roots wireshark-zip testers clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -173,6 +174,9 @@ linux-router: setup-linux
 
 dist: setup-test
 	ci/dist
+
+roots:
+	ci/roots
 
 wireshark-zip: setup-test
 	$(BIN)/x25shark wireshark zip dist/x25shark-wireshark.zip

@@ -228,7 +228,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
     assert not any({"tests", "corpus"} & set(Path(name).parts) for name in inside)
 
 
-@pytest.mark.parametrize("script", ["ci/dist", "ci/setup", ".ci/run"])
+@pytest.mark.parametrize("script", ["ci/dist", "ci/gate", "ci/roots", "ci/setup", ".ci/run"])
 def test_shell_scripts_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
 

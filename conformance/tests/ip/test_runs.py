@@ -112,3 +112,24 @@ def test_nothing_is_left_of_a_gateway(ip: Ip, number: signal.Signals) -> None:
     while processes(marker):  # the kernel ends them; how soon is its business
         time.sleep(0.05)
     assert ip("ping", "--help").returncode == 0
+
+
+def test_nothing_is_left_of_an_experiment(ip: Ip, tmp_path: Path) -> None:
+    """Killed while it measures: hosts, gateways, router, capture. The next one starts."""
+    marker = f"X25SHARK_TEST_MARKER={os.getpid()}.experiment"
+    process = subprocess.Popen(
+        command("transfer", *FAST, "--octets", "100000000", "-o", str(tmp_path / "one")),
+        env=os.environ | dict([marker.split("=")]),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    capture = tmp_path / "one" / "transfer.pcapng"
+    while not (capture.exists() and capture.stat().st_size > 100_000):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.kill()
+    process.communicate(timeout=60)
+    while processes(marker):  # the kernel ends them; how soon is its business
+        time.sleep(0.05)
+    done = ip("ping", *FAST, "--pings", "2", "--no-capture", "-o", str(tmp_path / "two"))
+    assert done.returncode == 0, done.stderr

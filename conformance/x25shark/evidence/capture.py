@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from ..interrupts import interrupts
 from ..patience import Patience, computed
+from ..tied import tied
 from . import pcapng
 from .slicer import BEGIN, END, PROBE, Slicer, marker
 
@@ -27,15 +28,6 @@ _BUFFER_MIB = 32
 
 class CaptureError(Exception):
     """No capture, or not a whole one; the message says why and what to do."""
-
-
-def _ends_with_us() -> tuple[str, ...]:
-    """What stands in front of dumpcap, so that it ends with a tester that is killed.
-
-    By itself it notices when the next packet comes, and that may be never.
-    """
-    program = shutil.which("setpriv")
-    return (program, "--pdeathsig", "INT", "--") if program is not None else ()
 
 
 def _datagrams() -> socket.socket:
@@ -92,7 +84,7 @@ class Capture:
         tcp = " or ".join(f"tcp port {port}" for port in self._ports)
         command = [
             *self._prefix,
-            *_ends_with_us(),
+            *tied(),
             program,
             "-q",
             "-i",

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ..run.namespaces import NamespaceError, enter_own
+from ..tied import tied
 
 DEVICE = "x25"
 TUN_PATH = "/dev/net/tun"
@@ -110,10 +111,8 @@ class Host:
 
     def start(self, command: Sequence[str], **more: Any) -> subprocess.Popen[str]:
         """A program in the namespace; it ends with this process."""
-        setpriv = shutil.which("setpriv")
-        tied = (setpriv, "--pdeathsig", "KILL", "--") if setpriv is not None else ()
         process: subprocess.Popen[str] = subprocess.Popen(
-            [*tied, *self.enter, *command], text=True, **more
+            [*tied("KILL"), *self.enter, *command], text=True, **more
         )
         return process
 
@@ -188,7 +187,8 @@ def _tcp(link: Link) -> None:
         # loss and sends again some 10 % for nothing.
         settings |= {"tcp_reordering": str(3 + link.circuits), "tcp_recovery": "0"}
     for name, value in settings.items():
-        # Where this is not allowed (some containers), figures are lower, and a remark says so.
+        # Where this is not allowed (some containers), figures are lower, and so is their ratio to
+        # the model.
         with contextlib.suppress(OSError):
             Path("/proc/sys/net/ipv4", name).write_text(value)
 

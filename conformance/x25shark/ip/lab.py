@@ -22,6 +22,7 @@ from ..load.options import OptionError
 from ..load.target import open_target
 from ..profile import Emulation
 from ..results import write_whole
+from ..tied import tied
 from .hosts import Host, Link, host, program
 
 ADDRESSES = {4: ("10.88.0.1/24", "10.88.0.2/24"), 6: ("fd88::1/64", "fd88::2/64")}
@@ -215,7 +216,7 @@ def captured(path: Path | None) -> Iterator[None]:
         return
     dumpcap = program("dumpcap", "wireshark-common")
     process = subprocess.Popen(
-        [dumpcap, "-q", "-i", "lo", "-f", "tcp port 1998", "-w", str(path)],
+        [*tied(), dumpcap, "-q", "-i", "lo", "-f", "tcp port 1998", "-w", str(path)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.text import one_line
+from ..tied import tied
 
 SNAP = 160
 """Octets of each packet: headers, options and a whole Call packet."""
@@ -174,7 +175,7 @@ def _start(ends: Sequence[str], path: Path, packets: int) -> Recording:
         return recording
     parts = [end.partition(":") for end in dict.fromkeys(ends)]
     words = " or ".join(f"(host {address} and tcp port {port})" for address, _, port in parts)
-    command = [program, "-q", "-i", "any", "-s", str(SNAP), "-B", "64", "-c", str(packets)]
+    command = [*tied(), program, "-q", "-i", "any", "-s", str(SNAP), "-B", "64", "-c", str(packets)]
     try:
         recording.process = subprocess.Popen(
             [*command, "-f", words, "-w", str(path)],

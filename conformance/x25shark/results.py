@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,10 @@ class PacketLine:
 
 @dataclass
 class CaseResult:
-    """One case."""
+    """One case.
+
+    expectations and packets are lists, or rows that are kept packed (stored.py).
+    """
 
     id: str
     group: str
@@ -108,8 +111,8 @@ class CaseResult:
     verdict: Verdict
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
-    expectations: list[ExpectationResult] = field(default_factory=list)
-    packets: list[PacketLine] = field(default_factory=list)
+    expectations: Sequence[ExpectationResult] = field(default_factory=list)
+    packets: Sequence[PacketLine] = field(default_factory=list)
     duration_s: float = 0.0
     evidence: str | None = None
     rerun: str = ""
@@ -156,17 +159,21 @@ class Results:
 
     def to_json(self) -> dict[str, Any]:
         """The document that results.json holds."""
+        members = self.members()
+        return {**members, "cases": list(members["cases"])}
+
+    def members(self) -> dict[str, Any]:
+        """As to_json, each case made when its turn comes; `texts` is whole after the last."""
         from . import stored
 
-        texts = stored.Texts()
-        cases = [stored.stored_case(texts, c) for c in self.cases]
+        texts = stored.texts_of(self.cases)
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "run": asdict(self.run),
             "summary": self.summary(),
             "exit_status": self.exit_status,
-            "cases": cases,
+            "cases": (stored.stored_case(texts, c) for c in self.cases),
             "texts": texts.all(),
         }
 
@@ -235,9 +242,8 @@ def write_whole(path: Path, text: str) -> None:
 
 def write_results(results: Results, path: Path) -> None:
     """Write results.json: a line for each case, and for each of the other members."""
-    document = results.to_json()
     lines = []
-    for name, value in document.items():
+    for name, value in results.members().items():
         if name == "cases":
             cases = ",\n".join(_compact(case) for case in value)
             lines.append(f'"cases": [\n{cases}\n]')

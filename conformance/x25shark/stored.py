@@ -7,9 +7,12 @@ many rows stands once in `texts`, and its number in the row.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
-from typing import Any
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, overload
 
 from .results import CaseResult, CounterReading, ExpectationResult, JudgeReading, PacketLine
 
@@ -24,12 +27,17 @@ class Texts:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
+        self._texts: list[str] = []
 
     def number(self, text: str) -> int:
-        return self._numbers.setdefault(text, len(self._numbers))
+        known = self._numbers.setdefault(text, len(self._texts))
+        if known == len(self._texts):
+            self._texts.append(text)
+        return known
 
     def all(self) -> list[str]:
-        return list(self._numbers)
+        """By their numbers; not to be changed."""
+        return self._texts
 
 
 def _text(texts: Sequence[str], number: Any) -> str:
@@ -171,11 +179,16 @@ def read_packet(texts: Sequence[str], row: Sequence[Any]) -> PacketLine:
 
 
 def stored_case(texts: Texts, case: CaseResult) -> dict[str, Any]:
-    """The object of a case."""
+    """The object of a case. Rows that are kept are in the numbers of these texts."""
+    expectations, packets = case.expectations, case.packets
     return {
         **vars(case),
-        "expectations": [stored_expectation(texts, e) for e in case.expectations],
-        "packets": [stored_packet(texts, p) for p in case.packets],
+        "expectations": expectations.rows()
+        if isinstance(expectations, Kept)
+        else [stored_expectation(texts, e) for e in expectations],
+        "packets": [row[:-1] for row in packets.rows()]
+        if isinstance(packets, Kept)
+        else [stored_packet(texts, p) for p in packets],
     }
 
 
@@ -194,6 +207,85 @@ def read_case(texts: Sequence[str], data: dict[str, Any], *, detailed: bool) -> 
             "packets": [read_packet(texts, r) for r in packets if detailed],
         }
     )
+
+
+_Row = TypeVar("_Row", ExpectationResult, PacketLine)
+
+
+class Kept(Sequence[_Row]):
+    """Expectations or packets of a case as rows, compressed: a tenth of the memory of the objects.
+
+    Objects are made when somebody looks, all of them each time: whoever looks often makes a list.
+    """
+
+    def __init__(
+        self, texts: Texts, rows: Sequence[Any], read: Callable[[Sequence[str], Any], _Row]
+    ) -> None:
+        self.texts = texts
+        self._count = len(rows)
+        self._packed = zlib.compress(json.dumps(list(rows)).encode("ascii"), _FAST)
+        self._read: Callable[[Sequence[str], Any], _Row] = read
+
+    def rows(self) -> list[Any]:
+        """The rows, in the numbers of `texts`."""
+        rows: list[Any] = json.loads(zlib.decompress(self._packed))
+        return rows
+
+    def _all(self) -> list[_Row]:
+        return [self._read(self.texts.all(), row) for row in self.rows()]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[_Row]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, place: int) -> _Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[_Row]: ...
+    def __getitem__(self, place: int | slice) -> _Row | list[_Row]:
+        return self._all()[place]
+
+
+_FAST = 1
+
+
+def _with_octets(texts: Sequence[str], row: Sequence[Any]) -> PacketLine:
+    *stored, octets = row
+    return replace(read_packet(texts, stored), octets=octets)
+
+
+def keep(texts: Texts, case: CaseResult) -> None:
+    """Have a case hold its expectations and packets as rows, in the numbers of these texts.
+
+    Those with readings of counters stay objects: they are few, and looked for by the reports.
+    """
+    if not isinstance(case.packets, Kept):
+        packets = [[*stored_packet(texts, p), p.octets] for p in case.packets]
+        case.packets = Kept(texts, packets, _with_octets)
+    if not isinstance(case.expectations, Kept) and not _counted(case):
+        expectations = [stored_expectation(texts, e) for e in case.expectations]
+        case.expectations = Kept(texts, expectations, read_expectation)
+
+
+def _counted(case: CaseResult) -> bool:
+    return any(e.counter is not None for e in case.expectations)
+
+
+def about_counters(case: CaseResult) -> Sequence[ExpectationResult]:
+    """The expectations of a case that may have readings of counters."""
+    return () if isinstance(case.expectations, Kept) else case.expectations
+
+
+def unpacked(case: CaseResult) -> CaseResult:
+    """The same with lists of objects."""
+    return replace(case, expectations=list(case.expectations), packets=list(case.packets))
+
+
+def texts_of(cases: Sequence[CaseResult]) -> Texts:
+    """The texts that kept rows of these cases are in the numbers of; new ones if there are none."""
+    return next((c.packets.texts for c in cases if isinstance(c.packets, Kept)), Texts())
 
 
 def _demand(fine: bool) -> None:

@@ -122,6 +122,15 @@ def test_worst_of_several_runs(verdicts: str, worst: Verdict, often: str) -> Non
     assert repeats.rest() == []
 
 
+def test_only_the_run_that_counts_is_kept() -> None:
+    kept: list[str] = []
+    repeats = Repeats(4, lambda result: kept.append(result.reason))
+    runs = [(Verdict.PASS, "1"), (Verdict.PASS, "2"), (Verdict.FAIL, "3"), (Verdict.PASS, "4")]
+    final = [repeats.take(_result(*run)) for run in runs]
+    assert kept == ["1", "3"]
+    assert [r.reason for r in final[-1]] == ["FAIL in 1 of 4 runs, first in run 3: 3"]
+
+
 def test_runs_that_did_not_come_about() -> None:
     repeats = Repeats(3)
     assert repeats.take(_result(Verdict.PASS)) == []

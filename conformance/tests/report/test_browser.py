@@ -40,7 +40,7 @@ def test_an_opened_case_shows_expectations_and_ladder(
     item = case(2, Verdict.FAIL)
     missing = case(3, Verdict.FAIL).expectations[1]
     missing.frame, missing.text = None, "Reset Confirmation at B2"
-    item.expectations.append(missing)
+    item.expectations = [*item.expectations, missing]
     item.packets[-1].connection = 2
     text = opened(run_of([case(1, Verdict.PASS), item]), "#case-PLP-RST-02")
     assert re.search(r'<details class="case v-fail" id="case-PLP-RST-02"[^>]* open', text)

@@ -42,9 +42,8 @@ def mixed(case: Cases, readings: list[CounterReading]) -> CaseResult:
     """A case with these readings."""
     made = case(1, Verdict.FAIL, "HDLC")
     template = made.expectations[0]
-    for reading in readings:
-        expectation = dataclasses.replace(template, counter=reading)
-        made.expectations.append(expectation)
+    about = [dataclasses.replace(template, counter=reading) for reading in readings]
+    made.expectations = [*made.expectations, *about]
     return made
 
 

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import fastjsonschema
 import pytest
 import x25shark
-from x25shark import results_schema
+from x25shark import results_schema, stored
+from x25shark.report import html
 from x25shark.results import (
     CaseResult,
     CounterReading,
@@ -123,6 +126,40 @@ def test_a_file_that_was_written_reads_the_same(results: Results, tmp_path: Path
     assert path.read_bytes().isascii()
     assert json.loads(path.read_text())["summary"] == results.summary()
     assert read_results(path) == results
+
+
+def test_what_was_kept_packed_is_the_same(results: Results, tmp_path: Path) -> None:
+    """In the file, in the report, and for whoever looks at it while the run lasts."""
+    results.cases[0].expectations[0].counter = CounterReading(
+        "calls_in", "a", "xot.calls", 3, None, 2, "not counted"
+    )
+    page = html.render_text(results)
+    packed = copy.deepcopy(results)
+    texts = stored.Texts()
+    for case in packed.cases:
+        stored.keep(texts, case)
+        stored.keep(texts, case)
+    assert packed != results
+    for case, whole in zip(packed.cases, results.cases, strict=True):
+        assert isinstance(case.packets, stored.Kept)
+        assert list(case.packets) == list(whole.packets)
+        assert [p.octets for p in case.packets] == [p.octets for p in whole.packets]
+        assert stored.unpacked(case) == whole
+        assert case.packets[-1:] == whole.packets[-1:]
+    assert html.render_text(packed) == page
+    write_results(packed, tmp_path / "results.json")
+    assert read_results(tmp_path / "results.json") == results
+
+
+def test_each_row_that_is_kept_is_read_once() -> None:
+    asked: list[int] = []
+
+    def read(_texts: Sequence[str], row: int) -> PacketLine:
+        asked.append(row)
+        return PacketLine(0.0, row, 1, "A", True, 1, 0, "")
+
+    rows = stored.Kept(stored.Texts(), range(20), read)
+    assert [packet.frame for packet in rows] == asked == list(range(20))
 
 
 def test_octets_are_left_to_the_evidence(results: Results, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..counters.names import NAMES, NO_COUNTER, NOT_COUNTED, RIGHT
 from ..results import CaseResult, CounterReading, Results
+from ..stored import about_counters
 from .text import one_line
 
 
@@ -31,7 +32,7 @@ class ErrorRow:
 def readings(results: Results) -> Iterator[tuple[CaseResult, CounterReading]]:
     """Every reading of a run with its case."""
     for case in results.cases:
-        for expectation in case.expectations:
+        for expectation in about_counters(case):
             if expectation.counter is not None:
                 yield case, expectation.counter
 

@@ -23,6 +23,7 @@ from markupsafe import Markup
 from ..catalogue import catalogue
 from ..counters.names import RIGHT
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine, Results, write_whole
+from ..stored import unpacked
 from ..verdicts import EXIT_STATUSES, OUTCOMES, Verdict
 from .counters import error_table, reading_line, readings
 from .inline import BASE_STYLE, TEMPLATES, environment, inline, script_packed
@@ -153,6 +154,7 @@ def _link(evidence: str | None) -> str | None:
 
 
 def _case(case: CaseResult, anchor: str, details: _Details) -> dict[str, Any]:
+    case = unpacked(case)
     return {
         "anchor": anchor,
         "id": one_line(case.id, 80),

@@ -22,6 +22,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from ..results import CaseResult, ExpectationResult, JudgeReading, Results
+from ..stored import unpacked
 from ..verdicts import EXIT_STATUSES, Verdict
 from .counters import error_table, reading_line
 from .text import (
@@ -127,6 +128,7 @@ def failure_text(case: CaseResult, last: int = 10) -> str:
     What was expected (with clause) and what came instead (decoded, with the frame in the
     evidence), the filter, the last packets of both sides, and the command to run it again.
     """
+    case = unpacked(case)
     evidence = relative_path(case.evidence)
     lines = [f"{case.verdict.value}  {one_line(case.id, 80)}  {one_line(case.purpose)}"]
     lines += _field("clause", one_line(case.clause))

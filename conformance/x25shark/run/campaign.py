@@ -43,6 +43,7 @@ from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
 from ..sides.rooms import MOST_ENDED, Ended
 from ..sides.side import ExpectationFailed
+from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up
 from .deadline import Bounds
@@ -162,7 +163,8 @@ class Campaign:
         self._probes: set[int] = set()
         self._sanity: CaseResult | None = None
         self._stopped = False
-        self._repeats = Repeats(options.repeat)
+        self._texts = Texts()
+        self._repeats = Repeats(options.repeat, partial(keep, self._texts))
         self._once_more = held_up.OnceMore()
         self._longest_away = held_up.longest_away(options.profile)
         self._giving_up: GivingUp | None = None

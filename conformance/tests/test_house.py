@@ -18,6 +18,7 @@ import pytest
 import x25shark
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from x25shark.catalogue import catalogue
 from x25shark.cli import ELSEWHERE
 from x25shark.profile import builtin_profiles
@@ -212,6 +213,27 @@ def test_dependencies_are_ranges_and_the_constraints_pin_a_version_in_each() -> 
         assert pins[requirement.name.lower()] in requirement.specifier, requirement
 
 
+def test_the_hashes_are_those_of_the_constraints() -> None:
+    """If not: ci/hashes writes ci/requirements.txt anew."""
+    text = (ROOT / "ci" / "requirements.txt").read_text()
+    hashes = r"(?: \\\n    --hash=sha256:[0-9a-f]{64})+"
+    found = re.findall(rf"(?m)^([\w.-]+)==(\S+)(?: ; [^\\\n]+)?{hashes}$", text)
+    lines = (ROOT / "ci" / "constraints.txt").read_text().splitlines()
+    pins = {
+        canonicalize_name(name): version
+        for name, version in (line.split("==") for line in lines if "==" in line)
+    }
+    for name, version in found:
+        # What other systems need beside (colorama on Windows) has no pin there.
+        assert pins.get(canonicalize_name(name), version) == version
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    wanted = {*project["dependencies"], *outside(optional["load"]), *optional["cluster"]}
+    hashed = {canonicalize_name(name) for name, _ in found}
+    assert {canonicalize_name(Requirement(line).name) for line in wanted} <= hashed
+    assert len(found) == len(re.findall(r"(?m)^[\w.-]+==", text))
+
+
 def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
     builder = WheelBuilder(str(ROOT))
     (made,) = builder.build(directory=str(tmp_path), versions=["standard"])
@@ -228,7 +250,9 @@ def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
     assert not any({"tests", "corpus"} & set(Path(name).parts) for name in inside)
 
 
-@pytest.mark.parametrize("script", ["ci/dist", "ci/gate", "ci/roots", "ci/setup", ".ci/run"])
+@pytest.mark.parametrize(
+    "script", ["ci/dist", "ci/gate", "ci/hashes", "ci/roots", "ci/setup", ".ci/run"]
+)
 def test_shell_scripts_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
 

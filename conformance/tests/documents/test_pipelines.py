@@ -106,6 +106,17 @@ def component(folder: Path) -> subprocess.CompletedProcess[str]:
     return run(["bash", "-ec", script], folder, **variables)
 
 
+def accept(repository: Path, report: str) -> None:
+    """Write the baseline of the report, with a reason for each deviation."""
+    x25shark = str(Path(sys.executable).with_name("x25shark"))
+    baseline = repository / "baseline.toml"
+    done = run([x25shark, "gate", report, "--baseline", str(baseline), "--write"], repository)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text, number = re.subn(r'(?m)^reason = ""$', 'reason = "ticket 4711"', baseline.read_text())
+    assert number == 1, text
+    baseline.write_text(text)
+
+
 @pytest.mark.parametrize("steps", [action, component])
 def test_a_regression_is_held_and_nothing_else(
     steps: Callable[[Path], subprocess.CompletedProcess[str]], repository: Path
@@ -126,6 +137,9 @@ def test_a_regression_is_held_and_nothing_else(
     assert (report / "cases" / "XOT-HDR-03.pcapng").stat().st_size > 0
     if steps is action:
         assert "1 difference" in (repository / "summary.md").read_text()
+        accept(repository, "report")
+        done = steps(repository)
+        assert done.returncode == 0, "a known failure with a reason is held against nobody"
 
 
 def test_no_result_is_no_success(repository: Path) -> None:

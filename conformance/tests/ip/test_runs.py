@@ -77,6 +77,31 @@ def test_ipv6_over_a_line_that_clears_all_circuits(ip: Ip, tmp_path: Path) -> No
     assert "circuits cleared by the network" in done.stdout
 
 
+def test_changed_octets_are_said_and_do_not_reach_the_file(ip: Ip, tmp_path: Path) -> None:
+    done = ip(
+        "circuits", *FAST, "--numbers", "1", "--octets", "300000", "--corrupt", "0.00003",
+        "-o", str(tmp_path), "--no-capture",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "ip.json").read_text())
+    (row,) = result["experiments"]["circuits"]["rows"]
+    assert row["same"]
+    changed = len(row["counted"]["lines"][0]["injected"])
+    assert changed > 0
+    assert f"circuits: {changed} Data packets changed by the line" in done.stdout
+
+
+def test_a_line_that_refuses_calls(ip: Ip, tmp_path: Path) -> None:
+    done = ip(
+        "circuits", *FAST, "--numbers", "3", "--octets", "100000", "--refuse-every", "3",
+        "--hold-down", "0.1", "-o", str(tmp_path), "--no-capture",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "ip.json").read_text())
+    assert [row["same"] for row in result["experiments"]["circuits"]["rows"]] == [True]
+    assert "calls refused" in done.stdout
+
+
 def test_bad_input_is_one_line(ip: Ip) -> None:
     for words, said in (
         (("ping", "--ipv6"), "--ipv6: --mtu is 576, IPv6 needs 1280"),

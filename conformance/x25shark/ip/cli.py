@@ -228,7 +228,7 @@ experiment_options = option_group(
     ),
     click.option(
         "--corrupt", type=click.FloatRange(0, 1), default=0.0, metavar="PROBABILITY",
-        help="That line A changes an octet of user data.",
+        help="That line A changes an octet of user data, for each of them.",
     ),
     click.option(
         "--compress", type=click.FloatRange(1, 100), default=1.0, show_default=True,

@@ -87,10 +87,15 @@ def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
                 what = row.get("octets") if name == "ping" else row.get("circuits", "")
                 yield f"{name} {what}: {ratio:.2f} of the model"
         totals: dict[str, int] = {}
+        changed = 0
         for counted in _counted(experiment):
+            injected = [fault for line in counted["lines"] for fault in line["injected"]]
+            changed += sum(fault["kind"] == "corrupt" for fault in injected)
             for gateway in counted["gateways"].values():
                 for key, value in gateway["totals"].items():
                     totals[key] = totals.get(key, 0) + value
+        if changed:
+            yield f"{name}: {changed} Data packets changed by the line; TCP sent their segments again"
         for key, words in _SPOKEN.items():
             if totals.get(key):
                 yield f"{name}: {totals[key]} {words}"

@@ -95,7 +95,7 @@ def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
                 for key, value in gateway["totals"].items():
                     totals[key] = totals.get(key, 0) + value
         if changed:
-            yield f"{name}: {changed} Data packets changed by the line; TCP sent their segments again"
+            yield f"{name}: {changed} packets changed by the line; TCP sent their segments again"
         for key, words in _SPOKEN.items():
             if totals.get(key):
                 yield f"{name}: {totals[key]} {words}"

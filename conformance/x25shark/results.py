@@ -18,7 +18,9 @@ from typing import Any
 from .verdicts import Verdict
 
 FORMAT = "x25shark-results"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+# In version 2 each text stood whole.
+_READ = (2, FORMAT_VERSION)
 
 
 @dataclass(slots=True)
@@ -159,11 +161,13 @@ class Results:
 
     def to_json(self) -> dict[str, Any]:
         """The document that results.json holds."""
-        members = self.members()
-        return {**members, "cases": list(members["cases"])}
+        return {
+            name: list(value) if name in ("cases", "texts") else value
+            for name, value in self.members().items()
+        }
 
     def members(self) -> dict[str, Any]:
-        """As to_json, each case made when its turn comes; `texts` is whole after the last."""
+        """As to_json, each case made when its turn comes, and the texts after the last of them."""
         from . import stored
 
         texts = stored.texts_of(self.cases)
@@ -174,7 +178,7 @@ class Results:
             "summary": self.summary(),
             "exit_status": self.exit_status,
             "cases": (stored.stored_case(texts, c) for c in self.cases),
-            "texts": texts.all(),
+            "texts": stored.shortened(texts.all()),
         }
 
 
@@ -199,7 +203,7 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
         raise ResultsError(f"{path}: not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ResultsError(f"{path}: not a results file of x25shark (no format {FORMAT!r})")
-    if document.get("version") != FORMAT_VERSION:
+    if document.get("version") not in _READ:
         raise ResultsError(
             f"{path}: results format {document.get('version')!r}; this x25shark reads "
             f"{FORMAT_VERSION}. Use the x25shark that wrote it, or run again."
@@ -213,9 +217,7 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
 def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool]) -> Results:
     from . import stored
 
-    texts = document["texts"]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("texts holds what is no text")
+    texts = stored.whole_texts(document["texts"])
     cases = []
     for data in document["cases"]:
         data["verdict"] = Verdict(data["verdict"])
@@ -248,7 +250,8 @@ def write_results(results: Results, path: Path) -> None:
             cases = ",\n".join(_compact(case) for case in value)
             lines.append(f'"cases": [\n{cases}\n]')
         else:
-            lines.append(f"{_compact(name)}: {_compact(value)}")
+            whole = list(value) if name == "texts" else value
+            lines.append(f"{_compact(name)}: {_compact(whole)}")
     write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 

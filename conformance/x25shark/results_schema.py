@@ -130,7 +130,7 @@ def schema() -> _Schema:
         },
         "exit_status": {"type": "integer"},
         "cases": {"type": "array", "items": {"$ref": "#/definitions/case"}},
-        "texts": {"type": "array", "items": {"type": "string"}},
+        "texts": {"type": "array", "items": {"$ref": "#/definitions/text"}},
     }
     return {
         "$comment": "SPDX-License-Identifier: GPL-2.0-or-later",
@@ -148,6 +148,19 @@ def schema() -> _Schema:
             "counter": _fields(CounterReading),
             "reading": _reading(),
             "filter": _filter(),
+            "text": {
+                "description": "a text; or number, head, middle, tail: so many characters at the "
+                "beginning and the end of that earlier text, and what stands between them",
+                "anyOf": [
+                    {"type": "string"},
+                    _row(
+                        ("number", _TEXT),
+                        ("head", _NUMBER),
+                        ("middle", {"type": "string"}),
+                        ("tail", _NUMBER),
+                    ),
+                ],
+            },
         },
     }
 

@@ -40,6 +40,69 @@ class Texts:
         return self._texts
 
 
+# Texts of a kind begin with so many characters that are the same; one that has less than this in
+# common with another is written whole, and so is a longer one than that.
+_KIND = 24
+_LEAST_SHARED, _LONGEST_SHARED = 16, 1_000
+# Characters of all texts of a file together: shared ones make much of little.
+_MOST_CHARACTERS = 1 << 28
+
+
+def shortened(texts: Sequence[str]) -> Iterator[Any]:
+    """Each text, or [number, head, middle, tail]: what it shares with an earlier one at both ends.
+
+    Most differ in a port, an offset or a few octets from another one of their kind.
+    """
+    latest: dict[str, int] = {}
+    for number, text in enumerate(texts):
+        before = latest.get(text[:_KIND])
+        latest[text[:_KIND]] = number
+        if before is None or max(len(text), len(texts[before])) > _LONGEST_SHARED:
+            yield text
+            continue
+        base = texts[before]
+        head = _shared(base, text)
+        tail = _shared(base[head:][::-1], text[head:][::-1])
+        if head + tail < _LEAST_SHARED:
+            yield text
+        else:
+            yield [before, head, text[head : len(text) - tail], tail]
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters are the same at the beginning of both."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def whole_texts(stored: Sequence[Any]) -> list[str]:
+    """The texts of a document. TypeError, ValueError or IndexError if they are damaged."""
+    texts: list[str] = []
+    left = _MOST_CHARACTERS
+    for item in stored:
+        if isinstance(item, str):
+            text = item
+        else:
+            number, head, middle, tail = item
+            if not all(isinstance(n, int) and n >= 0 for n in (number, head, tail)):
+                raise TypeError("a text is none")
+            base = texts[number]
+            if head + tail > min(len(base), _LONGEST_SHARED):
+                raise ValueError("a text shares more than there is")
+            text = base[:head] + middle + base[len(base) - tail :]
+        left -= len(text)
+        if left < 0:
+            raise ValueError("the texts are too long")
+        texts.append(text)
+    return texts
+
+
 def _text(texts: Sequence[str], number: Any) -> str:
     if not isinstance(number, int) or number < 0:
         raise TypeError("the number of a text is none")

@@ -97,7 +97,7 @@ def test_real_runs_are_valid(
 @pytest.mark.parametrize(
     "damage",
     [
-        ('"version": 2', '"version": 3'),
+        ('"version": 3', '"version": 4'),
         ('"exit_status": ', '"more": 1, "exit_status": '),
         ('"verdict":"FAIL"', '"verdict":"FAILED"'),
         ('"packets":[[', '"packets":[["now",'),
@@ -149,6 +149,58 @@ def test_what_was_kept_packed_is_the_same(results: Results, tmp_path: Path) -> N
     assert html.render_text(packed) == page
     write_results(packed, tmp_path / "results.json")
     assert read_results(tmp_path / "results.json") == results
+
+
+def test_texts_share_what_is_the_same() -> None:
+    where = "ip.src == 127.0.25.1 && ip.dst == 127.0.25.2 && tcp.srcport == {} && tcp.dstport == 7"
+    texts = [where.format(n) for n in (1998, 1999, 41, 1998198)]
+    texts += [
+        "",
+        "short",
+        "a" * 30,
+        "a" * 40,
+        "a" * 2_000,
+        "a" * 2_001,
+        "lone \ud800" * 4,
+        "x" * 24,
+    ]
+    texts += [
+        "abcdefghijklmnopqrstuvwxyz",
+        "abcdefghijklmnopqrstuvwx",
+        "abcdefghijklmnopqrstuvwxy1z",
+    ]
+    stand = list(stored.shortened(texts))
+    assert stand[1] == [0, where.index("{}") + 3, "9", len(where) - where.index("{}") - 2]
+    assert stored.whole_texts(stand) == texts
+    assert len(json.dumps(stand[:4])) < len(json.dumps(texts[:4])) / 2
+
+
+def test_a_file_of_version_2_is_read(results: Results, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    document = results.to_json()
+    texts = stored.whole_texts(document["texts"])
+    path.write_text(json.dumps({**document, "version": 2, "texts": texts}))
+    assert read_results(path) == results
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [[0, 1, "", 0]],
+        ["abc", [0, 2, "", 2]],
+        ["abc", [0, -1, "", 1]],
+        ["abc", [0, 1, 7, 1]],
+        ["abc", [0, 1, ""]],
+        ["abc", [1, 0, "", 0]],
+        ["a" * 4_000, [0, 2_000, "", 0]],
+        ["a" * 1_000, *([[0, 1_000, "", 0]] * 300_000)],
+    ],
+)
+def test_damaged_texts_are_no_result(texts: list[Any], results: Results, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({**results.to_json(), "texts": texts}))
+    with pytest.raises(ResultsError, match="damaged results file"):
+        read_results(path)
 
 
 def test_each_row_that_is_kept_is_read_once() -> None:

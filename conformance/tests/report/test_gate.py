@@ -289,7 +289,7 @@ def test_compare_command(files: Path, results: Results, case: Cases, tmp_path: P
         ('"texts": ["', '"texts": [7,"'),
         ('"remarks":[]', '"remarks":[{}]'),
         ('"duration_s":41.7', '"duration_s":"long"'),
-        ('"version": 2', '"version": 1'),
+        ('"version": 3', '"version": 1'),
         ("{", "["),
     ],
 )

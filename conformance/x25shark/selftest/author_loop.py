@@ -3,10 +3,10 @@
 
     python -m x25shark.selftest.author_loop [--turns 5] [--keep FILE]
 
-Each command is run so many times; the table shows the medians of the time by the clock, until its
-first line and of the processor time (all processes), the peak memory of the largest process, the
-sizes of what the suite leaves, and what each may be at most. FILE keeps the figures; where it holds
-earlier ones they are shown beside. Figures by the clock mean something on an idle machine only.
+Each command is run so many times, the suite with --repeat 3 once; the table shows the medians of the
+time by the clock, until its first line and of the processor time (all processes), the peak memory
+of the largest process, the sizes of what the suite leaves, and what each may be at most. FILE keeps
+the figures; where it holds earlier ones they are shown beside. Figures by the clock mean something on an idle machine only.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from ..results import write_whole
 
 _CODE = "from x25shark.cli import main; main(prog_name='x25shark')"
 _CASE = "PLP-RST-04"
+# What grows with the number of cases, and what must not.
+_THRICE = "the suite, --repeat 3"
 _COLUMNS = {
     "seconds": "clock s",
     "first_line": "first line s",
@@ -40,7 +42,8 @@ _COLUMNS = {
 # What a router's author is willing to wait for, on two idle cores.
 TARGETS: dict[str, dict[str, float]] = {
     "the suite": {"seconds": 20, "first_line": 0.5, "processor": 30, "memory": 250},
-    "one case": {"seconds": 1, "first_line": 0.5},
+    _THRICE: {"seconds": 60, "processor": 90, "memory": 250},
+    "one case": {"seconds": 1, "first_line": 0.5, "memory": 250},
     "--help": {"seconds": 0.15},
     "list": {"seconds": 0.4},
     "show": {"seconds": 0.4},
@@ -102,6 +105,7 @@ def commands(report: Path, select: str) -> dict[str, list[str]]:
     one = report.with_name("one")
     return {
         "the suite": [*run, str(report), *chosen],
+        _THRICE: [*run, str(report.with_name("thrice")), *chosen, "--repeat", "3"],
         "one case": [*run, str(one), "--select", _CASE],
         "--help": ["--help"],
         "list": ["list"],
@@ -157,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = Path(folder) / "report"
         try:
             for name, words in commands(report, options.select).items():
-                found[name] = asdict(measured(words, options.turns))
+                found[name] = asdict(measured(words, 1 if name == _THRICE else options.turns))
         except CommandFailed as failed:
             print(f"author_loop: {failed}", file=sys.stderr)
             return 2

@@ -3,10 +3,11 @@
 
     python -m x25shark.selftest.author_loop [--turns 5] [--keep FILE]
 
-Each command is run so many times, the suite with --repeat 3 once; the table shows the medians of the
-time by the clock, until its first line and of the processor time (all processes), the peak memory
-of the largest process, the sizes of what the suite leaves, and what each may be at most. FILE keeps
-the figures; where it holds earlier ones they are shown beside. Figures by the clock mean something on an idle machine only.
+Each command is run so many times, the suite with --repeat 3 once; the table shows the medians of
+the time by the clock, until its first line and of the processor time (all processes), the peak
+memory of the largest process, the sizes of what the suite leaves, and what each may be at most.
+FILE keeps the figures; where it holds earlier ones they are shown beside. Figures by the clock mean
+something on an idle machine only.
 """
 
 from __future__ import annotations

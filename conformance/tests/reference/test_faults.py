@@ -981,6 +981,44 @@ def setup_without_circuits(make_lab: Any, model: str) -> Any:
     return lab
 
 
+@scenario
+def where_m_and_d_meet(make_lab: Any, model: str) -> Any:
+    labs = []
+    for packets in (["500110" + "41" * 10], ["100110" + FULL, "100102"]):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        a.tell(*packets)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def throughput_that_differs(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell("10010b77210000131000010802b7420707430202")
+    if lab.opening:
+        lab.open()
+    return lab
+
+
+@scenario
+def call_in_a_call_of_modulo_128(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    a.tell("20010b772100001310000106420707431414")
+    return lab
+
+
+@scenario
+def call_behind_one_with_fast_select(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("10010b7721000013100001080180420707430202" + "c0" * 100)
+    a.tell("1001130000")
+    b.tell("100117")
+    a.tell(PLAIN + "c0" * 17)
+    return lab
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

@@ -361,6 +361,8 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-70": recovering("03b1"),
     "BUG-LAPB-71": two_at_once,
     "BUG-LAPB-72": rejected_set_up,
+    "BUG-LAPB-73": router_sets_up("0173"),
+    "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {

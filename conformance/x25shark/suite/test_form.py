@@ -25,6 +25,7 @@ from .language import (
     LapbI,
     LapbSABM,
     LapbUA,
+    Marker,
     Packet,
     PvcSetup,
     ResetRequest,
@@ -39,6 +40,9 @@ _NAMES: dict[type[Packet], str] = {
     ResetRequest: "reset",
     RestartRequest: "restart",
 }
+# Closed user groups, fast select and reverse charging (X.25 7.2.1).
+_IN_A_CALL_ALONE = frozenset({0x01, 0x03, 0x09, 0x41, 0x47, 0x48})
+_NO_FAST_SELECT = b"\x01\x00"
 # From here on a cause is that of a DTE (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1).
 _OF_A_DTE = 0x80
 
@@ -132,6 +136,43 @@ def _cause_rule(sent: Sequence[Packet]) -> Rule:
         return None
 
     return rule
+
+
+@purpose("PLP-FORM-05")
+def test_facilities_of_a_call_are_not_in_its_answer(watch: Watch) -> None:
+    watch.always(
+        "no facility in Call Connected that X.25 has for a Call alone",
+        given_sent=_answer_rule,
+        about=(CallAccepted,),
+    )
+
+
+def _answer_rule(sent: Sequence[Packet]) -> Rule:
+    """What the tester itself gives in an answer may go on."""
+    given = {code for p in sent if isinstance(p, CallAccepted) for code in _of_a_call(p)}
+
+    def rule(conversation: Conversation) -> PacketView | None:
+        for from_tester, packet, view in conversation:
+            if not from_tester and isinstance(packet, CallAccepted) and _of_a_call(packet) - given:
+                return view
+        return None
+
+    return rule
+
+
+def _of_a_call(answer: Packet) -> set[int]:
+    """Codes of the facilities in front of a marker that belong into a Call.
+
+    Fast select and reverse charging with the value of their absence say nothing.
+    """
+    found = set()
+    for facility in answer.fields.get("facilities") or ():
+        if isinstance(facility, Marker):
+            break
+        octets = bytes(facility)
+        if octets[0] in _IN_A_CALL_ALONE and octets != _NO_FAST_SELECT:
+            found.add(octets[0])
+    return found
 
 
 @purpose("LAPB-FORM-01")

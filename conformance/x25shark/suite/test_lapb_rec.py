@@ -36,6 +36,8 @@ from .links import (
     unacknowledged,
 )
 
+# Control octet of a REJ without its N(R) and P/F.
+REJ = 0x09
 # Longer than T1, in T1.
 PAUSE = 1.5
 IDLE_TRIES = 3
@@ -159,12 +161,20 @@ def test_n2_attempts(bench: Bench) -> None:
 @purpose("LAPB-REC-09")
 def test_gap_with_p(bench: Bench) -> None:
     line, restart = ready(bench)
+    begin = line.cursor
     out_of_sequence(line, restart, 1, p_f=1)
     expected = line.station.v_s
     line.allow(LapbREJ(n_r=expected))
     line.expect(*line.answers(n_r=expected), passing=line.rejections())
     out_of_sequence(line, restart, 2, p_f=1)
     line.expect(*line.answers(n_r=expected), passing=line.rejections(), note="while REJ stands")
+    came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
+    most = 0 if any(octets[1] & 0x0F == REJ for octets in came) else 1
+    begin = line.cursor
+    out_of_sequence(line, restart, 3)
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(*line.answers(n_r=expected), passing=line.rejections(), note="while REJ stands")
+    line.expect_count(LapbREJ(p_f=0), 0, most, start=begin, note="one REJ for each gap")
 
 
 @purpose("LAPB-REC-11")

@@ -278,7 +278,11 @@ def test_other_frames_during_set_up(bench: Bench) -> None:
         tried = last_look(line, LapbSABM(p_f=1))
         line.expect_at_once(LapbSABM(p_f=1), within=within)
     line.send(
-        LapbI(), LapbRR(address=line.command_address), LapbRNR(), LapbFRMR(rejected_control=0x3F)
+        LapbI(),
+        LapbRR(address=line.command_address),
+        LapbRNR(),
+        LapbFRMR(rejected_control=0x3F),
+        LapbUA(address=line.command_address, p_f=1),
     )
     if tried is not None:
         not_before(line, tried + EARLY_FROM * line.profile.t1, *NO_ANSWER, note="before T1")

@@ -63,6 +63,19 @@ def _amid_a_sequence(call: Call) -> None:
     call.bench.fence("the router has both")
 
 
+def _queued(call: Call) -> None:
+    """Each side acknowledges nothing, and the other has sent all that it may, twice: a router with
+    windows of its own holds the rest of it. What has not come may come late, or never."""
+    acknowledged = {side.name: side.numbering.p_r for side in both(call)}
+    for side in both(call):
+        side.withholding = True
+    for _ in range(2):
+        for side in both(call):
+            while side.numbering.outstanding < side.window:
+                side.send(side.data(FULL, q=1, p_r=acknowledged[side.name]))
+        call.bench.fence("the router has what both sides have sent")
+
+
 def _unacknowledged(call: Call) -> None:
     """Each side has one Data that it has not acknowledged; three it has, so no number is 0."""
     for here, there in (both(call), both(call)[::-1]):
@@ -77,6 +90,7 @@ def _unacknowledged(call: Call) -> None:
 # What each of them leaves, for messages.
 MIDDLES: dict[Callable[[Call], None], str] = {
     _busy: "both sides were busy before it",
+    _queued: "Data waited for both sides before it",
     _interrupted: "both Interrupts were open before it",
     _amid_a_sequence: "both sequences with Q=1 were open before it",
     _unacknowledged: "Data was not acknowledged before it",
@@ -92,11 +106,11 @@ def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
 
 
 def as_new(call: Call, note: str = "") -> None:
-    """Numbers from 0, Q=0, a window's worth of Data and an Interrupt: each way, and back."""
+    """Numbers from 0, Q=0, more Data than a window takes and an Interrupt: each way, and back."""
     ways = (both(call), both(call)[::-1])
     for here, there in ways:
         there.withholding = False
-        for number in range(2):
+        for number in range(here.window + 1):
             octets = f"new {number} from {here.name}".encode()
             here.send_data(octets, q=0)
             there.expect(Data(p_s=number, q=0, m=0, user_data=octets), note=note)

@@ -106,6 +106,13 @@ def test_data_on_channel_zero(bench: Bench) -> None:
     call.fence("the call goes on")
 
 
+@purpose("PLP-DIAG-08")
+def test_channel_zero_without_a_type(bench: Bench) -> None:
+    line, call = of_the_call(bench)
+    brings(bench, line, header(line, 0, RR)[:2], bench.diagnostic(38))
+    call.fence("the call goes on")
+
+
 @purpose("PLP-DIAG-07")
 def test_a_burst_of_bad_packets(bench: Bench) -> None:
     """At most one Diagnostic for each, and the call goes on."""

@@ -390,13 +390,14 @@ def test_size_below_the_default_is_raised_to_it_at_most(bench: Bench) -> None:
 def test_throughput_class_is_never_raised(bench: Bench) -> None:
     """0xBB asked for; 0xAA answered, or what B was told if that is less; 0xCC, 0xC for each half.
 
-    A side that is told no throughput class answers with none.
+    Then 11 is asked for in one direction and 7 in the other, and answered as it was told. A side
+    that is told no throughput class answers with none.
     """
-    lower = between(3, 11)
-    most = ThroughputClass(called=lower, calling=lower)
-    for called, calling in ((10, 10), (12, 12), (12, 10), (10, 12)):
+    values = [(11, 11, *answer) for answer in ((10, 10), (12, 12), (12, 10), (10, 12))]
+    for *halves, called, calling in (*values, (11, 7, 11, 7), (7, 11, 7, 11)):
+        most = ThroughputClass(called=between(3, halves[0]), calling=between(3, halves[1]))
         higher = max(called, calling) > 11
-        asked = ThroughputClass(called=11, calling=11)
+        asked = ThroughputClass(called=halves[0], calling=halves[1])
         a, _ = call_with(bench, asked, PacketSize(), WindowSize())
         told = CallRequest(facilities=[most])
         b = bench.incoming(told, CallRequest(facilities=[lacks(ThroughputClass)]))

@@ -262,3 +262,24 @@ def test_values_agreed_with_fast_select(bench: Bench) -> None:
         call.fence()
         end(call)
     bench.fence()
+
+
+@purpose("PLP-FS-13")
+def test_fast_select_ends_with_its_call(bench: Bench) -> None:
+    """On the same connection a Call without it has too much user data.
+
+    Where that is closed (RFC 1613 5), or the ends are trusted, nothing is left to be seen.
+    """
+    bench.need(not trusts_the_ends(bench), "a router that checks calls itself")
+    call = bench.call(fast_select=UNRESTRICTED, user_data=octets(bench, 128))
+    end(call)
+    a = call.a
+    a.numbering.reset()
+    if a.connection.end is None:
+        a.send(bench.call_request(user_data=octets(bench, 17)))
+        if bench.went_on(a):
+            bench.take_called()
+        refused(bench, a, too_long_call(bench))
+    else:
+        bench.remark("the connection is closed behind its call")
+    bench.fence()

@@ -78,6 +78,22 @@ def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
     call.fence()
 
 
+@purpose("PLP-SEG-19", both_sides=True)
+def test_m_and_d_pass_together(call: Call) -> None:
+    """In a full packet and in one that is not (Table 4-1): M=1 with D=1 stays in both."""
+    a, b = call.a, call.b
+    for octets in (b"part of it", bytes(a.packet_size)):
+        a.send(a.data(octets, d=1, m=1), a.data(b"the rest of it"))
+        arrived = b""
+        while len(arrived) < len(octets):
+            left = octets[len(arrived) :][: b.size_in]
+            last = len(arrived) + len(left) == len(octets)
+            b.expect(Data(d=int(last), m=1, user_data=left))
+            arrived += left
+        b.expect(Data(d=0, m=0, user_data=b"the rest of it"))
+        call.fence()
+
+
 @purpose("PLP-SEG-06", both_sides=True)
 def test_category_b_is_not_joined(call: Call) -> None:
     call.a.send(call.a.data(b"ten octets"), call.a.data(b"twenty octets follow"))

@@ -102,6 +102,41 @@ def cleared_by_b(bench: Bench, cause: int, diagnostic: int = 0) -> None:
     tidy(bench)
 
 
+# The packet layer's counters that XOT has too. What an event does not count stands still.
+OF_THE_PACKET_LAYER = (
+    *("calls_in", "calls_out", "call_refusals", "call_failures", "data_in", "data_out"),
+    *("data_octets_in", "data_octets_out", "interrupts_in", "interrupts_out", "clears_in"),
+    *("clears_out", "provider_clears_in", "resets_in", "resets_out", "remote_resets_in"),
+    *("provider_resets_in", "procedure_errors_in"),
+)
+
+
+@purpose("SYS-MIB-20")
+def test_each_event_moves_its_own_counters(bench: Bench) -> None:
+    """Data and an Interrupt; resets; Clears; a refusal."""
+
+    def of_a_call() -> None:
+        call = bench.place_call()
+        exchange(call, 2, 1, 10)
+        interrupt(*both(call)[::-1], b"B")
+        hang_up([call])
+
+    def resets() -> None:
+        call = bench.place_call()
+        for cause in (0x00, 0x07):
+            reset_by_a(call, cause)
+        hang_up([call])
+
+    def clears() -> None:
+        for cause in (0x00, 0x09):
+            cleared_by_b(bench, cause)
+
+    events = (of_a_call, resets, clears, lambda: refused_by_b(bench))
+    for event in events:
+        with counting(bench, *OF_THE_PACKET_LAYER):
+            event()
+
+
 # What the router itself sends to the other side.
 SENT_CLEARS = ("clears_out", "clears_out_by_cause")
 SENT_RESETS = ("resets_out", "resets_out_by_cause")

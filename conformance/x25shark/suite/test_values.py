@@ -52,7 +52,8 @@ _HEADERS = 9
 
 @purpose("PLP-DATA-22")
 def test_every_size_and_length_passes(bench: Bench) -> None:
-    """A packet of each length, a sequence that fills its packets, and one with an octet more."""
+    """A packet of each length, a sequence that fills its packets, one with an octet more, and one
+    that ends with an empty packet."""
     for size in (size for size in SIZES if size <= bench.profile.limits.packet_size):
         call = bench.place_call(options={"size": size, "window": 7})
         for way in both_ways(call):
@@ -60,6 +61,10 @@ def test_every_size_and_length_passes(bench: Bench) -> None:
                 octets = bench.random.randbytes(length)
                 way.a.send_message(octets)
                 arrives_there(way, octets, note=f"packet size {size}")
+            octets = bench.random.randbytes(way.a.packet_size)
+            way.a.send_data(octets, m=1)
+            way.a.send_data(b"")
+            arrives_there(way, octets, note=f"packet size {size}, an empty packet at the end")
         call.fence()
 
 

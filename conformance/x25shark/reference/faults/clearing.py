@@ -9,7 +9,7 @@ from typing import Any
 from .. import codec
 from ..channel import Channel
 from ..codec import Clear
-from ..codes import Type
+from ..codes import ClearCause, Type
 from ..relay import Relay
 from ..relay_splice import SpliceRelay
 from ..server import TcpWire
@@ -189,3 +189,12 @@ def own_cause(patch: Patch) -> None:
         if channel is relay.far:
             octets = octets[:3] + b"\x05\0"
         original(relay, channel, other, octets)
+
+
+@fault("BUG-CLR-14", "in modulo 128 who makes an error is cleared for a remote one")
+def remote_error_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "emit_clear")
+    def emit_clear(original: Any, channel: Channel, clear: Clear) -> None:
+        if channel.modulo == 128 and clear.cause == ClearCause.LOCAL_PROCEDURE_ERROR:
+            clear = replace(clear, cause=ClearCause.REMOTE_PROCEDURE_ERROR)
+        original(channel, clear)

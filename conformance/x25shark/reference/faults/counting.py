@@ -4,7 +4,9 @@
 from typing import Any
 
 from ..channel import Channel
+from ..codec import Clear
 from ..counters import Counters, Interface
+from ..tables import P
 from .registry import Patch, fault
 
 
@@ -140,3 +142,12 @@ def one_octet_of_a_length(patch: Patch) -> None:
     @patch.wrap(Interface, "data_in")
     def data_in(original: Any, interface: Interface, octets: int) -> None:
         original(interface, octets & 0xFF)
+
+
+@fault("BUG-MIB-16", "a Clear towards the caller of a call that was up counts as a refusal too")
+def clears_as_refusals(patch: Patch) -> None:
+    @patch.wrap(Channel, "send_clear")
+    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+        if channel.p is P.DATA_TRANSFER and channel.accepted:
+            channel.interface.count("x25StatInCallRefusals")
+        original(channel, clear)

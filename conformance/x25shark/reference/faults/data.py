@@ -346,3 +346,20 @@ def wide_window(patch: Patch) -> None:
     def far_values(original: Any, relay: Relay, modulo: int) -> Any:
         size, window = original(relay, modulo)
         return size, relay.near_window if modulo != relay.call.modulo else window
+
+
+@fault("BUG-SEG-12", "M is lost with D=1 in a packet that is not full")
+def m_lost_with_d(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "more_after")
+    def more_after(original: Any, segmenter: Segmenter, data: Data) -> bool:
+        return data.m and len(data.user_data) == segmenter.size_in
+
+
+@fault("BUG-SEG-13", "an empty packet at the end of a sequence is lost")
+def empty_end_lost(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "feed")
+    def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
+        state = vars(segmenter)
+        before, state["more"] = state.get("more"), data.m
+        lost = before and not data.m and not data.user_data and not segmenter.amid_a_sequence
+        return [] if lost else original(segmenter, data)

@@ -215,3 +215,16 @@ def offered_window(patch: Patch) -> None:
     def answered(original: Any, call: Relay, accept: Call) -> tuple[Pair, Pair]:
         size, window = original(call, accept)
         return size, call.far_window if call.call.facilities.fast_select else window
+
+
+@fault("BUG-FAC-16", "the two halves of the throughput class change places in the Call")
+def throughput_halves(patch: Patch) -> None:
+    @patch.wrap(relays.Relay, "offer")
+    def offer(original: Any, relay: Relay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        asked = offered.facilities.get(fields.THROUGHPUT)
+        if asked is not None:
+            offered.facilities.put(
+                fields.THROUGHPUT, bytes(((asked[0] & 0x0F) << 4 | asked[0] >> 4,))
+            )
+        return offered

@@ -8,7 +8,7 @@ from .. import addresses, codec
 from ..channel import Channel
 from ..codec import Call, Clear
 from ..codes import Type
-from ..facilities import WINDOW_SIZE, Facilities, Facility, Pair
+from ..facilities import FAST_SELECT, WINDOW_SIZE, Facilities, Facility, Pair
 from ..relay import Relay
 from .registry import Patch, fault
 
@@ -127,3 +127,12 @@ def reset_confirmation_of_modulo_8(patch: Patch) -> None:
 @fault("BUG-MOD-06", "Interrupts of a modulo 128 call have the GFI of modulo 8")
 def interrupt_of_modulo_8(patch: Patch) -> None:
     _of_modulo_8(patch, Type.INTERRUPT)
+
+
+@fault("BUG-FORM-12", "Call Connected has the fast select facility of the Call")
+def fast_select_in_an_answer(patch: Patch) -> None:
+    @patch.wrap(Channel, "accept")
+    def accept(original: Any, channel: Channel, call: Call) -> None:
+        if channel.fast_select:
+            call.facilities.put(FAST_SELECT, b"\x80")
+        original(channel, call)

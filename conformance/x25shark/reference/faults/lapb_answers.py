@@ -216,3 +216,21 @@ def rejected_set_up(patch: Patch) -> None:
             station.set_up()
         else:
             original(station, field)
+
+
+@fault("BUG-LAPB-73", "takes a UA that has the address of a command")
+def ua_as_a_command(patch: Patch) -> None:
+    @patch.wrap(Lapb, "undefined")
+    def undefined(original: Any, station: Lapb, frame: Frame) -> None:
+        if frame.kind == Control.UA and station.phase is not Phase.TRANSFER:
+            station.on_ua(frame.p_f)
+        else:
+            original(station, frame)
+
+
+@fault("BUG-LAPB-74", "an answer to a poll ends the REJ condition: one more REJ for the same gap")
+def rej_ends_with_a_poll(patch: Patch) -> None:
+    @patch.wrap(Lapb, "answer_poll")
+    def answer_poll(original: Any, station: Lapb) -> None:
+        original(station)
+        station.rejecting = False

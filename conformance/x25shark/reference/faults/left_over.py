@@ -2,6 +2,7 @@
 """Faults of circuits that remember what was before a reset, or before the call."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..channel import Channel
@@ -110,3 +111,22 @@ def crossing_interrupts(patch: Patch) -> None:
     def on_interrupt_confirmation(original: Any, channel: Channel, octets: bytes) -> None:
         original(channel, octets)
         channel.confirm_interrupt()
+
+
+@fault("BUG-LEFT-12", "Data that a reset has dropped is never acknowledged, nor is what follows it")
+def counts_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Direction, "clear")
+    def clear(original: Callable[[Direction], None], direction: Direction) -> None:
+        counts = direction.made, direction.sent, direction.confirmed
+        original(direction)
+        direction.made, direction.sent, direction.confirmed = counts
+
+
+@fault("BUG-LEFT-13", "takes as much user data in any Call behind one with fast select")
+def fast_select_of_the_last_call(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_call")
+    def check_call(original: Any, relay: Relay, call: Call) -> None:
+        state: State = vars(relay.near)
+        before, state["fast_before"] = state.get("fast_before"), call.facilities.fast_select
+        shorter = replace(call, user_data=b"") if before else call
+        original(relay, shorter)

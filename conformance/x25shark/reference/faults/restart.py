@@ -223,6 +223,16 @@ def twice(patch: Patch) -> None:
         original(interface, code, octets)
 
 
+@fault("BUG-DIAG-07", "a packet of two octets on channel 0 has an unknown type")
+def two_octets_on_channel_zero(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "format_error")
+    def format_error(
+        original: Any, interface: SerialInterface, packet_type: int, octets: bytes
+    ) -> int:
+        diagnostic: int = original(interface, packet_type, octets)
+        return Diag.UNIDENTIFIABLE if len(octets) == 2 else diagnostic
+
+
 @fault("BUG-RSTRT-16", "takes no calls behind a Confirmation that was not due")
 def stuck_behind_a_confirmation(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "on_confirmation")

@@ -986,7 +986,7 @@ def where_m_and_d_meet(make_lab: Any, model: str) -> Any:
     labs = []
     for packets in (["500110" + "41" * 10], ["100110" + FULL, "100102"]):
         lab = make_lab(model)
-        a, b = lab.call(PLAIN)
+        a, _b = lab.call(PLAIN)
         a.tell(*packets)
         labs.append(lab)
     return labs
@@ -1004,7 +1004,7 @@ def throughput_that_differs(make_lab: Any, model: str) -> Any:
 @scenario
 def call_in_a_call_of_modulo_128(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
-    a, b = lab.call("20010b772100001310000106420707431414")
+    a, _b = lab.call("20010b772100001310000106420707431414")
     a.tell("20010b772100001310000106420707431414")
     return lab
 

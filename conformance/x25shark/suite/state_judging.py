@@ -184,9 +184,9 @@ def _restart_of_numbers(scene: Scene) -> None:
     text = b"after the error"
     call.a.send(call.a.data(text))
     again = ResetIndication(cause=scene.bench.remote_reset)
-    if isinstance(b.expect(Data(user_data=text), again), ResetIndication):
+    if isinstance(b.expect(b.data(text), again), ResetIndication):
         b.send(ResetConfirmation())
-        b.expect(Data(user_data=text))
+        b.expect(b.data(text))
     call.fence()
 
 

@@ -180,6 +180,7 @@ def _restart_of_numbers(scene: Scene) -> None:
     """B has been reset before; it may be told again that A made an error."""
     call = scene.connected
     b = call.b
+    assert isinstance(b, Side)
     b.send(ResetConfirmation())
     text = b"after the error"
     call.a.send(call.a.data(text))

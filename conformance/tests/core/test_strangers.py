@@ -120,18 +120,23 @@ def test_pipelines_take_the_profile_from_the_base_branch() -> None:
     before, _, after = steps.partition("github.event.pull_request.head.sha")
     assert "ref: ${{ github.event.pull_request.base.sha }}" in before
     assert "path: change\n          sparse-checkout: baseline.toml" in after
-    assert "--router router.toml" in after
+    # The action takes the profile from the folder above, the base branch's.
+    assert "profile: router.toml\n          baseline: change/baseline.toml" in after
     assert "pull_request:" not in text
     gitlab = (TEMPLATES / "gitlab.yml").read_text()
-    assert "git show FETCH_HEAD:router.toml > base/router.toml" in gitlab
-    assert "--router base/router.toml" in gitlab
+    assert 'BASE=FETCH_HEAD x25shark/ci/gate "$PROFILE" "$BASELINE" report' in gitlab
 
 
 def test_pipelines_are_pinned_and_may_only_read() -> None:
-    for path in (TEMPLATES / "github.yml", *(ROOT / ".github" / "workflows").glob("*.yml")):
+    action = ROOT / "ci" / "github" / "action.yml"
+    workflows = (TEMPLATES / "github.yml", *(ROOT / ".github" / "workflows").glob("*.yml"))
+    for path in (action, *workflows):
+        for used in re.findall(r"(?m)^[ -]*uses: (\S+)", path.read_text()):
+            # x25shark's own action comes with the checkout of the pinned revision.
+            pinned = re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used)
+            assert pinned or used == "./x25shark/ci/github", f"{path.name}: {used}"
+    for path in workflows:
         text = path.read_text()
-        for used in re.findall(r"uses: (\S+)", text):
-            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used), f"{path.name}: {used}"
         assert re.findall(r"(?m)^permissions:\n((?:  .*\n)+)", text) == ["  contents: read\n"]
         assert "write" not in re.sub("(?m)#.*|--write.*", "", text)
     for path in TEMPLATES.glob("*.yml"):

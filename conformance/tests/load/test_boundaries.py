@@ -22,6 +22,7 @@ MODULES = [
     "closing",
     "cluster",
     "compare",
+    "emulation",
     "ends",
     "engine",
     "errors",

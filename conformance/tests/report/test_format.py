@@ -88,7 +88,9 @@ def test_real_runs_are_valid(
 ) -> None:
     """What the command writes: failures, cases that do not apply, counters, a serial line."""
     command = [sys.executable, "-m", "x25shark", "run", "--router", router, "--select", select]
-    subprocess.run([*command, *more, "--output", tmp_path], capture_output=True, check=False)
+    options = (*more, "--own-namespace", "--output", str(tmp_path))
+    ran = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert ran.returncode == bool(more), ran.stdout + ran.stderr
     document = json.loads((tmp_path / "results.json").read_text())
     assert document["summary"]["PASS"]
     VALIDATE(document)

@@ -186,3 +186,24 @@ def test_octets_of_a_connection_that_has_ended_are_not_on_their_way(
     clock = ticking(loop, monkeypatch)
     assert not loop.wait(lambda: False, 0.02, patient=True)
     assert clock.now < 0.1
+
+
+def test_what_came_before_a_listener_stops_is_taken(loop: Loop) -> None:
+    """The capture shows that TCP accepted it, so the tester has to know of it as well."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    listener = xot.Listener(loop, address)
+    taken: list[xot.Connection] = []
+    listener.on_accept = taken.append
+    routers = [socket.create_connection(address) for _ in range(3)]
+    listener.stop()
+    assert [c.remote for c in taken] == [router.getsockname() for router in routers]
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address)
+    listener.resume()
+    socket.create_connection(address).close()
+    listener.close()
+    for router in routers:
+        router.close()
+    for connection in taken:
+        connection.close()

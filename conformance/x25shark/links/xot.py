@@ -356,13 +356,20 @@ class Listener:
             with contextlib.suppress(KeyError):
                 self._loop.remove(self._sock)
             return
-        # Among the errors: no more descriptors. The router's call then waits.
-        with contextlib.suppress(OSError):
+        self._accept()
+
+    def _accept(self) -> bool:
+        """Accept one connection. Whether one was waiting."""
+        try:
             sock, remote = self._sock.accept()
-            if self.stranger(remote):
-                _reset_at_close(sock)
-                sock.close()
-                return
+        except OSError:
+            # Among the errors: no more descriptors. The router's call then waits.
+            return False
+        if self.stranger(remote):
+            _reset_at_close(sock)
+            sock.close()
+            return True
+        with contextlib.suppress(OSError):
             sock.setblocking(False)
             _prepare(sock)
             connection = Connection(self._loop, sock, self.address, remote)
@@ -370,6 +377,7 @@ class Listener:
             self.accepted += 1
             if self.on_accept is not None:
                 self.on_accept(connection)
+        return True
 
     @property
     def flooded(self) -> bool:
@@ -402,7 +410,13 @@ class Listener:
         self._sock.close()
 
     def stop(self) -> None:
-        """Refuse connections (TCP RST in answer to SYN) until resume()."""
+        """Refuse connections (TCP RST in answer to SYN) until resume().
+
+        What the kernel has accepted before is taken first: the capture shows it.
+        """
+        for _ in range(MOST_CONNECTIONS):
+            if not self._accept():
+                break
         self.close()
 
     def resume(self, *, receive_buffer: int | None = None) -> None:

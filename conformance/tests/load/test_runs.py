@@ -275,6 +275,8 @@ def test_a_target_without_a_called_side_is_only_called(engine: Engine) -> None:
     assert json.loads(b.result())["total"]["calls_accepted"] == 5
 
 
+# Alone: a caller whose Call echo cannot read within its bound for idle connections is one of them.
+@pytest.mark.measures
 def test_idle_connections_do_not_keep_callers_out() -> None:
     """64 descriptors, 60 of them idle: echo says so, and closes idle ones for a caller."""
     script = (

@@ -17,7 +17,7 @@ from scapy_x25 import (
     WindowSize,
 )
 from scapy_x25.lapb import LapbFRMR
-from x25shark.judges.evidence import EvidenceJudge
+from x25shark.judges.evidence import EvidenceJudge, Read
 from x25shark.judges.expectation import (
     Counted,
     Direction,
@@ -47,6 +47,7 @@ class Evidence(EvidenceJudge):
 
     def __init__(self, packets: dict[Direction, list[PacketView]]) -> None:
         self._made = packets
+        self.reads = [Read(d, v, v.octets) for d, views in packets.items() for v in views]
 
     def packets(self, direction: Direction) -> list[PacketView]:
         return self._made.get(direction, [])
@@ -55,6 +56,7 @@ class Evidence(EvidenceJudge):
         return {(d, v.offset): (v.frame, v.k) for d, views in self._made.items() for v in views}
 
 
+OTHER_CHANNEL = Direction(("line.b router", 127), ("line.b tester", 127))
 RESET = view("10011b0527", 0, 7)
 RR = view("100121", 0, 8)
 DATA = view("100110" + "41" * 3, 0, 9, m=1)
@@ -79,6 +81,7 @@ ALL = {A: Until(1000, ""), B: Until(1000, "")}
             ["packet size", "window size, which is there"],
         ),
         (Data(), "1001131126", []),
+        (ClearConfirmation(modulo=2), "100117", ["modulo (8 in place of 128)"]),
     ],
 )
 def test_the_fields_that_are_wrong(template: Packet, octets: str, wrong: list[str]) -> None:
@@ -122,6 +125,13 @@ CASES: list[tuple[str, Expectation, Seen, dict[Direction, list[PacketView]], lis
         NOTHING,
         {A: [DATA]},
         ["the last before that: Data LCI=1"],
+    ),
+    (
+        "what came on a channel that nobody has",
+        Next(**HERE, alternatives=(ClearConfirmation(),)),
+        NOTHING,
+        {OTHER_CHANNEL: [RESET]},
+        ["meanwhile on a logical channel of no side: Reset Indication LCI=1"],
     ),
     ("a counter is no packet", Quiet(**HERE), NOTHING, {B: [RESET]}, []),
 ]

@@ -1019,6 +1019,21 @@ def call_behind_one_with_fast_select(make_lab: Any, model: str) -> Any:
     return lab
 
 
+@scenario
+def outside_a_shut_window(make_lab: Any, model: str) -> Any:
+    """The other end acknowledges nothing: two Data pass, two are stored, and one is too many."""
+    labs = []
+    for way in (0, 1):
+        lab = make_lab(model)
+        lab.call(PLAIN)[way].tell(*(f"1001{2 * n:02x}41" for n in range(5)))
+        labs.append(lab)
+    lab = make_lab(model)
+    lab.call("20010b772100001310000106420707430202")[0].tell(
+        *(f"2001{2 * n:02x}0041" for n in range(5))
+    )
+    return [*labs, lab]
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):
@@ -1078,7 +1093,7 @@ OF_LINES = {
     one
     for one in FAULTS
     if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER", "BUG-RSTRT", "BUG-DIAG"))
-    or one == "BUG-XOT-29"
+    or one in ("BUG-XOT-29", "BUG-CALL-23")
 }
 
 

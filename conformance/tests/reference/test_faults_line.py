@@ -362,6 +362,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-71": two_at_once,
     "BUG-LAPB-72": rejected_set_up,
     "BUG-LAPB-73": router_sets_up("0173"),
+    "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }
 #: Faults that every frame, or every acknowledgement, shows.
@@ -425,6 +426,19 @@ def carried(make_lab: Any, *faults: str) -> tuple[list[str], list[str]]:
             patch.undo()
 
 
+def collided(make_lab: Any, *faults: str) -> list[str]:
+    """What the line gets for a Call on the channel of the router's own; the first octets."""
+    patches = FAULTS.switch_on(faults)
+    try:
+        line = open_line(make_lab)
+        line.lab.caller().tell("1001" + TO_LINE)
+        line.packets()
+        return [packet[:6] for packet in line.packet("10010b0411110000")]
+    finally:
+        for patch in reversed(patches):
+            patch.undo()
+
+
 def test_faults_between_xot_and_a_line(make_lab: Any) -> None:
     call, confirmation = carried(make_lab)[0]
     cleared = carried(make_lab)[1]
@@ -433,5 +447,8 @@ def test_faults_between_xot_and_a_line(make_lab: Any) -> None:
     assert [packet[:6] for packet in cleared] == ["100513"]
     (other_call, _), _ = carried(make_lab, "BUG-XOT-29")
     assert other_call == "1005" + call[4:]
+    assert collided(make_lab) == ["10020b", "10010f"]
+    assert collided(make_lab, "BUG-CALL-23")[:1] == ["100113"]
+    assert collided(make_lab) == ["10020b", "10010f"]
     assert carried(make_lab, "BUG-RSTRT-02") == ([call, confirmation], [])
     assert carried(make_lab) == ([call, confirmation], cleared)

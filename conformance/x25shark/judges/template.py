@@ -119,9 +119,15 @@ _WORDS = {
 }
 
 
+# By the value of bits 6 and 5 of octet 1.
+_MODULI = {1: 8, 2: 128}
+
+
 def _in_a_word(name: str, wanted: Any, value: Any) -> str:
     """A field, and for octets where they differ."""
     word = _WORDS.get(name, name.upper() if len(name) == 1 else name.replace("_", " "))
+    if name == "modulo" and isinstance(wanted, int) and {wanted, value} <= set(_MODULI):
+        return f"{word} ({_MODULI[value]} in place of {_MODULI[wanted]})"
     if not isinstance(wanted, bytes) or not isinstance(value, bytes):
         return word
     same = next((i for i, (a, b) in enumerate(zip(wanted, value, strict=False)) if a != b), None)

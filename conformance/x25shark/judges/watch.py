@@ -134,7 +134,16 @@ class Follows(Expectation):
         broken = looked.broken[self.rule]
         if broken is None:
             return Seen(True, None, "all as demanded")
-        return Seen(False, broken)
+        return Seen(False, broken, _with_octets(broken))
+
+
+# Packets of so many octets are shown in octets too: what is wrong need not be in their summary.
+_SHORT = 8
+
+
+def _with_octets(view: PacketView) -> str:
+    short = not view.framed and len(view.octets) <= _SHORT
+    return f"{view.text} (octets {view.octets.hex(' ')})" if short else ""
 
 
 @dataclass

@@ -141,6 +141,23 @@ def _meanwhile(
             yield f"before at side {name}: {_listed(came)}"
         if until.end and expectation.direction is not None and len(sides) == _ONE_CALL:
             yield f"TCP {until.end} at side {name}"
+    strange = [view for view in _of_no_side(judge, sides) if (view.frame or 0) >= (sent or 0)]
+    if strange:
+        yield f"meanwhile on a logical channel of no side: {_listed(strange)}"
+
+
+def _of_no_side(
+    judge: EvidenceJudge, sides: Sequence[tuple[str, Direction]]
+) -> Iterator[PacketView]:
+    """Packets of the router on logical channels of a line on which the tester has nothing."""
+    known = {direction for _, direction in sides}
+    for direction, view, _ in judge.reads:
+        from_tester = direction.source[0].endswith(" tester")
+        if direction.line is None or view.framed or from_tester or direction in known:
+            continue
+        # Restarts and diagnostics are of the line itself.
+        if direction.source[1] != 0:
+            yield view
 
 
 def _is_flow_control(view: PacketView) -> bool:

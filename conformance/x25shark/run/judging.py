@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from scapy_x25 import summary_line
-
 from ..catalogue import Purpose
 from ..evidence import pcapng
 from ..evidence.in_order import InOrder
@@ -29,25 +27,23 @@ from ..judges.expectation import (
     Seen,
     evaluate_all,
 )
-from ..judges.frames import frame_line
 from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
 from ..judges.watch import Follows, Watch
 from ..links.xot import MOST_UNITS, Cutter
-from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
+from ..results import CaseResult, ExpectationResult, JudgeReading
 from ..sides.bench import Bench
 from ..verdicts import Verdict
 from .explaining import Until, explanation
+from .ladder import ladder
 from .third_opinion import ThirdOpinion
 
-LADDER_PACKETS = 400
 # Windows keep a router from sending nearly as many packets that nobody has read.
 MOST_UNREAD = 2_000
 MOST_IN_A_SEGMENT = 1_000
 # Slow cases carry many times as much as others.
 SLOW_ALLOWANCE = 20
-LADDER_OCTETS = 256
 JUDGE_SECONDS = 30.0
 # Experts that say that the capture does not hold all that was sent.
 _DAMAGE = frozenset({"xots.captured.short", "xots.offset.unsure"})
@@ -182,7 +178,7 @@ class Judgement:
         if taken.rest is not None:
             record, found, demands, filters, reading = taken.rest
             judge_two = EvidenceJudge(reading, filters, found.lines)
-            self._decide(taken.result, record, reading, judge_two)
+            self._decide(taken.result, record, found, reading, judge_two)
             if record.died:
                 taken.result.verdict = Verdict.FAIL
                 taken.result.reason = "; ".join(filter(None, (record.died, taken.result.reason)))
@@ -257,9 +253,11 @@ class Judgement:
             result.expectations = [expectation]
             result.packets, result.evidence = case.packets, case.evidence
             saw = expectation.judge_one.saw if expectation.judge_one else ""
+            at = expectation
+            frame = f" (frame {at.frame}, packet {at.k})" if at.frame else ""
             result.reason = (
                 f"in case {case.id}: side {expectation.side} expected {expectation.text} "
-                f"({expectation.clause}); received: {saw}"
+                f"({expectation.clause}); received: {saw}{frame}"
             )
         elif not watched.connections:
             result.verdict = Verdict.INCONCLUSIVE
@@ -277,7 +275,12 @@ class Judgement:
         return None
 
     def _decide(
-        self, result: CaseResult, record: CaseRecord, reading: Reading, judge_two: EvidenceJudge
+        self,
+        result: CaseResult,
+        record: CaseRecord,
+        found: Slice,
+        reading: Reading,
+        judge_two: EvidenceJudge,
     ) -> None:
         assert record.judge_one is not None
         record.judge_one.settle_by(judge_two, record.turned_away)
@@ -289,7 +292,7 @@ class Judgement:
             _expectation_result(e, a, b, frames)
             for e, a, b in zip(record.expectations, one, two, strict=True)
         ]
-        result.packets = _ladder(record, judge_two)
+        result.packets = ladder(record.sides, judge_two, found)
         if reading.lua_errors:
             result.verdict = Verdict.ERROR
             result.reason = f"the strict dissector failed: {reading.lua_errors[0]}"
@@ -529,39 +532,3 @@ def filters_of_leading(expectation: Expectation) -> list[str]:
             f"tcp.flags.syn == 1 && tcp.flags.ack == 1 && ip.src == {host} && tcp.srcport == {port}"
         )
     return filters
-
-
-def _ladder(record: CaseRecord, judge_two: EvidenceJudge) -> list[PacketLine]:
-    """The packets of the case in the order of the evidence, bounded."""
-    side_of: dict[Direction, tuple[str, bool, int]] = {}
-    for number, (name, direction) in enumerate(record.sides, 1):
-        side_of[direction] = (name, False, number)
-        side_of[Direction(direction.destination, direction.source)] = (name, True, number)
-    lines = []
-    # A packet on a line is shown with the frame that brought it.
-    shown_reads = [r for r in judge_two.reads if r.direction.line is None or r.view.framed]
-    for read in shown_reads[:LADDER_PACKETS]:
-        line, (end, _) = read.direction.line, read.direction.source
-        unknown = ("?", False, 0)
-        if line is not None:
-            unknown = (line.rpartition(".")[2].upper(), end.endswith(" tester"), 0)
-        name, sent, number = side_of.get(read.direction, unknown)
-        shown = read.octets[:LADDER_OCTETS].hex()
-        if len(read.octets) > LADDER_OCTETS:
-            shown += f"... ({len(read.octets)} octets)"
-        lines.append(
-            PacketLine(
-                time=0.0,
-                frame=read.view.frame or 0,
-                k=read.view.k or 0,
-                side=name,
-                sent=sent,
-                connection=number,
-                offset=read.view.offset,
-                text=frame_line(read.octets)
-                if read.view.framed
-                else summary_line(read.octets, to_dte=not sent),
-                octets=shown,
-            )
-        )
-    return lines

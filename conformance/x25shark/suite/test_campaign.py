@@ -268,6 +268,10 @@ def _from_router(circuit: _Circuit, packet: Packet) -> bool | None:
     if isinstance(packet, (ResetRequest, ResetConfirmation)):
         if isinstance(packet, ResetRequest):
             circuit.router_resets = not circuit.tester_resets
+        elif not circuit.tester_resets:
+            # One that nobody asked for: what the router counts from there on is no measure. That
+            # it came is another purpose's matter.
+            circuit.left_out = True
         circuit.tester_resets = False
         circuit.sent_count = circuit.acknowledged = 0
     elif isinstance(packet, (ClearRequest, ClearConfirmation)):

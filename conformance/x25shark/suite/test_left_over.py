@@ -217,6 +217,48 @@ def test_interrupt_behind_a_reset(call: Call) -> None:
     as_new(call)
 
 
+@purpose("PLP-RST-23", both_sides=True)
+def test_interrupt_between_two_resets(call: Call) -> None:
+    """B has confirmed neither reset when A sends the Interrupt. It may come ahead of the second,
+    and not behind it. Where the router waits for B before it confirms, A cannot send it at all."""
+    bench, a, b = call.bench, *both(call)
+    between = Interrupt(user_data=b"between two resets")
+    for number in range(2):
+        a.send(ResetRequest(cause=0, diagnostic=0))
+        if number == 0:
+            b.expect(ResetIndication(cause=0, diagnostic=0))
+        bench.fence("a router that confirms by itself has confirmed")
+        if a.numbering.resetting:
+            break
+        a.expect(ResetConfirmation())
+        if number == 0:
+            a.send(between)
+    b.send(ResetConfirmation())
+    if a.numbering.resetting:
+        a.expect(ResetConfirmation(), passing=(InterruptConfirmation(),))
+    a.send_data(b"behind both")
+    behind = Data(p_s=0, user_data=b"behind both")
+    came = b.expect(behind, ResetIndication(cause=0), between)
+    if isinstance(came, Interrupt):
+        came = b.expect(ResetIndication(cause=0), note="the Interrupt comes ahead of a reset only")
+    if isinstance(came, ResetIndication):
+        b.send(ResetConfirmation())
+        b.expect(behind)
+    as_new_but_for_numbers(call)
+
+
+def as_new_but_for_numbers(call: Call) -> None:
+    """Data and an Interrupt each way."""
+    for here, there in (both(call), both(call)[::-1]):
+        here.send_data(b"new from " + here.name.encode())
+        there.expect(Data(user_data=b"new from " + here.name.encode()))
+        here.send(Interrupt(user_data=b"new"))
+        there.expect(Interrupt(user_data=b"new"))
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation())
+    call.fence()
+
+
 @purpose("SYS-INTEG-15")
 def test_call_behind_an_attempt(bench: Bench) -> None:
     """B refuses, A gives up, there is no route: each three times, then a call that comes about."""

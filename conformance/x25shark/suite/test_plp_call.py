@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Call set-up (X.25 4.1, 5.2.1 to 5.2.3, Table C-3; RFC 1613 6.1).
 
-PLP-CALL-16 (call collision) and PLP-CALL-24 (one-way channels) need a LAPB interface.
+PLP-CALL-16 (call collision) is in test_tx.py; PLP-CALL-24 (one-way channels) has no case.
 """
 
 from __future__ import annotations

@@ -2,20 +2,16 @@
 """Data transfer (X.25 4.3, 4.4)."""
 
 from .language import (
-    RNR,
-    RR,
     Bench,
     Call,
     CallAccepted,
     Data,
-    Inconclusive,
     ResetConfirmation,
     ResetIndication,
-    one_of,
     purpose,
 )
-from .procedure_errors import expect_after, expect_refusal
-from .transfer import acknowledgement
+from .procedure_errors import expect_refusal
+from .shut_windows import outside_the_window
 
 # In T2 the router returns what A sent, so that "B sends the same, A expects it" holds there too.
 
@@ -101,33 +97,7 @@ def test_repeated_p_s(call: Call) -> None:
 
 @purpose("PLP-DATA-08", both_sides=True)
 def test_p_s_outside_the_window(call: Call) -> None:
-    """Three Data in one segment; a P(R) that came in between opens the window for the third."""
-    bench, a, b = call.bench, call.a, call.b
-    b.withholding = True
-    inside = [Data(p_s=0, user_data=b"first"), Data(p_s=1, user_data=b"second")]
-    outside = Data(p_s=2, user_data=b"third")
-    a.send(*(a.data(packet.user_data, p_s=packet.p_s) for packet in (*inside, outside)))
-    if call.model != "local":
-        b.withholding = False
-        expect_refusal(call, outside, 1, before=inside)
-        return
-    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1))
-    opened = [kind(p_r=one_of(1, 2)) for kind in (RR, RNR)]
-    unchecked = [] if bench.profile.diagnostics == "exact" else acknowledgement(3)
-    came = a.expect(reset, *opened, *unchecked, passing=acknowledgement(0))
-    if isinstance(came, (RR, RNR)) and came.p_r == 3:
-        raise Inconclusive("the router checks the order of P(S), not the window")
-    if isinstance(came, ResetIndication):
-        a.send(ResetConfirmation())
-        expect_after(b, ResetIndication(cause=bench.remote_reset), *inside)
-        b.send(ResetConfirmation())
-    else:
-        bench.remark("the router opened the window itself")
-        for packet in (*inside, outside):
-            b.expect(packet)
-            b.acknowledge()
-    b.withholding = False
-    call.fence()
+    outside_the_window(call)
 
 
 @purpose("PLP-DATA-09", both_sides=True)

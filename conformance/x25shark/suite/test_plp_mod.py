@@ -40,6 +40,7 @@ from .reactions import (
     refuses,
     with_gfi,
 )
+from .shut_windows import outside_the_window
 
 PACKETS = 300
 
@@ -285,3 +286,10 @@ def test_a_window_of_large_packets_at_once(call: Call) -> None:
 def p_r_octet(side: Side) -> bytes:
     """Octet 4 of RR or RNR of modulo 128."""
     return bytes((side.numbering.p_r << 1,))
+
+
+@purpose("PLP-MOD-17", both_sides=True, modulus=128, window=3)
+def test_p_s_outside_the_window(call: Call) -> None:
+    if own_numbers_of_modulo_8(call):
+        return
+    outside_the_window(call)

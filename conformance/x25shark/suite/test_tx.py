@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Configuration TX: side A over XOT, side B on a serial line (RFC 1613 5, 6)."""
+"""Channels of a serial line, and configuration TX: side A over XOT, B on a line (RFC 1613 5, 6)."""
 
 from __future__ import annotations
 
+from .clearing import refused
 from .language import (
     CLOSED,
     Bench,
+    Call,
     CallAccepted,
+    CallRequest,
     ClearIndication,
     IncomingCall,
     RestartConfirmation,
@@ -18,6 +21,38 @@ from .language import (
 )
 
 LCN_OF_A = 3000
+
+
+@purpose("PLP-CALL-16")
+def test_call_collision(bench: Bench) -> None:
+    """A DCE goes on with the DTE's call: its own is cancelled, or made on another channel. A DTE
+    goes on with its own, and the tester's comes to nothing."""
+    numbers = {"a": bench.profile.addresses.a, "b": bench.called_address}
+    for at, line in bench.lines.items():
+        far = "a" if at == "b" else "b"
+        with bench.preamble():
+            caller = bench.connect(at=far)
+            request = bench.call_request(called=numbers[at], calling=numbers[far])
+            caller.send(request)
+            here = bench.incoming(CallRequest(user_data=request.user_data), at=at)
+        own = bench.call_request(called=numbers[far], calling=numbers[at])
+        here.send(own)
+        if line.profile.role == "dte":
+            here.send(here.acceptance)
+            caller.expect(CallAccepted(), note="the DTE's own call")
+            Call(bench, caller, here).fence()
+            continue
+        there = bench.incoming(CallRequest(user_data=own.user_data), at=far, note="the DTE's call")
+        there.send(there.acceptance)
+        here.expect(CallAccepted(), note="the DTE's call")
+        Call(bench, here, there).fence()
+        if not bench.went_on(caller, at=at):
+            refused(bench, caller, ClearIndication(cause=bench.network_clear))
+            continue
+        again = bench.incoming(CallRequest(user_data=request.user_data), at=at)
+        again.send(again.acceptance)
+        caller.expect(CallAccepted(), note="on another channel")
+        Call(bench, caller, again).fence()
 
 
 @purpose("XOT-VC-08")

@@ -57,6 +57,11 @@ def any_p_s(patch: Patch) -> None:
     patch.replace(Channel, "p_s_is_valid", p_s_is_valid)
 
 
+@fault("BUG-DATA-12", "checks the order of P(S), and not the window")
+def no_window(patch: Patch) -> None:
+    patch.replace(Channel, "p_s_is_valid", lambda channel, p_s: p_s == channel.v_r)
+
+
 @fault("BUG-DATA-04", "P(S) wraps at 7 instead of 8")
 def wraps_at_7(patch: Patch) -> None:
     def change(channel: Channel, data: Data) -> Data:

@@ -135,3 +135,14 @@ def calls_outlive_a_reset(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "link_up")
     def link_up(original: Any, interface: SerialInterface) -> None:
         interface.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)
+
+
+@fault(
+    "BUG-LAPB-75", "a station that was busy is still taken for busy behind SABM, once a frame went"
+)
+def busy_behind_sabm(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_sabm")
+    def on_sabm(original: Any, station: Lapb, p_f: bool) -> None:
+        busy = station.peer_busy
+        original(station, p_f)
+        station.peer_busy = busy and station.phase is Phase.TRANSFER

@@ -130,3 +130,14 @@ def fast_select_of_the_last_call(patch: Patch) -> None:
         before, state["fast_before"] = state.get("fast_before"), call.facilities.fast_select
         shorter = replace(call, user_data=b"") if before else call
         original(relay, shorter)
+
+
+@fault(
+    "BUG-LEFT-14", "an Interrupt that waited for a side to confirm a reset outlasts the next reset"
+)
+def interrupt_over_two_resets(patch: Patch) -> None:
+    @patch.wrap(Relay, "drop")
+    def drop(original: Any, relay: Relay) -> None:
+        held = dict(relay.held_interrupts)
+        original(relay)
+        relay.held_interrupts.update(held)

@@ -54,6 +54,13 @@ def any_p_s(patch: Patch) -> None:
     _tolerates(patch, "check_data", Diag.INVALID_P_S)
 
 
+@fault("BUG-SIDE-20", "takes Data of the called side outside of its window")
+def no_window(patch: Patch) -> None:
+    @patch.wrap(Channel, "p_s_is_valid")
+    def p_s_is_valid(original: Any, channel: Channel, p_s: int) -> bool:
+        return original(channel, p_s) if channel.accepted else p_s == channel.v_r
+
+
 @fault("BUG-SIDE-04", "ignores an invalid P(R) in RR and RNR of the called side")
 def any_p_r(patch: Patch) -> None:
     _tolerates(patch, "on_flow", Diag.INVALID_P_R)

@@ -62,6 +62,15 @@ def six_bits_of_a_window(patch: Patch) -> None:
         return original(circuit, p_s) and (circuit.window_in <= 63 or ahead < 63)
 
 
+@fault("BUG-MOD-07", "takes one Data packet more than the window in modulo 128")
+def one_more_of_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        ahead = (p_s - circuit.p_r_sent) % circuit.modulo
+        one_more = circuit.modulo == 128 and p_s == circuit.v_r and ahead == circuit.window_in
+        return original(circuit, p_s) or one_more
+
+
 @fault("BUG-VAL-05", "D=1 is not confirmed where the window is 1")
 def window_of_1(patch: Patch) -> None:
     @patch.wrap(Direction, "is_settled")

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The packets of a case in the order of the evidence, and the octets that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scapy_x25 import summary_line
+
+from ..evidence import pcapng
+from ..evidence.slicer import Slice
+from ..judges.evidence import EvidenceJudge, Read
+from ..judges.expectation import Direction
+from ..judges.frames import frame_line
+from ..results import PacketLine
+
+_MOST_PACKETS = 400
+_MOST_OCTETS = 256
+# So much is shown of octets that are no packet.
+_HEADER_OCTETS = 12
+# Side, whether the tester sends in this direction, and the number of the connection.
+_End = tuple[str, bool, int]
+
+
+def ladder(
+    sides: Sequence[tuple[str, Direction]], judge_two: EvidenceJudge, found: Slice
+) -> list[PacketLine]:
+    """The packets of the case, bounded; sides: of each connection, the direction from the router.
+
+    Between them stand the TCP segments in which no packet ends: a header that is wrong, or a part.
+    """
+    ends: dict[Direction, _End] = {}
+    for number, (name, direction) in enumerate(sides, 1):
+        ends[direction] = (name, False, number)
+        ends[Direction(direction.destination, direction.source)] = (name, True, number)
+    # A packet on a line is shown with the frame that brought it.
+    reads = [r for r in judge_two.reads if r.direction.line is None or r.view.framed]
+    lines = [_packet(read, ends) for read in reads[:_MOST_PACKETS]]
+    if len(reads) <= _MOST_PACKETS:
+        lines += _parts(found, ends, {read.view.frame for read in reads})
+        lines.sort(key=lambda line: line.frame)
+    return lines
+
+
+def _packet(read: Read, ends: dict[Direction, _End]) -> PacketLine:
+    line, (end, _) = read.direction.line, read.direction.source
+    unknown = ("?", False, 0)
+    if line is not None:
+        unknown = (line.rpartition(".")[2].upper(), end.endswith(" tester"), 0)
+    name, sent, number = ends.get(read.direction, unknown)
+    shown = read.octets[:_MOST_OCTETS].hex()
+    if len(read.octets) > _MOST_OCTETS:
+        shown += f"... ({len(read.octets)} octets)"
+    text = summary_line(read.octets, to_dte=not sent)
+    return PacketLine(
+        time=0.0,
+        frame=read.view.frame or 0,
+        k=read.view.k or 0,
+        side=name,
+        sent=sent,
+        connection=number,
+        offset=read.view.offset,
+        text=frame_line(read.octets) if read.view.framed else text,
+        octets=shown,
+    )
+
+
+def _parts(
+    found: Slice, ends: dict[Direction, _End], with_packets: set[int | None]
+) -> Iterator[PacketLine]:
+    """What the tester sent on its connections in segments in which no packet ends, bounded."""
+    shown = 0
+    for frame, captured in enumerate(found.frames, 1):
+        segment = captured.segment
+        end = ends.get(Direction(segment.source, segment.destination))
+        if frame in with_packets or end is None or not end[1] or segment.length <= 0:
+            continue
+        octets = pcapng.packet(captured.block)[2][segment.payload_at :][: segment.length]
+        more = "..." if len(octets) > _HEADER_OCTETS else ""
+        yield PacketLine(
+            time=0.0,
+            frame=frame,
+            k=0,
+            side=end[0],
+            sent=True,
+            connection=end[2],
+            offset=0,
+            text=f"{_octets(len(octets))} in which no packet ends: "
+            f"{octets[:_HEADER_OCTETS].hex(' ')}{more}",
+        )
+        shown += 1
+        if shown >= _MOST_PACKETS:
+            return
+
+
+def _octets(number: int) -> str:
+    return "1 octet" if number == 1 else f"{number} octets"

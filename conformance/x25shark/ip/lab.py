@@ -113,6 +113,7 @@ class Lab:
         conditions: Conditions,
     ) -> None:
         self.a, self.b = hosts
+        self._before = [host.counters() for host in hosts]
         self._gateways = gateways
         self._lines: tuple[RelaySide, ...] = lines
         self.conditions = conditions
@@ -128,11 +129,19 @@ class Lab:
         return cast(list[dict[str, Any]], json.loads(self._lines[0].carried()))
 
     def finish(self) -> dict[str, Any]:
-        """End gateways and lines; everything they counted."""
+        """End gateways and lines; everything they and the hosts counted."""
+        hosts = [
+            {name: number - before.get(name, 0) for name, number in host.counters().items()}
+            for host, before in zip((self.a, self.b), self._before, strict=True)
+        ]
         gateways = [json.loads(gateway.result()) for gateway in self._gateways]
         lines = [json.loads(line.result()) for line in self._lines]
         self._lines = ()  # an engine's relay listens for as long as somebody has it
-        return {"gateways": dict(zip("ab", gateways, strict=True)), "lines": lines}
+        return {
+            "hosts": dict(zip("ab", hosts, strict=True)),
+            "gateways": dict(zip("ab", gateways, strict=True)),
+            "lines": lines,
+        }
 
 
 def _gateway(conditions: Conditions, tun: int, own: str, peer: str, far: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def test_changed_octets_are_said_and_do_not_reach_the_file(ip: Ip, tmp_path: Pat
     assert row["same"]
     changed = len(row["counted"]["lines"][0]["injected"])
     assert changed > 0
-    assert f"circuits: {changed} packets changed by the line" in done.stdout
+    assert f"circuits: {changed} octets changed by the line (--corrupt); checksums" in done.stdout
 
 
 def test_a_line_that_refuses_calls(ip: Ip, tmp_path: Path) -> None:

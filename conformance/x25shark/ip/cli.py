@@ -90,6 +90,7 @@ def ip() -> None:
     x25shark ip ping                          table 1 over the reference router at 56 kbit/s
     x25shark ip all --compress 4 -o report    everything, four times as fast
     x25shark ip circuits --rate 9600 --delay 10
+    x25shark ip datagrams --corrupt 0.00001   a file without TCP: which octets were changed
     x25shark ip up --address 10.1.0.1/24 --peer 21=10.1.0.2/32 --calling 31 \\
         --connect 192.0.2.1 --listen 192.0.2.10 -- ping -c 5 10.1.0.2
     """
@@ -254,6 +255,11 @@ experiment_options = option_group(
         "--hours", type=click.FloatRange(0.001, 10_000), default=0.1, show_default=True,
         help="Of the availability run.",
     ),
+    click.option(
+        "--limit", type=click.FloatRange(1), metavar="SECONDS",
+        help="After which a transfer is given up; default: five times the model's time and two "
+        "minutes.",
+    ),
     click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
     click.option("--no-capture", is_flag=True, help="With -o: no capture of the packets."),
     click.option(
@@ -323,6 +329,7 @@ def _plan(given: dict[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], 
         "files_octets": given["file_octets"],
         "minutes": given["minutes"],
         "hours": given["hours"],
+        "limit": given["limit"],
     }
     if given["numbers"] is not None:
         numbers = tuple(number_list(given["numbers"], "--numbers", range(1, 11)))
@@ -383,6 +390,7 @@ def _show(result: dict[str, Any], folder: Path | None) -> None:
 _WORDS = {
     "ping": "Table 1: pings a second apart, of 64 and 512 octets.",
     "transfer": "Table 2: a file put and got by FTP over one circuit.",
+    "datagrams": "The same file as UDP datagrams without checksum: octets that a router changes.",
     "circuits": "Table 3: the same put over 1, 2 and 4 circuits (--numbers).",
     "files": "Table 4: five files at the same time over 1 to 10 circuits (--numbers).",
     "saturation": "Figure 5: each minute one transfer more (--minutes, --circuits).",

@@ -8,6 +8,7 @@ short, and what was measured is multiplied.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,23 +19,30 @@ from typing import Any
 
 from ..interrupts import interrupts
 from ..load.engine import Engine
+from ..load.wording import plural
 from ..temporary import temporary_folder
 from . import paper
+from .datagrams import HEADER, carry, compare
 from .hosts import Host
 from .lab import Conditions, Lab, captured, lab
-from .model import Model
+from .model import ICMP_IP, Model
 from .traffic import Transfer, Upload, ftp_server, make_file, ping, url
 
 Tell = Callable[[str], None]
 WITHIN = 0.05
 """A figure further from the model gets a remark."""
 _SIZES = (64, 512)
-_TRANSFER_LIMIT = 3600.0
+_PATIENT, _AND = 5, 120.0
+"""A transfer is given up after so many times what the model says, and so many seconds."""
+_DATAGRAM_PATIENCE = 10.0
+_MOST_CHANGES = 100
+"""Are kept in the result."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured. hours: of the availability run; minutes: of the saturation run."""
+    """What is measured. hours: of the availability run; minutes: of the saturation run; limit:
+    seconds after which a transfer is given up."""
 
     engine: Engine
     conditions: Conditions
@@ -49,6 +57,7 @@ class Plan:
     files_circuits: tuple[int, ...] = tuple(range(1, 11))
     minutes: int = 5
     hours: float = 1.0
+    limit: float | None = None
     capture_folder: Path | None = None
 
     @property
@@ -62,6 +71,13 @@ class Plan:
 
     def model(self, circuits: int = 1) -> Model:
         return Model(self.conditions.with_circuits(circuits))
+
+    def patience(self, octets: int, circuits: int = 1, files: int = 1) -> float:
+        """Seconds after which a transfer is given up."""
+        if self.limit is not None:
+            return self.limit
+        model = Model(self.real.with_circuits(circuits))
+        return _PATIENT * model.transfer_time(octets, circuits, files) + _AND
 
     @contextlib.contextmanager
     def open(self, name: str, circuits: int = 1) -> Iterator[Lab]:
@@ -139,15 +155,20 @@ def _served(opened: Lab) -> Iterator[tuple[Path, Path]]:
 
 
 def _transfer(
-    opened: Lab, server: Path, client: Path, octets: int, *, put: bool, seed: int
+    plan: Plan, tell: Tell, opened: Lab, server: Path, client: Path, *, put: bool, seed: int
 ) -> Transfer:
+    octets = plan.file_octets
     name = "put" if put else "get"
     source, target = (client, server) if put else (server, client)
     digest = make_file(source / name, octets, seed)
     began = time.monotonic()
     at = url(opened.address_b, name)
-    job = Upload(opened.a, at, client / name, digest, put=put, limit=_TRANSFER_LIMIT)
-    return job.finish(target / name, began)
+    limit = plan.patience(octets, opened.conditions.circuits)
+    job = Upload(
+        opened.a, at, client / name, digest, octets,
+        put=put, limit=limit, asks=opened.conditions.loses,
+    )  # fmt: skip
+    return job.finish(target / name, began, tell)
 
 
 def measure_transfer(plan: Plan, tell: Tell) -> dict[str, Any]:
@@ -157,7 +178,7 @@ def measure_transfer(plan: Plan, tell: Tell) -> dict[str, Any]:
         for put in (True, False):
             tell(f"transfer: {'put' if put else 'get'} {plan.file_octets} octets")
             seed = plan.conditions.seed + put
-            done = _transfer(opened, server, client, plan.file_octets, put=put, seed=seed)
+            done = _transfer(plan, tell, opened, server, client, put=put, seed=seed)
             rows.append(_row(plan, done, 1))
         counted = opened.finish()
     return {"rows": rows, "counted": counted}
@@ -167,7 +188,8 @@ def _row(plan: Plan, done: Transfer, circuits: int) -> dict[str, Any]:
     seconds = plan.model(circuits).transfer_time(plan.file_octets, circuits)
     row = _scaled(done, plan) | {"circuits": circuits}
     row["model"] = {"seconds": seconds, "bits_per_second": plan.file_octets * 8 / seconds}
-    row["ratio"] = ratio(row["bits_per_second"], row["model"]["bits_per_second"])
+    measured = row["bits_per_second"] if done.same is not None else None
+    row["ratio"] = ratio(measured, row["model"]["bits_per_second"])
     return row
 
 
@@ -179,7 +201,7 @@ def measure_circuits(plan: Plan, tell: Tell) -> dict[str, Any]:
             tell(f"circuits: put {plan.file_octets} octets over {number}")
             with _served(opened) as (server, client):
                 seed = plan.conditions.seed
-                done = _transfer(opened, server, client, plan.file_octets, put=True, seed=seed)
+                done = _transfer(plan, tell, opened, server, client, put=True, seed=seed)
             row = _row(plan, done, number) | {"counted": opened.finish()}
         used = [c for c in row["counted"]["gateways"]["a"]["circuits"] if c["datagrams_out"]]
         row["circuits_used"] = len(used)
@@ -194,7 +216,7 @@ def measure_files(plan: Plan, tell: Tell) -> dict[str, Any]:
         with plan.open(f"files-{number}", number) as opened:
             tell(f"files: {paper.FILES} of {plan.files_octets} octets over {number}")
             with _served(opened) as (server, client):
-                done = _together(plan, opened, server, client)
+                done = _together(plan, tell, opened, server, client)
             counted = opened.finish()
         whole = [one for one in done if one.same]
         ends = [one.begun + one.seconds for one in whole]
@@ -219,21 +241,63 @@ def measure_files(plan: Plan, tell: Tell) -> dict[str, Any]:
     return {"rows": rows}
 
 
-def _together(plan: Plan, opened: Lab, server: Path, client: Path) -> list[Transfer]:
+def _together(plan: Plan, tell: Tell, opened: Lab, server: Path, client: Path) -> list[Transfer]:
     names = [f"file{n}" for n in range(1, paper.FILES + 1)]
     digests = [
         make_file(client / name, plan.files_octets, plan.conditions.seed * 100 + n)
         for n, name in enumerate(names)
     ]
     began = time.monotonic()
+    limit = plan.patience(plan.files_octets, opened.conditions.circuits, paper.FILES)
     jobs = [
         Upload(
-            opened.a, url(opened.address_b, name), client / name, digest, put=True,
-            limit=_TRANSFER_LIMIT,
+            opened.a, url(opened.address_b, name), client / name, digest, plan.files_octets,
+            put=True, limit=limit, asks=opened.conditions.loses,
         )
         for name, digest in zip(names, digests, strict=True)
     ]  # fmt: skip
-    return [job.finish(server / name, began) for job, name in zip(jobs, names, strict=True)]
+    return [job.finish(server / name, began, tell) for job, name in zip(jobs, names, strict=True)]
+
+
+def measure_datagrams(plan: Plan, tell: Tell) -> dict[str, Any]:
+    """A file without TCP: what a router changes reaches it, and is found."""
+    circuits = plan.conditions.circuits
+    model = Model(plan.real.with_circuits(circuits))
+    octets = plan.conditions.mtu - ICMP_IP[plan.conditions.ip_version] - HEADER
+    # As fast as TCP would be there, so that no queue grows; without a line: 1 Mbit/s.
+    rate = model.rate(circuits)
+    every = model.segment * 8 / (rate if rate < float("inf") else 1e6)
+    with plan.open("datagrams", circuits) as opened, temporary_folder("ip") as folder:
+        digest = make_file(folder / "file", plan.file_octets, plan.conditions.seed)
+        tell(f"datagrams: {plan.file_octets} octets, {octets} each, without checksum")
+        patience = _DATAGRAM_PATIENCE + 2 * model.round_trip(octets + HEADER)
+        passage = carry(
+            opened.a, opened.b, opened.address_b, folder / "file", folder / "log", octets, every,
+            patience,
+        )  # fmt: skip
+        content = (folder / "file").read_bytes()
+        counted = opened.finish()
+    found = compare(content, octets, passage.came)
+    arrived = hashlib.sha256(found.content).hexdigest()
+    seconds = passage.seconds * plan.compress
+    lost = len(found.missing)
+    row = {
+        "name": "the file",
+        "octets": plan.file_octets,
+        "seconds": seconds,
+        "same": None if lost else arrived == digest and not found.changes,
+        "sha256": "" if lost else arrived,
+        "error": f"{plural(lost, 'datagram')} of {passage.sent} did not arrive" if lost else "",
+        "circuits": circuits,
+        "sent": passage.sent,
+        "lost": lost,
+        "doubled": found.doubled,
+        "changed": len(found.changes),
+        "changes": [asdict(change) for change in found.changes[:_MOST_CHANGES]],
+        "bits_per_second": (len(passage.came) - 1) * octets * 8 / seconds if seconds else None,
+        "model": {"bits_per_second": octets * 8 / every / plan.compress},
+    }
+    return {"rows": [row], "counted": counted}
 
 
 def measure_saturation(plan: Plan, tell: Tell) -> dict[str, Any]:
@@ -254,13 +318,15 @@ def measure_saturation(plan: Plan, tell: Tell) -> dict[str, Any]:
                 while time.monotonic() < end:
                     for job in [job for job in jobs if job[1].ended]:
                         jobs.remove(job)
-                        transfers.append(job[1].finish(server / job[0], began))
+                        transfers.append(job[1].finish(server / job[0], began, tell))
                     while len(jobs) < minute:
                         number += 1
                         at = url(opened.address_b, f"file{number}")
                         added = Upload(
-                            opened.a, at, client / "file", digest, put=True, limit=_TRANSFER_LIMIT
-                        )
+                            opened.a, at, client / "file", digest, octets, put=True,
+                            limit=plan.patience(octets, circuits, plan.minutes),
+                            asks=opened.conditions.loses,
+                        )  # fmt: skip
                         jobs.append((f"file{number}", added))
                     interrupts.check()
                     time.sleep(0.02)
@@ -335,6 +401,7 @@ def measure_availability(plan: Plan, tell: Tell) -> dict[str, Any]:
 EXPERIMENTS: dict[str, Callable[[Plan, Tell], dict[str, Any]]] = {
     "ping": measure_ping,
     "transfer": measure_transfer,
+    "datagrams": measure_datagrams,
     "circuits": measure_circuits,
     "files": measure_files,
     "saturation": measure_saturation,

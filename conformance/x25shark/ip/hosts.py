@@ -63,6 +63,7 @@ class Link:
     """How a host reaches the other one.
 
     window: the TCP window that it announces, octets. circuits: how many deliver out of order.
+    loses: the path loses datagrams as well.
     """
 
     address: str
@@ -70,6 +71,7 @@ class Link:
     mtu: int
     window: int | None = None
     circuits: int = 1
+    loses: bool = False
 
 
 def open_tun(name: str = DEVICE) -> int:
@@ -217,7 +219,10 @@ def _tcp(link: Link) -> None:
         # Several circuits deliver out of order, by a datagram each at most. Linux takes three for a
         # loss and sends again some 10 % for nothing. With SACK, which hosts of 1987 did not have,
         # it goes by time instead (RACK), and from Linux 6.17 on it cannot be told otherwise.
-        settings |= {"tcp_reordering": str(3 + link.circuits), "tcp_sack": "0"}
+        # Where datagrams are lost, doing without it costs far more.
+        settings["tcp_reordering"] = str(3 + link.circuits)
+        if not link.loses:
+            settings["tcp_sack"] = "0"
     for name, value in settings.items():
         # Where this is not allowed (some containers), figures are lower, and so is their ratio to
         # the model.

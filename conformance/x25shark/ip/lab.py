@@ -98,6 +98,12 @@ class Conditions:
     def with_circuits(self, number: int) -> Conditions:
         return replace(self, circuits=number)
 
+    @property
+    def loses(self) -> bool:
+        """Whether the lines lose what a host sends."""
+        faults = any(value for name, value in self.faults if name != "seed")
+        return faults or self.line.loss > 0 or self.line.overflow == "drop"
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self) | {"faults": dict(self.faults)}
 
@@ -164,7 +170,7 @@ def _gateway(conditions: Conditions, tun: int, own: str, peer: str, far: str) ->
 def hosts_of(conditions: Conditions) -> Iterator[tuple[Host, Host]]:
     """Both namespaces. They are made before any thread is, so that fork(2) is safe."""
     own, peer = ADDRESSES[conditions.ip_version]
-    more = (conditions.mtu, conditions.tcp_window or None, MOST_CIRCUITS)
+    more = (conditions.mtu, conditions.tcp_window or None, MOST_CIRCUITS, conditions.loses)
     with host(Link(own, peer, *more)) as a, host(Link(peer, own, *more)) as b:
         yield a, b
 

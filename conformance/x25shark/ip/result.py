@@ -4,7 +4,8 @@
 ip.json (UTF-8, one object):
     format "x25shark-ip", version 1, command "ip", started, engine, machine, router as in load.json,
     options (see lab.Conditions; and compress), model (see model.Model.as_dict)
-    experiments {name: {rows, ...}}, see experiments.py; counted: what gateways and lines counted
+    experiments {name: {rows, ...}}, see experiments.py; counted: what hosts (hosts.COUNTERS),
+        gateways and lines counted
     exit_status, verdict {ok, reasons, remarks}
 """
 
@@ -16,8 +17,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from ..load.wording import count, plural
 from .experiments import WITHIN, Plan
 
+_DAMAGE = ("Ip.InHdrErrors", "Icmp.InCsumErrors", "Udp.InCsumErrors", "Tcp.InCsumErrors")
+_TOLD_CHANGES = 5
 FORMAT = "x25shark-ip"
 VERSION = 1
 
@@ -63,12 +67,51 @@ def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
                 yield f"ping, {row['octets']} octets: {row['all']['lost']} lost"
         for one in transfers:
             where = f"{name}, {one['name']}" + (
-                f" ({one['circuits']} circuits)" if "circuits" in one else ""
+                f" ({plural(one['circuits'], 'circuit')})" if "circuits" in one else ""
             )
             if one["same"] is None:
                 yield f"{where}: lost, {one['error']}"
             elif not one["same"]:
                 yield f"{where}: differs from what was sent (SHA-256 {one['sha256']})"
+            for change in one.get("changes", [])[:_TOLD_CHANGES]:
+                yield f"{where}: {_change(change)}"
+        yield from _damaged(name, experiment)
+
+
+def _change(change: Mapping[str, int]) -> str:
+    sent, received = (
+        f"0x{change[key]:02x}" if change[key] >= 0 else "nothing" for key in ("sent", "received")
+    )
+    more = change["octets"] - 1
+    behind = f", and {plural(more, 'octet')} more of it differ" if more else ""
+    return (
+        f"octet {count(change['at'])} is {received}, sent was {sent} (datagram "
+        f"{change['number']}{behind})"
+    )
+
+
+def _damaged(name: str, experiment: Mapping[str, Any]) -> Iterator[str]:
+    """What the hosts' checksums found, unless this run's own line made it."""
+    damaged, injected, _ = _changed(experiment)
+    if damaged and not injected:
+        yield (
+            f"{name}: {plural(damaged, 'datagram')} arrived with a wrong checksum: octets are "
+            "changed on the way. Where files are the same all the same, TCP sent again what "
+            "was damaged; `x25shark ip datagrams` shows the octets"
+        )
+
+
+def _changed(experiment: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Datagrams that the hosts found damaged, packets that this run's own line changed, segments
+    that TCP sent again."""
+    damaged = injected = again = 0
+    for counted in _counted(experiment):
+        for host in counted["hosts"].values():
+            damaged += sum(host.get(name, 0) for name in _DAMAGE)
+            again += host.get("Tcp.RetransSegs", 0)
+        for line in counted["lines"]:
+            injected += sum(fault["kind"] == "corrupt" for fault in line["injected"])
+    return damaged, injected, again
 
 
 def _counted(experiment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -87,15 +130,18 @@ def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
                 what = row.get("octets") if name == "ping" else row.get("circuits", "")
                 yield f"{name} {what}: {ratio:.2f} of the model"
         totals: dict[str, int] = {}
-        changed = 0
         for counted in _counted(experiment):
-            injected = [fault for line in counted["lines"] for fault in line["injected"]]
-            changed += sum(fault["kind"] == "corrupt" for fault in injected)
             for gateway in counted["gateways"].values():
                 for key, value in gateway["totals"].items():
                     totals[key] = totals.get(key, 0) + value
-        if changed:
-            yield f"{name}: {changed} packets changed by the line; TCP sent their segments again"
+        damaged, injected, again = _changed(experiment)
+        if injected:
+            yield (
+                f"{name}: {plural(injected, 'octet')} changed by the line (--corrupt); checksums "
+                f"found {plural(damaged, 'datagram')}, TCP sent {plural(again, 'segment')} again"
+            )
+        elif again:
+            yield f"{name}: TCP sent {plural(again, 'segment')} again"
         for key, words in _SPOKEN.items():
             if totals.get(key):
                 yield f"{name}: {totals[key]} {words}"

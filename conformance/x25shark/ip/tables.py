@@ -97,6 +97,23 @@ def transfers(result: Mapping[str, Any]) -> Rows:
     return _transferred(_of(result, "transfer"), "transfer", paper.TRANSFER)
 
 
+def datagrams(result: Mapping[str, Any]) -> Rows:
+    """What came of a file without TCP."""
+    rows = [
+        [
+            str(row["circuits"]),
+            count(row["sent"]),
+            count(row["lost"]),
+            count(row["changed"]),
+            _same(row["same"]),
+            _number(row["bits_per_second"]),
+            _number(row["model"]["bits_per_second"]),
+        ]
+        for row in _of(result, "datagrams")
+    ]
+    return ["circuits", "datagrams", "lost", "changed", "file", "bit/s", "offered"], rows
+
+
 def circuits(result: Mapping[str, Any]) -> Rows:
     """Table 3."""
     return _transferred(_of(result, "circuits"), "circuits", paper.CIRCUITS)
@@ -170,6 +187,7 @@ TABLES: Sequence[TableMaker] = (
     ("Table 1. Ping round trip, ms", pings, ()),
     ("The first ping waits for the circuit, ms", first_pings, ()),
     ("Table 2. File transfer on one circuit", transfers, (0, 3)),
+    ("A file as datagrams without checksum", datagrams, (4,)),
     ("Table 3. The same put over several circuits", circuits, (3,)),
     ("Table 4. Five files at the same time (* a lost transfer)", files, ()),
     ("Figure 5. Saturation, per minute", saturation, ()),

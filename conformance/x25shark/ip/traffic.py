@@ -15,15 +15,20 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..load.wording import count
 from .hosts import Host, HostError, program
 
 PORT = 2121
 _ANSWER = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 _READY_SECONDS = 30.0
+_TELL_EVERY = 10.0
+_ASK_AFTER = "2"
+_TIME_IS_OVER = 28
+"""Exit status of curl (--max-time)."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +125,20 @@ class Upload:
     """A put or a get that is under way."""
 
     def __init__(
-        self, host: Host, url: str, local: Path, sha256: str, *, put: bool, limit: float
+        self,
+        host: Host,
+        url: str,
+        local: Path,
+        sha256: str,
+        octets: int,
+        *,
+        put: bool,
+        limit: float,
+        asks: bool = False,
     ) -> None:
-        self._local, self._put, self._sha256 = local, put, sha256
+        """limit: seconds after which it is given up. asks: the client asks every few seconds
+        whether the server is still there, where circuits end: only its host calls again."""
+        self._put, self._sha256, self._octets, self._limit = put, sha256, octets, limit
         self._name = url.rpartition("/")[2]
         form = "%{stderr}%{json}"
         direction = ["--upload-file", str(local)] if put else ["--output", str(local)]
@@ -134,6 +150,7 @@ class Upload:
             "--noproxy",
             "*",
         ]
+        command += ["--keepalive-time", _ASK_AFTER] if asks else ["--no-keepalive"]
         command += ["--max-time", f"{limit:g}", "--write-out", form, *direction, url]
         self._begun = time.monotonic()
         self._process = host.start(
@@ -144,10 +161,10 @@ class Upload:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def finish(self, received: Path, began: float) -> Transfer:
-        """Wait for its end; received: the copy whose hash counts."""
+    def finish(self, received: Path, began: float, tell: Callable[[str], None]) -> Transfer:
+        """Wait for its end; received: the copy whose hash counts. How far it is is told."""
         try:
-            _, text = self._process.communicate()
+            text = self._await(received, tell)
         finally:
             self._process.kill()
         said, brace, rest = text.rpartition('{"')
@@ -157,13 +174,37 @@ class Upload:
         begun = self._begun - began + float(told.get("time_pretransfer", 0))
         if self._process.returncode != 0:
             why = said.strip() or f"curl ended with status {self._process.returncode}"
+            if self._process.returncode == _TIME_IS_OVER:
+                why = (
+                    f"given up after {self._limit:.0f} s (--limit); {count(_size(received))} of "
+                    f"{count(self._octets)} octets had arrived"
+                )
             return Transfer(self._name, octets, begun, seconds, None, "", why)
         digest = hashlib.sha256(received.read_bytes()).hexdigest()
         return Transfer(self._name, octets, begun, seconds, digest == self._sha256, digest)
 
+    def _await(self, received: Path, tell: Callable[[str], None]) -> str:
+        while True:
+            try:
+                return self._process.communicate(timeout=_TELL_EVERY)[1]
+            except subprocess.TimeoutExpired:
+                seconds = time.monotonic() - self._begun
+                tell(
+                    f"  {self._name}: {count(_size(received))} of {count(self._octets)} octets "
+                    f"after {seconds:.0f} s (given up after {self._limit:.0f})"
+                )
+
     def stop(self) -> None:
         self._process.kill()
         self._process.wait()
+
+
+def _size(path: Path) -> int:
+    """Octets of a file that may not be there yet."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def url(address: str, name: str) -> str:

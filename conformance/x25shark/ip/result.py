@@ -72,6 +72,8 @@ def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
             if one["same"] is None:
                 yield f"{where}: lost, {one['error']}"
             elif not one["same"]:
+                if one["error"]:
+                    yield f"{where}: {one['error']}"
                 yield f"{where}: differs from what was sent (SHA-256 {one['sha256']})"
             for change in one.get("changes", [])[:_TOLD_CHANGES]:
                 yield f"{where}: {_change(change)}"

@@ -174,7 +174,8 @@ class Upload:
         begun = self._begun - began + float(told.get("time_pretransfer", 0))
         if self._process.returncode != 0:
             why = said.strip() or f"curl ended with status {self._process.returncode}"
-            if self._process.returncode == _TIME_IS_OVER:
+            over = time.monotonic() - self._begun >= self._limit
+            if over and self._process.returncode == _TIME_IS_OVER:
                 why = (
                     f"given up after {self._limit:.0f} s (--limit); {count(_size(received))} of "
                     f"{count(self._octets)} octets had arrived"

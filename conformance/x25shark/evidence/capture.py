@@ -50,11 +50,14 @@ class Capture:
         interface: str,
         ports: Sequence[int],
         prefix: Sequence[str] = (),
+        hosts: Sequence[str] = (),
     ) -> None:
+        """hosts: the tester's own addresses; what is between others is nobody's evidence here."""
         self._key = key
         self._slicer = slicer
         self._interface = interface
         self._ports = ports
+        self._hosts = hosts
         self._prefix = prefix
         self._process: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
@@ -92,7 +95,10 @@ class Capture:
             "-B",
             str(_BUFFER_MIB),
         ]
-        command += ["-f", f"{tcp} or udp port {port}", "-w", "-"]
+        if self._hosts:
+            # A neighbour's run, or its router, may have the same port on the same interface.
+            tcp = f"({tcp}) and (" + " or ".join(f"host {host}" for host in self._hosts) + ")"
+        command += ["-f", f"({tcp}) or udp port {port}", "-w", "-"]
         try:
             self._process = subprocess.Popen(
                 command,

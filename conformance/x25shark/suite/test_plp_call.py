@@ -466,7 +466,10 @@ def test_d_bit_in_call_packets(bench: Bench) -> None:
 
 @purpose("PLP-CALL-29")
 def test_a_bit_in_a_call(bench: Bench) -> None:
-    """An address block in TOA/NPI form. Without F-TOA: refused (40 or 46) or discarded."""
+    """An address block in TOA/NPI form. Without F-TOA: refused (40, 46 or 67) or discarded.
+
+    Read as plain digits its facility length is wrong: 69 or 38 give that away.
+    """
     block = {
         "called_type": 1,
         "called_plan": 3,
@@ -478,7 +481,7 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
     a = bench.connect()
     a.send(CallRequest(q=1, facilities=bench.call_request().facilities, **block))
     quiet = bench.profile.times.quiet
-    error = ClearIndication(cause=bench.network_clear, diagnostic=bench.diagnostic(40, 46))
+    error = ClearIndication(cause=bench.network_clear, diagnostic=bench.diagnostic(40, 46, 67))
     if bench.two_sided and bench.went_on(a, seconds=quiet):
         give_up(a, bench.incoming(CallRequest(q=1, **block)))
     elif bench.declared("F-TOA"):

@@ -349,7 +349,11 @@ def confirms_too_long(bench: Bench, cleared: Side, other: Side) -> None:
 
 @purpose("PLP-MALF-18", both_sides=True)
 def test_reset_confirmation_with_extra_octets(call: Call) -> None:
-    """The router has reset both sides for an error of A; B confirms with four octets."""
+    """The router has reset both sides for an error of A; B confirms with four octets.
+
+    Refused with 39, or discarded, as other errors are in d3 (Table C-4). Where it was taken, the
+    next confirmation of B comes in d1, and is an error of its own (27).
+    """
     bench = call.bench
     with bench.preamble():
         call.a.send(ResetConfirmation())
@@ -357,10 +361,15 @@ def test_reset_confirmation_with_extra_octets(call: Call) -> None:
         call.b.expect(ResetIndication())
     _, b = both(call)
     put(b, header(b, 0x1F) + b"\0")
-    call.b.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39)))
-    call.b.send(ResetConfirmation())
+    b.allow(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39)))
+    before = len(b.connection.received)
+    b.wait_until(lambda: len(b.connection.received) > before, bench.profile.times.quiet)
+    b.send(ResetConfirmation())
     # A is still in its own reset, which the second error of B does not change.
     call.a.send(ResetConfirmation())
+    text = b"behind both confirmations"
+    call.a.send_data(text)
+    b.expect(b.data(text))
     call.fence()
 
 

@@ -222,9 +222,10 @@ def octets_of(number: int) -> bytes:
 
 @purpose("PLP-MOD-12")
 def test_modulo_32768_is_refused(bench: Bench) -> None:
-    """A Call behind the octet of the super-extended format: discarded, or TCP is closed."""
+    """A Call behind the octet of the super-extended format: discarded, cleared, or TCP closed."""
     a = bench.connect()
-    a.allow(Diagnostic(diagnostic=bench.diagnostic(40)))
+    wrong_gfi = bench.diagnostic(40)
+    a.allow(ClearIndication(diagnostic=wrong_gfi), Diagnostic(diagnostic=wrong_gfi))
     put(a, b"\x30" + a.octets_of(bench.call_request()))
     fence_call(bench)
 

@@ -166,6 +166,16 @@ def a_bit_is_an_invalid_gfi(patch: Patch) -> None:
         original(channel, Diag.INVALID_GFI if general else diagnostic, cause)
 
 
+@variant("MAY-CALL-28")
+def a_bit_is_an_invalid_address(patch: Patch) -> None:
+    @patch.wrap(Channel, "clear_error")
+    def clear_error(
+        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+    ) -> None:
+        general = diagnostic == Diag.TOA_NPI_NOT_SUBSCRIBED
+        original(channel, Diag.CALLED_ADDRESS if general else diagnostic, cause)
+
+
 @variant("MAY-CALL-14")
 def no_way_back(patch: Patch) -> None:
     @patch.wrap(Router, "refusal")

@@ -290,3 +290,14 @@ def wrong_gfi_resets(patch: Patch) -> None:
             channel.reset_error(Diag.INVALID_GFI)
         else:
             original(channel, octets)
+
+
+@variant("MAY-ERR-24")
+def unknown_modulo_is_refused(patch: Patch) -> None:
+    @patch.wrap(Channel, "gfi_is_valid")
+    def gfi_is_valid(original: Original, channel: Channel, octets: bytes, packet_type: int) -> bool:
+        valid = bool(original(channel, octets, packet_type))
+        if not valid and channel.p is P.READY and octets[0] & 0x30 == 0x30:
+            channel.modulo = MODULO_8
+            channel.clear_error(Diag.INVALID_GFI)
+        return valid

@@ -10,8 +10,12 @@ from ..codes import ResetCause, Type
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalRelay
+from ..tables import D
 from ..terminal import Echo
 from .registry import Original, Patch, variant
+
+# GFI, logical channel and type.
+_HEADER = 3
 
 
 @variant("MAY-RST-01")
@@ -116,3 +120,13 @@ def confirmed_late(patch: Patch) -> None:
     @patch.wrap(Channel, "confirm_reset")
     def confirm_reset(original: Original, channel: Channel) -> None:
         channel.start_timer("confirm", patch.number, lambda: original(channel))
+
+
+@variant("MAY-RST-08")
+def long_confirmation_discarded(patch: Patch) -> None:
+    @patch.wrap(Channel, "on_reset_confirmation")
+    def on_reset_confirmation(original: Original, channel: Channel, octets: bytes) -> None:
+        if len(octets) > _HEADER and channel.d is D.RESET_SENT:
+            channel.discard()
+        else:
+            original(channel, octets)

@@ -10,8 +10,8 @@
 #                        for hours; GO_ON=1: where an interrupted FULL=1 ended)
 #   make variants        the suite against routers that are right in other ways (FULL=1: every case with
 #                        every permission and with combinations that cover all pairs, for hours;
-#                        GO_ON=1: where an interrupted FULL=1 ended; DRAWN=10: every case with ten
-#                        at once, drawn by SEED)
+#                        GO_ON=1: where an interrupted FULL=1 ended; DRAWN=10: then every case with ten
+#                        at once against a built-in router, both drawn by SEED)
 #   make networks        the suite over networks that delay, lose and reorder (for an hour or more;
 #                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make code-mutants    the suite against mutants of the reference router's code (N=200 SEED=1: so
@@ -112,7 +112,7 @@ mutants: setup-test
 variants: setup-test
 	$(BIN)/python -m x25shark.selftest.variants \
 		$(if $(FULL),--full --pairs --json $(REPORT)-variants.json) $(if $(GO_ON),--go-on)
-	$(if $(DRAWN),$(BIN)/python -m x25shark.selftest.variants --drawn $(DRAWN) --seed $(SEED))
+	$(if $(DRAWN),$(BIN)/python -m x25shark.selftest.variants --drawn $(DRAWN) --seed $(SEED) --profile any)
 
 networks: setup-test
 	$(BIN)/python -m x25shark.selftest.networks --json $(REPORT)-networks.json \

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 from x25shark.catalogue import catalogue
@@ -11,7 +12,18 @@ from x25shark.catalogue.permission import PROFILES, Permission, alternatives, pe
 from x25shark.profile import builtin_profiles
 from x25shark.reference.variants import VARIANTS
 from x25shark.selftest.sightings import MEASURES
-from x25shark.selftest.variants import TEN_LINES, covering, profile_in
+from x25shark.selftest.variants import (
+    FULL,
+    ROUTERS,
+    TEN_LINES,
+    Row,
+    arguments_of,
+    covering,
+    drawn,
+    profile_in,
+    show,
+    together_tasks,
+)
 from x25shark.suite import loader
 
 
@@ -65,3 +77,29 @@ def test_every_pair_that_goes_together_is_covered() -> None:
             together = any({a.id, b.id} <= row for row in rows)
             assert together == (a.goes_with(b)) or a is b
             assert a is b or any(a.id in row and b.id not in row for row in rows)
+
+
+@pytest.mark.parametrize("name", ROUTERS)
+def test_a_seed_draws_permissions_that_go_together(name: str) -> None:
+    variants = drawn(list(permissions().values()), name, 10, 7).variants
+    assert variants == drawn(list(permissions().values()), name, 10, 7).variants
+    assert len(set(variants)) == 10
+    found = [permissions()[v] for v in variants]
+    assert all(p.applies(name) and not p.undrawn for p in found)
+    assert all(p.goes_with(q) for p in found for q in found if p is not q)
+
+
+def test_what_is_drawn_is_split_among_the_jobs() -> None:
+    tasks = together_tasks(("MAY-CALL-01", "MAY-FLOW-01"), "reference", (FULL, TEN_LINES), 2)
+    parts = [(form, run.part) for _, form, runs in tasks for run in runs]
+    assert parts == [(form, (n, 2)) for form in (FULL, TEN_LINES) for n in (0, 1)]
+
+
+def test_a_row_that_failed_says_how_to_repeat_it(capsys: pytest.CaptureFixture[str]) -> None:
+    row = Row(["MAY-CALL-01", "MAY-FLOW-01"], "reference-basic", TEN_LINES, whole=True)
+    row.failed = {"PLP-CALL-01": "another address"}
+    show([row])
+    again = capsys.readouterr().out.split("again: python -m x25shark.selftest.variants ")[1]
+    parsed = arguments_of(shlex.split(again.splitlines()[0]))
+    assert parsed.together and parsed.permissions == row.variants
+    assert parsed.profile == [row.profile] and parsed.ten_lines

@@ -5,7 +5,8 @@ For every permission of the catalogue its witnesses run against the reference ro
 of it: the permitted behaviour has to be seen on the wire, and no case may come to FAIL or ERROR.
 With --full all cases run with each, in every relay model and on lines, under the full profile and
 under one of ten lines; with --pairs so do combinations in which every pair of permissions that go
-together occurs. --drawn N runs them once with N permissions together, drawn by --seed.
+together occurs. --drawn N runs them once with N permissions together, drawn by --seed; --together
+with those that are named. Such a run is split among the jobs.
 """
 
 from __future__ import annotations
@@ -44,15 +45,22 @@ FULL, TEN_LINES = "full", "ten lines"
 PORTION = 4
 # How often what was not seen is looked for again.
 LOOKS = 4
+# The built-in profiles, of which --profile any draws one.
+ROUTERS = sorted({name for names in PROFILES.values() for name in names} | {*PLAINER})
+ANY = "any"
 NOT_SEEN = "it was not seen on the wire"
 
 
 @dataclass(frozen=True)
 class Run:
-    """Cases against the router with these variants; without names of cases: all that apply."""
+    """Cases against the router with these variants; without names of cases: all that apply.
+
+    part: of all cases those of this part, as (number from 0, how many parts).
+    """
 
     variants: tuple[str, ...]
     cases: tuple[str, ...] = ()
+    part: tuple[int, int] = (0, 1)
 
     @property
     def switches(self) -> tuple[str, ...]:
@@ -65,7 +73,10 @@ class Run:
 
 @dataclass
 class Row:
-    """What came of a run. more: how much more of the behaviour was seen than without it."""
+    """What came of a run. more: how much more of the behaviour was seen than without it.
+
+    part: of Run.part the number, if there are several.
+    """
 
     variants: list[str]
     profile: str
@@ -77,10 +88,22 @@ class Row:
     errors: dict[str, str] = field(default_factory=dict)
     inconclusive: dict[str, str] = field(default_factory=dict)
     problem: str = ""
+    part: int = 0
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return (tuple(self.variants), self.profile, self.form, self.whole)
+        return (tuple(self.variants), self.profile, self.form, self.whole, self.part)
+
+    @property
+    def again(self) -> str:
+        """The command that repeats it."""
+        words = ["python -m x25shark.selftest.variants"]
+        if self.whole:
+            words += ["--together", *self.variants, f"--profile {self.profile}"]
+            words += ["--ten-lines"] if self.form == TEN_LINES else []
+        else:
+            words += self.variants
+        return " ".join(words)
 
     @property
     def wrong(self) -> str:
@@ -155,8 +178,10 @@ def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
         rows = []
         for run in runs:
             options = tuple(word for name in run.switches for word in ("--variant", name))
-            chosen = applicable(profile, run.cases or cases())
+            number, parts = run.part
+            chosen = applicable(profile, run.cases or cases())[number::parts]
             row = Row(list(run.variants), profile_name, form, not run.cases, len(chosen))
+            row.part = number
             keys, row.problem = worker.run(options, chosen)
             rows.append((row, keys))
             print(f"  {' '.join(run.variants)}: {len(chosen)} cases", file=sys.stderr, flush=True)
@@ -305,6 +330,17 @@ def drawn(chosen: Sequence[Permission], profile: str, count: int, seed: int) -> 
     return Run(tuple(p.id for p in taken))
 
 
+def together_tasks(
+    variants: tuple[str, ...], profile: str, forms: Sequence[str], jobs: int
+) -> list[Task]:
+    """All cases with these permissions at once, in as many parts as there are jobs."""
+    return [
+        (profile, form, [Run(variants, part=(number, jobs))])
+        for form in forms
+        for number in range(jobs)
+    ]
+
+
 def _profiles(chosen: Sequence[Permission]) -> list[str]:
     return list(dict.fromkeys(name for p in chosen for name in p.profiles))
 
@@ -312,34 +348,43 @@ def _profiles(chosen: Sequence[Permission]) -> list[str]:
 # the command
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status 0: every behaviour seen, no FAIL and no ERROR; 1 otherwise, 2 bad usage."""
+def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments of the command line. Raises SystemExit if they are wrong."""
     parser = argparse.ArgumentParser(prog="python -m x25shark.selftest.variants")
     parser.add_argument("permissions", nargs="*", help="only these")
     parser.add_argument("--full", action="store_true", help="all cases with each permission")
     parser.add_argument("--pairs", action="store_true", help="all cases with covering combinations")
     parser.add_argument("--drawn", type=int, metavar="N", help="all cases with N drawn together")
     parser.add_argument("--seed", type=int, help="for --drawn; printed if not given")
+    parser.add_argument("--together", action="store_true", help="all cases with the named at once")
     parser.add_argument(
         "--profile",
         action="append",
-        choices=sorted({name for names in PROFILES.values() for name in names} | {*PLAINER}),
-        help="for --drawn, any number of them; reference if not given",
+        choices=[*ROUTERS, ANY],
+        help=f"for --drawn and --together, any number of them; {ANY}: --drawn draws it too; "
+        "reference if not given",
     )
-    parser.add_argument("--ten-lines", action="store_true", help="--drawn with ten lines as well")
+    parser.add_argument("--ten-lines", action="store_true", help="these with ten lines as well")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--json", type=Path, help="write the table as JSON after every task")
     parser.add_argument(
         "--go-on", action="store_true", help="leave out what the JSON file has already"
     )
     arguments = parser.parse_args(argv)
-    known = permissions()
-    unknown = [name for name in arguments.permissions if name not in known]
+    unknown = [name for name in arguments.permissions if name not in permissions()]
     if unknown:
-        print(f"variants: the catalogue has no permission {', '.join(unknown)}", file=sys.stderr)
-        return 2
+        parser.error(f"the catalogue has no permission {', '.join(unknown)}")
     if arguments.go_on and not arguments.json:
         parser.error("--go-on needs --json FILE: what there is so far")
+    if arguments.together and (not arguments.permissions or ANY in (arguments.profile or ())):
+        parser.error("--together needs the permissions, and profiles by name")
+    return arguments
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status 0: every behaviour seen, no FAIL and no ERROR; 1 otherwise, 2 bad usage."""
+    arguments = arguments_of(argv)
+    known = permissions()
     chosen = [known[name] for name in arguments.permissions] or list(known.values())
     started = time.monotonic()
     try:
@@ -356,7 +401,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept = f"; go on with --go-on --json {arguments.json}" if arguments.json else ""
         print(f"variants: interrupted after {len(rows)} rows{kept}")
         return 130
-    _print(rows)
+    show(rows)
     wrong = [row for row in rows if row.wrong]
     print(f"{time.monotonic() - started:.0f} s; {len(chosen)} permissions, {len(rows)} runs")
     print(f"{len(rows) - len(wrong)} passed, {len(wrong)} failed")
@@ -369,13 +414,18 @@ def _tasks(arguments: argparse.Namespace, chosen: Sequence[Permission]) -> list[
         tasks += full_tasks(chosen)
     if arguments.pairs:
         tasks += pair_tasks(chosen)
+    forms = (FULL, TEN_LINES) if arguments.ten_lines else (FULL,)
+    profiles = arguments.profile or ["reference"]
+    if arguments.together:
+        for profile in profiles:
+            tasks += together_tasks(tuple(arguments.permissions), profile, forms, arguments.jobs)
     if arguments.drawn:
         seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
-        for profile in arguments.profile or ["reference"]:
-            run = drawn(chosen, profile, arguments.drawn, seed)
-            print(f"seed {seed}, {profile}: {' '.join(run.variants)}", flush=True)
-            forms = (FULL, TEN_LINES) if arguments.ten_lines else (FULL,)
-            tasks += [(profile, form, [run]) for form in forms]
+        for named in profiles:
+            profile = random.Random(seed).choice(ROUTERS) if named == ANY else named
+            variants = drawn(chosen, profile, arguments.drawn, seed).variants
+            print(f"seed {seed}, {profile}: {' '.join(variants)}", flush=True)
+            tasks += together_tasks(variants, profile, forms, arguments.jobs)
     return tasks or witness_tasks(chosen, arguments.jobs)
 
 
@@ -384,7 +434,7 @@ def _made(tasks: Sequence[Task], there: Sequence[Row], jobs: int) -> Iterator[li
     done = {row.key for row in there}
     left = []
     for profile, form, runs in tasks:
-        mine = [r for r in runs if (r.variants, profile, form, not r.cases) not in done]
+        mine = [r for r in runs if (r.variants, profile, form, not r.cases, r.part[0]) not in done]
         if mine:
             left.append((profile, form, mine))
     return each_apart(jobs, examine, left)
@@ -415,7 +465,8 @@ def _so_far(path: Path) -> list[Row]:
     return [row for row in rows if not row.wrong]
 
 
-def _print(rows: Sequence[Row]) -> None:
+def show(rows: Sequence[Row]) -> None:
+    """Print the table, and of each row that failed why, and how to repeat it."""
     console = Console(width=max(Console().width, 100))
     table = Table(
         "permissions", "profile", "cases", "seen", "FAIL", "INCONCLUSIVE", "what is wrong"
@@ -441,6 +492,7 @@ def _print(rows: Sequence[Row]) -> None:
                 markup=False,
                 soft_wrap=True,
             )
+            console.print(f"again: {row.again}", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -153,6 +153,7 @@ def _pair(value: Any) -> Any:
 
 Endpoint = Annotated[tuple[str, int], BeforeValidator(_endpoint)]
 Digits = Annotated[str, Field(pattern=r"^[0-9]{1,15}$")]
+DigitsOrNone = Annotated[str, Field(pattern=r"^[0-9]{0,15}$")]
 
 
 class _Table(BaseModel):
@@ -241,6 +242,9 @@ class Addresses(_Table):
     no_reverse_charging: Digits | None = None
     down: Digits | None = None
     alternate: Digits | None = None
+    # The called address with which their calls arrive, which a router may rewrite; "": none.
+    a_arrives: DigitsOrNone | None = None
+    b_arrives: DigitsOrNone | None = None
     rewrite_longer: dict[str, Digits] | None = None
     rewrite_shorter: dict[str, Digits] | None = None
     insert_calling: dict[str, Digits] | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
+from importlib import resources
 
 import pytest
 from x25shark.catalogue import catalogue
@@ -57,11 +59,18 @@ def test_a_witness_applies(permission: Permission) -> None:
 def test_each_purpose_was_read_for_alternatives() -> None:
     assert list(alternatives()) == list(catalogue().purposes)
     for purpose, ids in alternatives().items():
-        assert list(ids) == sorted(set(ids)), purpose
         assert set(ids) <= set(permissions()), purpose
     for permission in permissions().values():
         for witness in permission.witnesses:
             assert permission.id in alternatives()[witness]
+
+
+def test_what_a_purpose_was_read_for_stands_once() -> None:
+    text = (resources.files("x25shark.catalogue") / "alternatives.toml").read_text("utf-8")
+    for purpose, ids in tomllib.loads(text)["permissions"].items():
+        assert ids == sorted(set(ids)), purpose
+        own = {p.id for p in permissions().values() if purpose in p.witnesses}
+        assert not own & set(ids), purpose
 
 
 @pytest.mark.parametrize("name", sorted({n for names in PROFILES.values() for n in names}))

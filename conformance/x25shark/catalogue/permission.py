@@ -79,9 +79,13 @@ class Permission:
 
 @cache
 def alternatives() -> dict[str, tuple[str, ...]]:
-    """Of each purpose the ids of the permissions that touch it (alternatives.toml)."""
+    """Of each purpose the ids of the permissions that touch it: its own, and alternatives.toml."""
     text = (resources.files(__package__) / "alternatives.toml").read_text("utf-8")
-    return {purpose: tuple(ids) for purpose, ids in tomllib.loads(text)["permissions"].items()}
+    found = {purpose: set(ids) for purpose, ids in tomllib.loads(text)["permissions"].items()}
+    for permission in permissions().values():
+        for witness in permission.witnesses:
+            found.setdefault(witness, set()).add(permission.id)
+    return {purpose: tuple(sorted(ids)) for purpose, ids in found.items()}
 
 
 @cache

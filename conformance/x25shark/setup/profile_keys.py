@@ -80,6 +80,8 @@ KEYS: dict[str, str] = {
     "addresses.no_reverse_charging": "has not subscribed to reverse charging acceptance",
     "addresses.down": "its destination does not answer",
     "addresses.alternate": "its first route is down, the second leads to B",
+    "addresses.a_arrives": "the called address with which calls to `a` arrive; empty: with none",
+    "addresses.b_arrives": "the called address with which calls to `b` arrive; empty: with none",
     "addresses.rewrite_longer": "`called` becomes the longer `arrives` on its way to B",
     "addresses.rewrite_shorter": "`called` becomes the shorter `arrives` on its way to B",
     "addresses.insert_calling": "calls to `called` without a calling address arrive with `calling`",

@@ -44,6 +44,7 @@ from ..profile import Profile
 from . import ending
 from .agreement import acceptance, values_of
 from .answers import Answers
+from .arriving import as_they_arrive, whatever_arrives
 from .call import Call
 from .further import FurtherCalls
 from .line import ChannelSide, LineSide
@@ -253,9 +254,24 @@ class Bench(Answers):
         "a" (a call in the other direction). Raises ExpectationFailed.
         """
         side = self.accept(at=at, clause=clause)
-        side.expect(*(templates or (CallRequest(),)), clause=clause, note=note)
+        addresses = self.profile.addresses
+        wanted = as_they_arrive(addresses, templates or (CallRequest(),))
+        unsaid = whatever_arrives(addresses, wanted)
+        came = side.expect(*wanted, *unsaid, clause=clause, note=note)
+        if unsaid and came is not None:
+            self._need_called(came, wanted)
         self._take_numbers(side)
         return side
+
+    def _need_called(self, came: Packet, wanted: Sequence[Packet]) -> None:
+        """Raises Inconclusive if it came for another called address than the case named."""
+        named = {template.fields.get("called_address") for template in wanted}
+        if None not in named and came.called_address not in named:
+            arrived = came.called_address or "no called address"
+            raise Inconclusive(
+                f"a call for {', '.join(sorted(named))} arrived with {arrived}: if the router is "
+                "to rewrite it, the profile says so (addresses.a_arrives, addresses.b_arrives)"
+            )
 
     def accept(self, *, at: str = "b", clause: str | None = None) -> Side:
         """The next TCP connection from the router to there, or a kept one with a new Call."""

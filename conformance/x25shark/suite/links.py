@@ -58,14 +58,16 @@ def ready(bench: Bench) -> tuple[LineSide, Packet]:
 def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
     """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps.
 
-    A router may take its time to confirm (X.25 3.3.1): the first confirmation is waited for.
+    A router may take its time to confirm (X.25 3.3.1): as many confirmations are waited for as may
+    be open, for half of T1, since it may also have fewer open.
     """
     line.by_hand = True
     n_r, begin = line.station.v_r, line.connection.received_octets
     for _ in range(count):
         line.send(line.packet(restart, n_r=n_r))
         line.acknowledged()
-    line.wait_until(lambda: opened(line, n_r, begin) > 0, line.profile.t1 / 2)
+    may_come = min(count, line.profile.k)
+    line.wait_until(lambda: opened(line, n_r, begin) >= may_come, line.profile.t1 / 2)
     return n_r
 
 
@@ -86,10 +88,12 @@ def all_again(line: LineSide, first: int, count: int) -> None:
     """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1.
 
     The first may come once more: it may have been sent to a busy station too (X.25 2.4.5.7), and
-    the acknowledgement crosses with it.
+    the acknowledgement crosses with it. Those behind it may have been under way when the router was
+    told to begin with it.
     """
+    under_way = tuple(LapbI(n_s=number % 8) for number in range(first + 1, first + count))
     for number in range(first, first + count):
-        again = (LapbI(n_s=first % 8),) if number > first else ()
+        again = (LapbI(n_s=first % 8),) if number > first else under_way
         line.expect(LapbI(n_s=number % 8), passing=again)
         respond(line, LapbRR, number + 1)
 

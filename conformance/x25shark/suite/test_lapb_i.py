@@ -169,6 +169,7 @@ def test_part_acknowledgements(bench: Bench) -> None:
     window = opened(line, first, begin)
     some = max(1, min(3, window // 2))
     part = (first + some) % 8
+    line.skip()
     begin = line.cursor
     respond(line, LapbRR, part)
     for number in range(some):

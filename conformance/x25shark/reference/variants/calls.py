@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Call set-up and fast select: addresses, answers, refusals, routes (X.25 4.1, 5.2, 6.16, 6.24)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from .. import addresses, codec
@@ -20,6 +21,7 @@ from .facilities import add, change_connected, change_offer, one
 from .registry import Original, Patch, variant
 
 PUT_IN = "3199999"
+ADDRESS_OF_B = "2100001"
 
 
 # addresses of the two packets
@@ -341,3 +343,34 @@ def slow_to_call(patch: Patch) -> None:
 
         relay.router.timers.start(patch.number, call)
         return connection
+
+
+def change_called(patch: Patch, change: Callable[[str], str]) -> None:
+    """Change the called address of Calls to B that no route has rewritten."""
+
+    def rewrite(relay: Relay, offered: Call) -> None:
+        called = offered.addresses.called
+        mine = called.startswith(ADDRESS_OF_B) and called == relay.call.addresses.called
+        if mine and not offered.addresses.a_bit:
+            offered.addresses = offered.addresses._replace(called=change(called))
+
+    change_offer(patch, rewrite)
+
+    @patch.wrap(SpliceRelay, "offer")
+    def offer(original: Original, relay: SpliceRelay, call: Call) -> Call:
+        offered: Call = original(relay, call)
+        before = offered.addresses
+        rewrite(relay, offered)
+        if offered.addresses != before:
+            offered.octets = codec.encode_call(Type.CALL, offered)
+        return offered
+
+
+@variant("MAY-CALL-29")
+def called_address_rewritten(patch: Patch) -> None:
+    change_called(patch, lambda called: "77" + called[2:])
+
+
+@variant("MAY-CALL-30")
+def called_address_left_out(patch: Patch) -> None:
+    change_called(patch, lambda _called: "")

@@ -107,10 +107,25 @@ def a_restart_is_out_of_order(patch: Patch) -> None:
 
 @variant("MAY-LINE-09", number=0.1)
 def restart_confirmed_late(patch: Patch) -> None:
+    """On the link on which it was asked for: another link begins with a restart of its own."""
+
+    def another_link(original: Original, interface: SerialInterface) -> None:
+        vars(interface)["links"] = vars(interface).get("links", 0) + 1
+        original(interface)
+
+    patch.wrap(SerialInterface, "link_up")(another_link)
+    patch.wrap(SerialInterface, "link_down")(another_link)
+
     @patch.wrap(SerialInterface, "packet_out")
     def packet_out(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        asked_on = vars(interface).get("links")
+
+        def confirm() -> None:
+            if vars(interface).get("links") == asked_on:
+                original(interface, octets)
+
         if octets[2:3] == bytes((Type.RESTART_CONFIRMATION,)):
-            interface.router.timers.start(patch.number, lambda: original(interface, octets))
+            interface.router.timers.start(patch.number, confirm)
         else:
             original(interface, octets)
 

@@ -115,6 +115,8 @@ MANDATORY: dict[str, str] = {
     "F-DTE": "passes DTE facilities behind marker 0x0F",
     "F-MARK": "understands the markers 0x00 and 0xFF",
 }
+# The address of no host: the system chooses one of its own.
+_ANY_HOST = "0.0.0.0"
 MODELS = {"local": "M-LOCAL", "end-to-end": "M-E2E", "splice": "M-SPLICE"}
 
 
@@ -497,6 +499,15 @@ class Profile(_Table):
         if self.xot is not None:
             ends += [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
         return frozenset(end[1] for end in ends if end is not None) - {XOT_PORT}
+
+    @property
+    def own_hosts(self) -> frozenset[str]:
+        """The addresses over which the tester speaks XOT; none where the system chooses one."""
+        ends = [self.pvc.listen]
+        if self.xot is not None:
+            ends += [self.xot.a, self.xot.b, self.xot.b2]
+        hosts = frozenset(end[0] for end in ends if end is not None)
+        return frozenset() if _ANY_HOST in hosts else hosts
 
     @property
     def xot_a(self) -> tuple[str, int]:

@@ -37,6 +37,12 @@ def test_the_shortest_profile() -> None:
     assert not profile.is_loopback
 
 
+def test_the_tester_s_own_hosts() -> None:
+    assert parse_profile(GOOD, "own.toml").own_hosts == {"192.0.2.10", "192.0.2.11"}
+    chosen = GOOD.replace("192.0.2.10:2000", "0.0.0.0")
+    assert not parse_profile(chosen, "own.toml").own_hosts, "the system chooses: any may be ours"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -289,8 +289,7 @@ class Campaign:
         if interface == "auto":
             interface = "lo" if self.profile.is_loopback else "any"
         ports = sorted({end[1] for end in (ends.router, ends.a, ends.b) if end is not None})
-        own = (ends.a, ends.b, ends.b2, self.profile.pvc.listen)
-        hosts = sorted({end[0] for end in own if end is not None})
+        hosts = sorted(self.profile.own_hosts)
         capture = Capture(self._key, self._slicer, interface, ports, rights.prefix, hosts)
         capture.start()
         self._capture = capture

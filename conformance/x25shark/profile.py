@@ -483,7 +483,8 @@ class Profile(_Table):
     @property
     def two_sided(self) -> bool:
         """Whether the tester plays both ends of a call."""
-        return "b" in self.sides
+        # As "b" in self.sides, which every packet that is sent would ask.
+        return self.line.b is not None or (self.xot is not None and self.xot.b is not None)
 
     @property
     def xot_end(self) -> Xot:

@@ -51,7 +51,9 @@ _CAUSES = {
 
 def printable(text: str, longest: int = LONGEST) -> str:
     """The text in printable ASCII, other characters as '?', and no longer than that."""
-    safe = "".join(c if " " <= c <= "~" else "?" for c in text[: longest + 1])
+    safe = text[: longest + 1]
+    if not (safe.isascii() and safe.isprintable()):
+        safe = "".join(c if " " <= c <= "~" else "?" for c in safe)
     return safe if len(safe) <= longest else safe[: longest - 3] + "..."
 
 

@@ -102,6 +102,13 @@ def test_frames_of_nobody_are_strays() -> None:
     assert "6 octets" in slicer.strays[3]
 
 
+def test_what_came_before_the_run_begins_is_forgotten() -> None:
+    _, slicer = sliced([*conversation(4001, b"before")])
+    assert slicer.stray_count == len(slicer.strays) == 7
+    slicer.forget_strays()
+    assert slicer.stray_count == len(slicer.strays) == 0
+
+
 def test_ports_used_again_belong_to_the_later_case() -> None:
     frames = [marking(BEGIN, 1), *conversation(4001, b"one"), marking(END, 1)]
     frames += [marking(BEGIN, 2), *conversation(4001, b"two"), marking(END, 2)]

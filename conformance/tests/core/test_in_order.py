@@ -71,7 +71,9 @@ def test_all_that_was_sent_is_read(
     found = captured(order, fin_at)
     ordered = InOrder(found)
     numbers = ordered.numbers
-    assert b"".join(octets for _, octets in ordered.payloads()) == STREAM
+    brought = list(ordered.payloads())
+    assert b"".join(octets for _, octets in brought) == STREAM
+    assert list(ordered.lengths()) == [(way, len(octets)) for way, octets in brought]
     assert sorted(numbers) == list(range(1, len(found.frames) + 1))
     reading = wireshark.read(ordered.capture(), fields=["x25s.octets"]).renumbered(numbers)
     read = b"".join(unit(p.fields["x25s.octets"][0]) for p in reading.packets)  # type: ignore[arg-type]

@@ -94,6 +94,13 @@ class InOrder:
         count = min(known, segment.length)
         return pcapng.with_packet(block, trimmed(links[interface], octets, count)).octets
 
+    def lengths(self) -> Iterator[tuple[Key, int]]:
+        """How many octets each segment brings, with source and destination."""
+        for number, known in self._order:
+            segment = self._frames[number].segment
+            if segment.length > known:
+                yield (segment.source, segment.destination), segment.length - known
+
     def payloads(self) -> Iterator[tuple[Key, bytes]]:
         """The octets that each segment brings, with source and destination."""
         for number, known in self._order:

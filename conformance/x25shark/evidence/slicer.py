@@ -100,6 +100,8 @@ class Slice:
 
         Within a stream the place counts and not the time: somebody may set the clock.
         """
+        if len({frame.stream for frame in self.frames}) < 2:
+            return
         latest: dict[str, float] = {}
         keyed = []
         for frame in self.frames:
@@ -269,6 +271,12 @@ class Slicer:
             self.strays.append(
                 f"{source[0]}:{source[1]} to {destination[0]}:{destination[1]}, {what}"
             )
+
+    def forget_strays(self) -> None:
+        """What came up to now is none: the run begins here."""
+        with self._lock:
+            self.strays.clear()
+            self.stray_count = 0
 
     def _relieve(self, latest: int) -> None:
         """Complete the oldest cases, open connections or not, if too much waits for them."""

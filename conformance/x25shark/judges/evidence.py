@@ -45,7 +45,9 @@ _PASSED_OVER = frozenset({"lapbs.repeated", "hdlcs.giant", "hdlcs.address.unknow
 
 def filters_of(expectations: Iterable[Expectation]) -> list[str]:
     """Every filter that is needed to judge these expectations, each once."""
-    return list(dict.fromkeys(to_filter(t) for e in expectations for t in e.templates()))
+    # Most templates are those of many expectations.
+    templates = {id(t): t for e in expectations for t in e.templates()}
+    return list(dict.fromkeys(map(to_filter, templates.values())))
 
 
 class Read(NamedTuple):
@@ -146,7 +148,7 @@ class EvidenceJudge(Judge):
             return
         lcn = (brought[0] & 15) << 8 | brought[1] if len(brought) > 1 else 0
         direction = Direction((source, lcn), (destination, lcn))
-        self.reads.append(Read(direction, _view(packet, view.end), brought))
+        self.reads.append(Read(direction, _view(packet, brought, view.end), brought))
         if packet.src != "A" and lcn:
             opened = self._opened.setdefault((destination, 0), [])
             if direction not in opened:
@@ -197,22 +199,19 @@ class EvidenceJudge(Judge):
         return self._problems.get((view.framed, view.frame, view.k), "")
 
 
-def _first(packet: PacketRead, name: str) -> int | str | bytes | None:
-    values = packet.fields.get(name, ())
-    return values[0] if values else None
-
-
 def _octets(packet: PacketRead, name: str) -> bytes:
-    value = _first(packet, name)
-    return value if isinstance(value, bytes) else b""
+    """The first value of a field of octets; none if it is not there."""
+    values = packet.fields.get(name)
+    return values[0] if values and isinstance(values[0], bytes) else b""
 
 
 def _number(packet: PacketRead, name: str) -> int | None:
-    value = _first(packet, name)
-    return value if isinstance(value, int) else None
+    """The first value of a field that is a number; None if it is not there."""
+    values = packet.fields.get(name)
+    return values[0] if values and isinstance(values[0], int) else None
 
 
-def _view(packet: PacketRead, end: int) -> PacketView:
+def _view(packet: PacketRead, octets: bytes, end: int) -> PacketView:
     return PacketView(
         offset=packet.offset or 0,
         end=end,
@@ -220,7 +219,7 @@ def _view(packet: PacketRead, end: int) -> PacketView:
         user_data=_octets(packet, "x25s.user_data"),
         m=_number(packet, "x25s.m") or 0,
         q=_number(packet, "x25s.q") or 0,
-        octets=_octets(packet, "x25s.octets"),
+        octets=octets,
         frame=packet.frame,
         k=packet.k,
     )
@@ -230,4 +229,4 @@ def _read(packet: PacketRead) -> Read:
     whole = _octets(packet, "x25s.octets")
     end = (packet.offset or 0) + _HEADER_OCTETS + len(whole)
     direction = Direction((packet.src, packet.sport), (packet.dst, packet.dport))
-    return Read(direction, _view(packet, end), whole)
+    return Read(direction, _view(packet, whole, end), whole)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..catalogue import Purpose
 from ..evidence import pcapng
-from ..evidence.in_order import InOrder
+from ..evidence.in_order import InOrder, Key
 from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
@@ -31,7 +31,7 @@ from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
 from ..judges.watch import Follows, Watch
-from ..links.xot import MOST_UNITS, Cutter
+from ..links.xot import HEADER_OCTETS, MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading
 from ..sides.bench import Bench
 from ..verdicts import Verdict
@@ -155,7 +155,7 @@ class Judgement:
             return Taken(result)
         found.put_in_order()
         ordered = InOrder(found)
-        record.flood = record.flood or _unread_flood(record, ordered)
+        record.flood = record.flood or unread_flood(record, ordered)
         if record.flood or found.cut:
             self._too_much(result, record, found)
             return Taken(result)
@@ -410,15 +410,17 @@ class Judgement:
             line.time = round(times.get(line.frame, first) - first, 6)
 
 
-def _unread_flood(record: CaseRecord, ordered: InOrder) -> str:
+def unread_flood(record: CaseRecord, ordered: InOrder) -> str:
     """What a router sent beyond all bounds without the tester having noticed, in words."""
     if record.judge_one is None:
         return ""
     mine = {(d.destination, d.source) for _, d in record.sides}
+    most = MOST_UNITS * (SLOW_ALLOWANCE if record.purpose.slow else 1) + MOST_UNREAD
+    if not _has_octets_for_a_flood(ordered, mine, most):
+        return ""
     read = {d: len(record.judge_one.packets(d)) for _, d in record.sides}
     cutters: defaultdict[Direction, Cutter] = defaultdict(Cutter)
     units: Counter[Direction] = Counter()
-    most = MOST_UNITS * (SLOW_ALLOWANCE if record.purpose.slow else 1) + MOST_UNREAD
     for way, octets in ordered.payloads():
         if way in mine:
             continue
@@ -439,6 +441,22 @@ def _unread_flood(record: CaseRecord, ordered: InOrder) -> str:
         if words:
             return f"the router flooded {direction.destination[0]}: {words}"
     return ""
+
+
+def _has_octets_for_a_flood(ordered: InOrder, mine: Collection[Key], most: int) -> bool:
+    """Whether the router sent as many octets as the headers of so many packets have.
+
+    Nearly always it did not, and then nobody need cut them.
+    """
+    octets: Counter[Key] = Counter()
+    for way, length in ordered.lengths():
+        if way not in mine:
+            octets[way] += length
+    on_one = max(octets.values(), default=0)
+    return (
+        on_one > min(MOST_IN_A_SEGMENT, MOST_UNREAD) * HEADER_OCTETS
+        or octets.total() > most * HEADER_OCTETS
+    )
 
 
 def _disagreement(

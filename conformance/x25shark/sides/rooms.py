@@ -133,6 +133,8 @@ class Rooms:
         A router may count connections as it counts calls.
         """
         most = self._bench.profile.limits.calls or IDLE_CONNECTIONS
+        if len(self._there) < most:
+            return
         # One that has ended never comes back; a case may open thousands.
         there = self._there = [side for side in self._there if not _ended(side)]
         if len(there) >= most:

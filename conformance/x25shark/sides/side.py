@@ -68,8 +68,10 @@ def unit(packet: bytes) -> bytes:
 
 
 def _built(packet: Packet, fields: Mapping[str, Any]) -> bytes:
-    """The octets of a packet with these fields."""
-    whole = packet.copy()
+    """The octets of a packet with these fields, which are all that it has."""
+    plain = not packet.payload and packet.raw_packet_cache is None
+    # A copy would copy the fields as well, each facility with its own.
+    whole = type(packet)() if plain else packet.copy()
     whole.fields.update(fields)
     # No field stands for several values, so Scapy need not look for what to expand.
     whole.explicit = 1
@@ -373,9 +375,12 @@ class Side:
         if not isinstance(template, _WITH_DIAGNOSTIC) or self.router_is_dce:
             return template
         wanted = template.fields.get("diagnostic", ABSENT)
+        right = as_no_dce(wanted)
+        if right == wanted:
+            return template
         whole = template.copy()
-        whole.fields["diagnostic"] = as_no_dce(wanted)
-        return template if whole.fields["diagnostic"] == wanted else whole
+        whole.fields["diagnostic"] = right
+        return whole
 
     def expect_message(
         self,

@@ -177,6 +177,41 @@ def test_no_dumpcap(tmp_path: Path) -> None:
     assert "dumpcap is not installed" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [([], "not installed: pkg-config"), (["pkg-config"], "not installed: make, cc")],
+)
+def test_doctor_says_what_to_type(tmp_path: Path, there: list[str], said: str) -> None:
+    """Without what builds the judge; tshark judges in its place."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("tshark", "dumpcap", "sh", "true", *there):
+        found = shutil.which(name)
+        assert found is not None
+        (programs / name).symlink_to(found)
+    done = x25shark(
+        "doctor",
+        env=environment(PATH=str(programs), XDG_CACHE_HOME=str(tmp_path / "cache"), CC="cc"),
+    )
+    assert said in done.stdout
+    assert "sudo apt-get install gcc make pkg-config libwireshark-dev" in done.stdout
+
+
+def test_two_serial_runs_at_once(tmp_path: Path) -> None:
+    """Both routers listen on the same port: each run has a network namespace of its own."""
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", "from x25shark.cli import main; main()", "run", "--router",
+             "reference-serial", "--select", "LAPB-SET-0*", "--output", str(tmp_path / name)],
+            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        for name in ("one", "two")
+    ]  # fmt: skip
+    for run in runs:
+        said, _ = run.communicate()
+        assert run.returncode == 0, said
+
+
 def run_in_background(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", "from x25shark.cli import main; main()", "run", OWN, "--output",

@@ -16,21 +16,33 @@ from .sandbox import dissectors_folder
 NAME = "x25shark-judge"
 PACKAGES = ("wireshark", "json-glib-1.0")
 BUILD_SECONDS = 300.0
+TO_TYPE = (
+    "sudo apt-get install gcc make pkg-config libwireshark-dev libwiretap-dev "
+    "libjson-glib-dev libseccomp-dev"
+)
+
+
+def _cannot(why: str) -> JudgeError:
+    """The judge cannot be built: why, and what to type on Debian and Ubuntu."""
+    return JudgeError(
+        "start", f"the C judge cannot be built: {why}. On Debian and Ubuntu: {TO_TYPE}"
+    )
+
+
+def _need(*tools: str) -> None:
+    """Raises JudgeError with those that are not installed."""
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        raise _cannot(f"not installed: {', '.join(missing)}")
 
 
 def _version(package: str) -> str:
-    tool = shutil.which("pkg-config")
-    if tool is None:
-        raise JudgeError("start", "the C judge cannot be built: pkg-config is not installed")
+    _need("pkg-config")
     answer = subprocess.run(
-        [tool, "--modversion", package], capture_output=True, text=True, check=False
+        ["pkg-config", "--modversion", package], capture_output=True, text=True, check=False
     )
     if answer.returncode != 0:
-        raise JudgeError(
-            "start",
-            f"the C judge cannot be built: the development files of {package} are missing "
-            "(Debian: libwireshark-dev libwiretap-dev libjson-glib-dev)",
-        )
+        raise _cannot(f"the development files of {package} are missing")
     return answer.stdout.strip()
 
 
@@ -65,6 +77,7 @@ def build(target: str = "all", name: str = NAME) -> Path:
     program = folder / name
     if program.is_file():
         return program
+    _need("make", *os.environ.get("CC", "cc").split()[:1])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as part:
         try:

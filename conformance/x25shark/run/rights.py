@@ -54,12 +54,13 @@ def obtain(profile: Profile, *, own: bool = False) -> Rights:
         if not possible:
             raise RightsError("an own namespace needs a router on loopback that the profile starts")
         return _own()
-    if profile.xot is None:
-        return Rights((), "by the taps of the serial lines")
     if profile.embedded is not None and possible and profile.capture.namespace == "auto":
-        # Nobody else on this machine can reach the router then, or the tester.
+        # Nobody else on this machine can reach the router then, or the tester, and two runs
+        # at once do not meet on a port.
         with contextlib.suppress(RightsError):
             return _own()
+    if profile.xot is None:
+        return Rights((), "by the taps of the serial lines")
     if may_capture():
         return Rights((), "directly")
     if possible and profile.capture.namespace == "auto":

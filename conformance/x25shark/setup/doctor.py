@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterator
 
 from .. import __version__
+from ..judges import program
 from ..judges.reading import JudgeError
 from ..judges.wireshark import open_judge
 from ..run.namespaces import NamespaceError, try_out
@@ -41,6 +42,10 @@ def _judge() -> tuple[str, str, bool]:
         return "judge two", str(error), False
     missing = [name for name in _AGAINST if name not in confined]
     words = f"Wireshark {version}, {confined}" + (f"; not: {', '.join(missing)}" * bool(missing))
+    try:
+        program.find()
+    except JudgeError as error:
+        words += f"; slower, by tshark: {error}"
     return "judge two", words, not missing
 
 

@@ -9,6 +9,7 @@ from ..sides.numbering import kind_of
 from ..sides.side import AbsentSide
 from .clearing import AnySide
 from .language import (
+    REJ,
     RNR,
     RR,
     Bench,
@@ -272,3 +273,14 @@ def test_last_packet_is_acknowledged(call: Call) -> None:
         elif came.p_r != 1:
             a.expect(*acknowledgement(1), within=within)
     call.fence()
+
+
+@purpose("PLP-FLOW-22", both_sides=True)
+def test_reject_acknowledges_nothing(call: Call) -> None:
+    """B has all that its window holds; the REJ, which is discarded, names the packet behind it."""
+    b = call.b
+    assert isinstance(b, Side)
+    held = hold_at_b(call, b.window_in)
+    b.send(REJ(p_r=held.came % 8))
+    nothing_more_at_b(call, "a REJ acknowledges nothing", held.due)
+    release(call, held)

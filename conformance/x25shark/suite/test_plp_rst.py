@@ -397,3 +397,25 @@ def test_resets_under_full_traffic(call: Call) -> None:
         a.withholding = b.withholding = False
         deliver_from_0(call, f"new {number}".encode())
     call.fence()
+
+
+@purpose("PLP-RST-24")
+def test_nothing_of_a_sequence_that_waits(bench: Bench) -> None:
+    """B has the smaller packets, so the router may wait for more. B resets, A, and the router."""
+    call = call_of_sizes(bench, 512, 128)
+    a, b = both(call)
+    half = b"old and open".ljust(b.packet_size)
+    for by in (b, a, None):
+        b.send(b.data(half, m=1))
+        bench.fence("the router has it")
+        if by is None:
+            b.send(ResetConfirmation())
+            for side in (b, a):
+                expect_after(side, ResetIndication(), Data())
+            for side in (b, a):
+                side.send(ResetConfirmation())
+        else:
+            reset_by(by, a if by is b else b, 0, 0, Data())
+        b.send_data(b"new")
+        a.expect(Data(p_s=0, user_data=b"new"), note="behind the reset")
+        call.fence()

@@ -93,6 +93,16 @@ def last_unacknowledged(patch: Patch) -> None:
             original(relay, channel, kind, p_r)
 
 
+@fault("BUG-FLOW-09", "takes the P(R) of a DTE Reject over XOT")
+def reject_acknowledges(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if packet_type(channel, octets) == Type.REJ and channel.ready:
+            channel.on_flow(Type.RR, octets)
+        else:
+            original(channel, octets)
+
+
 @fault("BUG-FLOW-08", "a part acknowledgement opens the whole window")
 def whole_window(patch: Patch) -> None:
     @patch.wrap(Channel, "take_p_r")

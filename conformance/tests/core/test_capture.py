@@ -28,7 +28,8 @@ def test_a_neighbour_on_the_same_port_is_not_captured() -> None:
         with socket.create_server(("127.0.92.1", port)) as neighbour:
             slicer = Slicer(KEY, lambda _slice: None)
             capture = Capture(KEY, slicer, "lo", [port], hosts=["127.0.91.2", "127.0.91.3"])
-            capture.start()
+            capture.launch()
+            capture.begun()
             try:
                 converse(neighbour, "127.0.92.2")
                 converse(router, "127.0.91.3")

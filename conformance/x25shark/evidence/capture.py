@@ -39,8 +39,9 @@ def _datagrams() -> socket.socket:
 class Capture:
     """A running capture.
 
-    start() returns when packets are certain to be captured, stop() when all of them have been
-    given to the slicer.
+    launch() starts dumpcap; what is captured before begun() has returned belongs to nothing.
+    begun() returns when packets are certain to be captured, stop() when all of them have been given
+    to the slicer.
     """
 
     def __init__(
@@ -76,8 +77,8 @@ class Capture:
         self.computed = 0.0
         self.failure: str | None = None
 
-    def start(self, seconds: float = 20.0) -> None:
-        """Start dumpcap and wait until a probe came through. Raises CaptureError."""
+    def launch(self) -> None:
+        """Start dumpcap, which takes its time. Raises CaptureError."""
         program = shutil.which("dumpcap")
         if program is None:
             raise CaptureError(
@@ -112,10 +113,14 @@ class Capture:
         self._thread = threading.Thread(target=self._read, name="capture", daemon=True)
         self._thread.start()
         threading.Thread(target=self._errors, name="dumpcap messages", daemon=True).start()
+
+    def begun(self, seconds: float = 20.0) -> None:
+        """Wait until a probe came through. Raises CaptureError."""
         if not self.fence(seconds):
-            self._end()
+            self.abandon()
             interrupts.check()
             raise CaptureError(f"dumpcap on {self._interface}: {self._why()}")
+        self._slicer.forget_strays()
 
     def _why(self) -> str:
         return self.failure or "no packet came through in time"
@@ -195,12 +200,13 @@ class Capture:
     def stop(self) -> None:
         """Wait until everything sent before is in the slices, and stop. Raises CaptureError."""
         complete = self.fence()
-        self._end()
+        self.abandon()
         self._slicer.finish()
         if not complete and not interrupts.hurried:
             raise CaptureError(f"the capture ended early: {self._why()}")
 
-    def _end(self) -> None:
+    def abandon(self) -> None:
+        """Stop dumpcap, if it runs yet; what it had not passed on is lost."""
         process = self._process
         self._stopping = True
         if process is not None:

@@ -190,6 +190,9 @@ class Campaign:
             opening = Opening(self.options.judge, self.profile.xot_ports)
             self._stack.callback(opening.close)
             interrupts.check()
+            if self.profile.embedded is not None:
+                # The loopback interface is there; that of another router its start may make.
+                self._launch_capture(rights)
             self.router = self._stack.enter_context(
                 Router(
                     self.profile,
@@ -201,7 +204,11 @@ class Campaign:
             self._listen(others=rights.how != OWN)
             self.loop.interruptible = True
             self._reach()
-            self._start_capture(rights)
+            self._lines.start()
+            if self._capture is None:
+                self._launch_capture(rights)
+            if self._capture is not None:
+                self._capture.begun()
             self._lines.connect(self.router.serial)
             self.loop.interruptible = False
             interrupts.check()
@@ -278,10 +285,14 @@ class Campaign:
                 f"{self.profile.path}, and that the router is running",
                 2,
             ) from None
+        if self._capture is not None:
+            # Its last frames shall not come when the first case is captured.
+            connection.finish_sending()
+            self.loop.wait(lambda: connection.end is not None, self.profile.times.reaction)
         connection.close()
 
-    def _start_capture(self, rights: Rights) -> None:
-        self._lines.start()
+    def _launch_capture(self, rights: Rights) -> None:
+        """Have dumpcap started, if there is anything for it: it takes longer than a router."""
         ends = self.profile.xot
         if ends is None:
             return
@@ -291,7 +302,8 @@ class Campaign:
         ports = sorted({end[1] for end in (ends.router, ends.a, ends.b) if end is not None})
         hosts = sorted(self.profile.own_hosts)
         capture = Capture(self._key, self._slicer, interface, ports, rights.prefix, hosts)
-        capture.start()
+        self._stack.callback(capture.abandon)
+        capture.launch()
         self._capture = capture
 
     # cases

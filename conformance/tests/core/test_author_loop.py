@@ -32,6 +32,16 @@ def test_every_command_is_measured_and_kept(
     assert "was 12.50" in " ".join(capsys.readouterr().out.split())
 
 
+def test_what_the_suite_may_take_grows_with_its_cases() -> None:
+    assert author_loop.most("the suite", "seconds", 1) == author_loop.most(
+        "the suite", "seconds", 439
+    )
+    assert author_loop.most("the suite", "processor", 878) == 60
+    assert author_loop.most("the suite", "memory", 878) == 250
+    assert author_loop.most("one case", "seconds", 878) == 1
+    assert author_loop.most("one case", "size", 878) is None
+
+
 def test_a_command_that_fails_is_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
     assert author_loop.main(["--turns", "1", "--select", "PLP-NONE-01"]) == 2
     assert "exit status 2" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from x25shark.counters.names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
 from x25shark.counters.settings import Counters
-from x25shark.load.errors import ErrorRow, as_it_runs, what_moved
+from x25shark.load.errors import LINE_KINDS, ErrorRow, as_it_runs, what_moved
 from x25shark.profile import load_profile
 
 NAMED = Counters.model_validate(
@@ -53,8 +53,32 @@ def test_only_what_is_wrong_is_a_reason() -> None:
 
 def test_a_router_that_runs_is_not_started_again() -> None:
     profile = load_profile("reference")
-    text = as_it_runs(profile, "http://127.0.0.1:8099/")
+    text = as_it_runs(profile, "http://127.0.0.1:8099/", {})
     found = tomllib.loads(text)
     assert "embedded" not in found
     assert found["counters"]["url"] == "http://127.0.0.1:8099/"
     assert found["xot"] == tomllib.loads(profile.text)["xot"]
+
+
+def test_serial_lines_are_where_the_router_has_them() -> None:
+    profile = load_profile("reference-xot-serial")
+    for at, key in (("127.0.0.1:2002", "tcp"), ("/dev/pts/7", "pty")):
+        found = tomllib.loads(as_it_runs(profile, None, {"s1": at, "down": "127.0.0.1:1"}))
+        assert found["line"]["b"][key] == at
+        assert "serial" not in found["line"]["b"]
+
+
+def test_each_line_has_counters_of_its_own() -> None:
+    named = Counters.model_validate(
+        {"names": {"bad_fcs": "fcs", "runts": "short"}, "roots": {"a": "near", "b": "far"}}
+    )
+    before = {"near": {"fcs": 0, "short": 0}, "far": {"fcs": 0, "short": 0, "rejects": 0}}
+    bad_fcs = LINE_KINDS[0].on("b")
+    assert bad_fcs.error == "line b: bad FCS"
+    for after, expected in (
+        ({"fcs": 2, "short": 0}, ("far.fcs", 2, RIGHT)),
+        ({"fcs": 0, "short": 0, "rejects": 2}, ("far.rejects", 0, WRONG_COUNTER)),
+        ({"fcs": 0, "short": 0}, ("far.fcs", 0, NOT_COUNTED)),
+    ):
+        page_after = {"near": {"fcs": 9, "short": 0}, "far": after}
+        assert what_moved(named, before, page_after, bad_fcs) == expected

@@ -65,8 +65,8 @@ def run_bench(
                 quiet |= _idle(bench, target, plan.idle)
             bench.run()
             if "errors" not in plan.skip and profile is not None and profile.xot is not None:
-                say("errors: units that are too short, too long, of a wrong version")
-                wrong = errors(profile, management)
+                say("errors: units and frames that are wrong")
+                wrong = errors(profile, management, target.serial)
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors: what the router makes of XOT units that are too short, too long or of a wrong version.
+"""Errors: what the router makes of XOT units that are too short, too long or of a wrong version,
+and on serial lines of frames with a bad FCS, runts, giants and aborts.
 
 Bradner asked of each: is it discarded, and which counter moved? The cases that send bad units are
 the suite's, run by `x25shark run` in a process of its own (it imports Scapy), against the router
@@ -12,7 +13,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +29,32 @@ from ..results import ResultsError, read_results
 from ..temporary import temporary_folder
 from .management import Management
 
-KINDS = (
-    ("unit too short", ("XOT-HDR-06", "XOT-HDR-07", "XOT-HDR-08")),
-    ("unit too long", ("XOT-HDR-09",)),
-    ("wrong version", ("XOT-HDR-03", "XOT-HDR-04")),
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of error: the cases that make it, and the counter (counters/names.py) for it."""
+
+    error: str
+    cases: tuple[str, ...]
+    counter: str = "framing_errors"
+    interface: str = "router"
+
+    def on(self, side: str) -> Kind:
+        """The same on a serial line of that side."""
+        return replace(self, error=f"line {side}: {self.error}", interface=side)
+
+
+XOT_KINDS = (
+    Kind("unit too short", ("XOT-HDR-06", "XOT-HDR-07", "XOT-HDR-08")),
+    Kind("unit too long", ("XOT-HDR-09",)),
+    Kind("wrong version", ("XOT-HDR-03", "XOT-HDR-04")),
 )
-COUNTER = "framing_errors"
+LINE_KINDS = (
+    Kind("bad FCS", ("HDLC-03", "HDLC-20"), "bad_fcs"),
+    Kind("runt", ("HDLC-05",), "runts"),
+    Kind("giant", ("HDLC-12",), "giants"),
+    Kind("abort", ("HDLC-06",), "aborts"),
+)
 _SECONDS = 90.0
 _OF_ERRORS = re.compile("discard|error|reject|invalid|illegal|drop|bad|malform", re.IGNORECASE)
 
@@ -65,40 +87,46 @@ class ErrorRow:
         return ""
 
 
-def errors(profile: Profile, management: Management) -> list[ErrorRow]:
-    """A row for each kind of error."""
+def errors(profile: Profile, management: Management, serial: Mapping[str, str]) -> list[ErrorRow]:
+    """A row for each kind of error. serial: where the router has its serial lines, by name."""
+    kinds = list(XOT_KINDS if profile.xot is not None else ())
+    kinds += [kind.on(side) for side in profile.line.by_side() for kind in LINE_KINDS]
     with temporary_folder("errors") as folder:
         router = folder / "router.toml"
-        router.write_text(as_it_runs(profile, management.url), "utf-8")
-        return [_row(error, cases, router, folder, profile, management) for error, cases in KINDS]
+        router.write_text(as_it_runs(profile, management.url, serial), "utf-8")
+        return [
+            _row(kind, router, folder / str(number), profile, management)
+            for number, kind in enumerate(kinds)
+        ]
 
 
-def as_it_runs(profile: Profile, url: str | None) -> str:
+def as_it_runs(profile: Profile, url: str | None, serial: Mapping[str, str]) -> str:
     """The profile's text for a router that is running already: without what would start it."""
+
+    def place(found: re.Match[str]) -> str:
+        at = serial.get(found[1], "")
+        return f'pty = "{at}"' if at.startswith("/") else f'tcp = "{at}"' if at else found[0]
+
     text = re.sub(r"(?m)^(embedded|start|stop)\s*=.*$", "", profile.text)
+    text = re.sub(r'(?m)^serial\s*=\s*"(\w+)"', place, text)
     if profile.embedded is None or url is None or profile.counters is None:
         return text
-    place = f'url = "{url}"\n'
+    page = f'url = "{url}"\n'
     if re.search(r"(?m)^\[counters\]\s*$", text):
-        return re.sub(r"(?m)^\[counters\]\s*$", f"[counters]\n{place}", text, count=1)
-    return re.sub(r"(?m)^\[counters\.", f"[counters]\n{place}\n[counters.", text, count=1)
+        return re.sub(r"(?m)^\[counters\]\s*$", f"[counters]\n{page}", text, count=1)
+    return re.sub(r"(?m)^\[counters\.", f"[counters]\n{page}\n[counters.", text, count=1)
 
 
 def _row(
-    error: str,
-    cases: tuple[str, ...],
-    router: Path,
-    folder: Path,
-    profile: Profile,
-    management: Management,
+    kind: Kind, router: Path, output: Path, profile: Profile, management: Management
 ) -> ErrorRow:
     before = management.page()
-    verdicts, problem = _run(cases, router, folder / error.replace(" ", "-"))
+    verdicts, problem = _run(kind.cases, router, output)
     after = management.page()
     if problem or profile.counters is None or before is None or after is None:
-        return ErrorRow(error, verdicts, problem=problem)
-    counter, moved, result = what_moved(profile.counters, before, after)
-    return ErrorRow(error, verdicts, counter, moved, result)
+        return ErrorRow(kind.error, verdicts, problem=problem)
+    counter, moved, result = what_moved(profile.counters, before, after, kind)
+    return ErrorRow(kind.error, verdicts, counter, moved, result)
 
 
 def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, str], str]:
@@ -124,15 +152,19 @@ def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, 
     return {case.id: str(case.verdict) for case in found.cases if case.id in cases}, ""
 
 
-def what_moved(counters: Counters, before: Any, after: Any) -> tuple[str, int | None, str]:
+def what_moved(
+    counters: Counters, before: Any, after: Any, kind: Kind = XOT_KINDS[0]
+) -> tuple[str, int | None, str]:
     """Where the errors were counted: the counter, by how much it moved, and a word of names.py."""
-    mapped = [place for place in places(counters, [COUNTER]) if place.interface == "router"]
+    mapped = [
+        place for place in places(counters, [kind.counter]) if place.interface == kind.interface
+    ]
     known = [path for place in places(counters, counters.named()) for path in place.paths]
     earlier = dict(numbers(before))
     moved = {
         steps: value - earlier.get(steps, value)
         for steps, value in numbers(after)
-        if value > earlier.get(steps, value) and _below_router(counters, steps)
+        if value > earlier.get(steps, value) and _is_below(counters, kind.interface, steps)
     }
     # A counter that moves as far as a known one counts the same, unless its name says otherwise.
     usual = {step for steps, step in moved.items() if any(p.leads_to(steps) for p in known)}
@@ -156,8 +188,8 @@ def what_moved(counters: Counters, before: Any, after: Any) -> tuple[str, int | 
     return mapped[0].text, 0, NOT_COUNTED
 
 
-def _below_router(counters: Counters, steps: tuple[str | int, ...]) -> bool:
-    """Whether a number stands among the counters of the whole router."""
-    root = counters.root("router")
+def _is_below(counters: Counters, interface: str, steps: tuple[str | int, ...]) -> bool:
+    """Whether a number stands among the counters of an interface ("router": the whole router)."""
+    root = counters.root(interface)
     above = () if root is None else tuple(s for s in root.steps if isinstance(s, (str, int)))
     return steps[: len(above)] == above

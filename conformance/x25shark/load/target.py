@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..profile import Profile, ProfileError, load_profile
 from ..run.router import Router, RouterError
@@ -38,6 +38,8 @@ class Target:
     """Where the router shows its counters, if it does."""
     restart: Callable[[], None] | None = None
     """Restarts the router, where the profile says how."""
+    serial: Mapping[str, str] = field(default_factory=dict)
+    """Where the embedded router has its serial lines, by name."""
 
 
 def endpoint(text: str, port: int = 1998) -> str:
@@ -91,6 +93,7 @@ def open_target(
                     profile=profile,
                     counters_url=_counters_url(profile, started),
                     restart=started.restart if started.can_restart else None,
+                    serial=started.serial,
                 )
     except (ProfileError, RouterError) as error:
         raise TargetError(str(error)) from None

@@ -476,7 +476,7 @@ def list_cases(
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 @click.option("--start", is_flag=True, help="Run the commands of [control] that start and stop it.")
 def check(profile: str, own_namespace: bool, start: bool) -> None:
-    """Check a profile: its text, the network, the right to capture, and one call.
+    """Check profile, network and permission to capture, and make one call.
 
     No command of the profile is run, unless --start asks for it.
     """

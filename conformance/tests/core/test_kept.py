@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from scapy_x25 import ClearRequest
+from x25shark.links.xot import Unit
 from x25shark.results import CaseResult, read_results
+from x25shark.sides.side import Side
 from x25shark.verdicts import Verdict
 
 from .conftest import x25shark
@@ -38,6 +44,28 @@ def test_a_kept_connection_serves_for_the_next_call(tmp_path: Path) -> None:
     assert max(calls_per_connection(found["XOT-TCP-24"]).values()) > 1
     # Calls at the same time have connections of their own.
     assert max(calls_per_connection(found["XOT-TCP-26"]).values()) == 1
+
+
+@pytest.mark.parametrize("the_tester_first", [True, False])
+def test_where_both_sides_clear_the_next_call_is_seen(the_tester_first: bool) -> None:
+    """X.25 4.1.9: neither confirms, and the call is over."""
+    connection: Any = SimpleNamespace(remote=("r", 1), local=("l", 1), received=[])
+    bench: Any = SimpleNamespace(echoes=False, answered_without_echo=False, last_call=None)
+    side = Side(bench, "B", connection)
+    clear = bytes.fromhex("1001130000")
+
+    def from_router(packet: bytes, offset: int) -> None:
+        octets = bytes((0, 0, 0, len(packet))) + packet
+        connection.on_unit(Unit(offset, octets, 0.0))
+
+    def from_tester() -> None:
+        cast(Any, side)._note(ClearRequest(cause=0, diagnostic=0), clear)
+
+    steps: list[Callable[[], None]] = [from_tester, lambda: from_router(clear, 0)]
+    for step in steps if the_tester_first else reversed(steps):
+        step()
+    from_router(bytes.fromhex("10010b00"), 9)
+    assert side.next_call == 9
 
 
 def test_others_open_a_connection_for_each_call(tmp_path: Path) -> None:

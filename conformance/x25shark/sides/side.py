@@ -213,7 +213,8 @@ class Side:
             self.phase = "connected"
             self.agree(values_of(packet, called=True, otherwise=self.values))
         elif isinstance(packet, ClearRequest):
-            self.phase = "clearing"
+            # X.25 4.1.9: clearing is complete where both sides clear.
+            self.phase = "cleared" if self.phase == "being cleared" else "clearing"
         elif isinstance(packet, ClearConfirmation):
             self.phase = "cleared"
 

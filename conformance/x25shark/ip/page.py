@@ -28,4 +28,14 @@ def write_page(path: Path, result: Mapping[str, Any]) -> None:
 
         return plots(result)
 
-    write_whole(path, document("IP over X.25", result, tables, draw))
+    shown = {**result, "options": _settings(result["options"])}
+    write_whole(path, document("IP over X.25", shown, tables, draw))
+
+
+def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in one level: those of the line as its own, and the faults that are made."""
+    flat = {f"line {name}": value for name, value in options["line"].items() if value}
+    if "line delay" in flat:
+        flat["line delay"] = f"{options['line']['delay'] * 1000:g} ms"
+    flat |= {name: value for name, value in options.items() if name not in ("line", "faults")}
+    return flat | {name: value for name, value in options["faults"].items() if value}

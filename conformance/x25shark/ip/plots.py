@@ -74,11 +74,23 @@ def _saturation(found: Mapping[str, Any], rate: int) -> Plot:
         _line("packets offered to X.25, per minute", minutes,
               [row["packets_per_minute"] for row in rows], 2, yaxis="y2"),
     ]  # fmt: skip
-    right = {"title": {"text": "per minute"}, "overlaying": "y", "side": "right"}
+    right = {
+        "title": {"text": "per minute"},
+        "overlaying": "y",
+        "side": "right",
+        "automargin": True,
+    }
     return Plot(
         "Figure 5. Saturation",
         "Each minute one transfer more, over as many circuits as the settings say.",
-        figure_of(traces, "minute", "bit/s", yaxis2=right | {"rangemode": "tozero"}),
+        figure_of(
+            traces,
+            "minute",
+            "bit/s",
+            yaxis2=right | {"rangemode": "tozero"},
+            # The axis on the right needs room.
+            margin={"l": 60, "r": 80, "t": 35, "b": 50},
+        ),
     )
 
 

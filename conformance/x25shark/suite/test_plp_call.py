@@ -231,10 +231,17 @@ def test_network_cause_of_a_refusal_reaches_a(bench: Bench) -> None:
 
 
 def time_out(bench: Bench, a: Side, b: Side) -> None:
-    """No answer from B: from 0.9 to 1.2 times T11 after the Call both sides are cleared."""
+    """No answer from B: from 0.9 to 1.2 times T11 after the Call both sides are cleared.
+
+    A tester that was held up may have the Clear before it looks whether one came too early.
+    """
     t11 = bench.profile.times.t11
+    began = time.monotonic()
     bench.loop.wait(lambda: bool(a.connection.received or b.phase != "idle"), 0.9 * t11)
-    a.expect_count(ClearIndication(), 0, 0, note="before 0.9 times T11")
+    if time.monotonic() - began < 0.95 * t11:
+        a.expect_count(ClearIndication(), 0, 0, note="before 0.9 times T11")
+    else:
+        bench.remark("the tester was held up: not judged whether T11 runs out too early")
     refusal = ClearIndication(cause=bench.cause(0x11, 0x09, 0x05))
     if a.expect(refusal, CLOSED, within=0.3 * t11 + bench.patience) is None:
         bench.remark("a call was refused by a close of TCP, without a Clear")

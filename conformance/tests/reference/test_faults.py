@@ -847,6 +847,19 @@ def the_next_call(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def a_shorter_call_behind_a_longer_one(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420808430202")
+    a.tell("100100" + FULL * 2, "10011300f1")
+    b.tell("100117")
+    a.tell(PLAIN)
+    lab.open()
+    lab.called[-1].tell("10010f")
+    a.tell("100100" + FULL + "41")
+    return lab
+
+
+@scenario
 def refused_then_called(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a = lab.caller()

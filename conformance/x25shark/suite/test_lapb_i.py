@@ -31,6 +31,7 @@ from .links import (
     at_the_line,
     begin_again,
     beyond_the_window,
+    link_was_reset,
     opened,
     polled,
     ready,
@@ -69,6 +70,15 @@ def test_at_most_k(bench: Bench) -> None:
     line.by_hand = False
     line.send(LapbRR(n_r=line.station.v_r))
     line.layer.expect_count(RestartConfirmation(), k + 3, k + 3)
+    line.by_hand = True
+    link_was_reset(line)
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1))
+    line.by_hand = False
+    line.restart()
+    begin = line.cursor
+    first = unacknowledged(line, restart, k + 3)
+    line.expect_count(beyond_the_window(line, first), 0, 0, start=begin, note="behind a link reset")
 
 
 @purpose("LAPB-I-04")

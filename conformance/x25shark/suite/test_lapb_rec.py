@@ -256,10 +256,13 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
 
 @purpose("LAPB-REC-13")
 def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
-    """Timer recovery goes on: nothing is sent but the next poll, until F=1 comes."""
+    """Timer recovery goes on: nothing is sent but the next poll, until F=1 comes. It begins at T1
+    behind a frame that a REJ brought again."""
     line, restart = ready(bench)
     first = unacknowledged(line, restart, 1)
     line.skip()
+    respond(line, LapbREJ, first)
+    line.expect(LapbI(n_s=first), note="REJ brings it again")
     expect_poll(line)
     line.send(LapbRR(n_r=first, p_f=0))
     line.expect(

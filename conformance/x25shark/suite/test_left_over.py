@@ -33,6 +33,7 @@ from .language import (
     Side,
     purpose,
 )
+from .procedure_errors import expect_refusal
 from .reactions import both
 
 FULL = b"a sequence that is never ended".ljust(128)
@@ -192,6 +193,10 @@ def test_values_are_those_of_the_call(bench: Bench) -> None:
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
     call.fence()
+    if call.a.packet_size < 512 and call.model != "splice":
+        too_long = call.a.data(bytes(call.a.packet_size + 1))
+        call.a.send(too_long)
+        expect_refusal(call, too_long, 39)
 
 
 @purpose("PLP-RST-22", both_sides=True)

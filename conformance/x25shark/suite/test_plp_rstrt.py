@@ -39,9 +39,10 @@ def line_of(bench: Bench) -> LineSide:
     return bench.line("b" if "b" in bench.lines else "a")
 
 
-def restart(line: LineSide) -> None:
+def restart(line: LineSide, cause: int | None = None) -> None:
     """The tester restarts, and the router confirms."""
-    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+    cause = line.restart_cause if cause is None else cause
+    line.layer.send(RestartRequest(cause=cause, diagnostic=0))
     line.layer.expect(RestartConfirmation())
 
 
@@ -84,6 +85,9 @@ def test_restart_is_confirmed(bench: Bench) -> None:
     line.bring_up()
     for _ in range(3):
         restart(line)
+    # What a DTE may say besides, or a DCE (X.25 5.5.1.1).
+    for cause in (0x80, 0xFF) if line.profile.role == "dce" else (0x01, 0x03, 0x07):
+        restart(line, cause)
 
 
 @purpose("PLP-RSTRT-03")

@@ -146,3 +146,25 @@ def busy_behind_sabm(patch: Patch) -> None:
         busy = station.peer_busy
         original(station, p_f)
         station.peer_busy = busy and station.phase is Phase.TRANSFER
+
+
+@fault("BUG-LAPB-76", "sends k + 1 frames on a link that SABM has reset")
+def wider_behind_sabm(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_sabm")
+    def on_sabm(original: Any, station: Lapb, p_f: bool) -> None:
+        vars(station)["wider"] = station.phase is Phase.TRANSFER
+        original(station, p_f)
+
+    @patch.wrap(Lapb, "window_open")
+    def window_open(original: Any, station: Lapb) -> bool:
+        wider = vars(station).get("wider", False) and len(station.open) <= station.parameters.k
+        return original(station) or (wider and len(station.open) < MODULO - 1)
+
+
+@fault("BUG-LAPB-77", "does not start T1 for frames that a REJ brings again")
+def no_t1_behind_rej(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        original(station, frame)
+        if frame.kind == Control.REJ and not station.polling:
+            station.stop("T1")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..channel import Channel
 from ..circuit import Circuit
-from ..codec import Call, Clear
+from ..codec import Call, Clear, Data
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..relay import Relay
 from ..relay_local import Direction
@@ -141,3 +141,16 @@ def interrupt_over_two_resets(patch: Patch) -> None:
         held = dict(relay.held_interrupts)
         original(relay)
         relay.held_interrupts.update(held)
+
+
+@fault("BUG-LEFT-15", "takes packets as long as those of the calls before on that connection")
+def size_of_the_last_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "check_data")
+    def check_data(original: Any, channel: Channel, data: Data) -> None:
+        state: State = vars(channel)
+        agreed = channel.size_in
+        channel.size_in = state["longest"] = max(agreed, state.get("longest", 0))
+        try:
+            original(channel, data)
+        finally:
+            channel.size_in = agreed

@@ -264,3 +264,11 @@ def longer_confirmation(patch: Patch) -> None:
     def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
         confirms = octets[2] == Type.RESTART_CONFIRMATION
         original(interface, octets + b"\0\0" if confirms else octets)
+
+
+@fault("BUG-RSTRT-20", "ignores a Restart whose cause is 0x80 or above")
+def no_private_restart(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_restart")
+    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if octets[3] < 0x80:
+            original(interface, octets)

@@ -1100,13 +1100,17 @@ SOCKET_LEVEL = {
 }
 
 
+#: Faults of call collision, which a line alone has (X.25 4.1.6).
+OF_COLLISIONS = {f"BUG-CALL-{number}" for number in range(23, 29)}
+
+
 #: Faults of serial lines, tried in test_faults_line.py; those of Restart and Diagnostic packets
 #: show in their witnesses only, which make mutants runs.
 OF_LINES = {
     one
     for one in FAULTS
     if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER", "BUG-RSTRT", "BUG-DIAG"))
-    or one in ("BUG-XOT-29", "BUG-CALL-23")
+    or one in OF_COLLISIONS | {"BUG-XOT-29"}
 }
 
 

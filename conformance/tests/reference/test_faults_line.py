@@ -428,19 +428,6 @@ def carried(make_lab: Any, *faults: str) -> tuple[list[str], list[str]]:
             patch.undo()
 
 
-def collided(make_lab: Any, *faults: str) -> list[str]:
-    """What the line gets for a Call on the channel of the router's own; the first octets."""
-    patches = FAULTS.switch_on(faults)
-    try:
-        line = open_line(make_lab)
-        line.lab.caller().tell("1001" + TO_LINE)
-        line.packets()
-        return [packet[:6] for packet in line.packet("10010b0411110000")]
-    finally:
-        for patch in reversed(patches):
-            patch.undo()
-
-
 def test_faults_between_xot_and_a_line(make_lab: Any) -> None:
     call, confirmation = carried(make_lab)[0]
     cleared = carried(make_lab)[1]
@@ -449,8 +436,31 @@ def test_faults_between_xot_and_a_line(make_lab: Any) -> None:
     assert [packet[:6] for packet in cleared] == ["100513"]
     (other_call, _), _ = carried(make_lab, "BUG-XOT-29")
     assert other_call == "1005" + call[4:]
-    assert collided(make_lab) == ["10020b", "10010f"]
-    assert collided(make_lab, "BUG-CALL-23")[:1] == ["100113"]
-    assert collided(make_lab) == ["10020b", "10010f"]
     assert carried(make_lab, "BUG-RSTRT-02") == ([call, confirmation], [])
     assert carried(make_lab) == ([call, confirmation], cleared)
+
+
+def crossed(make_lab: Any, role: str, *faults: str) -> tuple[list[str], list[str]]:
+    """A call towards the line, the other end's own on its channel: packets to the line, to XOT."""
+    patches = FAULTS.switch_on(faults)
+    try:
+        line = open_line(make_lab, role=role, initiate=False)
+        a = line.lab.caller()
+        a.tell("1005" + TO_LINE)
+        channel = line.packets()[0][:4]
+        found = line.packet(channel + "0b0411110000")
+        return found, a.take()
+    finally:
+        for patch in reversed(patches):
+            patch.undo()
+
+
+@pytest.mark.parametrize(
+    ("identity", "role"),
+    [(f"BUG-CALL-{number}", "dce") for number in (23, 24, 26, 27)]
+    + [(f"BUG-CALL-{number}", "dte") for number in (25, 28)],
+)
+def test_faults_of_call_collision(make_lab: Any, identity: str, role: str) -> None:
+    sound = crossed(make_lab, role)
+    assert crossed(make_lab, role, identity) != sound
+    assert crossed(make_lab, role) == sound

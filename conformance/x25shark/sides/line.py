@@ -517,8 +517,38 @@ class LineSide(Side):
         """
         if not self.station.up:
             return self._fence_without_a_link()
-        self.poll(n_r=self.station.v_s if n_r is None else n_r, note="fence")
+        if n_r is None and not self.by_hand:
+            self._fence_by_the_station()
+        else:
+            self.poll(n_r=self.station.v_s if n_r is None else n_r, note="fence")
         return self._last_begin()
+
+    def _fence_by_the_station(self) -> None:
+        """A poll that is answered with all taken.
+
+        A busy router (RNR) need not have taken the I frames that came meanwhile (X.25 2.4.5.8).
+        The station sends them again when it is no more busy; then it is polled once more.
+        """
+        v_s, v_a = self.station.v_s, self.station.v_a
+        older = tuple(number % 8 for number in range(v_a, v_a + (v_s - v_a) % 8))
+        # Answers to polls of the station itself, at its T1, may be there already.
+        others = one_of(*(number % 8 for number in range(v_s + 1, v_s + 8)))
+        stale = self.answers(n_r=others)
+        passing = stale if self._answered_before() else ()
+        self.send(LapbRR(address=self.command_address, p_f=1))
+        busy = [LapbRNR(address=self.command_address, p_f=1, n_r=one_of(*older))] if older else []
+        seen = self.expect(*self.answers(n_r=v_s), *busy, passing=passing, note="fence")
+        if seen is None or seen.n_r == v_s:
+            return
+        self.bench.remark("the router was busy (RNR), and took what it had dropped later")
+        self.wait_until(lambda: self.station.v_a == v_s)
+        self.send(LapbRR(address=self.command_address, p_f=1))
+        self.expect(*self.answers(n_r=v_s), passing=stale, note="fence")
+
+    def _answered_before(self) -> bool:
+        """Whether a supervisory response with F=1 is there that no expectation has looked at."""
+        new = [u.octets for u in self.line.log.received if u.offset >= self.cursor and u.valid]
+        return any(o[0] == self.command_address and o[1] & 0x13 == 0x11 for o in new)
 
     def _fence_without_a_link(self) -> int:
         """DISC and its answer.

@@ -128,14 +128,15 @@ def values_at_a(
     """Facilities of Call Connected for what B has agreed to: these values, or what else may be.
 
     A router with values of its own on each side may have others (X.25 6.12). A facility that the
-    Call has may be missing if its values are as asked for (RFC 1613 6.1).
+    Call has may be missing if its values are as asked for (RFC 1613 6.1); on a serial line one that
+    the Call does not have, if its values are the defaults (X.25 6.12).
     """
     found: list[list[Packet | Lacks]] = []
     for (asked, default), value in zip(_asked(request), agreed, strict=True):
         local = bench.model == "local"
         named = nearer(asked, default) if local else type(value)(**_pair(value))
         missing = local or _pair(asked) == _pair(value)
-        may_lack = missing and _names(request, type(asked))
+        may_lack = missing and (_names(request, type(asked)) or "a" in bench.profile.line.by_side())
         found.append([named, *([lacks(type(asked))] if may_lack else [])])
     return [list(choice) for choice in product(*found)]
 

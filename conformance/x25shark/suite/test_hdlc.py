@@ -199,10 +199,11 @@ def test_giants(bench: Bench) -> None:
         line.never(LapbRR(n_r=taken), LapbRNR(n_r=taken), LapbI(n_r=taken))
         demand = bench.expectations[-1]
         line.send(LapbRR(address=line.command_address, p_f=1))
-        seen = line.expect(*line.answers(n_r=before), LapbFRMR(y=1))
+        # A station may also reset the link at once, which X.25 2.4.7.2 leaves it at any time.
+        seen = line.expect(*line.answers(n_r=before), LapbFRMR(y=1), LapbSABM())
         demand.stop = line.cursor
-        if isinstance(seen, LapbFRMR):
-            line.allow(LapbFRMR())
+        if isinstance(seen, (LapbFRMR, LapbSABM)):
+            line.allow(LapbFRMR(), LapbSABM())
             line.layer.allow(RestartRequest())
             line.by_hand = False
             line.bring_down()
@@ -270,7 +271,7 @@ def test_mixed_frames(bench: Bench) -> None:
     mixture = {kind: part for kind, part in MIXTURE.items() if kind != "giant"}
     with bench.preamble():
         if rejects_giants(bench.lines[at]):
-            bench.remark("the router rejects giants (FRMR), which ends the link: without them")
+            bench.remark("the router rejects giants, which resets the link: without them")
         else:
             mixture = MIXTURE
         call = bench.place_call(options={"window": 7})
@@ -295,13 +296,14 @@ def test_mixed_frames(bench: Bench) -> None:
 
 
 def rejects_giants(line: LineSide) -> bool:
-    """Whether a frame above N1 brings an FRMR, and not only silence (X.25 2.4.6.1)."""
+    """Whether a frame above N1 brings FRMR or SABM, and not only silence (X.25 2.4.6.1, 2.4.7)."""
     line.bring_up()
     begin = line.connection.received_octets
     restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
     line.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
-    rejection, answers = (LapbFRMR(),), (*line.answers(), LapbFRMR())
+    rejection = (LapbFRMR(), LapbSABM())
+    answers = (*line.answers(), *rejection)
     line.wait_until(lambda: came(line, begin, answers))
     return came(line, begin, rejection)
 

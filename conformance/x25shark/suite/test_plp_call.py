@@ -24,6 +24,7 @@ from .calls import (
     values_at_a,
 )
 from .clearing import (
+    cleared,
     confirmed,
     end,
     generic,
@@ -438,8 +439,20 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
                 # A router that rewrites the address of a Call may do the reverse with its answer.
                 request_address = request.called_address
                 connected.append(CallAccepted(called_address=request_address, facilities=whole))
-        end(accepted(a, b, request, answer, connected))
+        refusals = [not_allowed(bench)] if notice else []
+        call = accepted(a, b, request, answer, [*connected, *refusals])
+        if a.phase == "being cleared":
+            bench.remark("the router does not take called line address modified from B (X.25 6.26)")
+            a.send(ClearConfirmation())
+            cleared(b, cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(65))
+        else:
+            end(call)
     bench.fence()
+
+
+def not_allowed(bench: Bench) -> Packet:
+    """The Clear at A because of a facility of B that the router does not offer (X.25 Annex E)."""
+    return ClearIndication(cause=bench.cause(0x03, 0x11, 0x13), diagnostic=bench.diagnostic(65))
 
 
 @purpose("PLP-CALL-25")

@@ -423,3 +423,12 @@ def group_diagnostics(patch: Patch) -> None:
     def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
         whole = clear if clear.by_peer else replace(clear, diagnostic=clear.diagnostic // 16 * 16)
         original(channel, whole)
+
+
+@variant("MAY-FAC-37")
+def no_called_line_modified(patch: Patch) -> None:
+    @patch.wrap(Relay, "check_accept")
+    def check_accept(original: Original, relay: Relay, accept: Call, far: Channel) -> None:
+        if accept.facilities.get(fields.CALLED_LINE_MODIFIED) is not None:
+            raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
+        original(relay, accept, far)

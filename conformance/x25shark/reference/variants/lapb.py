@@ -516,3 +516,18 @@ def not_ready_at_first(patch: Patch) -> None:
             station.respond(Control.DM, p_f)
         else:
             original(station, p_f)
+
+
+@variant("MAY-LAPB-35")
+def giants_reset_the_link(patch: Patch) -> None:
+    giants_rejected(patch)
+
+    @patch.wrap(Lapb, "too_long")
+    def too_long(original: Original, station: Lapb, octets: bytes) -> None:
+        if station.phase is Phase.TRANSFER:
+            station.set_up()
+
+
+@variant("MAY-LAPB-36", number=1)
+def busy_behind_each(patch: Patch) -> None:
+    busy_and_dropping(patch)

@@ -2,10 +2,14 @@
 """The packet layer of a serial interface: restart, logical channels, what a DTE may leave out."""
 
 from .. import codec
-from ..codec import Clear
-from ..codes import ClearCause, RestartCause, Type
+from ..channel import Channel
+from ..codec import Call, Clear
+from ..codes import ClearCause, Diag, RestartCause, Type
+from ..facilities import PACKET_SIZE, WINDOW_SIZE
+from ..relay import Relay
 from ..serial import R, SerialInterface
 from ..serial_channel import SerialChannel
+from .facilities import change_connected, without
 from .registry import Original, Patch, variant
 
 # Maintenance action (X.25 Annex E).
@@ -137,3 +141,36 @@ def a_lost_link_with_a_diagnostic(patch: Patch) -> None:
         if clear.cause == ClearCause.OUT_OF_ORDER and not clear.diagnostic:
             clear = Clear(clear.cause, round(patch.number), by_peer=clear.by_peer)
         original(channel, clear)
+
+
+@variant("MAY-LINE-11")
+def displaced_call_cleared(patch: Patch) -> None:
+    def displaced(relay: Relay, channel: Channel) -> None:
+        relay.far = None
+        relay.unreachable(ClearCause.NUMBER_BUSY, Diag.NONE)
+
+    patch.replace(Relay, "displaced", displaced)
+
+
+@variant("MAY-LINE-12")
+def values_not_named(patch: Patch) -> None:
+    def change(channel: Channel, answer: Call) -> None:
+        call: Call = vars(channel.user)["call"]
+        for code in (PACKET_SIZE, WINDOW_SIZE):
+            if isinstance(channel, SerialChannel) and call.facilities.pair(code) is None:
+                without(answer.facilities, code)
+
+    change_connected(patch, change)
+
+
+@variant("MAY-LINE-13", number=1.0)
+def wrong_confirmation_discarded(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "restart_error")
+    def restart_error(
+        original: Original, interface: SerialInterface, diagnostic: int, octets: bytes
+    ) -> None:
+        if interface.r is R.RESTART_SENT and octets[2] == Type.RESTART_CONFIRMATION:
+            interface.stop_timer()
+            interface._timer = interface.router.timers.start(patch.number, interface.t10_expired)
+        else:
+            original(interface, diagnostic, octets)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of call collision on a serial line (X.25 4.1.6)."""
+
+from typing import Any
+
+from ..codes import ClearCause, Diag, Type
+from ..relay import Relay
+from ..serial_channel import SerialChannel
+from ..tables import Cell, P
+from .registry import Patch, fault
+
+
+def collides(channel: SerialChannel, packet_type: int) -> bool:
+    """Whether a Call comes where the router's own waits for an answer."""
+    return packet_type == Type.CALL and channel.p is P.CALL_SENT
+
+
+@fault("BUG-CALL-24", "the caller whose call a collision has displaced is told nothing")
+def displaced_in_silence(patch: Patch) -> None:
+    patch.replace(Relay, "displaced", lambda relay, channel: setattr(relay, "far", None))
+
+
+@fault("BUG-CALL-25", "a DTE clears its own call in a collision")
+def dte_clears_its_call(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "call_cell")
+    def call_cell(original: Any, channel: SerialChannel, packet_type: int) -> Cell:
+        if not channel.line.dce and collides(channel, packet_type):
+            return Diag.STATE_P3
+        cell: Cell = original(channel, packet_type)
+        return cell
+
+
+@fault("BUG-CALL-26", "a DCE clears its call of a collision on the channel of the other's")
+def displaced_with_a_clear(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "on_call")
+    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
+        if channel.p is P.CALL_SENT:
+            header = bytes((octets[0], octets[1], Type.CLEAR))
+            channel.send(header + bytes((ClearCause.NUMBER_BUSY, Diag.NONE)))
+        original(channel, octets)
+
+
+@fault("BUG-CALL-27", "a DCE ignores the Call of a collision and goes on with its own")
+def dce_goes_on(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "process")
+    def process(original: Any, channel: SerialChannel, packet_type: int, octets: bytes) -> None:
+        if not (channel.line.dce and collides(channel, packet_type)):
+            original(channel, packet_type, octets)
+
+
+@fault("BUG-CALL-28", "the Call that a DTE has to ignore in a collision is passed on")
+def dte_takes_both(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "call_cell")
+    def call_cell(original: Any, channel: SerialChannel, packet_type: int) -> Cell:
+        if not channel.line.dce and collides(channel, packet_type):
+            user, channel.user = channel.user, channel.router
+            user.displaced(channel)
+            channel.p = P.READY
+        cell: Cell = original(channel, packet_type)
+        return cell

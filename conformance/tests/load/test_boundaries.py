@@ -47,6 +47,7 @@ MODULES = [
     "plots",
     "polite",
     "processor",
+    "programs",
     "results",
     "running",
     "search",

@@ -24,10 +24,10 @@ from ..counters.paths import Missing
 from ..counters.places import places
 from ..counters.settings import Counters
 from ..profile import Profile
-from ..report.text import one_line
 from ..results import ResultsError, read_results
 from ..temporary import temporary_folder
 from .management import Management
+from .programs import last_words, run
 
 
 @dataclass(frozen=True)
@@ -134,21 +134,12 @@ def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, 
     command = [sys.executable, "-P", "-c", "from x25shark.cli import main; main()", "run"]
     command += ["--router", str(router), "--select", ",".join(cases), "--output", str(output)]
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_SECONDS,
-        )
+        done = run(command, _SECONDS)
         found = read_results(output / "results.json")
     except subprocess.TimeoutExpired:
         return {}, f"the cases did not end within {_SECONDS:g} s"
     except ResultsError as error:
-        said = [line for line in done.stderr.splitlines() if line.strip()]
-        return {}, one_line(said[-1] if said else error, 200)
+        return {}, last_words(done, str(error))
     return {case.id: str(case.verdict) for case in found.cases if case.id in cases}, ""
 
 

@@ -14,6 +14,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from .programs import last_words, run
+
 _STARTS = 20.0
 """Seconds that tshark may take to begin."""
 _LINES = 200_000
@@ -74,19 +76,11 @@ def watch(address: str, port: int, seconds: float, interface: str = "any") -> Id
         "-o", "tcp.desegment_tcp_streams:FALSE", "--disable-protocol", "xot",
     ]  # fmt: skip
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=seconds + _STARTS,
-        )
+        done = run(command, seconds + _STARTS)
     except (OSError, subprocess.TimeoutExpired):
         return Idle(seconds, {}, "tshark did not capture")
     if done.returncode:
-        words = [line for line in done.stderr.splitlines() if line.strip()]
-        return Idle(seconds, {}, f"no capture: {words[-1] if words else 'tshark failed'}")
+        return Idle(seconds, {}, f"no capture: {last_words(done, 'tshark failed')}")
     return count(done.stdout, seconds)
 
 

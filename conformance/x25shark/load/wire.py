@@ -22,6 +22,7 @@ from typing import Any
 
 from ..report.text import one_line
 from ..tied import tied
+from .programs import last_words, run
 
 SNAP = 160
 """Octets of each packet: headers, options and a whole Call packet."""
@@ -208,22 +209,14 @@ def read(recording: Recording, legs: Mapping[str, str]) -> Seen:
     command += [word for name in _FIELDS for word in ("-e", name)]
     command += ["-o", "tcp.desegment_tcp_streams:FALSE", "--disable-protocol", "xot"]
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_READS,
-        )
+        done = run(command, _READS)
     except (OSError, subprocess.TimeoutExpired):
         return Seen(problem="tshark did not read the capture")
     seen = digest(done.stdout, legs)
     seen.dropped = recording.dropped
     if not seen.packets:
-        words = [line for line in done.stderr.splitlines() if line.strip()]
-        seen.problem = one_line(words[-1] if words and done.returncode else "nothing was seen", 200)
+        nothing = "nothing was seen"
+        seen.problem = last_words(done, nothing) if done.returncode else nothing
     return seen
 
 

@@ -309,6 +309,8 @@ def test_confirmation_of_wrong_length(bench: Bench) -> None:
         )
     else:
         bench.remark("the confirmation is discarded")
+        over = RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(52))
+        line.layer.allow(over)
         call_in_r3(bench, line)
     confirm(line)
     line.link_fence()

@@ -98,7 +98,7 @@ def reject_acknowledges(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         if packet_type(channel, octets) == Type.REJ and channel.ready:
-            channel.on_flow(Type.RR, octets)
+            channel.process(Type.RR, octets)
         else:
             original(channel, octets)
 

@@ -47,6 +47,19 @@ def test_fin(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
     assert [unit.packet for unit in connection.received] == [b"abc"]
 
 
+@pytest.mark.parametrize("first", ["the tester", "the router"])
+def test_who_closed_first(
+    pair: tuple[xot.Connection, socket.socket], loop: Loop, first: str
+) -> None:
+    connection, router = pair
+    if first == "the tester":
+        connection.finish_sending()
+    router.close()
+    assert loop.wait(lambda: connection.end is not None, 20.0)
+    connection.finish_sending()
+    assert connection.finished_first == (first == "the tester")
+
+
 def test_rst_that_sending_meets_first(
     pair: tuple[xot.Connection, socket.socket], loop: Loop
 ) -> None:

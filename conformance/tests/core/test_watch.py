@@ -33,6 +33,7 @@ class Link:
     end: str | None = None
     received_octets: int = 0
     syn_octets: int | None = None
+    finished_first: bool = False
 
 
 def judge(
@@ -82,6 +83,13 @@ def demands(case: object, model: str = "local") -> Watch:
 def test_headers(came: bytes, end: str | None, said: str | None) -> None:
     found = first_unmet(demands(campaign.test_headers_of_the_router), judge(came, end=end))
     assert found is None if said is None else said in str(found)
+
+
+def test_the_rest_of_a_unit_is_dropped_when_the_tester_has_closed() -> None:
+    came = unit(RESET) + unit(RESET)[:-1]
+    link = Link(Cutter().take(came), [], "FIN", len(came), finished_first=True)
+    looks = tester.TesterJudge({DIRECTION: tester.Received(link)}, {})
+    assert first_unmet(demands(campaign.test_headers_of_the_router), looks) is None
 
 
 def test_a_splice_passes_what_the_tester_sent() -> None:

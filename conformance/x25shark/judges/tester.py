@@ -213,6 +213,11 @@ class TesterJudge(Judge):
         received = self._received.get(direction)
         return received.source.end if received else None
 
+    def closed_by_router(self, direction: Direction) -> bool:
+        """Whether the router closed in an orderly way (FIN), and the tester had not before."""
+        source = self._received[direction].source
+        return source.end == "FIN" and not getattr(source, "finished_first", False)
+
     def headers(self, direction: Direction) -> Sequence[Header]:
         received = self._received.get(direction)
         return [] if received is None else [_header(u) for u in received.source.received]

@@ -151,7 +151,7 @@ class Framed(Expectation):
     """Every unit has a header of version 0 and the length of the packet behind it (RFC 1613 4.1).
 
     closed: the router closed the connection before the tester did, so that there must be nothing
-    behind the last unit.
+    behind the last unit. A router whose peer has closed may drop the rest of what it was sending.
     """
 
     closed: bool = False
@@ -375,7 +375,7 @@ class Watch:
         ) -> Expectation | None:
             if self.model == "splice" and judge.misframed_by_tester():
                 return None
-            closed = judge.ended(direction) == "FIN"
+            closed = judge.closed_by_router(direction)
             return Framed(side, self.clause, direction, closed=closed)
 
         self._demands.append(make)

@@ -117,6 +117,8 @@ class Connection:
         # Octets that came with the SYN of the router; None if it is not known.
         self.syn_octets: int | None = None
         self.end: str | None = None
+        # The tester ended its own direction while the router's was still open.
+        self.finished_first = False
         self.flooded = False
         self.on_unit: Callable[[Unit], None] | None = None
         self._input = Cutter()
@@ -208,6 +210,7 @@ class Connection:
     def finish_sending(self) -> None:
         """Half close: send FIN, go on reading."""
         self._stream.drain()
+        self.finished_first = self.finished_first or self.end is None
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_WR)
 

@@ -69,7 +69,7 @@ def test_information_in_rr(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-03")
 def test_above_n1(bench: Bench) -> None:
-    """One octet: FRMR Y, or discarded."""
+    """One octet: FRMR Y, discarded, or the link is reset (X.25 2.4.7.2)."""
     line, restart = ready(bench)
     line.by_hand = True
     before = line.station.v_s
@@ -78,8 +78,9 @@ def test_above_n1(bench: Bench) -> None:
     line.expect(
         *line.answers(n_r=before),
         LapbFRMR(y=1),
+        LapbSABM(),
     )
-    line.allow(LapbFRMR(y=1))
+    line.allow(LapbFRMR(y=1), LapbSABM())
 
 
 @purpose("LAPB-FRMR-04")

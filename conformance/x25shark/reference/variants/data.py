@@ -19,7 +19,14 @@ def q_is_not_checked(patch: Patch) -> None:
 def echo_drops_empty_messages(patch: Patch) -> None:
     @patch.wrap(Echo, "data_received")
     def data_received(original: Original, echo: Echo, channel: Channel, data: Data) -> None:
-        if data.user_data or data.m or echo.direction.segmenter.amid_a_sequence:
+        # What was read, not what was sent: Data may wait to be sent.
+        amid, vars(echo)["amid"] = vars(echo).get("amid", False), bool(data.m)
+        if data.user_data or data.m or amid:
             original(echo, channel, data)
         else:
             channel.acknowledge(1)
+
+    @patch.wrap(Echo, "drop")
+    def drop(original: Original, echo: Echo) -> None:
+        vars(echo)["amid"] = False
+        original(echo)

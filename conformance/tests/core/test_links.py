@@ -47,12 +47,15 @@ def test_fin(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
     assert [unit.packet for unit in connection.received] == [b"abc"]
 
 
-@pytest.mark.parametrize("first", ["the tester", "the router"])
+@pytest.mark.parametrize("first", ["the tester", "the tester, amid a unit", "the router"])
 def test_who_closed_first(
     pair: tuple[xot.Connection, socket.socket], loop: Loop, first: str
 ) -> None:
     connection, router = pair
-    if first == "the tester":
+    if first == "the tester, amid a unit":
+        router.send(b"\x00\x00\x00\x03a")
+        assert loop.wait(lambda: connection.amid_a_unit, 20.0)
+    if first != "the router":
         connection.finish_sending()
     router.close()
     assert loop.wait(lambda: connection.end is not None, 20.0)

@@ -117,7 +117,7 @@ class Connection:
         # Octets that came with the SYN of the router; None if it is not known.
         self.syn_octets: int | None = None
         self.end: str | None = None
-        # The tester ended its own direction while the router's was still open.
+        # The tester ended its own direction first, and not amid a unit of the router.
         self.finished_first = False
         self.flooded = False
         self.on_unit: Callable[[Unit], None] | None = None
@@ -210,7 +210,8 @@ class Connection:
     def finish_sending(self) -> None:
         """Half close: send FIN, go on reading."""
         self._stream.drain()
-        self.finished_first = self.finished_first or self.end is None
+        if self.end is None and not self.amid_a_unit:
+            self.finished_first = True
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_WR)
 

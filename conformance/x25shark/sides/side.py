@@ -571,7 +571,8 @@ class Side:
         self.connection.reset()
 
     def half_close(self) -> None:
-        """Send FIN and go on reading."""
+        """Send FIN and go on reading; not amid a packet, as close() does not."""
+        self._let_it_finish()
         self.connection.finish_sending()
 
 

@@ -44,8 +44,8 @@ CARGO := CARGO_TARGET_DIR=$(CURDIR)/.venv/target cargo
 OWN := $(shell if [ "$$(id -u)" = 0 ]; then unshare -n true; else unshare -Urn true; fi \
 	2>/dev/null && echo --own-namespace)
 
-# What make variants DRAWN=10 draws: each commit another ten, and one commit the same each time.
-SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=6 HEAD 2>/dev/null || echo 1))
+# What make variants DRAWN=10 draws: each state of the tree another ten, and one the same each time.
+SEED ?= $(shell printf '%d' 0x$$(git rev-parse --short=6 'HEAD^{tree}' 2>/dev/null || echo 1))
 
 # Modules that lie beside the tests.
 BESIDE := conformance:scapy_layers:dissectors/gaps:conformance/tests/reference

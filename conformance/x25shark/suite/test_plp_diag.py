@@ -24,9 +24,12 @@ def of_the_call(bench: Bench) -> tuple[LineSide, Call]:
 def brings(bench: Bench, line: LineSide, packet: bytes, code: Matcher) -> None:
     """This diagnostic, where the router sends Diagnostic packets on this line; or silence."""
     begin = line.layer.cursor
+    least = int(sends_diagnostics(bench, line))
+    if not least:
+        # Nothing is waited for then, and the answer to a poll need not stand behind I frames.
+        line.layer.allow(Diagnostic(diagnostic=code))
     line.send(LapbI() / Raw(packet))
     line.link_fence()
-    least = int(sends_diagnostics(bench, line))
     line.layer.expect_count(Diagnostic(diagnostic=code), least, 1, start=begin)
 
 
@@ -125,5 +128,7 @@ def test_a_burst_of_bad_packets(bench: Bench) -> None:
     # A busy station may drop some of them, and asks for them (X.25 2.4.5.8).
     line.layer.wait_until(lambda: not line.station.unacknowledged)
     line.link_fence()
-    line.layer.expect_count(Diagnostic(), 0, BURST, start=begin)
+    # With few I frames open, Diagnostic packets may still be on their way behind the fence.
+    line.layer.allow(Diagnostic())
     call.fence("the call goes on")
+    line.layer.expect_count(Diagnostic(), 0, BURST, start=begin)

@@ -127,6 +127,7 @@ class Station:
         control = octets[1]
         if octets[0] == self.other and control & ~_P_F in (SABM, DISC):
             if control & ~_P_F == SABM:
+                self.refusing = False
                 self._forget()
             self.phase = "set-up" if control & ~_P_F == SABM else "disconnecting"
             self._deadline = None
@@ -163,6 +164,9 @@ class Station:
             or (kind in (UA, DM) and self.phase == "disconnecting")
         ):
             self._lost("the router disconnected the link")
+        elif kind == SABM and self.phase == "set-up":
+            # Two SABMs that cross are both answered (X.25 2.4.4.5.1), a case's own as well.
+            self.emit(self.own, UA | _P_F * p_f)
         elif self.by_hand:
             if kind in (SABM, DISC, FRMR):
                 self._lost("the router ended the link")
@@ -178,14 +182,12 @@ class Station:
             self._lost("the router sent FRMR")
 
     def _asked_for_link(self, p_f: bool) -> None:
-        """SABM: a link, or a collision of SABMs (X.25 2.4.4.5.1); during transfer a reset."""
+        """SABM: a link; during transfer a reset."""
         if self.phase == "disconnecting" or (self.refusing and self.phase == "disconnected"):
             self.emit(self.own, DM | _P_F * p_f)
             return
         was_up = self.phase == "transfer"
         self.emit(self.own, UA | _P_F * p_f)
-        if self.phase == "set-up":
-            return
         self._began()
         if was_up:
             self.on_link_lost("the router reset the link (SABM)")

@@ -31,7 +31,7 @@ from ..judges.frames import ABORTED, decode_frame
 from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
-from ..links.lapb import DISC, DM, SABM, UA, Parameters, Station
+from ..links.lapb import DISC, DM, FRMR, SABM, UA, Parameters, Station
 from ..links.xot import Connection
 from ..profile import Line as LineProfile
 from .side import NotApplicable, Side
@@ -441,18 +441,19 @@ class LineSide(Side):
         return seen
 
     def set_up_came_first(self) -> bool:
-        """Whether a SABM came before DM F=1 did, and before the time for it was over.
+        """Whether a SABM or DISC came before DM F=1 or FRMR, and before the time for it was over.
 
-        A station that has sent SABM discards commands other than SABM and DISC (X.25 2.4.4.1).
+        A station that has sent one of them discards all other commands (X.25 2.4.4.1, 2.4.4.3).
         """
-        begin, kinds = self.cursor, (SABM, SABM | _P_F, DM | _P_F)
+        begin, own, answers = self.cursor, (SABM, DISC), (DM | _P_F, FRMR, FRMR | _P_F)
 
-        def came() -> list[int]:
+        def came() -> list[bool]:
             units = [u for u in self.line.log.received if u.offset >= begin and u.valid]
-            return [unit.octets[1] for unit in units if unit.octets[1] in kinds]
+            controls = [(u.octets[1], u.octets[1] & ~_P_F) for u in units]
+            return [kind in own for c, kind in controls if kind in own or c in answers]
 
         self.wait_until(lambda: bool(came()))
-        return came()[:1] not in ([], [DM | _P_F])
+        return came()[:1] == [True]
 
     def _set_up_tries(self) -> tuple[Packet, ...]:
         """What may come in between: of an earlier link, and set-up by the router itself."""

@@ -15,6 +15,7 @@ from ..judges.template import matches
 from ..links.hdlc import FrameUnit
 from ..sides.line import NOT_READY_SECONDS
 from .language import (
+    ASKING_FOR_A_LINK,
     Bench,
     Call,
     LapbDM,
@@ -40,6 +41,8 @@ _RESTART = b"\xfb"
 EARLY_FROM = 0.8
 EARLY = 0.1
 LOOK = 0.02
+# How often a command may cross with a router's wish for a link.
+CROSSINGS = 20
 
 
 def at_the_line(bench: Bench, call: Call) -> tuple[LineSide, Side, Side]:
@@ -231,3 +234,17 @@ def begin_again(line: LineSide) -> None:
     line.by_hand = False
     line.bring_down()
     line.bring_up()
+
+
+def answered_without_a_link(line: LineSide, command: Packet, *answers: Packet) -> None:
+    """A command other than SABM and DISC in the disconnected phase, and its answer.
+
+    Sent again where it crossed with the router's wish for a link: a station that has sent SABM
+    discards it (X.25 2.4.4.1).
+    """
+    for _ in range(CROSSINGS):
+        line.skip()
+        line.send_whole([line.frame_of(command)])
+        if not line.set_up_came_first():
+            break
+    line.expect_at_once(*answers, passing=ASKING_FOR_A_LINK)

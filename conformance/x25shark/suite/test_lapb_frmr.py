@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .language import (
+    ASKING_FOR_A_LINK,
     Bench,
     ClearIndication,
     Diagnostic,
@@ -164,11 +165,13 @@ def test_sabm_ends_frame_reject(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-08")
 def test_disc_ends_frame_reject(bench: Bench) -> None:
+    """A station that asks for a link at once shows it by that, and owes a poll no answer."""
     line, _, _ = rejected(bench)
     line.send(LapbDISC(p_f=1))
     line.expect(LapbUA(p_f=1))
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(LapbDM(p_f=1))
+    line.expect(LapbDM(p_f=1), LapbSABM(), passing=(LapbDM(p_f=0), LapbDISC()))
+    line.allow(LapbDM(p_f=1), *ASKING_FOR_A_LINK)
 
 
 @purpose("LAPB-FRMR-09")

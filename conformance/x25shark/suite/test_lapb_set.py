@@ -21,22 +21,27 @@ from .language import (
     LapbSABME,
     LapbUA,
     LineSide,
-    Packet,
     RestartRequest,
     Side,
     between,
     not_in,
     purpose,
 )
-from .links import EARLY_FROM, begin_again, last_look, link_was_reset, not_before, taken
+from .links import (
+    EARLY_FROM,
+    answered_without_a_link,
+    begin_again,
+    last_look,
+    link_was_reset,
+    not_before,
+    taken,
+)
 
 # A router that was refused, or gave up, tries again after a pause of its own.
 RETRY_SECONDS = 20.0
 # What would answer a frame that is to be ignored.
 NO_ANSWER = (LapbSABM(), LapbDM(), LapbUA(), LapbFRMR())
 REFUSALS = 3
-# How often a command may cross with a router's wish for a link.
-CROSSINGS = 20
 
 
 def open_set_up(bench: Bench) -> LineSide:
@@ -199,7 +204,7 @@ def test_commands_without_a_link(bench: Bench) -> None:
     command = line.command_address
     supervisory = LapbRR, LapbRNR, LapbREJ
     for frame in (*(kind(address=command, p_f=1) for kind in supervisory), LapbI(p_f=1)):
-        _is_answered_by_dm(line, frame)
+        answered_without_a_link(line, frame, LapbDM(p_f=1))
     begin = line.cursor
     for kind in supervisory:
         line.send_whole([line.frame_of(kind(p_f=1))])
@@ -211,16 +216,6 @@ def test_commands_without_a_link(bench: Bench) -> None:
     line.no_reaction(LapbUA(), LapbFRMR())
     # One may be sent unasked, to have the link set up (X.25 2.4.4.4.2).
     line.expect_count(LapbDM(p_f=0), 0, 3, start=begin, note="no answer to a command with P=0")
-
-
-def _is_answered_by_dm(line: LineSide, frame: Packet) -> None:
-    """Sent again where it crossed with the router's wish for a link."""
-    for _ in range(CROSSINGS):
-        line.skip()
-        line.send_whole([line.frame_of(frame)])
-        if not line.set_up_came_first():
-            break
-    line.expect_at_once(LapbDM(p_f=1), passing=ASKING_FOR_A_LINK)
 
 
 @purpose("LAPB-SET-12")
@@ -269,8 +264,7 @@ def test_unsolicited_ua(bench: Bench) -> None:
 def test_sabme_is_refused(bench: Bench) -> None:
     line = bench.line()
     line.bring_down()
-    line.send(LapbSABME(p_f=1))
-    line.expect_at_once(LapbDM(p_f=1), LapbFRMR(w=1), passing=ASKING_FOR_A_LINK)
+    answered_without_a_link(line, LapbSABME(p_f=1), LapbDM(p_f=1), LapbFRMR(w=1))
 
 
 @purpose("LAPB-SET-16")

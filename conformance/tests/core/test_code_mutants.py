@@ -140,6 +140,20 @@ def test_a_number_with_a_name_is_reached_where_it_is_used() -> None:
     assert reach.order(Mutant("codes", "codes:Diag:constant:37", line, "")) == ["A-01"]
 
 
+def test_a_value_in_a_table_is_used_where_the_table_is() -> None:
+    line = sources()["tables"].splitlines().index("UNDEFINED: Final = -1") + 1
+    assert {module for module, _ in uses_of("tables", line)} >= {"channel", "serial_channel"}
+
+
+def test_where_any_case_may_show_it_those_that_reach_most_come_first() -> None:
+    reach = Reach(
+        "reference",
+        lines={"A-01": {"codec": [1]}, "A-02": {"codec": [1, 2]}, "A-03": {"codec": [1, 2, 3]}},
+        start={"config": [5]},
+    )
+    assert reach.order(Mutant("config", "config:f:drop:1", 5, ""))[0] == "A-03"
+
+
 def row(mutant: str, by: str = "", *differs: str) -> Hunted:
     return Hunted(mutant, profile="reference", by=by, differs=list(differs))
 

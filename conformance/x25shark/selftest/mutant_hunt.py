@@ -13,8 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from ..profile import load_profile
 from ..results import CaseResult
@@ -70,18 +72,35 @@ class Reach:
         where no name is found, any case may matter.
         """
         at = {(mutant.module, mutant.line)}
-        if mutant.line not in self.start.get(mutant.module, ()):
-            return self._most_telling(self._reaching(at), at)
-        used = uses_of(mutant.module, mutant.line)
-        reached = self._reaching(used)
-        if reached:
-            return self._most_telling(reached, used)
-        whole = {
-            (mutant.module, line)
-            for ran in self.lines.values()
-            for line in ran.get(mutant.module, ())
+        if mutant.line in self.start.get(mutant.module, ()):
+            at = uses_of(mutant.module, mutant.line)
+        reached = self._reaching(at)
+        if not reached:
+            return self._broadest
+        near = self._most_telling(reached, at)
+        # A place that many cases reach says little of what they do there: those near it, and those
+        # that reach most of the whole router, by turns.
+        among = set(reached)
+        broad = [case for case in self._broadest if case in among]
+        return list(dict.fromkeys(chain.from_iterable(zip(near, broad, strict=True))))
+
+    @cached_property
+    def _broadest(self) -> list[str]:
+        """The order where any case may show it: what adds most lines to those run before it."""
+        new = {
+            case: {(module, line) for module, lines in ran.items() for line in lines}
+            for case, ran in self.lines.items()
         }
-        return self._most_telling(list(self.lines), whole)
+        order: list[str] = []
+        while new:
+            best = max(new, key=lambda case: (len(new[case]), case))
+            added = new.pop(best)
+            order.append(best)
+            if not added:
+                break
+            for places in new.values():
+                places.difference_update(added)
+        return order + sorted(new, key=self._size)
 
     def _reaching(self, at: set[Place]) -> list[str]:
         return [
@@ -89,6 +108,9 @@ class Reach:
             for case, ran in self.lines.items()
             if any(line in ran.get(module, ()) for module, line in at)
         ]
+
+    def _size(self, case: str) -> int:
+        return sum(map(len, self.lines[case].values()))
 
     def _most_telling(self, cases: Sequence[str], at: set[Place]) -> list[str]:
         """Greedily: the case that adds most lines near these places which few cases run."""
@@ -100,7 +122,7 @@ class Reach:
             for module in modules
             for line in ran.get(module, ())
         )
-        far = {place: _distance(place, at) for place in counts}
+        far = {place: 0 if place in at else _distance(place, at) for place in counts}
         for case in cases:
             ran = self.lines[case]
             near[case] = {
@@ -109,7 +131,7 @@ class Reach:
                 for line in ran.get(module, ())
             }
         seen: Counter[Place] = Counter()
-        sizes = {case: sum(map(len, self.lines[case].values())) for case in cases}
+        sizes = {case: self._size(case) for case in cases}
         order: list[str] = []
         left = set(cases)
         while left:
@@ -151,14 +173,51 @@ def _named() -> dict[str, list[Place]]:
 
 
 def uses_of(module: str, line: int) -> set[Place]:
-    """Where that is said to which a statement outside of functions gives a value."""
-    for node in ast.walk(ast.parse(sources()[module])):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.lineno == line:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = [target.id for target in targets if isinstance(target, ast.Name)]
-            places = {place for name in names for place in _named().get(name, ())}
-            return places - {(module, line)}
-    return set()
+    """Where that is said to which a statement outside of functions gives a value.
+
+    What is said in another such statement (a table made of named values) is used where that is.
+    """
+    found: set[Place] = set()
+    left = [(module, line)]
+    seen = set()
+    while left:
+        statement = _values().get(left.pop())
+        if statement is None or statement.place in seen:
+            continue
+        seen.add(statement.place)
+        for name in statement.names:
+            places = set(_named().get(name, ())) - found
+            found |= places
+            left += places
+    inside = {place for place in found if place not in _values()}
+    return inside - {(module, line)}
+
+
+class Value(NamedTuple):
+    """A statement outside of functions that gives names a value."""
+
+    place: Place
+    names: list[str]
+
+
+@cache
+def _values() -> dict[Place, Value]:
+    """By each of their lines."""
+    found: dict[Place, Value] = {}
+    for module, text in sources().items():
+        blocks = [ast.parse(text).body]
+        while blocks:
+            for node in blocks.pop():
+                if isinstance(node, ast.ClassDef):
+                    blocks.append(node.body)
+                if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+                    continue
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+                value = Value((module, node.lineno), names)
+                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                    found[module, line] = value
+    return found
 
 
 @dataclass

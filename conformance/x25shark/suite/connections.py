@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scapy.packet import Packet
-from scapy_x25 import CallRequest, ClearConfirmation, ClearIndication, ClearRequest
+from scapy_x25 import (
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+)
 
 from ..judges.expectation import CLOSED
 from ..judges.template import decode
@@ -138,6 +144,25 @@ def call_is_cleared(call: Call) -> bool:
     call.b.expect(ClearIndication(cause=0, diagnostic=241))
     call.b.send(ClearConfirmation())
     return call.a.expect(ClearConfirmation(), CLOSED) is not None
+
+
+def second_call(call: Call) -> Call | None:
+    """A calls again on its connection. None: the router closes it instead (a remark).
+
+    RFC 1613 5 lets the router keep its connection to B for the second call as well.
+    """
+    bench, a, b = call.bench, call.a, call.b
+    a.numbering.reset()
+    a.send(bench.call_request())
+    if isinstance(b, Side):
+        a.wait_until(lambda: bench.is_called() or a.connection.end is not None)
+        if bench.is_called() or a.connection.end is None:
+            b = bench.incoming()
+            b.send(b.acceptance)
+    if a.expect(CallAccepted(), CLOSED) is None:
+        bench.remark("the connection is closed at the second call")
+        return None
+    return Call(bench, a, b)
 
 
 def call_at(side: AnySide) -> Packet:

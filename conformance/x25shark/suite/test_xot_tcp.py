@@ -23,6 +23,7 @@ from .connections import (
     pause,
     refused,
     same_call,
+    second_call,
     send_in_pieces,
 )
 from .language import (
@@ -391,25 +392,6 @@ def test_peer_that_stops_reading(call: Call) -> None:
     a.send_data(sent[-1])
     b.expect_message(b"".join(sent))
     call.fence()
-
-
-def second_call(call: Call) -> Call | None:
-    """A calls again on its connection. None: the router closes it instead (a remark).
-
-    RFC 1613 5 lets the router keep its connection to B for the second call as well.
-    """
-    bench, a, b = call.bench, call.a, call.b
-    a.numbering.reset()
-    a.send(bench.call_request())
-    if isinstance(b, Side):
-        a.wait_until(lambda: bench.is_called() or a.connection.end is not None)
-        if bench.is_called() or a.connection.end is None:
-            b = bench.incoming()
-            b.send(b.acceptance)
-    if a.expect(CallAccepted(), CLOSED) is None:
-        bench.remark("the connection is closed at the second call")
-        return None
-    return Call(bench, a, b)
 
 
 @purpose("XOT-TCP-24")

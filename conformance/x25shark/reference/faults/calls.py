@@ -9,6 +9,7 @@ from typing import Any
 from .. import addresses, codec, routes
 from ..addresses import Addresses
 from ..channel import Channel
+from ..circuit import Circuit
 from ..codec import Call, Clear
 from ..codes import Diag, PacketError, Type
 from ..facilities import FAST_SELECT, Facilities
@@ -303,3 +304,22 @@ def clear_user_data(patch: Patch) -> None:
     def encode_clear(original: Any, modulo: int, lcn: int, clear: Clear) -> bytes:
         octets: bytes = original(modulo, lcn, replace(clear, user_data=b""))
         return octets
+
+
+def runs_on(patch: Patch, timer: str) -> None:
+    """Nothing stops a timer but the end of the call."""
+
+    @patch.wrap(Circuit, "stop_timer")
+    def stop_timer(original: Any, circuit: Circuit, name: str) -> None:
+        if name != timer:
+            original(circuit, name)
+
+
+@fault("BUG-CALL-29", "T21 runs on behind the answer to the call, and clears it")
+def t21_runs_on(patch: Patch) -> None:
+    runs_on(patch, "T21")
+
+
+@fault("BUG-CALL-30", "T11 runs on behind Call Accepted, and clears the call")
+def t11_runs_on(patch: Patch) -> None:
+    runs_on(patch, "T11")

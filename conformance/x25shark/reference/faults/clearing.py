@@ -198,3 +198,13 @@ def remote_error_in_modulo_128(patch: Patch) -> None:
         if channel.modulo == 128 and clear.cause == ClearCause.LOCAL_PROCEDURE_ERROR:
             clear = replace(clear, cause=ClearCause.REMOTE_PROCEDURE_ERROR)
         original(channel, clear)
+
+
+@fault("BUG-CLR-15", "T13 runs on behind the confirmation, and clears the connection's next call")
+def t13_runs_on(patch: Patch) -> None:
+    @patch.wrap(Channel, "released")
+    def released(original: Any, channel: Channel) -> None:
+        running = channel._timers.pop("T13", None)
+        original(channel)
+        if running is not None:
+            channel._timers["T13"] = running

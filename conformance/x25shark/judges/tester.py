@@ -232,11 +232,13 @@ class TesterJudge(Judge):
         return octets
 
     def misframed_by_tester(self) -> bool:
-        """Whether the tester itself sent a unit with an illegal header in this case."""
-        return any(
+        """Whether the tester itself sent a unit with an illegal header, or half a unit, in this
+        case."""
+        sources = [received.source for received in self._received.values()]
+        return any(getattr(source, "sent_in_part", False) for source in sources) or any(
             _header(unit).version or unit.end - unit.offset < SHORTEST_UNIT
-            for received in self._received.values()
-            for unit in received.source.sent
+            for source in sources
+            for unit in source.sent
         )
 
     def connections_to(self, listener: Address) -> Sequence[Direction]:

@@ -140,6 +140,11 @@ class Connection:
         open_yet = self._stream.reading and self.end is None and not self.closed
         return open_yet and self._input.incomplete
 
+    @property
+    def sent_in_part(self) -> bool:
+        """What the tester has sent ends amid a unit."""
+        return self._outgoing.incomplete
+
     # receiving
 
     def _receive(self) -> None:

@@ -85,6 +85,12 @@ class Framer:
         """Forget what was read of an incomplete packet."""
         self._input.clear()
 
+    def take_rest(self) -> bytes:
+        """What was read of an incomplete packet, for somebody else to pass on."""
+        rest = bytes(self._input)
+        self._input.clear()
+        return rest
+
 
 def frame(packet: bytes) -> bytes:
     """The packet with its XOT header."""

@@ -470,6 +470,8 @@ class Campaign:
         self.loop.look()
         if self.loop.away >= self._longest_away:
             record.held_up = held_up.in_words(self.loop.away)
+        elif bench.same_ends:
+            record.held_up = held_up.SAME_ENDS
         if interrupted:
             raise Interrupted
         if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:

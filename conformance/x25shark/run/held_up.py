@@ -8,6 +8,9 @@ for longer than a timer of the router may take to run out, what came in the case
 router sends to a tester that does not answer. Such a case is run once more, unless it passed; if
 the tester was away again, nothing can be said.
 
+Those in which two connections had the same addresses and ports, one after the other: what came on
+which of them nobody can tell. A system seldom gives a port again so soon.
+
 And those in which the router refused a call because it was not done with calls of cases before,
 as far as the tester can know. The second time those are long over: no verdict depends on the case
 that ran before.
@@ -47,6 +50,12 @@ def in_words(seconds: float) -> str:
         f"this machine kept the tester away for {seconds:.1f} s, in which timers of the router "
         "may have run out"
     )
+
+
+SAME_ENDS = (
+    "two connections of this case had the same addresses and ports, one after the other, and "
+    "cannot be told apart"
+)
 
 
 class OnceMore:

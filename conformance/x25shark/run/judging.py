@@ -56,8 +56,9 @@ class CaseRecord:
     failure: the verdict the case itself came to, and why (None: it ran to its end).
     sides: for each connection, side ("A" or "B") and the direction from the router.
     held_up: in words, how long this machine kept the tester away, if that was so long that timers
-    of the router may have run out. crowded: in words, that a call was refused beside calls of the
-    cases before. body: the case itself. second: why it is run again, in words.
+    of the router may have run out, or what else lets nobody judge. crowded: in words, that a call
+    was refused beside calls of the cases before. body: the case itself. second: why it is run
+    again, in words.
     gone: why the router was not there at its end; died: in words, that it died in this case.
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
@@ -326,7 +327,7 @@ class Judgement:
 
     @staticmethod
     def _doubt(result: CaseResult, record: CaseRecord) -> None:
-        """Where the tester was away, neither the router nor a judge is to blame."""
+        """Where nothing can be said, neither the router nor a judge is to blame."""
         if result.verdict in (Verdict.FAIL, Verdict.ERROR) and record.held_up:
             result.verdict = Verdict.INCONCLUSIVE
             result.reason = f"{record.held_up}; {result.reason}"

@@ -88,6 +88,9 @@ class Bench(Answers):
         self.connections: list[tuple[str, Connection]] = []
         self.received: dict[Direction, Received] = {}
         self.accepted: dict[tuple[str, int], list[Direction]] = {}
+        # Whether addresses and ports of a connection were those of an earlier one of this case.
+        self.same_ends = False
+        self._ends: set[Direction] = set()
         self.in_preamble = False
         # A packet came in part, and the rest did not follow: nobody waits for the next one.
         self.left_amid_a_unit = False
@@ -147,7 +150,13 @@ class Bench(Answers):
             connection = xot.connect(self.loop, ends.router, own[0], self.patience)
         except LinkError as error:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
+        self._note_ends(Direction(connection.remote, connection.local))
         return self._side(at.upper(), connection, modulus)
+
+    def _note_ends(self, direction: Direction) -> None:
+        """A capture tells connections apart by their addresses and ports alone."""
+        self.same_ends |= direction in self._ends
+        self._ends.add(direction)
 
     def _side(self, name: str, connection: Connection, modulus: int = 8, start: int = 0) -> Side:
         if not start:
@@ -240,6 +249,7 @@ class Bench(Answers):
     def _acceptor(self, name: str) -> Callable[[Connection], None]:
         def accept(connection: Connection) -> None:
             direction = Direction(connection.remote, connection.local)
+            self._note_ends(direction)
             self.accepted[connection.local].append(direction)
             self._waiting[name].append(connection)
 

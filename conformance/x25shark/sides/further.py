@@ -28,10 +28,19 @@ class FurtherCalls:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._allowed: list[tuple[Packet, Callable[[Side], None]]] = []
+        self._late: Callable[[Side], None] | None = None
 
     def allow(self, call: Packet, then: Callable[[Side], None]) -> None:
         """Calls like this one may come; then: what the called side does with each."""
         self._allowed.append((call, then))
+
+    def allow_late(self, then: Callable[[Side], None]) -> None:
+        """Any Call may still come at the end of the case; then: what is done with each.
+
+        For stimuli of which Calls may have passed: nothing says that they arrive before a later
+        call on another connection does.
+        """
+        self._late = then
 
     def take(self, side: Side) -> bool:
         """Whether the first packet of this side is such a Call, which is dealt with then."""
@@ -48,7 +57,9 @@ class FurtherCalls:
 
     def take_late_ones(self) -> None:
         """At the end of a case: what has come by now and was allowed is no connection too many."""
-        while self._allowed and self._bench.is_called():
+        while (self._allowed or self._late) and self._bench.is_called():
             # What it contradicts is judged with all other expectations.
             with contextlib.suppress(ExpectationFailed):
-                self._bench.take_called()
+                side = self._bench.take_called()
+                if side is not None and self._late is not None:
+                    self._late(side)

@@ -177,7 +177,11 @@ def take_calls(bench: Bench) -> None:
 
 
 def call_among_others(bench: Bench, note: str = "") -> Call:
-    """A fresh call, after stimuli of which Calls may have passed to B; those are not judged."""
+    """A fresh call, after stimuli of which Calls may have passed to B; those are not judged.
+
+    Such a Call may arrive behind this one, also at the end of the case.
+    """
+    bench.further.allow_late(lambda side: side.allow(ANYTHING))
     return bench.rooms.in_the_end(lambda: _call_among_others(bench, note))
 
 

@@ -109,15 +109,29 @@ def _d2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
 
 
 def _d3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
-    """The router has reset A, which does not confirm: B reset, or A made an error."""
+    """The router has reset A, which does not confirm: B reset, or A made an error.
+
+    A DTE may discard a confirmation that is not due. Then A makes another error, on another call:
+    nobody knows what the first one has left behind.
+    """
     scene = _of_call(bench, state, modulus, acting)
     a, b = scene.side, scene.other
     if isinstance(b, Side):
         b.send(ResetRequest(cause=0, diagnostic=0))
     else:
         a.send(ResetConfirmation())
+        if not a.wait_until(lambda: _is_reset(a) or a.connection.end is not None):
+            a.close()
+            scene = _of_call(bench, state, modulus, acting)
+            a = scene.side
+            a.send(a.data(b"not the next P(S)", p_s=(a.numbering.next_p_s + 1) % a.modulus))
     a.expect(ResetIndication())
     return scene
+
+
+def _is_reset(side: Side) -> bool:
+    """Whether a Reset Indication has come."""
+    return any(unit.packet[2:3] == b"\x1b" for unit in side.connection.received)
 
 
 def _interrupts(bench: Bench, state: str, modulus: int, acting: str) -> Scene:

@@ -5,12 +5,41 @@ from functools import partial
 
 from ..channel import Channel
 from ..codec import Clear
+from ..connection import Connection
 from ..relay_splice import SpliceRelay
+from ..server import TcpWire
 from .registry import Original, Patch, variant
 
 
 @variant("MAY-SPLICE-01")
 def joins_with_the_call(patch: Patch) -> None:
+    joins(patch)
+
+
+@variant("MAY-SPLICE-02")
+def passes_octets_on(patch: Patch) -> None:
+    joined = joins(patch)
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Original, connection: Connection, octets: bytes) -> None:
+        relay = connection.channel.user
+        parted = connection.channel.joined is None
+        if parted or not isinstance(relay, SpliceRelay) or relay not in joined:
+            original(connection, octets)
+            return
+        # What of a unit was there already when the two were joined goes with the rest of it.
+        octets = connection.framer.take_rest() + octets
+        other = relay.other(connection.channel)
+        if other is not None:
+            assert isinstance(other.wire, TcpWire)
+            other.wire.queue(octets)
+            if other.wire.congested:
+                connection.wire.pause()
+        connection.router.flush()
+
+
+def joins(patch: Patch) -> set[SpliceRelay]:
+    """Joins the two connections with the Call; the relays that have."""
     joined: set[SpliceRelay] = set()
 
     def pass_on(relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
@@ -41,3 +70,5 @@ def joins_with_the_call(patch: Patch) -> None:
             if one is not None:
                 one.released()
                 one.wire.close()
+
+    return joined

@@ -278,13 +278,14 @@ def test_random_legal_session(bench: Bench) -> None:
 def test_splice_is_transparent(call: Call) -> None:
     """150 packets each way with any LCN; all fields but the LCN arrive as they were sent."""
     chance = call.bench.random
+    any_lcn = "sent with another LCN, which has no significance"
     for _ in range(150):
         for there, back in (both(call), both(call)[::-1]):
             octets = chance.randbytes(chance.randint(1, 128))
             lcn = chance.randint(1, 4095)
             if chance.random() < 0.1:
                 there.send(Interrupt(user_data=octets[:32], lcn=lcn))
-                back.expect(Interrupt(user_data=octets[:32]))
+                back.expect(Interrupt(user_data=octets[:32]), note=any_lcn)
                 back.send(InterruptConfirmation())
                 there.expect(InterruptConfirmation())
                 continue
@@ -296,7 +297,7 @@ def test_splice_is_transparent(call: Call) -> None:
                 "p_r": there.numbering.p_r,
             }
             there.send_data(octets, **same, lcn=lcn)
-            back.expect(Data(**same, user_data=octets))
+            back.expect(Data(**same, user_data=octets), note=any_lcn)
     for there, back in (both(call), both(call)[::-1]):
         mark = back.cursor
         there.send(RNR(p_r=there.numbering.p_r))

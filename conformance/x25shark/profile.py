@@ -494,20 +494,22 @@ class Profile(_Table):
         return self.xot
 
     @property
+    def own_ends(self) -> tuple[Endpoint, ...]:
+        """Where the tester itself speaks XOT: side A, side B and its second end, the PVC's."""
+        xot = self.xot
+        ends = [self.pvc.listen, *([] if xot is None else (xot.a, xot.b, xot.b2))]
+        return tuple(end for end in ends if end is not None)
+
+    @property
     def xot_ports(self) -> frozenset[int]:
         """All TCP ports that XOT is on, besides 1998."""
-        ends = [self.pvc.listen]
-        if self.xot is not None:
-            ends += [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
-        return frozenset(end[1] for end in ends if end is not None) - {XOT_PORT}
+        router = () if self.xot is None else (self.xot.router,)
+        return frozenset(port for _, port in (*self.own_ends, *router)) - {XOT_PORT}
 
     @property
     def own_hosts(self) -> frozenset[str]:
         """The addresses over which the tester speaks XOT; none where the system chooses one."""
-        ends = [self.pvc.listen]
-        if self.xot is not None:
-            ends += [self.xot.a, self.xot.b, self.xot.b2]
-        hosts = frozenset(end[0] for end in ends if end is not None)
+        hosts = frozenset(host for host, _ in self.own_ends)
         return frozenset() if _ANY_HOST in hosts else hosts
 
     @property

@@ -15,6 +15,16 @@ def collides(channel: SerialChannel, packet_type: int) -> bool:
     return packet_type == Type.CALL and channel.p is P.CALL_SENT
 
 
+@fault("BUG-CALL-23", "a DCE clears both calls of a call collision")
+def clears_both_calls(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "on_call")
+    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
+        if channel.p is P.CALL_SENT:
+            channel.clear_error(Diag.STATE_P3)
+        else:
+            original(channel, octets)
+
+
 @fault("BUG-CALL-24", "the caller whose call a collision has displaced is told nothing")
 def displaced_in_silence(patch: Patch) -> None:
     patch.replace(Relay, "displaced", lambda relay, channel: setattr(relay, "far", None))

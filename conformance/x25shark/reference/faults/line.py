@@ -6,14 +6,13 @@ from typing import Any
 
 from .. import codec, hdlc, lapb_frames
 from ..channel import Channel
-from ..codes import Diag, Type
+from ..codes import Type
 from ..hdlc import FCS_LENGTH, SHORTEST, BitFraming, Kind, OctetFraming, Received
 from ..lapb_frames import COMMANDS, RESPONSES, Control, Frame
 from ..line_counters import ERRORS, LineCounters
 from ..link import SerialLink
 from ..relay import Relay
 from ..serial import R, SerialInterface
-from ..serial_channel import SerialChannel
 from ..tables import P
 from ..user import ChannelUser
 from .registry import Patch, fault
@@ -225,13 +224,3 @@ def restart_keeps_calls(patch: Patch) -> None:
             original(interface, octets)
             return
         interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
-
-
-@fault("BUG-CALL-23", "a DCE clears both calls of a call collision")
-def clears_both_calls(patch: Patch) -> None:
-    @patch.wrap(SerialChannel, "on_call")
-    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
-        if channel.p is P.CALL_SENT:
-            channel.clear_error(Diag.STATE_P3)
-        else:
-            original(channel, octets)

@@ -158,24 +158,25 @@ def a_bit_discarded(patch: Patch) -> None:
         return bool(original(channel, octets, packet_type))
 
 
-@variant("MAY-CALL-13")
-def a_bit_is_an_invalid_gfi(patch: Patch) -> None:
+def toa_refused_with(patch: Patch, instead: int) -> None:
+    """Calls with the A bit are refused with this diagnostic in place of 74."""
+
     @patch.wrap(Channel, "clear_error")
     def clear_error(
         original: Original, channel: Channel, diagnostic: int, cause: int | None = None
     ) -> None:
-        general = diagnostic == Diag.TOA_NPI_NOT_SUBSCRIBED
-        original(channel, Diag.INVALID_GFI if general else diagnostic, cause)
+        of_the_a_bit = diagnostic == Diag.TOA_NPI_NOT_SUBSCRIBED
+        original(channel, instead if of_the_a_bit else diagnostic, cause)
+
+
+@variant("MAY-CALL-13")
+def a_bit_is_an_invalid_gfi(patch: Patch) -> None:
+    toa_refused_with(patch, Diag.INVALID_GFI)
 
 
 @variant("MAY-CALL-28")
 def a_bit_is_an_invalid_address(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear_error")
-    def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
-    ) -> None:
-        general = diagnostic == Diag.TOA_NPI_NOT_SUBSCRIBED
-        original(channel, Diag.CALLED_ADDRESS if general else diagnostic, cause)
+    toa_refused_with(patch, Diag.CALLED_ADDRESS)
 
 
 @variant("MAY-CALL-14")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .language import (
     ASKING_FOR_A_LINK,
+    RR,
     Bench,
     ClearIndication,
     Diagnostic,
@@ -49,6 +50,36 @@ def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
     return line, restart, wrong << 5 | 1
 
 
+def numbers_that_differ(bench: Bench) -> LineSide:
+    """A line whose V(S) and V(R) differ and are not 0, so that FRMR tells which is which.
+
+    A Diagnostic is something that the router has nothing to answer to; where it answers one with
+    one of its own, an RR of a call that acknowledges nothing new is.
+    """
+
+    def differ() -> bool:
+        line.link_fence()
+        v_s, v_r = line.station.v_s, line.station.v_r
+        return v_s != v_r and 0 not in {v_s, v_r}
+
+    line, _ = ready(bench)
+    line.layer.allow(Diagnostic(), RestartRequest())
+    for _ in range(8):
+        line.send(line.packet(Diagnostic(lcn=0, diagnostic=0)))
+        if differ():
+            return line
+    call = bench.call()
+    near, far = (call.a, call.b) if line is bench.lines.get("a") else (call.b, call.a)
+    assert isinstance(near, Side)
+    if isinstance(far, Side):
+        far.allow(ClearIndication())
+    for _ in range(8):
+        line.send(LapbI() / near.octets_of(RR(p_r=near.numbering.p_r)))
+        if differ():
+            break
+    return line
+
+
 @purpose("LAPB-FRMR-01")
 def test_undefined_control(bench: Bench) -> None:
     line, _ = ready(bench)
@@ -86,31 +117,30 @@ def test_above_n1(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-04")
 def test_invalid_n_r(bench: Bench) -> None:
-    """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I."""
+    """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I.
+
+    The packet in that I frame is not taken: nothing answers it before FRMR.
+    """
     line, restart = ready(bench)
     for step in (1, -1):
         for kind in (LapbRR, LapbREJ, LapbI):
             line.by_hand = True
+            line.skip()
+            begin = line.cursor
             wrong = (line.station.v_r + step) % 8
             frame = kind(address=line.command_address, n_r=wrong)
             if kind is LapbI:
                 frame = line.packet(restart, n_r=wrong)
             line.send_whole([line.frame_of(frame)])
             line.expect(LapbFRMR(z=1))
+            line.expect_count(LapbI(), 0, 0, start=begin, note="the packet is not taken")
             begin_again(line)
 
 
 @purpose("LAPB-FRMR-05")
 def test_information_field(bench: Bench) -> None:
     """With a V(S) and a V(R) that differ, and are not 0."""
-    line, _ = ready(bench)
-    # What the router has nothing to answer to, at most with a Diagnostic of its own.
-    line.layer.allow(Diagnostic(), RestartRequest())
-    for _ in range(8):
-        line.send(line.packet(Diagnostic(lcn=0, diagnostic=0)))
-        line.link_fence()
-        if line.station.v_s != line.station.v_r and line.station.v_s and line.station.v_r:
-            break
+    line = numbers_that_differ(bench)
     line.by_hand = True
     wrong = (line.station.v_r + 2) % 8
     line.send(LapbRR(address=line.command_address, n_r=wrong))

@@ -279,6 +279,34 @@ def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
 
 
+@purpose("LAPB-REC-19")
+def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
+    """A REJ with F=0 that acknowledges nothing behind each poll: N2 counts on, and ends it."""
+    needs_given(bench.line(), "n2")
+    line, restart = ready(bench)
+    first = unacknowledged(line, restart, 1)
+    line.skip()
+    patience = line.profile.t1_at_most + bench.patience
+    given_up = LapbSABM(p_f=1), LapbDM()
+    begin = line.cursor
+    # The frame itself may count as an attempt or not, and one more poll may come at will.
+    for number in range(line.profile.n2 + 2):
+        came = line.expect(
+            *polls(line),
+            *(given_up if number >= line.profile.n2 - 1 else ()),
+            within=patience,
+            passing=(LapbI(p_f=0),),
+            note=f"poll {number + 1}",
+        )
+        if isinstance(came, (LapbSABM, LapbDM)):
+            break
+        line.send(LapbREJ(n_r=first, p_f=0))
+    for poll in polls(line):
+        line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
+    line.allow(LapbSABM())
+    line.layer.allow(RestartConfirmation())
+
+
 @purpose("LAPB-REC-14")
 def test_two_frames_are_missing(bench: Bench) -> None:
     """REJ names the first of them, and a poll finds the router there; then the second."""

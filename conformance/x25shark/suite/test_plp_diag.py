@@ -93,11 +93,11 @@ def test_explanation(bench: Bench) -> None:
 
 @purpose("PLP-DIAG-05")
 def test_diagnostic_is_not_answered(bench: Bench) -> None:
-    """A DCE may say that it does not take one (Table C-2, diagnostic 33)."""
+    """A DCE may say that it does not take one: 33, or 36 for a packet of no use on channel 0."""
     line, call = of_the_call(bench)
     if line.profile.role == "dce":
-        line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(33)))
-    line.layer.send(Diagnostic(diagnostic=36, explanation=header(line, 1, DATA)))
+        line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(33, 36)))
+    line.layer.send(Diagnostic(diagnostic=38, explanation=header(line, 1, DATA)))
     line.link_fence()
     call.fence("the call goes on")
 

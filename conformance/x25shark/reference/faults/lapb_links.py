@@ -7,7 +7,7 @@ from typing import Any
 
 from ..codes import Diag, RestartCause
 from ..lapb import MODULO, Lapb, Phase
-from ..lapb_frames import Control, Frame
+from ..lapb_frames import Control, Frame, Reason
 from ..serial import SerialInterface
 from .registry import Patch, fault
 
@@ -168,3 +168,21 @@ def no_t1_behind_rej(patch: Patch) -> None:
         original(station, frame)
         if frame.kind == Control.REJ and not station.polling:
             station.stop("T1")
+
+
+@fault("BUG-LAPB-78", "a REJ with F=0 sets the attempts of timer recovery to 0")
+def attempts_anew_at_rej(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        if frame.kind == Control.REJ and station.polling:
+            station.attempts = 0
+        original(station, frame)
+
+
+@fault("BUG-LAPB-79", "the packet of an I frame with an invalid N(R) is taken, and then FRMR sent")
+def packet_of_an_invalid_n_r(patch: Patch) -> None:
+    @patch.wrap(Lapb, "reject")
+    def reject(original: Any, station: Lapb, frame: Frame, reasons: int) -> None:
+        if frame.kind == Control.I and reasons == Reason.Z:
+            station.station.packet_in(frame.information)
+        original(station, frame, reasons)

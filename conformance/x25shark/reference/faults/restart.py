@@ -172,14 +172,14 @@ def far_cause(patch: Patch) -> None:
     )
 
 
-@fault("BUG-DIAG-01", "answers a Diagnostic with a Diagnostic")
+@fault("BUG-DIAG-01", "answers a Diagnostic with one of the same code")
 def diagnostic_for_diagnostic(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "on_channel_zero")
     def on_channel_zero(original: Any, interface: SerialInterface, octets: bytes) -> None:
         original(interface, octets)
         if octets[2:3] == bytes((Type.DIAGNOSTIC,)):
             header = codec.header(interface.modulo, 0, Type.DIAGNOSTIC)
-            interface.packet_out(header + bytes((Diag.UNASSIGNED_CHANNEL,)) + octets[:3])
+            interface.packet_out(header + octets[3:4] + octets[:3])
 
 
 @fault("BUG-DIAG-02", "wrong octets in the explanation")

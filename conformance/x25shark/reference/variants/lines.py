@@ -174,3 +174,12 @@ def wrong_confirmation_discarded(patch: Patch) -> None:
             interface._timer = interface.router.timers.start(patch.number, interface.t10_expired)
         else:
             original(interface, diagnostic, octets)
+
+
+@variant("MAY-LINE-14")
+def a_diagnostic_told(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "on_channel_zero")
+    def on_channel_zero(original: Original, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, octets)
+        if octets[2:3] == bytes((Type.DIAGNOSTIC,)):
+            interface.diagnose(Diag.UNASSIGNED_CHANNEL, octets)

@@ -364,6 +364,10 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-73": router_sets_up("0173"),
     "BUG-LAPB-76": on_link("013f", CONFIRM, *ASKS, "01281fff00", "012a1fff00"),
     "BUG-LAPB-77": on_link(ASKS[0], "0329", seconds=4),
+    "BUG-LAPB-78": recovering("0329", seconds=10),
+    "BUG-LAPB-79": on_link("01a0" + ASKS[0][4:]),
+    "BUG-LAPB-80": on_link(ASKS[0], "0153", seconds=4),
+    "BUG-LAPB-81": on_link("01a1", "011d"),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }

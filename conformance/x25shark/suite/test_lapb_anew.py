@@ -13,6 +13,7 @@ from .language import (
     LapbI,
     LapbREJ,
     LapbRNR,
+    LapbRR,
     LapbSABM,
     LapbUA,
     LineSide,
@@ -20,7 +21,14 @@ from .language import (
     RestartConfirmation,
     purpose,
 )
-from .links import expect_poll, link_was_reset, out_of_sequence, ready, unacknowledged
+from .links import (
+    expect_poll,
+    link_was_reset,
+    needs_given,
+    out_of_sequence,
+    ready,
+    unacknowledged,
+)
 
 
 def a_rej_condition(line: LineSide, restart: Packet) -> None:
@@ -102,6 +110,25 @@ def test_the_queue_ends_with_its_link(bench: Bench) -> None:
     line.layer.expect_count(
         RestartConfirmation(), 0, LATE, start=begin, note="packets of the link before"
     )
+
+
+@purpose("LAPB-SET-23")
+def test_t1_ends_with_its_link(bench: Bench) -> None:
+    """DISC with an I frame open; what follows within T1 belongs to a set-up, if there is one."""
+    needs_given(bench.line(), "t1")
+    line, restart = ready(bench)
+    unacknowledged(line, restart, 1)
+    link_was_reset(line)
+    line.allow(*ASKING_FOR_A_LINK)
+    line.send(LapbDISC(p_f=1))
+    line.expect(LapbUA(p_f=1), passing=(LapbI(), LapbRR(), LapbRR(address=line.response_address)))
+    begin = line.cursor
+    line.pause(line.profile.t1_at_most)
+    for kind in (LapbI, LapbRR, LapbRNR, LapbREJ):
+        for address in (line.response_address, line.command_address):
+            line.expect_count(
+                kind(address=address), 0, 0, start=begin, note="T1 ends with its link"
+            )
 
 
 @purpose("LAPB-SET-22")

@@ -288,6 +288,21 @@ def test_supervisory_frames_in_frame_reject(bench: Bench) -> None:
         line.expect(LapbFRMR(p_f=1, rejected_control=control, z=1), passing=(LapbFRMR(p_f=0),))
 
 
+@purpose("LAPB-FRMR-16")
+def test_second_frame_that_is_rejected(bench: Bench) -> None:
+    """What else cannot be accepted changes nothing: FRMR tells of the first one (X.25 2.4.7.3)."""
+    line, _, control = rejected(bench)
+    line.allow(LapbFRMR(rejected_control=control, z=1))
+    begin = line.cursor
+    undefined = (0x0D, 0x1D, 0xFF)
+    for second in undefined:
+        send_control(line, second)
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(LapbFRMR(rejected_control=control, p_f=1, z=1), passing=(LapbFRMR(z=1),))
+    for second in undefined:
+        line.expect_count(LapbFRMR(rejected_control=second), 0, 0, start=begin, note="the first")
+
+
 @purpose("LAPB-FRMR-14")
 def test_invalid_n_r_in_timer_recovery(bench: Bench) -> None:
     """In the answer to the router's poll, and beside it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..codes import Diag, RestartCause
 from ..lapb import MODULO, Lapb, Phase
-from ..lapb_frames import Control, Frame, Reason
+from ..lapb_frames import Control, Frame, Reason, rejection
 from ..serial import SerialInterface
 from .registry import Patch, fault
 
@@ -186,3 +186,22 @@ def packet_of_an_invalid_n_r(patch: Patch) -> None:
         if frame.kind == Control.I and reasons == Reason.Z:
             station.station.packet_in(frame.information)
         original(station, frame, reasons)
+
+
+@fault("BUG-LAPB-80", "T1 of an I frame runs on after DISC, and a poll follows")
+def t1_outlives_its_link(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_disc")
+    def on_disc(original: Any, station: Lapb, p_f: bool) -> None:
+        is_open = bool(station.open)
+        original(station, p_f)
+        if is_open:
+            station.start("T1", station.parameters.t1, station.emit_poll)
+
+
+@fault("BUG-LAPB-81", "a second frame that cannot be accepted takes the place of the first in FRMR")
+def the_last_rejection(patch: Patch) -> None:
+    @patch.wrap(Lapb, "undefined")
+    def undefined(original: Any, station: Lapb, frame: Frame) -> None:
+        if station.phase is Phase.REJECT:
+            station.rejection = rejection(frame, station.v_s, station.v_r, Reason.W)
+        original(station, frame)

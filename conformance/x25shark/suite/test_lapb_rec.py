@@ -287,7 +287,7 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
     first = unacknowledged(line, restart, 1)
     line.skip()
     patience = line.profile.t1_at_most + bench.patience
-    given_up = LapbSABM(p_f=1), LapbDM()
+    given_up = LapbSABM(), LapbDM()
     begin = line.cursor
     # The frame itself may count as an attempt or not, and one more poll may come at will.
     for number in range(line.profile.n2 + 2):

@@ -195,6 +195,9 @@ class EvidenceJudge(Judge):
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return (view.frame, view.k) in self._hits[to_filter(template)]
 
+    def may_match(self, templates: Iterable[Packet], direction: Direction) -> bool:
+        return any(self._hits[to_filter(template)] for template in templates)
+
     def malformed(self, view: PacketView) -> str:
         return self._problems.get((view.framed, view.frame, view.k), "")
 

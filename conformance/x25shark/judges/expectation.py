@@ -113,6 +113,10 @@ class Judge(ABC):
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         """Whether a packet is as the template says."""
 
+    def may_match(self, templates: Iterable[Packet], direction: Direction) -> bool:
+        """False: certainly no packet of the direction is as one of the templates says."""
+        return True
+
     @abstractmethod
     def malformed(self, view: PacketView) -> str:
         """What is wrong with the form of a packet or frame, in words; empty: nothing."""
@@ -360,9 +364,10 @@ class Never(Expectation):
         return self.forbidden
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
-        for view in self.window(judge):
-            if self.any_match(judge, self.forbidden, view):
-                return Seen(False, view)
+        if self.direction is not None and judge.may_match(self.forbidden, self.direction):
+            for view in self.window(judge):
+                if self.any_match(judge, self.forbidden, view):
+                    return Seen(False, view)
         return Seen(True, None, "none")
 
 

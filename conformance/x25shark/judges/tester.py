@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -77,6 +77,7 @@ class Received:
     framed: bool = False
     views: list[PacketView] = field(default_factory=list)
     packets: dict[int, bytes] = field(default_factory=dict)
+    types: set[int | None] = field(default_factory=set)
     taken: int = 0
 
     def view(self, unit: UnitLike) -> PacketView:
@@ -85,13 +86,15 @@ class Received:
 
     def forget(self) -> None:
         """Give up what was decoded; it would be decoded again."""
-        self.views, self.packets, self.taken = [], {}, 0
+        self.views, self.packets, self.types, self.taken = [], {}, set(), 0
 
     def update(self) -> None:
         """Make views of the units that have come since."""
         for unit in self.source.received[self.taken :]:
             if unit.packet:
-                self.views.append(self.view(unit))
+                view = self.view(unit)
+                self.views.append(view)
+                self.types.add(view.type)
                 self.packets[unit.offset] = unit.packet
         self.taken = len(self.source.received)
 
@@ -272,6 +275,17 @@ class TesterJudge(Judge):
                 order = _in_order_of(self._captured.conversation(there, back), order)
             known = self._conversations[there] = extent, order
         return known[1]
+
+    def may_match(self, templates: Iterable[Packet], direction: Direction) -> bool:
+        received = self._received.get(direction)
+        if received is None:
+            return False
+        if received.framed:
+            return True
+        received.update()
+        # A template of a class with a type octet of its own matches no other type.
+        kinds = (type(t).strict_conditions.get("x25s.type") for t in templates)
+        return any(kind is None or kind in received.types for kind in kinds)
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return matches(template, view.octets)

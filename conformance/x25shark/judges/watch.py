@@ -40,12 +40,21 @@ Decoded = list[tuple[bool, Packet, PacketView]]
 class Looked:
     """A conversation, decoded. came: classes of the packets of the router in it.
 
-    broken: by rule that was asked, what it found.
+    broken: by rule that was asked, what it found. holds: by classes that were asked for, whether
+    the router sent a packet of any of them.
     """
 
     decoded: Decoded
     came: frozenset[type[Packet]]
     broken: dict[Rule, PacketView | None] = field(default_factory=dict)
+    holds: dict[tuple[type[Packet], ...], bool] = field(default_factory=dict)
+
+    def any_of(self, kinds: tuple[type[Packet], ...]) -> bool:
+        """Whether the router sent a packet of one of these classes."""
+        known = self.holds.get(kinds)
+        if known is None:
+            known = self.holds[kinds] = any(issubclass(kind, kinds) for kind in self.came)
+        return known
 
 
 Order = Sequence[tuple[bool, bytes, PacketView]]
@@ -54,8 +63,11 @@ Order = Sequence[tuple[bool, bytes, PacketView]]
 _latest: dict[Judge, dict[Direction, tuple[Order, Looked]]] = {}
 
 
-def _decoded_conversation(judge: Judge, direction: Direction) -> Looked:
-    """Its packets decoded. A judge that has nothing new gives the same conversation again."""
+def looked_at(judge: Judge, direction: Direction) -> Looked:
+    """A conversation, its packets decoded.
+
+    A judge that has nothing new gives the same conversation again.
+    """
     if judge not in _latest and len(_latest) >= _JUDGES:
         _latest.clear()
     of_judge = _latest.setdefault(judge, {})
@@ -121,22 +133,25 @@ class Follows(Expectation):
     def applies(self, judge: Judge) -> bool:
         """Whether the router sent anything that the rule is about."""
         assert self.direction is not None
-        if not self.about:
-            return True
-        came = _decoded_conversation(judge, self.direction).came
-        return any(issubclass(kind, self.about) for kind in came)
+        return not self.about or self.applies_to(looked_at(judge, self.direction))
+
+    def applies_to(self, looked: Looked) -> bool:
+        """The same of a conversation that was looked at."""
+        return not self.about or looked.any_of(self.about)
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         assert self.direction is not None
-        looked = _decoded_conversation(judge, self.direction)
+        return self.found_in(looked_at(judge, self.direction))
+
+    def found_in(self, looked: Looked) -> Seen:
+        """What is to be seen in a conversation that was looked at."""
         if self.rule not in looked.broken:
             looked.broken[self.rule] = self.rule(looked.decoded)
         broken = looked.broken[self.rule]
-        if broken is None:
-            return Seen(True, None, "all as demanded")
-        return Seen(False, broken, _with_octets(broken))
+        return _AS_DEMANDED if broken is None else Seen(False, broken, _with_octets(broken))
 
 
+_AS_DEMANDED = Seen(True, None, "all as demanded")
 # Packets of so many octets are shown in octets too: what is wrong need not be in their summary.
 _SHORT = 8
 

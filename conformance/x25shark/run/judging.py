@@ -30,7 +30,7 @@ from ..judges.expectation import (
 from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
-from ..judges.watch import Follows, Watch
+from ..judges.watch import Follows, Looked, Watch, looked_at
 from ..links.xot import HEADER_OCTETS, MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading
 from ..sides.bench import Bench
@@ -218,14 +218,27 @@ class Judgement:
         demands: Sequence[tuple[Watched, Expectation]],
         judge_two: EvidenceJudge,
     ) -> None:
-        assert record.judge_one is not None
+        judge_one = record.judge_one
+        assert judge_one is not None
+        # Each conversation is looked at once by each judge; nothing comes to it any more.
+        looked: dict[Direction, tuple[Looked, Looked]] = {}
         for watched, expectation in demands:
             rule = expectation if isinstance(expectation, Follows) else None
-            if rule is not None and not rule.applies(record.judge_one):
-                continue
+            if rule is not None:
+                direction = rule.direction
+                assert direction is not None
+                if (both := looked.get(direction)) is None:
+                    both = looked_at(judge_one, direction), looked_at(judge_two, direction)
+                    looked[direction] = both
+                if not rule.applies_to(both[0]):
+                    continue
+                one = rule.found_in(both[0])
+                # Where both have the same octets, both look at the same.
+                two = one if both[1] is both[0] else rule.found_in(both[1])
+            else:
+                one = expectation.evaluate(judge_one, set())
+                two = expectation.evaluate(judge_two, set())
             watched.connections += 1
-            one = expectation.evaluate(record.judge_one, set())
-            two = expectation.evaluate(judge_two, set())
             if one.met != two.met or one.offset != two.offset:
                 watched.error = watched.error or (
                     f"in case {result.id}: {_disagreement([expectation], [one], [two])}"

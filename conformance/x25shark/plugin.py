@@ -285,6 +285,7 @@ def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> C
             keep_going=config.getoption("--keep-going") or bool(config.getoption("--null")),
             inconclusive_ok=config.getoption("--inconclusive-ok"),
             deadline=_deadline(config, profile, cases),
+            judge_apart=True,
         )
     )
 
@@ -360,6 +361,9 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
     campaign = make_campaign(session.config, folder.staging, _purposes(session.items))
     runner = Runner(session.config, campaign)
     session.config.pluginmanager.register(runner, "x25shark-runner")
+    for item in dict.fromkeys(session.items):
+        if purpose_of(item) is not None:
+            runner.watch(item)
     try:
         campaign.start()
     except CampaignError as error:
@@ -373,9 +377,6 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
         going = make(options.profile, tuple(chosen), slow=options.slow, repeat=options.repeat)
         runner.ui.on_plan(going)
     interrupted = False
-    for item in dict.fromkeys(session.items):
-        if purpose_of(item) is not None:
-            runner.watch(item)
     try:
         return (yield)
     except KeyboardInterrupt:

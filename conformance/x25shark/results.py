@@ -124,8 +124,9 @@ class CaseResult:
 class RunInfo:
     """The circumstances of a run.
 
-    processor: seconds of processor time by who took them: "tester", "judge two", "dumpcap", and
-    "others": the router, where the tester starts it, and the taps of serial lines.
+    processor: seconds of processor time by who took them: "tester", "judge one" (the process that
+    judges), "judge two", "dumpcap", and "others": the router, where the tester starts it, and the
+    taps of serial lines.
     """
 
     id: str

@@ -20,6 +20,14 @@ COMMAND = [sys.executable, "-c", "from x25shark.cli import main; main()"]
 PATIENCE = 240.0
 
 
+def below(process: int) -> Iterator[int]:
+    """The processes that a process has started, and what those have."""
+    with suppress(OSError):
+        for number in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            yield int(number)
+            yield from below(int(number))
+
+
 class Run:
     """One `x25shark run` in a network namespace of its own."""
 
@@ -37,14 +45,13 @@ class Run:
             )
 
     def child(self, name: str) -> int:
-        """The process id of a child of the tester, as soon as it is there."""
+        """The process id of a process below the tester, as soon as it is there."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and self.process.poll() is None:
-            children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-            for number in children.read_text().split():
+            for number in below(self.process.pid):
                 with suppress(OSError):
-                    if name in Path(f"/proc/{number}/cmdline").read_text().replace("\0", " "):
-                        return int(number)
+                    if Path(f"/proc/{number}/comm").read_text().strip() == name:
+                        return number
             time.sleep(0.02)
         raise AssertionError(f"the tester has no child {name}")
 

@@ -49,6 +49,22 @@ def test_judge_killed(begin: Begin) -> None:
     assert sum(case["verdict"] == "PASS" for case in results["cases"]) > 40
 
 
+def test_the_process_that_judges_killed(begin: Begin) -> None:
+    """The case that it had in hand is lost, and no other: all else is judged in the tester."""
+    run = begin(*CASES)
+    run.wait_for_evidence(2)
+    os.kill(run.child("x25shark-one"), signal.SIGKILL)
+    status, results = run.end()
+    errors = [case for case in results["cases"] if case["verdict"] == "ERROR"]
+    assert len(errors) <= 1
+    assert all("the process that judges died" in case["reason"] for case in errors)
+    assert status == (4 if errors else 0)
+    passed = [case for case in results["cases"] if case["verdict"] == "PASS"]
+    assert len(passed) > 40
+    # The purposes about the whole run have no evidence of their own.
+    assert all(case["evidence"] for case in passed if case["expectations"])
+
+
 def test_dumpcap_killed(begin: Begin) -> None:
     """Without a capture there is no PASS; the cases that remain are not even run."""
     run = begin(*CASES)

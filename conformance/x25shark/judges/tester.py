@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from scapy.packet import Packet
 
@@ -56,6 +56,9 @@ class Stored:
     received: Sequence[UnitLike]
     sent: Sequence[UnitLike]
     end: str | None
+    finished_first: bool = False
+    received_octets: int | None = None
+    syn_octets: int | None = None
 
 
 Conversation = Sequence[tuple[bool, bytes, PacketView]]
@@ -158,6 +161,18 @@ def _in_order_of(captured: Conversation, own: Conversation) -> Conversation:
     return [item for _, item in keyed]
 
 
+def _stored(source: Source) -> Stored:
+    """A direction as it is now."""
+    return Stored(
+        list(source.received),
+        list(source.sent),
+        source.end,
+        getattr(source, "finished_first", False),
+        getattr(source, "received_octets", None),
+        getattr(source, "syn_octets", None),
+    )
+
+
 def _with_others(
     unit: UnitLike, direction: Direction, packets: Mapping[tuple[Direction, int], bytes]
 ) -> StoredUnit:
@@ -178,6 +193,19 @@ class TesterJudge(Judge):
         self._accepted = accepted
         self._conversations: dict[Direction, tuple[tuple[int, int], Conversation]] = {}
         self._captured: Judge | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What has come until now without the links that it came on, for another process."""
+        received = {
+            there: Received(_stored(kept.source), kept.framed)
+            for there, kept in self._received.items()
+        }
+        return {
+            "_received": received,
+            "_accepted": dict(self._accepted),
+            "_conversations": {},
+            "_captured": None,
+        }
 
     def changed(
         self,

@@ -359,7 +359,8 @@ class Opening:
         self._which = which
         self._ports = tuple(xot_ports)
         self._judge: Judge | None = None
-        self._without: JudgeError | None = None
+        # Why the slower judge has to do, in words.
+        self.slower = ""
         if which == "tshark":
             self._judge = TsharkJudge(self._ports)
             return
@@ -376,7 +377,8 @@ class Opening:
         except JudgeError as no_tshark:
             both = dict.fromkeys([str(no_program), str(no_tshark)])
             raise JudgeError("start", "; ".join(both)) from no_tshark
-        _log.warning("judging with tshark, which is slower: %s", no_program)
+        self.slower = f"judging with tshark, which is slower: {no_program}"
+        _log.warning("%s", self.slower)
 
     def judge(self) -> Judge:
         """The judge, when it is up. Raises JudgeError("start") with all reasons."""

@@ -2,13 +2,15 @@
 """One run of the suite, from preflight to results.
 
 Cases run one after another in the main thread. Behind them the capture thread cuts the stream
-into slices and two threads judge each (pipeline.py); nobody waits for them until the end.
+into slices; a process beside this one (apart.py), or two threads of this one (pipeline.py), judge
+each, and nobody waits for them until the end.
 """
 
 from __future__ import annotations
 
 import datetime
 import gc
+import logging
 import os
 import queue
 import resource
@@ -46,12 +48,13 @@ from ..sides.side import ExpectationFailed
 from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up
+from .apart import COLLECT, About, Apart, Here, Outcome
 from .deadline import Bounds
 from .declared import why_it_runs
 from .dying import was_there, why_gone
 from .explaining import Until
 from .giving_up import Ending, GivingUp
-from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched
+from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched, broken_off
 from .lines import Lines
 from .observations import called, fault_of_ours, flood, refused
 from .pipeline import MOST_WAITING, Backlog, Pipeline
@@ -61,13 +64,12 @@ from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .shown import shown
 from .third_opinion import ThirdOpinion
-from .versions import version_of, versions
+from .versions import confinement, version_of, versions
+
+_log = logging.getLogger(__name__)
 
 MOST_TURNED_AWAY = 20_000
 _SWITCH_INTERVAL = 0.0005
-# When Python looks for circles of objects that nobody needs. Each case leaves some (its sides and
-# their connections), up to 100,000 objects of them; what was there before the first is frozen.
-_COLLECT = (20_000, 5, 4)
 # From when on the tester is held up: seconds without a processor, and as a share of the time.
 _HELD_UP_SECONDS = 0.5
 _HELD_UP_SHARE = 0.4
@@ -92,7 +94,9 @@ class Options:
     stop_on_fail: after the first FAIL or ERROR run no further case, and leave the router as it
     is. keep_going: run every case, even if the router does not answer any more. inconclusive_ok:
     INCONCLUSIVE cases do not spoil the exit status. deadline: seconds that the run may take, from
-    when it starts; each case has a bound of its own then. None: no bounds.
+    when it starts; each case has a bound of its own then. None: no bounds. judge_apart: in a
+    process of its own; the purposes about the whole run are then those that are known when it
+    starts.
     """
 
     router: str
@@ -110,6 +114,7 @@ class Options:
     own_namespace: bool = False
     inconclusive_ok: bool = False
     deadline: float | None = None
+    judge_apart: bool = False
 
 
 @dataclass
@@ -150,12 +155,15 @@ class Campaign:
         self._slicer = Slicer(self._key, self._slices.put, network=options.profile.xot is not None)
         self._lines = Lines(self.profile, self.loop, self._key, self._slicer)
         self._capture: Capture | None = None
-        self._judging: Pipeline | None = None
-        self._judgement: Judgement | None = None
-        self._judge_name = self._wireshark = ""
-        self._judged_by: Judge | None = None
+        self._judging: Pipeline | Apart | None = None
+        # What is judged in this process although another one judges.
+        here = Here(options.judge, options.profile.xot_ports)
+        self._stack.callback(here.close)
+        self._judgement = Judgement(here, options.directory)
+        self._judge_name = self._wireshark = self._confined = ""
+        self.judge: Judge | None = None
         self._computed_before = _computed_by_children()
-        self._judge_computed = 0.0
+        self._judge_computed = self._judge_one_computed = 0.0
         self._started = time.time()
         self._began = time.monotonic()
         self.gone: str | None = None
@@ -184,11 +192,14 @@ class Campaign:
         """Rights, judge, router, listening sides, capture. Raises CampaignError."""
         try:
             interrupts.check()
+            apart = self._judge_apart() if self.options.judge_apart else None
             rights = obtain(self.profile, own=self.options.own_namespace)
             self.notes.append(f"capture: {rights.how}")
-            # libwireshark starts while the router does.
-            opening = Opening(self.options.judge, self.profile.xot_ports)
-            self._stack.callback(opening.close)
+            opening = None
+            if apart is None:
+                # libwireshark starts while the router does.
+                opening = Opening(self.options.judge, self.profile.xot_ports)
+                self._stack.callback(opening.close)
             interrupts.check()
             if self.profile.embedded is not None:
                 # The loopback interface is there; that of another router its start may make.
@@ -212,7 +223,10 @@ class Campaign:
             self._lines.connect(self.router.serial)
             self.loop.interruptible = False
             interrupts.check()
-            self._judge_with(opening.judge())
+            if opening is not None:
+                self._judge_with(opening.judge())
+            elif apart is not None:
+                self._judge_by(apart.about())
         except CampaignError:
             self._close()
             raise
@@ -225,25 +239,44 @@ class Campaign:
         except BaseException:
             self._close()
             raise
-        # The judging thread computes while the cases send and wait: after each system call the
-        # case would wait for the interpreter as long as Python's usual 5 ms.
+        # Other threads compute while the cases send and wait: after each system call the case would
+        # wait for the interpreter as long as Python's usual 5 ms.
         sys.setswitchinterval(_SWITCH_INTERVAL)
         gc.freeze()
-        gc.set_threshold(*_COLLECT)
+        gc.set_threshold(*COLLECT)
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
             self._giving_up = GivingUp(self._sanity_call, self.restart_router if can else None)
-        assert self._judgement is not None
-        self._judging = Pipeline(
-            self._slices, self._judgement, self._records.get, self._settle_slice
-        )
+        if apart is None:
+            self._judging = Pipeline(
+                self._slices, self._judgement, self._records.get, self._settle_slice
+            )
+        else:
+            apart.begin(self._slices, self._records.get, self._settle_outcome, self._settle)
+            self._judging = apart
+
+    def _judge_apart(self) -> Apart:
+        """Start the process that judges, before there is anything that it must not have."""
+        watches = [(watched.purpose, watched.watch) for watched in self.watched]
+        ports = self.profile.xot_ports
+        apart = Apart(self.options.judge, ports, self.options.directory, watches)
+        self._stack.callback(apart.close)
+        return apart
+
+    def _judge_by(self, about: About) -> None:
+        """The process that judges is up."""
+        self._judge_name, self._wireshark = about.name, about.wireshark
+        self._confined = about.confined
+        if about.slower:
+            _log.warning("%s", about.slower)
 
     def _judge_with(self, judge: Judge) -> None:
         self._judge_name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
         self._wireshark = version_of(judge)
         opinion = ThirdOpinion(judge, self._wireshark)
         self._judgement = Judgement(opinion, self.options.directory)
-        self.judge = self._judged_by = judge
+        self._confined = confinement(judge)
+        self.judge = judge
 
     def _listen(self, *, others: bool) -> None:
         """Open the listening sides. others: other users may connect to them."""
@@ -631,14 +664,20 @@ class Campaign:
         self.drain()
 
     def _settle(self, record: CaseRecord, found: Slice | None) -> None:
-        assert self._judgement is not None
         judgement = self._judgement
         self._settle_slice(record, found, lambda: judgement.read(record, found))
+
+    def _settle_outcome(self, record: CaseRecord, _found: Slice, outcome: Outcome) -> None:
+        """A case was judged in the other process."""
+        for noted in outcome.noted:
+            noted.add(record.watched, outcome.result)
+        if record.judge_one is not None:
+            record.judge_one.forget()
+        self._settled(record, outcome.result)
 
     def _settle_slice(
         self, record: CaseRecord, found: Slice | None, read: Callable[[], Taken]
     ) -> None:
-        assert self._judgement is not None
         try:
             result = self._judgement.decide(read())
             if found is not None and self.watcher.on_judged is not None:
@@ -646,15 +685,11 @@ class Campaign:
             elif record.judge_one is not None:
                 record.judge_one.forget()
         except Exception as error:  # a case may cost its own verdict, never the run
-            result = CaseResult(
-                id=record.purpose.id,
-                group=record.purpose.group,
-                purpose=record.purpose.purpose,
-                clause=record.purpose.clause,
-                verdict=Verdict.ERROR,
-                reason=fault_of_ours(error),
-                rerun=record.rerun,
-            )
+            result = broken_off(record, error)
+        self._settled(record, result)
+
+    def _settled(self, record: CaseRecord, result: CaseResult) -> None:
+        """A case has its verdict."""
         self._records.pop(record.number, None)
         if record.number in self._probes:
             self._sanity = result
@@ -720,7 +755,10 @@ class Campaign:
             lost = f"dumpcap lost {self._slicer.lost} packets"
         if lost:
             self._distrust(lost)
-        self._judge_computed = computed(getattr(self.judge, "process_id", None) or 0)
+        judge_two = computed(getattr(self.judge, "process_id", None) or 0)
+        if isinstance(self._judging, Apart):
+            self._judge_one_computed, judge_two = self._judging.judge_one, self._judging.judge_two
+        self._judge_computed = judge_two
         self._close()
         order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))
@@ -802,7 +840,7 @@ class Campaign:
             profile=self.profile.path,
             relay_model=self.profile.relay_model,
             configuration=self.profile.configuration,
-            versions=versions(self._wireshark, self._judged_by),
+            versions=versions(self._wireshark, self._confined),
             judge=self._judge_name,
             seed=self.options.seed,
             selection=self.options.selection,
@@ -818,12 +856,16 @@ class Campaign:
         """Seconds of processor time, by who took them. All other processes have ended."""
         dumpcap = self._capture.computed if self._capture is not None else 0.0
         children = _computed_by_children() - self._computed_before
+        one, two = self._judge_one_computed, self._judge_computed
         shares = {
             "tester": time.process_time(),
-            "judge two": self._judge_computed,
+            "judge one": one,
+            "judge two": two,
             "dumpcap": dumpcap,
-            "others": max(children - self._judge_computed - dumpcap, 0.0),
+            "others": max(children - one - two - dumpcap, 0.0),
         }
+        if not self.options.judge_apart:
+            del shares["judge one"]
         return {who: round(seconds, 2) for who, seconds in shares.items()}
 
 

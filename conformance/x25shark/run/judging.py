@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..catalogue import Purpose
 from ..evidence import pcapng
@@ -37,7 +37,7 @@ from ..sides.bench import Bench
 from ..verdicts import Verdict
 from .explaining import Until, explanation
 from .ladder import ladder
-from .third_opinion import ThirdOpinion
+from .observations import fault_of_ours
 
 # Windows keep a router from sending nearly as many packets that nobody has read.
 MOST_UNREAD = 2_000
@@ -100,6 +100,19 @@ class Watched:
     error: str | None = None
 
 
+def broken_off(record: CaseRecord, why: Exception | str) -> CaseResult:
+    """The result of a case that could not be judged; why: in words, or what went wrong."""
+    return CaseResult(
+        id=record.purpose.id,
+        group=record.purpose.group,
+        purpose=record.purpose.purpose,
+        clause=record.purpose.clause,
+        verdict=Verdict.ERROR,
+        reason=why if isinstance(why, str) else fault_of_ours(why),
+        rerun=record.rerun,
+    )
+
+
 class _ToDecide(NamedTuple):
     """What is there to decide a case with."""
 
@@ -118,10 +131,23 @@ class Taken:
     rest: _ToDecide | None = None
 
 
+class Reads(Protocol):
+    """What has captures read: ThirdOpinion, or what starts one when it is needed."""
+
+    def read(
+        self,
+        capture: bytes,
+        numbers: Sequence[int],
+        filters: Sequence[str],
+        fields: Sequence[str],
+        timeout: float,
+    ) -> tuple[Reading, list[str]]: ...
+
+
 class Judgement:
     """Judges the slices of a run, writes each as evidence."""
 
-    def __init__(self, judge: ThirdOpinion, directory: Path) -> None:
+    def __init__(self, judge: Reads, directory: Path) -> None:
         self._judge = judge
         self._directory = directory
 

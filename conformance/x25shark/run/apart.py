@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judging in a process of its own: it computes beside the cases, not in turns with them.
+
+The process is a copy of this one, made before there are threads, sockets or a capture in it. It has
+judge one, starts judge two, writes the evidence, and gives back results; all that a run knows stays
+here. It ends when its end of the socket does, so that it outlives nobody. Where it dies, the case
+that it had in hand is an ERROR, and the others are judged here, as is a case that cannot be packed
+or is too large for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import queue
+import signal
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..catalogue import Purpose
+from ..evidence.slicer import Slice
+from ..interrupts import interrupts
+from ..judges.reading import JudgeError, Reading
+from ..judges.tshark import TsharkJudge
+from ..judges.watch import Watch
+from ..judges.wireshark import Opening
+from ..patience import computed
+from ..results import CaseResult, ExpectationResult
+from .judging import CaseRecord, Judgement, Taken, Watched, broken_off
+from .packed import packed, unpacked
+from .pipeline import Backlog, Pipeline
+from .third_opinion import ThirdOpinion
+from .versions import confinement, version_of
+
+# A case with more octets of evidence is judged here: it would be in memory three times.
+_MOST_SENT = 16 << 20
+_LENGTH = _NUMBER = struct.Struct("!Q")
+_END, _HURRY = b"end", b"hurry"
+# When Python looks for circles of objects that nobody needs. Each case leaves some (its sides and
+# their connections), up to 100,000 objects of them; what was there before the first is frozen.
+COLLECT = (20_000, 5, 4)
+_NICE = 5
+# What the system calls the process.
+NAME = "x25shark-one"
+# Between two looks, and how long a process that was told to end may take.
+_LOOK = 0.1
+_ENDING_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class About:
+    """The judge of the process: its name, its version of Wireshark, what confines it.
+
+    slower: why it is the slower one, in words; empty: it is not, or was asked for.
+    """
+
+    name: str
+    wireshark: str
+    confined: str
+    slower: str = ""
+
+
+@dataclass(frozen=True)
+class _NoJudge:
+    """A JudgeError."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What one case adds to a purpose about the whole run, by its place in the list of them."""
+
+    place: int
+    connections: int
+    remarks: list[str]
+    broken: ExpectationResult | None
+    error: str | None
+
+    def add(self, watched: Sequence[Watched], result: CaseResult) -> None:
+        """Add it to what is known; result: that of the case."""
+        found = watched[self.place]
+        found.connections += self.connections
+        found.remarks = found.remarks or self.remarks
+        found.error = found.error or self.error
+        if self.broken is not None and found.broken is None:
+            found.broken = (self.broken, result)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a case, and what it adds to the purposes about the whole run."""
+
+    number: int
+    result: CaseResult
+    noted: list[Noted]
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A case that the process cannot read."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """The last word: seconds of processor time of the process itself, and of judge two."""
+
+    one: float
+    two: float
+
+
+class Here:
+    """Judge two in this process, for the few cases that are judged here: started when needed."""
+
+    def __init__(self, which: str, ports: Iterable[int]) -> None:
+        self._which, self._ports = which, tuple(ports)
+        self._opening: Opening | None = None
+        self._opinion: ThirdOpinion | None = None
+
+    def read(
+        self,
+        capture: bytes,
+        numbers: Sequence[int],
+        filters: Sequence[str],
+        fields: Sequence[str],
+        timeout: float,
+    ) -> tuple[Reading, list[str]]:
+        """As ThirdOpinion.read. Raises JudgeError."""
+        if self._opinion is None:
+            self._opening = Opening(self._which, self._ports)
+            judge = self._opening.judge()
+            self._opinion = ThirdOpinion(judge, version_of(judge))
+        return self._opinion.read(capture, numbers, filters, fields, timeout)
+
+    def close(self) -> None:
+        """End it, if it was started."""
+        if self._opening is not None:
+            self._opening.close()
+
+
+Watches = Sequence[tuple[Purpose, Watch]]
+
+
+class Apart:
+    """The process, seen from here. Used as: about(), begin(), join(), close()."""
+
+    def __init__(self, which: str, ports: Iterable[int], directory: Path, watches: Watches) -> None:
+        """Start it. which, ports: as of Opening. watches: the purposes about the whole run."""
+        self._socket, theirs = socket.socketpair()
+        self._process = os.fork()
+        if self._process == 0:
+            _be_the_process(theirs, lambda: _serve(theirs, which, ports, directory, watches))
+        theirs.close()
+        self._sending = threading.Lock()
+        self._lock = threading.Lock()
+        self._waiting: dict[int, tuple[CaseRecord, Slice]] = {}
+        self._lost = self._ended = self._told = False
+        self._here: queue.Queue[tuple[CaseRecord, Slice] | None] = queue.Queue()
+        self._threads: list[threading.Thread] = []
+        self._judging_here: threading.Thread | None = None
+        # Seconds of processor time; known when it has ended.
+        self.judge_one = self.judge_two = 0.0
+
+    @property
+    def process_id(self) -> int:
+        """The process, for diagnosis."""
+        return self._process
+
+    def about(self) -> About:
+        """Its judge, when that is up. Raises JudgeError."""
+        said = _receive(self._socket)
+        if isinstance(said, About):
+            return said
+        if isinstance(said, _NoJudge):
+            raise JudgeError(said.kind, said.message)
+        raise JudgeError("start", "the process that judges does not start")
+
+    def begin(
+        self,
+        slices: Backlog,
+        record_of: Callable[[int], CaseRecord | None],
+        settle: Callable[[CaseRecord, Slice, Outcome], None],
+        settle_here: Callable[[CaseRecord, Slice], None],
+    ) -> None:
+        """Judge slices until None comes. settle_here judges one in this process."""
+        self._slices, self._record_of = slices, record_of
+        self._settle, self._settle_here = settle, settle_here
+        for name, body in (("sending", self._send_cases), ("verdicts", self._take_outcomes)):
+            thread = threading.Thread(target=body, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def join(self) -> None:
+        """Wait for the last verdict; None has been put into the slices."""
+        for thread in self._threads:
+            self._await(thread)
+        if self._judging_here is not None:
+            self._here.put(None)
+            self._await(self._judging_here)
+
+    def _await(self, thread: threading.Thread) -> None:
+        while thread.is_alive():
+            thread.join(_LOOK)
+            if interrupts.hurried and not self._told and self._sending.acquire(timeout=_LOOK):
+                try:
+                    self._told = True
+                    _send(self._socket, _HURRY)
+                finally:
+                    self._sending.release()
+
+    def close(self) -> None:
+        """Have it end, and wait for that."""
+        if self._process <= 0:
+            return
+        if not self._ended and self._sending.acquire(timeout=_LOOK):
+            _send(self._socket, _END)
+            self._sending.release()
+        deadline = time.monotonic() + _ENDING_SECONDS
+        while os.waitpid(self._process, os.WNOHANG)[0] == 0:
+            if time.monotonic() > deadline:
+                os.kill(self._process, signal.SIGKILL)
+                os.waitpid(self._process, 0)
+                break
+            time.sleep(0.005)
+        self._process = 0
+        self._socket.close()
+
+    def _send_cases(self) -> None:
+        while (found := self._slices.get()) is not None:
+            record = None if interrupts.hurried else self._record_of(found.number)
+            if record is None:
+                self._slices.judged(found)
+            elif not self._sent(record, found):
+                self._judge_here(record, found)
+        with self._sending:
+            self._ended = True
+            _send(self._socket, _END)
+
+    def _sent(self, record: CaseRecord, found: Slice) -> bool:
+        """Give a case to the process, if that can be."""
+        if found.octets > _MOST_SENT:
+            return False
+        try:
+            octets = _NUMBER.pack(found.number) + packed(record, found)
+        except Exception:  # a case of somebody else's may hold anything
+            return False
+        with self._lock:
+            if self._lost:
+                return False
+            self._waiting[found.number] = record, found
+        with self._sending:
+            # Where it is gone, the other thread knows what was waiting for it.
+            _send(self._socket, octets)
+        return True
+
+    def _take_outcomes(self) -> None:
+        while not isinstance(said := _receive(self._socket), _Computed):
+            if said is None:
+                self._give_up()
+                return
+            with self._lock:
+                record, found = self._waiting.pop(said.number)
+            if isinstance(said, Outcome):
+                self._settle(record, found, said)
+                self._slices.judged(found)
+            else:
+                self._judge_here(record, found)
+        self.judge_one, self.judge_two = said.one, said.two
+
+    def _give_up(self) -> None:
+        """It has died: what it had first may be the cause, all else is judged here."""
+        with self._lock:
+            self._lost = True
+            left = list(self._waiting.values())
+            self._waiting.clear()
+        for place, (record, found) in enumerate(left):
+            if place or interrupts.hurried:
+                self._judge_here(record, found)
+                continue
+            why = "the process that judges died with this case in hand"
+            self._settle(record, found, Outcome(found.number, broken_off(record, why), []))
+            self._slices.judged(found)
+
+    def _judge_here(self, record: CaseRecord, found: Slice) -> None:
+        with self._lock:
+            self._here.put((record, found))
+            if self._judging_here is None:
+                self._judging_here = threading.Thread(
+                    target=self._judge_all_here, name="judging", daemon=True
+                )
+                self._judging_here.start()
+
+    def _judge_all_here(self) -> None:
+        while (item := self._here.get()) is not None:
+            if not interrupts.hurried:
+                self._settle_here(*item)
+            self._slices.judged(item[1])
+            del item
+
+
+def _send(sock: socket.socket, octets: bytes) -> None:
+    """One message; nothing where the other end is gone, which whoever reads will notice."""
+    with contextlib.suppress(OSError):
+        sock.sendall(_LENGTH.pack(len(octets)) + octets)
+
+
+def _octets(sock: socket.socket, count: int) -> bytes | None:
+    parts: list[bytes] = []
+    while count:
+        try:
+            part = sock.recv(min(count, 1 << 20))
+        except OSError:
+            return None
+        if not part:
+            return None
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _message(sock: socket.socket) -> bytes | None:
+    """The next message; None: the other end is gone."""
+    length = _octets(sock, _LENGTH.size)
+    return None if length is None else _octets(sock, _LENGTH.unpack(length)[0])
+
+
+def _receive(sock: socket.socket) -> Any:
+    """What the process says; None: it is gone."""
+    octets = _message(sock)
+    return None if octets is None else pickle.loads(octets)
+
+
+# In the process
+
+
+def _be_the_process(own: socket.socket, body: Callable[[], None]) -> None:
+    """Become it: nothing of the tester's is open in it, and no signal for the tester ends it."""
+    status = 1
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            os.setsid()
+            Path("/proc/self/comm").write_text(NAME, "ascii")
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):
+            os.dup2(nowhere, standard)
+        os.closerange(3, own.fileno())
+        os.closerange(own.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+        # Where processors are few, what is played has the first right to them: router and tester.
+        os.nice(_NICE)
+        gc.freeze()
+        gc.set_threshold(*COLLECT)
+        body()
+        status = 0
+    finally:
+        # What the tester would do when it ends is not for this process.
+        os._exit(status)
+
+
+def _serve(
+    sock: socket.socket, which: str, ports: Iterable[int], directory: Path, watches: Watches
+) -> None:
+    """Judge what comes, until the end is said or the tester is gone."""
+    try:
+        opening = Opening(which, ports)
+        judge = opening.judge()
+        about = About(
+            "tshark" if isinstance(judge, TsharkJudge) else "libwireshark",
+            version_of(judge),
+            confinement(judge),
+            opening.slower,
+        )
+    except JudgeError as error:
+        _send(sock, pickle.dumps(_NoJudge(error.kind, str(error))))
+        return
+    _send(sock, pickle.dumps(about))
+    slices = Backlog()
+    records: dict[int, CaseRecord] = {}
+
+    def settle(record: CaseRecord, _found: Slice | None, read: Callable[[], Taken]) -> None:
+        records.pop(record.number, None)
+        try:
+            result = judgement.decide(read())
+        except Exception as error:  # a case may cost its own verdict, never the run
+            result = broken_off(record, error)
+        if record.judge_one is not None:
+            record.judge_one.forget()
+        noted = [_noted(place, watched) for place, watched in enumerate(record.watched)]
+        outcome = Outcome(record.number, result, [n for n in noted if n is not None])
+        _send(sock, pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL))
+
+    judgement = Judgement(ThirdOpinion(judge, about.wireshark), directory)
+    pipeline = Pipeline(slices, judgement, records.get, settle)
+    while (octets := _message(sock)) != _END:
+        if octets is None:
+            return
+        if octets == _HURRY:
+            interrupts.count = 2
+            continue
+        try:
+            record, found = unpacked(octets[_NUMBER.size :])
+        except Exception:  # what can be packed need not be to unpack
+            _send(sock, pickle.dumps(_Refused(*_NUMBER.unpack_from(octets))))
+            continue
+        record.watched = [Watched(purpose, watch) for purpose, watch in watches]
+        records[record.number] = record
+        slices.put(found)
+    slices.put(None)
+    pipeline.join()
+    two = computed(getattr(judge, "process_id", None) or 0)
+    opening.close()
+    _send(sock, pickle.dumps(_Computed(time.process_time(), two)))
+
+
+def _noted(place: int, watched: Watched) -> Noted | None:
+    broken = watched.broken[0] if watched.broken is not None else None
+    if not (watched.connections or watched.remarks or broken or watched.error):
+        return None
+    return Noted(place, watched.connections, watched.remarks, broken, watched.error)

@@ -81,6 +81,22 @@ def framing_ends(side: Side, within: float | None = None) -> None:
     closes(side, ClearIndication(cause=side.bench.network_clear), within=within)
 
 
+def passes_unread(far: Side) -> bool:
+    """Whether octets arrive at the far side of a splice that are no packet in a right unit.
+
+    A splice that joins the two connections passes them on without a look at the XOT headers.
+    """
+    connection = far.connection
+    known = far.cursor
+
+    def decided() -> bool:
+        return connection.received_octets > known or connection.end is not None
+
+    far.wait_until(decided)
+    right = [u.end for u in connection.received if u.octets[:2] == bytes(2) and len(u.packet) > 2]
+    return connection.received_octets > max(known, *right, 0)
+
+
 def arrives(bench: Bench, *templates: Packet) -> AnySide:
     """The call at B as one of the templates says; where the router ends it itself, no side."""
     return bench.incoming(*templates) if bench.two_sided else AbsentSide()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
 from .clearing import taken_back
-from .connections import attempt_ends, closes
+from .connections import attempt_ends, closes, passes_unread
 from .events import LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
@@ -35,6 +35,7 @@ from .language import (
     RestartConfirmation,
     RestartRequest,
     Side,
+    Undefined,
 )
 from .procedure_errors import expect_after, expect_reset_or_ignored
 from .reactions import AnySide, fence_call, not_delivered
@@ -271,8 +272,20 @@ def _answered_or_cleared(scene: Scene, clear: Packet) -> None:
 
 
 def _closed(scene: Scene, *, short: bool) -> None:
-    """The router closes; a Clear may come ahead of it, for a packet of two octets a Reset too."""
+    """The router closes; a Clear may come ahead of it, for a packet of two octets a Reset too.
+
+    A splice that has joined the two connections with the Call leaves it to the far end to close.
+    """
     clear = ClearIndication(cause=scene.bench.network_clear)
+    far = scene.other
+    if scene.bench.model == "splice" and isinstance(far, Side) and scene.state in ("p2", "p3"):
+        far.allow(Undefined(), Interrupt())
+        if passes_unread(far):
+            scene.bench.remark("the splice passes octets on without a look at the header")
+            far.close()
+            _ends(scene.side, clear, or_close=True)
+            scene.bench.fence()
+            return
     closes(scene.side, clear, *([_reset_of(scene, (38,))] if short else []))
     if scene.state == "p7":
         far_clear_confirmed(scene)

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .clearing import end, give_up
-from .connections import closes, far_side_ends, framing_ends, with_length, with_version
+from .connections import (
+    closes,
+    far_side_ends,
+    framing_ends,
+    passes_unread,
+    with_length,
+    with_version,
+)
 from .language import (
     CLOSED,
     RR,
@@ -138,25 +145,12 @@ def ends_or_shifts(a: Side, b: Side) -> None:
 
     A splice that passes octets on without a look at the headers leaves it to B to find out.
     """
-    if a.bench.model == "splice" and more_octets(b):
+    if a.bench.model == "splice" and passes_unread(b):
         a.bench.remark("the splice passes octets without borders on")
         a.close()
     else:
         framing_ends(a)
     far_side_ends(a.bench, b)
-
-
-def more_octets(b: Side) -> bool:
-    """Whether octets arrive that are no whole unit of version 0 behind what has come."""
-    connection = b.connection
-    known = b.cursor
-
-    def decided() -> bool:
-        return connection.received_octets > known or connection.end is not None
-
-    b.wait_until(decided)
-    whole = [unit for unit in connection.received if unit.octets[:2] == bytes(2)]
-    return connection.received_octets > max(known, *(unit.end for unit in whole))
 
 
 def refuses_octets(bench: Bench, octets: bytes) -> None:

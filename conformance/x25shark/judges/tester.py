@@ -59,6 +59,7 @@ class Stored:
     finished_first: bool = False
     received_octets: int | None = None
     syn_octets: int | None = None
+    sent_in_part: bool = False
 
 
 Conversation = Sequence[tuple[bool, bytes, PacketView]]
@@ -170,6 +171,7 @@ def _stored(source: Source) -> Stored:
         getattr(source, "finished_first", False),
         getattr(source, "received_octets", None),
         getattr(source, "syn_octets", None),
+        getattr(source, "sent_in_part", False),
     )
 
 

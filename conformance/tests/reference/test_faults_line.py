@@ -468,3 +468,24 @@ def test_faults_of_call_collision(make_lab: Any, identity: str, role: str) -> No
     sound = crossed(make_lab, role)
     assert crossed(make_lab, role, identity) != sound
     assert crossed(make_lab, role) == sound
+
+
+def timers_behind_a_collision(make_lab: Any, *faults: str) -> set[str]:
+    """Those that run on the channel on which the other end's call has displaced the router's."""
+    patches = FAULTS.switch_on(faults)
+    try:
+        line = open_line(make_lab, role="dce", initiate=False)
+        line.lab.caller().tell("1005" + TO_LINE)
+        channel = line.packets()[0][:4]
+        line.packet(channel + "0b0411110000")
+        (interface,) = line.lab.router.serials.values()
+        return set(interface.channels[int(channel[1:], 16)]._timers)
+    finally:
+        for patch in reversed(patches):
+            patch.undo()
+
+
+def test_timer_of_a_displaced_call(make_lab: Any) -> None:
+    assert "T11" not in timers_behind_a_collision(make_lab)
+    assert "T11" in timers_behind_a_collision(make_lab, "BUG-CALL-31")
+    assert "T11" not in timers_behind_a_collision(make_lab)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .clearing import refused
 from .language import (
     CLOSED,
@@ -23,36 +25,56 @@ from .language import (
 LCN_OF_A = 3000
 
 
+def collision(bench: Bench, at: str) -> list[Call]:
+    """Calls that cross on the line of this side; those of them that are up in the end."""
+    far = "a" if at == "b" else "b"
+    numbers = {"a": bench.profile.addresses.a, "b": bench.called_address}
+    with bench.preamble():
+        caller = bench.connect(at=far)
+        request = bench.call_request(called=numbers[at], calling=numbers[far])
+        caller.send(request)
+        here = bench.incoming(CallRequest(user_data=request.user_data), at=at)
+    own = bench.call_request(called=numbers[far], calling=numbers[at])
+    here.send(own)
+    if bench.lines[at].profile.role == "dte":
+        here.send(here.acceptance)
+        caller.expect(CallAccepted(), note="the DTE's own call")
+        calls = [Call(bench, caller, here)]
+        calls[0].fence()
+        return calls
+    there = bench.incoming(CallRequest(user_data=own.user_data), at=far, note="the DTE's call")
+    there.send(there.acceptance)
+    here.expect(CallAccepted(), note="the DTE's call")
+    calls = [Call(bench, here, there)]
+    calls[0].fence()
+    if not bench.went_on(caller, at=at):
+        refused(bench, caller, ClearIndication(cause=bench.network_clear))
+        return calls
+    again = bench.incoming(CallRequest(user_data=request.user_data), at=at)
+    again.send(again.acceptance)
+    caller.expect(CallAccepted(), note="on another channel")
+    calls.append(Call(bench, caller, again))
+    calls[1].fence()
+    return calls
+
+
 @purpose("PLP-CALL-16")
 def test_call_collision(bench: Bench) -> None:
     """A DCE goes on with the DTE's call: its own is cancelled, or made on another channel. A DTE
     goes on with its own, and the tester's comes to nothing."""
-    numbers = {"a": bench.profile.addresses.a, "b": bench.called_address}
-    for at, line in bench.lines.items():
-        far = "a" if at == "b" else "b"
-        with bench.preamble():
-            caller = bench.connect(at=far)
-            request = bench.call_request(called=numbers[at], calling=numbers[far])
-            caller.send(request)
-            here = bench.incoming(CallRequest(user_data=request.user_data), at=at)
-        own = bench.call_request(called=numbers[far], calling=numbers[at])
-        here.send(own)
-        if line.profile.role == "dte":
-            here.send(here.acceptance)
-            caller.expect(CallAccepted(), note="the DTE's own call")
-            Call(bench, caller, here).fence()
-            continue
-        there = bench.incoming(CallRequest(user_data=own.user_data), at=far, note="the DTE's call")
-        there.send(there.acceptance)
-        here.expect(CallAccepted(), note="the DTE's call")
-        Call(bench, here, there).fence()
-        if not bench.went_on(caller, at=at):
-            refused(bench, caller, ClearIndication(cause=bench.network_clear))
-            continue
-        again = bench.incoming(CallRequest(user_data=request.user_data), at=at)
-        again.send(again.acceptance)
-        caller.expect(CallAccepted(), note="on another channel")
-        Call(bench, caller, again).fence()
+    for at in bench.lines:
+        collision(bench, at)
+
+
+@purpose("PLP-CALL-41")
+def test_timers_of_a_collision(bench: Bench) -> None:
+    """The calls behind a collision last longer than T11 and T21, a fence each 10 s."""
+    calls = [call for at in bench.lines for call in collision(bench, at)]
+    times = bench.profile.times
+    for _ in range(math.ceil(1.1 * max(times.t11, times.t21) / 10)):
+        bench.loop.wait(lambda: any(call.a.phase != "connected" for call in calls), 10.0)
+        for call in calls:
+            call.fence("the call is still there")
 
 
 @purpose("XOT-VC-08")

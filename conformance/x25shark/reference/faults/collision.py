@@ -68,3 +68,13 @@ def dte_takes_both(patch: Patch) -> None:
             channel.p = P.READY
         cell: Cell = original(channel, packet_type)
         return cell
+
+
+@fault("BUG-CALL-31", "T11 of a call that a collision displaced runs on, and clears the other's")
+def displaced_timer_runs_on(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "on_call")
+    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
+        running = channel._timers.pop("T11", None)
+        original(channel, octets)
+        if running is not None:
+            channel._timers["T11"] = running

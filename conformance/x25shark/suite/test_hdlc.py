@@ -230,7 +230,7 @@ def test_back_to_back(bench: Bench) -> None:
                 frames.append(hdlc.with_fcs(octets))
             line.send_whole(frames, shared_flags=True)
             line.layer.expect_count(RestartConfirmation(), count, count)
-            line.poll(n_r=line.station.v_s)
+            line.link_fence()
 
 
 @purpose("HDLC-14")

@@ -1109,7 +1109,7 @@ SOCKET_LEVEL = {
 
 
 #: Faults of call collision, which a line alone has (X.25 4.1.6).
-OF_COLLISIONS = {f"BUG-CALL-{number}" for number in range(23, 29)}
+OF_COLLISIONS = {f"BUG-CALL-{number}" for number in (*range(23, 29), 31)}
 
 
 #: Faults of serial lines, tried in test_faults_line.py; those of Restart and Diagnostic packets

@@ -198,6 +198,10 @@ class Side:
             whole.clear()
         self.wait_for_window()
 
+    def put(self, octets: bytes) -> None:
+        """A packet as it is, right or wrong: behind a right XOT header, or in an I frame."""
+        self._transmit([octets])
+
     def _transmit(self, packets: Sequence[bytes]) -> None:
         self.send_octets(b"".join(map(unit, packets)))
 

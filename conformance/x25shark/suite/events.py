@@ -23,7 +23,7 @@ from .language import (
     WindowSize,
     unit,
 )
-from .reactions import header, put
+from .reactions import header
 from .scenes import Scene
 
 Stimulus = Callable[[Scene], None]
@@ -44,7 +44,7 @@ def _octet_3(octet_3: int, behind: bytes = b"") -> Stimulus:
     """A packet with that type and these octets behind it, on the channel of the call."""
 
     def stimulus(scene: Scene) -> None:
-        put(scene.side, header(scene.side, octet_3) + behind)
+        scene.side.put(header(scene.side, octet_3) + behind)
 
     return stimulus
 
@@ -72,19 +72,19 @@ def _flow_packet(octet_3: int, p_r: int | None = None, behind: bytes = b"") -> S
 
     def stimulus(scene: Scene) -> None:
         number = scene.side.numbering.p_r if p_r is None else p_r
-        put(scene.side, _flow(scene.side, octet_3, number, behind))
+        scene.side.put(_flow(scene.side, octet_3, number, behind))
 
     return stimulus
 
 
 def _data_packet(user_data: bytes = b"data", **fields: int) -> Stimulus:
-    return lambda scene: put(scene.side, _data(scene.side, user_data, **fields))
+    return lambda scene: scene.side.put(_data(scene.side, user_data, **fields))
 
 
 def _p_s_not_next(scene: Scene) -> None:
     """0, and then 2."""
     scene.side.send(scene.side.data(b"P(S) 0"))
-    put(scene.side, _data(scene.side, b"P(S) 2", p_s=2))
+    scene.side.put(_data(scene.side, b"P(S) 2", p_s=2))
 
 
 def _p_s_outside_window(scene: Scene) -> None:
@@ -96,7 +96,7 @@ def _p_s_outside_window(scene: Scene) -> None:
 
 
 def _data_too_long(scene: Scene) -> None:
-    put(scene.side, _data(scene.side, bytes(scene.side.packet_size + 1)))
+    scene.side.put(_data(scene.side, bytes(scene.side.packet_size + 1)))
 
 
 def _q_differs(scene: Scene) -> None:

@@ -23,7 +23,7 @@ from ..judges.expectation import CLOSED
 from ..judges.values import Matcher
 from ..sides.bench import Bench, Inconclusive
 from ..sides.call import Call
-from ..sides.side import AbsentSide, Side, unit
+from ..sides.side import AbsentSide, Side
 from .clearing import end
 
 AnySide = Side | AbsentSide
@@ -44,11 +44,6 @@ def reach(bench: Bench) -> Side:
     except Inconclusive:
         bench.fence()
         raise
-
-
-def put(side: Side, octets: bytes) -> None:
-    """Send an X.25 packet as it is, behind a right XOT header."""
-    side.send_octets(unit(octets))
 
 
 def header(side: Side, octet_3: int, *, bits: int = 0) -> bytes:

@@ -40,7 +40,6 @@ from .reactions import (
     fence_call,
     header,
     not_delivered,
-    put,
     refuses,
     with_gfi,
     withdrawn,
@@ -66,7 +65,7 @@ def test_wrong_gfi_is_refused(bench: Bench) -> None:
     for gfi in WRONG_GFI:
         for turned in (False, True) if bench.two_sided else (False,):
             call = bench.call().turned() if turned else bench.call()
-            put(call.a, with_gfi(call.a, gfi << 4, 0x00) + b"wrong GFI")
+            call.a.put(with_gfi(call.a, gfi << 4, 0x00) + b"wrong GFI")
             not_delivered(call, 40)
     bench.fence()
 
@@ -74,7 +73,7 @@ def test_wrong_gfi_is_refused(bench: Bench) -> None:
 @purpose("PLP-MALF-03", both_sides=True)
 def test_undefined_types_in_data_transfer_reset_the_call(call: Call) -> None:
     for octet_3 in UNDEFINED:
-        put(call.a, header(call.a, octet_3))
+        call.a.put(header(call.a, octet_3))
         expect_reset_or_ignored(call, 33)
 
 
@@ -83,7 +82,7 @@ def test_undefined_type_while_the_call_is_pending_clears_it(bench: Bench) -> Non
     a = bench.connect()
     a.send(bench.call_request())
     b = bench.incoming()
-    put(a, header(a, 0x2B))
+    a.put(header(a, 0x2B))
     refuses(bench, a, bench.local_clear, 33)
     withdrawn(bench, b)
     bench.fence()
@@ -110,18 +109,18 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
         a = bench.connect()
         # 50: T13 has run out before the tester confirms at the end.
         a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69, 50)))
-        put(a, whole[:octets])
+        a.put(whole[:octets])
     fence_call(bench)
     for octets in range(fields, len(whole)):
         a = bench.connect()
-        put(a, whole[:octets])
+        a.put(whole[:octets])
         connects(bench, a, CallRequest(user_data=user_data[: octets - fields]))
 
 
 def refused_or_passed(bench: Bench, octets: bytes) -> None:
     """A Call that ends too early, on its way through a splice: B gets it, or A has an end."""
     a = bench.connect()
-    put(a, octets)
+    a.put(octets)
     a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69, 50)))
     bench.went_on(a, seconds=bench.profile.times.quiet)
     if bench.is_called():
@@ -137,7 +136,7 @@ def refused_or_passed(bench: Bench, octets: bytes) -> None:
 def test_address_lengths_beyond_the_packet(bench: Bench) -> None:
     """Both lengths 15, three octets of digits, the packet ends."""
     a = bench.connect()
-    put(a, header(a, 0x0B) + bytes.fromhex("ff 21 00 00"))
+    a.put(header(a, 0x0B) + bytes.fromhex("ff 21 00 00"))
     refuses(bench, a, bench.cause(0x13, 0x0D), 38, 67, 68)
     bench.fence()
 
@@ -189,7 +188,7 @@ def test_filler_half_octet_that_is_not_zero(bench: Bench) -> None:
     request = bench.call_request(calling=calling)
     octets = bytearray(a.octets_of(request))
     octets[3 + (len(called + calling) + 1) // 2] |= 0x0F
-    put(a, bytes(octets))
+    a.put(bytes(octets))
     if call_arrived(bench, a):
         lengths = {"called_address_length": len(called)}
         if calling:
@@ -205,7 +204,7 @@ def test_filler_half_octet_that_is_not_zero(bench: Bench) -> None:
 def test_facility_length_beyond_the_packet(bench: Bench) -> None:
     """Facility length 20, five octets follow."""
     a = bench.connect()
-    put(a, call_octets(a, bench.call_request(), tail=bytes.fromhex("14 42 07 07 43 02")))
+    a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("14 42 07 07 43 02")))
     refuses(bench, a, bench.cause(0x13, 0x03), 69, 38)
     bench.fence()
 
@@ -214,7 +213,7 @@ def test_facility_length_beyond_the_packet(bench: Bench) -> None:
 def test_facility_cut_by_the_facility_length(bench: Bench) -> None:
     """Facility length 2: 42 07; the third octet (07) is the first of the user data."""
     a = bench.connect()
-    put(a, call_octets(a, bench.call_request(), tail=bytes.fromhex("02 42 07 07")))
+    a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("02 42 07 07")))
     refuses(bench, a, bench.cause(0x13, 0x03), 69, 66)
     bench.fence()
 
@@ -224,7 +223,7 @@ def test_class_d_length_beyond_the_facility_field(bench: Bench) -> None:
     """Ten octets of facilities; the last, C9, says 50. Without a marker it is not allowed (65)."""
     a = bench.connect()
     field = bytes.fromhex("0a 42 07 07 43 02 02 c9 32 08 44")
-    put(a, call_octets(a, bench.call_request(), tail=field + bytes(4)))
+    a.put(call_octets(a, bench.call_request(), tail=field + bytes(4)))
     refuses(bench, a, bench.cause(0x13, 0x03), 69, 38, 65)
     bench.fence()
 
@@ -234,7 +233,7 @@ def test_class_d_length_of_0(bench: Bench) -> None:
     """C9 00 eight times behind the marker of DTE facilities: refused or passed, but answered."""
     a = bench.connect()
     field = bytes.fromhex("42 07 07 43 02 02 00 0f") + bytes.fromhex("c9 00") * 8
-    put(a, call_octets(a, bench.call_request(), tail=bytes((len(field),)) + field))
+    a.put(call_octets(a, bench.call_request(), tail=bytes((len(field),)) + field))
     if call_arrived(bench, a):
         connects(bench, a, CallRequest())
     else:
@@ -248,7 +247,7 @@ def test_cut_call_accepted(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
     b = bench.incoming()
-    put(b, header(b, 0x0F) + b"\x04")
+    b.put(header(b, 0x0F) + b"\x04")
     refuses(bench, b, bench.local_clear, 38, 67, 68)
     cleared_or_closed(bench, a, ClearIndication(cause=bench.remote_clear))
     bench.fence()
@@ -258,7 +257,7 @@ def test_cut_call_accepted(bench: Bench) -> None:
 def test_clear_without_cause(call: Call) -> None:
     """An error 38, or a Clear with cause 0. A splice may pass it as it is."""
     bench = call.bench
-    put(call.a, header(call.a, 0x13))
+    call.a.put(header(call.a, 0x13))
     call.b.expect(
         ClearIndication(cause=0),
         ClearIndication(cause=bench.remote_clear),
@@ -275,7 +274,7 @@ def test_clear_without_cause(call: Call) -> None:
 def test_clear_with_extra_octets(call: Call) -> None:
     """Seven octets: behind the diagnostic two empty fields of the extended format."""
     bench = call.bench
-    put(call.a, header(call.a, 0x13) + bytes.fromhex("00 f1 00 00"))
+    call.a.put(header(call.a, 0x13) + bytes.fromhex("00 f1 00 00"))
     came = call.b.expect(
         ClearIndication(cause=0, diagnostic=0xF1), ClearIndication(cause=bench.remote_clear)
     )
@@ -330,7 +329,7 @@ def used_again(bench: Bench, a: Side) -> None:
 def confirms_too_long(bench: Bench, cleared: Side, other: Side) -> None:
     """A Clear Confirmation of five octets; the router may clear again (39), then of three."""
     came = len(cleared.connection.received)
-    put(cleared, header(cleared, 0x17) + bytes(2))
+    cleared.put(header(cleared, 0x17) + bytes(2))
     cleared.phase = "cleared"
     other.wait_until(
         lambda: (
@@ -360,7 +359,7 @@ def test_reset_confirmation_with_extra_octets(call: Call) -> None:
         call.a.expect(ResetIndication())
         call.b.expect(ResetIndication())
     _, b = both(call)
-    put(b, header(b, 0x1F) + b"\0")
+    b.put(header(b, 0x1F) + b"\0")
     b.allow(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39)))
     before = len(b.connection.received)
     b.wait_until(lambda: len(b.connection.received) > before, bench.profile.times.quiet)
@@ -377,7 +376,7 @@ def test_reset_confirmation_with_extra_octets(call: Call) -> None:
 def test_call_of_300_octets(bench: Bench) -> None:
     a = bench.connect()
     whole = a.octets_of(bench.call_request(user_data=b""))
-    put(a, whole + b"\xc0" * (300 - len(whole)))
+    a.put(whole + b"\xc0" * (300 - len(whole)))
     refuses(bench, a, bench.cause(0x13, 0x03), 39, 69)
     bench.fence()
 
@@ -402,7 +401,7 @@ def test_all_types_in_each_state(bench: Bench) -> None:
 def test_giant_data_packet(call: Call) -> None:
     """4097 octets of user data. A splice, or a router that trusts the ends, may pass it."""
     bench, octets = call.bench, bytes(range(256)) * 16 + b"!"
-    put(call.a, header(call.a, 0x00) + octets)
+    call.a.put(header(call.a, 0x00) + octets)
     reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39))
     clear = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     if bench.model == "splice" or bench.declared("N-TRUST"):

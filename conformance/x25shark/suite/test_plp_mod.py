@@ -36,7 +36,6 @@ from .reactions import (
     fence_call,
     header,
     not_delivered,
-    put,
     refuses,
     with_gfi,
 )
@@ -105,7 +104,7 @@ def own_numbers_of_modulo_8(call: Call) -> bool:
 def test_rr_of_three_octets_is_too_short(call: Call) -> None:
     if own_numbers_of_modulo_8(call):
         return
-    put(call.a, header(call.a, 0x01))
+    call.a.put(header(call.a, 0x01))
     expect_reset(call, 38)
 
 
@@ -113,7 +112,7 @@ def test_rr_of_three_octets_is_too_short(call: Call) -> None:
 def test_data_of_modulo_8_in_a_call_of_modulo_128(call: Call) -> None:
     if own_numbers_of_modulo_8(call):
         return
-    put(call.a, with_gfi(call.a, 0x10, 0x00) + b"modulo 8")
+    call.a.put(with_gfi(call.a, 0x10, 0x00) + b"modulo 8")
     not_delivered(call, 40)
     call.bench.fence()
 
@@ -127,7 +126,7 @@ def test_call_of_modulo_128_where_it_is_not_supported(bench: Bench) -> None:
     a = bench.connect(modulus=128)
     request = bench.call_request()
     a.allow(ClearIndication(), Diagnostic(diagnostic=bench.diagnostic(40)))
-    put(a, a.octets_of(request))
+    a.put(a.octets_of(request))
     if call_arrived(bench, a):
         if bench.two_sided:
             whole = CallRequest(modulo=2, user_data=request.user_data)
@@ -226,7 +225,7 @@ def test_modulo_32768_is_refused(bench: Bench) -> None:
     a = bench.connect()
     wrong_gfi = bench.diagnostic(40)
     a.allow(ClearIndication(diagnostic=wrong_gfi), Diagnostic(diagnostic=wrong_gfi))
-    put(a, b"\x30" + a.octets_of(bench.call_request()))
+    a.put(b"\x30" + a.octets_of(bench.call_request()))
     fence_call(bench)
 
 
@@ -270,13 +269,13 @@ def test_a_window_of_large_packets_at_once(call: Call) -> None:
     for busy in (False, True):
         parts = [call.bench.record(a.packet_size) for _ in range(count)]
         if busy:
-            put(b, header(b, 0x05) + p_r_octet(b))
+            b.put(header(b, 0x05) + p_r_octet(b))
         else:
             b.connection.stop_reading()
         a.send(*(a.data(octets) for octets in parts))
         call.bench.fence("B reads late" if not busy else "B is busy")
         if busy:
-            put(b, header(b, 0x01) + p_r_octet(b))
+            b.put(header(b, 0x01) + p_r_octet(b))
         else:
             b.connection.go_on_reading()
         for octets in parts:

@@ -21,7 +21,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .reactions import both, header, put
+from .reactions import both, header
 from .transfer import call_of_sizes, fence_past_window, window_of
 from .windows import Unacknowledged, fill_window
 
@@ -279,7 +279,7 @@ def test_reset_before_the_call_is_connected(bench: Bench) -> None:
 
 @purpose("PLP-RST-14", both_sides=True)
 def test_too_short_or_too_long(call: Call) -> None:
-    put(call.a, header(call.a, 0x1B))
+    call.a.put(header(call.a, 0x1B))
     expect_reset(call, 38)
     call.a.send(ResetRequest(cause=0, diagnostic=0) / Raw(b"\0"))
     expect_reset(call, 39)

@@ -32,7 +32,7 @@ from .language import (
 )
 from .many import ANYTHING, as_many, at_a_time, done, first_packet
 from .procedure_errors import expect_after
-from .reactions import both, header, put, with_gfi
+from .reactions import both, header, with_gfi
 
 CALLS = 50
 RECORDS = 6
@@ -175,7 +175,7 @@ def test_faults_on_one_call_leave_the_others_alone(bench: Bench) -> None:
         victim = bench.call()
         victim.a.allow(ANYTHING)
         victim.b.allow(ANYTHING)
-        put(victim.a, faults(victim.a)[number])
+        victim.a.put(faults(victim.a)[number])
         others[number % len(others)].fence("a call beside the one with the error")
         done([victim.a])
     for call in others:

@@ -39,7 +39,7 @@ from .language import (
 )
 from .links import polls
 from .many import at_a_time, fill, hang_up, tidy
-from .reactions import both, header, put
+from .reactions import both, header
 from .test_hdlc import each_line, wrong_fcs
 
 
@@ -229,7 +229,7 @@ def error_of_a(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
     b = bench.incoming()
-    put(a, header(a, 0x0F))
+    a.put(header(a, 0x0F))
     a.expect(ClearIndication(cause=bench.local_clear), CLOSED)
     _confirm(bench, a, b)
 
@@ -237,7 +237,7 @@ def error_of_a(bench: Bench) -> None:
 def error_in_data_transfer(bench: Bench, call: Call) -> None:
     """A sends Call Accepted on a call that is up; a splice would pass it on."""
     a, b = both(call)
-    put(a, header(a, 0x0F))
+    a.put(header(a, 0x0F))
     a.expect(ClearIndication(cause=bench.local_clear), CLOSED)
     _confirm(bench, a, b)
 

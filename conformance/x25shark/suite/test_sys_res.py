@@ -23,7 +23,7 @@ from .language import (
     purpose,
 )
 from .many import ANYTHING, fill, hang_up, has_room, limit, tidy
-from .reactions import both, header, put
+from .reactions import both, header
 
 MORE = 10
 
@@ -161,7 +161,7 @@ def test_no_leak_after_protocol_errors(bench: Bench) -> None:
         if bench.model == "splice":
             call.b.send(ClearRequest(cause=0, diagnostic=0))
         else:
-            put(call.a, header(call.a, 0x0F))
+            call.a.put(header(call.a, 0x0F))
     for call in calls:
         if bench.model == "splice":
             call.b.allow(ClearConfirmation())
@@ -186,7 +186,7 @@ def test_window_abuse_is_held(bench: Bench) -> None:
     if isinstance(call.b, Side):
         call.b.connection.stop_reading()
     for number in range(5000):
-        put(call.a, header(call.a, number % 8 << 1) + bytes(1024))
+        call.a.put(header(call.a, number % 8 << 1) + bytes(1024))
     call.a.wait_until(lambda: bool(_reset(call.a)) or call.a.connection.end is not None, 1.0)
     if isinstance(call.b, Side):
         call.b.connection.go_on_reading()

@@ -31,7 +31,7 @@ from .many import (
     in_time,
     is_alive,
 )
-from .reactions import both, put, reach
+from .reactions import both, reach
 
 EVERY = 20
 
@@ -86,7 +86,7 @@ def test_mutated_packets(bench: Bench) -> None:
         side = open_side(bench, connected=number % 2 == 0)
         sides.append(side)
         packet = bench.random.choice(legal_packets(bench, side))
-        put(side, mutated(bench.random, packet))
+        side.put(mutated(bench.random, packet))
         if number % EVERY == EVERY - 1:
             is_alive(bench)
     done(sides)
@@ -124,7 +124,7 @@ def test_legal_packets_in_any_order(bench: Bench) -> None:
         sides.append(side)
         packets = legal_packets(bench, side)
         for _ in range(25):
-            put(side, bench.random.choice(packets))
+            side.put(bench.random.choice(packets))
         is_alive(bench)
 
 
@@ -147,7 +147,7 @@ def test_cut_packets(bench: Bench) -> None:
                 done(sides)
             side = open_side(bench, connected=connected)
             sides.append(side)
-            put(side, pattern[number])
+            side.put(pattern[number])
         is_alive(bench)
         done(sides)
     is_alive(bench)

@@ -21,7 +21,7 @@ from .language import (
     Side,
 )
 from .many import at_a_time, done
-from .reactions import cleared_or_closed, fence_call, header, put, reach, withdrawn
+from .reactions import cleared_or_closed, fence_call, header, reach, withdrawn
 from .scenes import complete_clear, enter
 
 CLEAR, CLEAR_CONFIRMATION = 0x13, 0x17
@@ -66,7 +66,7 @@ def on_a_free_channel(bench: Bench) -> None:
         if octet_3 == _PVC_SETUP:
             # Whether it should is what XOT-PVC-16 asks.
             a.allow(PvcSetup())
-        put(a, header(a, octet_3))
+        a.put(header(a, octet_3))
         if octet_3 % 64 == 63 or len(sides) == room:
             fence_call(bench)
         if len(sides) == room:
@@ -79,7 +79,7 @@ def while_a_call_is_pending(bench: Bench) -> None:
         if is_discarded(octet_3) or octet_3 in (CLEAR, CLEAR_CONFIRMATION, _PVC_SETUP):
             continue
         scene = enter(bench, "p2")
-        put(scene.side, header(scene.side, octet_3))
+        scene.side.put(header(scene.side, octet_3))
         codes = (33,) if is_undefined(octet_3) else (21, *((38,) if octet_3 in _CUT else ()))
         clear = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(*codes))
         cleared_or_closed(bench, scene.side, clear)
@@ -106,7 +106,7 @@ def in_data_transfer(call: Call) -> None:
             continue
         if trusts and codes and set(codes) <= {1, 2}:
             continue
-        put(a, header(a, octet_3))
+        a.put(header(a, octet_3))
         if not codes:
             continue
         a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes)))
@@ -129,5 +129,5 @@ def while_a_clear_is_pending(bench: Bench) -> None:
     scene = enter(bench, "p7")
     for octet_3 in range(256):
         if octet_3 not in (CLEAR, CLEAR_CONFIRMATION):
-            put(scene.side, header(scene.side, octet_3))
+            scene.side.put(header(scene.side, octet_3))
     complete_clear(scene)

@@ -140,6 +140,8 @@ def test_commands_without_p(bench: Bench) -> None:
     link_was_reset(line)
     line.send(LapbDISC(p_f=0))
     line.expect(LapbUA(p_f=0))
+    # DM F=0 may follow, which asks for a new link (X.25 2.4.4.4.2): no answer to what comes now.
+    line.link_fence()
     line.send(LapbDISC(p_f=0))
     line.expect(LapbDM(p_f=0), LapbUA(p_f=0), passing=(LapbSABM(),), note="without a link")
     for _ in range(2):

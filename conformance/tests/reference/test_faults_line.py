@@ -171,6 +171,23 @@ def window_over_the_wrap(line: RawLine) -> None:
         more(line, f"01{control:02x}1fff00")
 
 
+def bad_frame_with_n_r(line: RawLine) -> None:
+    """RR N(R)=2 behind the I frame that it would acknowledge; T1."""
+    up(line)
+    more(line, ASKS[0])
+    line.whole(bytes.fromhex("0341") + b"\0\0")
+    line.lab.timers.advance(4)
+
+
+def rr_late_in_t1(line: RawLine) -> None:
+    """RR with an old N(R) at two thirds of T1."""
+    up(line)
+    more(line, ASKS[0])
+    line.lab.timers.advance(2)
+    more(line, "0321")
+    line.lab.timers.advance(2)
+
+
 def recovering(*frames: str, open_frames: int = 1, seconds: float = 0) -> Script:
     """The router has polled for these I frames; then the frames, and a time."""
 
@@ -279,6 +296,7 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-20": shared_flags,
     "BUG-HDLC-21": as_long_as_n1,
     "BUG-HDLC-22": abort,
+    "BUG-HDLC-23": bad_frame_with_n_r,
     "BUG-SER-01": bad_fcs,
     "BUG-SER-02": runts,
     "BUG-SER-03": giant,
@@ -368,6 +386,8 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-79": on_link("01a0" + ASKS[0][4:]),
     "BUG-LAPB-80": on_link(ASKS[0], "0153", seconds=4),
     "BUG-LAPB-81": on_link("01a1", "011d"),
+    "BUG-LAPB-83": rr_late_in_t1,
+    "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }

@@ -7,6 +7,10 @@ from scapy_x25 import hdlc
 
 from .language import (
     Bench,
+    Inconclusive,
+    LapbI,
+    LapbREJ,
+    LapbRR,
     LapbSABM,
     LapbUA,
     LineSide,
@@ -15,7 +19,7 @@ from .language import (
     RestartRequest,
     purpose,
 )
-from .links import ready
+from .links import opened, polls, ready, unacknowledged
 from .test_hdlc import nothing_is_taken, wrong_fcs
 
 # More than an abort (7) and an idle line (15), beyond what a count of three bits holds.
@@ -108,3 +112,24 @@ def test_bad_frames_leave_the_link_alone(bench: Bench) -> None:
     nothing_is_taken(line, before)
     line.send(line.packet(restart))
     line.layer.expect(RestartConfirmation())
+
+
+@purpose("HDLC-25")
+def test_n_r_of_bad_frames(bench: Bench) -> None:
+    """RR, REJ and I frames with a wrong FCS, or an address that is neither A nor B, whose N(R)
+    would acknowledge an I frame that is open: the poll behind them names it as still open.
+
+    A router that had used it would find the N(R) of the poll invalid.
+    """
+    line, restart = ready(bench)
+    begin = line.cursor
+    first = unacknowledged(line, restart, 1)
+    if not opened(line, first, begin):
+        raise Inconclusive("the router has sent no I frame that is open")
+    line.layer.allow(RestartConfirmation())
+    later = (first + 1) % 8
+    for frame in (LapbRR(n_r=later), LapbREJ(n_r=later), line.packet(restart, n_r=later)):
+        whole = line.frame_of(frame)
+        line.send_whole([wrong_fcs(whole), hdlc.with_fcs(b"\x05" + whole[1:-2])])
+        line.send(LapbRR(address=line.command_address, p_f=1, n_r=first))
+        line.expect(*line.answers(), passing=(*polls(line), LapbI(n_s=first)))

@@ -13,6 +13,7 @@ from .language import (
     Diagnostic,
     LapbDISC,
     LapbDM,
+    LapbFRMR,
     LapbI,
     LapbREJ,
     LapbRNR,
@@ -33,6 +34,7 @@ from .links import (
     beyond_the_window,
     link_was_reset,
     opened,
+    out_of_sequence,
     polled,
     ready,
     respond,
@@ -272,3 +274,17 @@ def test_last_of_several_is_acknowledged(bench: Bench) -> None:
             break
     line.by_hand = False
     call.fence()
+
+
+@purpose("LAPB-I-14")
+def test_i_frame_as_a_response(bench: Bench) -> None:
+    """FRMR with W, a reset of the link, or nothing; the packet in it is not taken."""
+    line, restart = ready(bench)
+    line.link_fence()
+    before = line.station.v_s
+    line.by_hand = True
+    out_of_sequence(line, restart, 0, address=line.response_address)
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(*line.answers(n_r=before), LapbFRMR(w=1), LapbSABM(), LapbDM())
+    line.allow(LapbFRMR(w=1), LapbSABM(), LapbDM(), *line.answers(n_r=before))
+    line.layer.allow(RestartRequest())

@@ -10,6 +10,7 @@ from .language import (
     Bench,
     ClearIndication,
     Data,
+    Inconclusive,
     LapbDM,
     LapbI,
     LapbREJ,
@@ -25,6 +26,7 @@ from .language import (
     purpose,
 )
 from .links import (
+    LOOK,
     all_again,
     expect_poll,
     needs_given,
@@ -304,6 +306,26 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
     for poll in polls(line):
         line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
     line.allow(LapbSABM())
+    line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-20")
+def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
+    """One RR each quarter of T1, with the N(R) that the router knows: T1 runs out none the less."""
+    needs_given(bench.line(), "t1")
+    line, restart = ready(bench)
+    begin = line.cursor
+    first = unacknowledged(line, restart, 1)
+    if not opened(line, first, begin):
+        raise Inconclusive("the router has sent no I frame that is open")
+    # That frame may have been a poll itself.
+    line.skip()
+    begin = line.cursor
+    until = time.monotonic() + line.profile.t1_at_most + bench.patience
+    while not polled(line, begin) and time.monotonic() < until:
+        line.send(LapbRR(n_r=first))
+        line.pause(line.profile.t1 / 4)
+    line.expect(*polls(line), passing=(LapbI(p_f=0),), within=LOOK)
     line.layer.allow(RestartConfirmation())
 
 

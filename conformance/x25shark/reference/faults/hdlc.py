@@ -129,3 +129,13 @@ def abort_is_unaligned(patch: Patch) -> None:
     def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
         bits = isinstance(link.framing, BitFraming) and counter == "rs232SyncPortAbortedFrames"
         original(link, "hdlcInUnaligned" if bits else counter, octets)
+
+
+@fault("BUG-HDLC-23", "the N(R) of a frame with a wrong FCS acknowledges")
+def n_r_of_bad_frames(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "bad")
+    def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
+        original(link, counter, octets)
+        numbered = len(octets) > 1 and octets[1] & 3 != 3
+        if counter == "rs232SyncPortFrameCheckErrors" and numbered and link.lapb.open:
+            link.lapb.take_n_r(octets[1] >> 5)

@@ -205,3 +205,21 @@ def the_last_rejection(patch: Patch) -> None:
         if station.phase is Phase.REJECT:
             station.rejection = rejection(frame, station.v_s, station.v_r, Reason.W)
         original(station, frame)
+
+
+@fault("BUG-LAPB-82", "an I frame with the address of a response is taken as a command")
+def response_with_information(patch: Patch) -> None:
+    @patch.wrap(Lapb, "receive")
+    def receive(original: Any, station: Lapb, octets: bytes) -> None:
+        of_i = not octets[1] & 1
+        original(station, bytes((station.own,)) + octets[1:] if of_i else octets)
+
+
+@fault("BUG-LAPB-83", "an RR that acknowledges nothing starts T1 anew")
+def every_rr_starts_t1(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_supervisory")
+    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+        original(station, frame)
+        if frame.kind == Control.RR and station.open and not station.polling:
+            station.stop("T1")
+            station.watch_window()

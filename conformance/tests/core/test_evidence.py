@@ -209,7 +209,7 @@ def slice_of(exchange: Exchange) -> Slice:
 
 def judged(opinion: ThirdOpinion, found: Slice | None, directory: Path) -> CaseResult:
     exchange = Exchange([[ACCEPTED]])
-    return Judgement(opinion, directory).judge(record(exchange), found)
+    return Judgement(lambda: opinion, directory).judge(record(exchange), found)
 
 
 @pytest.mark.parametrize(("third", "opened"), [(ACK, 1), (ACK | RST, 0), (RST, 0)])
@@ -284,7 +284,7 @@ def test_a_tester_that_was_held_up_fails_nobody(
     exchange = Exchange([[came]])
     made = record(exchange)
     made.held_up = "this machine had no processor"
-    result = Judgement(opinion, tmp_path).judge(made, slice_of(exchange))
+    result = Judgement(lambda: opinion, tmp_path).judge(made, slice_of(exchange))
     assert result.verdict is verdict
     assert result.reason.startswith(reason)
     assert result.expectations[0].met is (came == ACCEPTED)

@@ -28,8 +28,7 @@ from typing import Any
 from ..catalogue import Purpose
 from ..evidence.slicer import Slice
 from ..interrupts import interrupts
-from ..judges.reading import JudgeError, Reading
-from ..judges.tshark import TsharkJudge
+from ..judges.reading import JudgeError
 from ..judges.watch import Watch
 from ..judges.wireshark import Opening
 from ..patience import computed
@@ -38,7 +37,7 @@ from .judging import CaseRecord, Judgement, Taken, Watched, broken_off
 from .packed import packed, unpacked
 from .pipeline import Backlog, Pipeline
 from .third_opinion import ThirdOpinion
-from .versions import confinement, version_of
+from .versions import About, about, version_of
 
 # A case with more octets of evidence is judged here: it would be in memory three times.
 _MOST_SENT = 16 << 20
@@ -53,19 +52,6 @@ NAME = "x25shark-one"
 # Between two looks, and how long a process that was told to end may take.
 _LOOK = 0.1
 _ENDING_SECONDS = 5.0
-
-
-@dataclass(frozen=True)
-class About:
-    """The judge of the process: its name, its version of Wireshark, what confines it.
-
-    slower: why it is the slower one, in words; empty: it is not, or was asked for.
-    """
-
-    name: str
-    wireshark: str
-    confined: str
-    slower: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,20 +114,13 @@ class Here:
         self._opening: Opening | None = None
         self._opinion: ThirdOpinion | None = None
 
-    def read(
-        self,
-        capture: bytes,
-        numbers: Sequence[int],
-        filters: Sequence[str],
-        fields: Sequence[str],
-        timeout: float,
-    ) -> tuple[Reading, list[str]]:
-        """As ThirdOpinion.read. Raises JudgeError."""
+    def opinion(self) -> ThirdOpinion:
+        """What reads with it. Raises JudgeError."""
         if self._opinion is None:
             self._opening = Opening(self._which, self._ports)
             judge = self._opening.judge()
             self._opinion = ThirdOpinion(judge, version_of(judge))
-        return self._opinion.read(capture, numbers, filters, fields, timeout)
+        return self._opinion
 
     def close(self) -> None:
         """End it, if it was started."""
@@ -376,16 +355,11 @@ def _serve(
     try:
         opening = Opening(which, ports)
         judge = opening.judge()
-        about = About(
-            "tshark" if isinstance(judge, TsharkJudge) else "libwireshark",
-            version_of(judge),
-            confinement(judge),
-            opening.slower,
-        )
+        said = about(judge, opening.slower)
     except JudgeError as error:
         _send(sock, pickle.dumps(_NoJudge(error.kind, str(error))))
         return
-    _send(sock, pickle.dumps(about))
+    _send(sock, pickle.dumps(said))
     slices = Backlog()
     records: dict[int, CaseRecord] = {}
 
@@ -401,7 +375,8 @@ def _serve(
         outcome = Outcome(record.number, result, [n for n in noted if n is not None])
         _send(sock, pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL))
 
-    judgement = Judgement(ThirdOpinion(judge, about.wireshark), directory)
+    opinion = ThirdOpinion(judge, said.wireshark)
+    judgement = Judgement(lambda: opinion, directory)
     pipeline = Pipeline(slices, judgement, records.get, settle)
     while (octets := _message(sock)) != _END:
         if octets is None:

@@ -32,7 +32,6 @@ from ..evidence.slicer import Slice, Slicer
 from ..interrupts import Interrupted, interrupts
 from ..judges.expectation import Direction
 from ..judges.reading import Judge, JudgeError
-from ..judges.tshark import TsharkJudge
 from ..judges.watch import Watch
 from ..judges.wireshark import Opening
 from ..links import own_addresses, xot
@@ -48,7 +47,7 @@ from ..sides.side import ExpectationFailed
 from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up
-from .apart import COLLECT, About, Apart, Here, Outcome
+from .apart import COLLECT, Apart, Here, Outcome
 from .deadline import Bounds
 from .declared import why_it_runs
 from .dying import was_there, why_gone
@@ -64,7 +63,7 @@ from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .shown import shown
 from .third_opinion import ThirdOpinion
-from .versions import confinement, version_of, versions
+from .versions import About, about, versions
 
 _log = logging.getLogger(__name__)
 
@@ -159,8 +158,8 @@ class Campaign:
         # What is judged in this process although another one judges.
         here = Here(options.judge, options.profile.xot_ports)
         self._stack.callback(here.close)
-        self._judgement = Judgement(here, options.directory)
-        self._judge_name = self._wireshark = self._confined = ""
+        self._judgement = Judgement(here.opinion, options.directory)
+        self._about = About()
         self.judge: Judge | None = None
         self._computed_before = _computed_by_children()
         self._judge_computed = self._judge_one_computed = 0.0
@@ -226,7 +225,9 @@ class Campaign:
             if opening is not None:
                 self._judge_with(opening.judge())
             elif apart is not None:
-                self._judge_by(apart.about())
+                self._about = apart.about()
+                if self._about.slower:
+                    _log.warning("%s", self._about.slower)
         except CampaignError:
             self._close()
             raise
@@ -263,19 +264,10 @@ class Campaign:
         self._stack.callback(apart.close)
         return apart
 
-    def _judge_by(self, about: About) -> None:
-        """The process that judges is up."""
-        self._judge_name, self._wireshark = about.name, about.wireshark
-        self._confined = about.confined
-        if about.slower:
-            _log.warning("%s", about.slower)
-
     def _judge_with(self, judge: Judge) -> None:
-        self._judge_name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
-        self._wireshark = version_of(judge)
-        opinion = ThirdOpinion(judge, self._wireshark)
-        self._judgement = Judgement(opinion, self.options.directory)
-        self._confined = confinement(judge)
+        self._about = about(judge)
+        opinion = ThirdOpinion(judge, self._about.wireshark)
+        self._judgement = Judgement(lambda: opinion, self.options.directory)
         self.judge = judge
 
     def _listen(self, *, others: bool) -> None:
@@ -840,8 +832,8 @@ class Campaign:
             profile=self.profile.path,
             relay_model=self.profile.relay_model,
             configuration=self.profile.configuration,
-            versions=versions(self._wireshark, self._confined),
-            judge=self._judge_name,
+            versions=versions(self._about),
+            judge=self._about.name,
             seed=self.options.seed,
             selection=self.options.selection,
             command=self.options.command,

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..catalogue import Purpose
 from ..evidence import pcapng
@@ -38,6 +38,7 @@ from ..verdicts import Verdict
 from .explaining import Until, explanation
 from .ladder import ladder
 from .observations import fault_of_ours
+from .third_opinion import ThirdOpinion
 
 # Windows keep a router from sending nearly as many packets that nobody has read.
 MOST_UNREAD = 2_000
@@ -131,24 +132,12 @@ class Taken:
     rest: _ToDecide | None = None
 
 
-class Reads(Protocol):
-    """What has captures read: ThirdOpinion, or what starts one when it is needed."""
-
-    def read(
-        self,
-        capture: bytes,
-        numbers: Sequence[int],
-        filters: Sequence[str],
-        fields: Sequence[str],
-        timeout: float,
-    ) -> tuple[Reading, list[str]]: ...
-
-
 class Judgement:
     """Judges the slices of a run, writes each as evidence."""
 
-    def __init__(self, judge: Reads, directory: Path) -> None:
-        self._judge = judge
+    def __init__(self, opinion: Callable[[], ThirdOpinion], directory: Path) -> None:
+        """opinion: what has captures read, asked for with each; it may start its judge then."""
+        self._opinion = opinion
         self._directory = directory
 
     def judge(self, record: CaseRecord, found: Slice | None) -> CaseResult:
@@ -189,7 +178,7 @@ class Judgement:
         demands = self._demands(record)
         filters = filters_of([*record.expectations, *(e for _, e in demands)])
         try:
-            reading, opinion = self._judge.read(
+            reading, opinion = self._opinion().read(
                 ordered.capture(), ordered.numbers, filters, FIELDS, JUDGE_SECONDS
             )
         except JudgeError as error:

@@ -8,16 +8,37 @@ import platform
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 
 from .. import __version__
 from ..judges.reading import Judge, JudgeError
+from ..judges.tshark import TsharkJudge
 from ..judges.wireshark import WiresharkJudge
 
 
-def versions(wireshark: str, confined: str = "") -> dict[str, str]:
-    """Versions of what a verdict rests on; wireshark: that of judge two. And what confines that."""
+@dataclass(frozen=True)
+class About:
+    """Judge two: its name, its version of Wireshark, what confines it.
+
+    slower: why it is the slower one, in words; empty: it is not, or was asked for.
+    """
+
+    name: str = ""
+    wireshark: str = ""
+    confined: str = ""
+    slower: str = ""
+
+
+def about(judge: Judge, slower: str = "") -> About:
+    """What is to be said of a judge that is up. Raises JudgeError."""
+    name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
+    return About(name, version_of(judge), confinement(judge), slower)
+
+
+def versions(judge_two: About) -> dict[str, str]:
+    """Versions of what a verdict rests on, and what confines judge two."""
     found = {
         "x25shark": __version__,
         "Python": platform.python_version(),
@@ -26,9 +47,9 @@ def versions(wireshark: str, confined: str = "") -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(os.cpu_count()),
     }
-    found["Wireshark"] = wireshark
-    if confined:
-        found["judge two"] = confined
+    found["Wireshark"] = judge_two.wireshark
+    if judge_two.confined:
+        found["judge two"] = judge_two.confined
     return found
 
 

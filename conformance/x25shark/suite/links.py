@@ -18,6 +18,7 @@ from .language import (
     ASKING_FOR_A_LINK,
     Bench,
     Call,
+    Inconclusive,
     LapbDM,
     LapbI,
     LapbREJ,
@@ -72,6 +73,18 @@ def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
     may_come = min(count, line.profile.k)
     line.wait_until(lambda: opened(line, n_r, begin) >= may_come, line.profile.t1 / 2)
     return n_r
+
+
+def one_open(line: LineSide, restart: Packet) -> int:
+    """The N(S) of an I frame of the router that the tester does not acknowledge.
+
+    Raises Inconclusive where the router takes too long over it.
+    """
+    begin = line.cursor
+    first = unacknowledged(line, restart, 1)
+    if not opened(line, first, begin):
+        raise Inconclusive("the router has sent no I frame that is open")
+    return first
 
 
 def opened(line: LineSide, first: int, begin: int) -> int:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from scapy_x25 import X25
 
@@ -29,6 +30,8 @@ from .reactions import AnySide
 ANYTHING = X25()
 # What a case may take that only repeats.
 LONGEST_SECONDS = 30.0
+# Between two fences of calls that only last (seconds).
+FENCED = 10.0
 
 
 def limit(bench: Bench) -> int:
@@ -174,6 +177,14 @@ def take_calls(bench: Bench) -> None:
         if side is not None:
             side.allow(ANYTHING)
     confirmed_at_b(bench)
+
+
+def they_last(bench: Bench, calls: Sequence[Call], seconds: float) -> None:
+    """Nobody clears these calls: a fence of each every 10 s, for so many seconds."""
+    for _ in range(math.ceil(seconds / FENCED)):
+        bench.loop.wait(lambda: any(call.a.phase != "connected" for call in calls), FENCED)
+        for call in calls:
+            call.fence("the call is still there")
 
 
 def call_among_others(bench: Bench, note: str = "") -> Call:

@@ -146,6 +146,16 @@ def refuses(bench: Bench, a: Side, cause: Matcher | int, *codes: int) -> None:
     cleared_or_closed(bench, a, ClearIndication(cause=cause, diagnostic=bench.diagnostic(*codes)))
 
 
+def was_reset(side: Side) -> bool:
+    """Whether a Reset has come on this connection."""
+    return resets(side) > 0
+
+
+def resets(side: Side) -> int:
+    """How many Resets have come on this connection."""
+    return sum(unit.packet[2:3] == b"\x1b" for unit in side.connection.received)
+
+
 def fence_call(bench: Bench) -> None:
     """A fresh call, of which B must see the Call before any other (so none came from errors)."""
     a = bench.connect()

@@ -31,7 +31,7 @@ from .language import (
     ResetRequest,
     Side,
 )
-from .reactions import AnySide
+from .reactions import AnySide, was_reset
 
 
 @dataclass
@@ -120,18 +120,13 @@ def _d3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
         b.send(ResetRequest(cause=0, diagnostic=0))
     else:
         a.send(ResetConfirmation())
-        if not a.wait_until(lambda: _is_reset(a) or a.connection.end is not None):
+        if not a.wait_until(lambda: was_reset(a) or a.connection.end is not None):
             a.close()
             scene = _of_call(bench, state, modulus, acting)
             a = scene.side
             a.send(a.data(b"not the next P(S)", p_s=(a.numbering.next_p_s + 1) % a.modulus))
     a.expect(ResetIndication())
     return scene
-
-
-def _is_reset(side: Side) -> bool:
-    """Whether a Reset Indication has come."""
-    return any(unit.packet[2:3] == b"\x1b" for unit in side.connection.received)
 
 
 def _interrupts(bench: Bench, state: str, modulus: int, acting: str) -> Scene:

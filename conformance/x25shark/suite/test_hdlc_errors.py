@@ -7,7 +7,6 @@ from scapy_x25 import hdlc
 
 from .language import (
     Bench,
-    Inconclusive,
     LapbI,
     LapbREJ,
     LapbRR,
@@ -19,7 +18,7 @@ from .language import (
     RestartRequest,
     purpose,
 )
-from .links import opened, polls, ready, unacknowledged
+from .links import one_open, polls, ready
 from .test_hdlc import nothing_is_taken, wrong_fcs
 
 # More than an abort (7) and an idle line (15), beyond what a count of three bits holds.
@@ -122,10 +121,7 @@ def test_n_r_of_bad_frames(bench: Bench) -> None:
     A router that had used it would find the N(R) of the poll invalid.
     """
     line, restart = ready(bench)
-    begin = line.cursor
-    first = unacknowledged(line, restart, 1)
-    if not opened(line, first, begin):
-        raise Inconclusive("the router has sent no I frame that is open")
+    first = one_open(line, restart)
     line.layer.allow(RestartConfirmation())
     later = (first + 1) % 8
     for frame in (LapbRR(n_r=later), LapbREJ(n_r=later), line.packet(restart, n_r=later)):

@@ -10,7 +10,6 @@ from .language import (
     Bench,
     ClearIndication,
     Data,
-    Inconclusive,
     LapbDM,
     LapbI,
     LapbREJ,
@@ -30,6 +29,7 @@ from .links import (
     all_again,
     expect_poll,
     needs_given,
+    one_open,
     opened,
     out_of_sequence,
     polled,
@@ -140,6 +140,14 @@ def test_answer_to_the_poll(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
 
 
+def at_most_n2(line: LineSide, begin: int) -> None:
+    """No more polls than N2 from there on, and one that may be sent at will; then a new link."""
+    for poll in polls(line):
+        line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
+    line.allow(LapbSABM())
+    line.layer.allow(RestartConfirmation())
+
+
 @purpose("LAPB-REC-08")
 def test_n2_attempts(bench: Bench) -> None:
     """So many polls, and then the link begins anew or is given up."""
@@ -156,11 +164,7 @@ def test_n2_attempts(bench: Bench) -> None:
     last = line.expect(*polls(line), *given_up, within=patience, passing=(LapbI(p_f=0),))
     if not isinstance(last, (LapbSABM, LapbDM)):
         line.expect(*given_up, within=patience, note="N2 polls")
-    # One more may have been sent at will, before T1.
-    for poll in polls(line):
-        line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
-    line.allow(LapbSABM())
-    line.layer.allow(RestartConfirmation())
+    at_most_n2(line, begin)
 
 
 @purpose("LAPB-REC-09")
@@ -303,10 +307,7 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
         if isinstance(came, (LapbSABM, LapbDM)):
             break
         line.send(LapbREJ(n_r=first, p_f=0))
-    for poll in polls(line):
-        line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
-    line.allow(LapbSABM())
-    line.layer.allow(RestartConfirmation())
+    at_most_n2(line, begin)
 
 
 @purpose("LAPB-REC-20")
@@ -314,10 +315,7 @@ def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
     """One RR each quarter of T1, with the N(R) that the router knows: T1 runs out none the less."""
     needs_given(bench.line(), "t1")
     line, restart = ready(bench)
-    begin = line.cursor
-    first = unacknowledged(line, restart, 1)
-    if not opened(line, first, begin):
-        raise Inconclusive("the router has sent no I frame that is open")
+    first = one_open(line, restart)
     # That frame may have been a poll itself.
     line.skip()
     begin = line.cursor

@@ -6,8 +6,6 @@ PLP-CLR-05, -09 and -13 need a LAPB interface; PLP-CLR-17 looks at the whole run
 
 from __future__ import annotations
 
-import math
-
 from ..sides.answers import NETWORK_CAUSES
 from .calls import accepted, arrives
 from .clearing import AnySide, cleared, confirmed, end, passes
@@ -31,7 +29,7 @@ from .language import (
     one_of,
     purpose,
 )
-from .many import as_many
+from .many import as_many, they_last
 from .windows import may_send
 
 
@@ -283,10 +281,7 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
     number = min(100, ((bench.profile.limits.calls or 100) + 1) // 2)
     calls = [call_behind_a_clear(bench)]
     calls += as_many(bench, number - 1, lambda _: bench.call())
-    for _ in range(max(6, math.ceil(1.1 * max(times.t11, times.t13, times.t21) / 10))):
-        bench.loop.wait(lambda: any(c.a.phase != "connected" for c in calls), 10.0)
-        for call in calls:
-            call.fence("the call is still there")
+    they_last(bench, calls, max(60.0, 1.1 * max(times.t11, times.t13, times.t21)))
     for call in calls:
         end(call)
     bench.fence()

@@ -23,7 +23,7 @@ from .language import (
     purpose,
 )
 from .many import ANYTHING, fill, hang_up, has_room, limit, tidy
-from .reactions import both, header
+from .reactions import both, header, was_reset
 
 MORE = 10
 
@@ -187,15 +187,10 @@ def test_window_abuse_is_held(bench: Bench) -> None:
         call.b.connection.stop_reading()
     for number in range(5000):
         call.a.put(header(call.a, number % 8 << 1) + bytes(1024))
-    call.a.wait_until(lambda: bool(_reset(call.a)) or call.a.connection.end is not None, 1.0)
+    call.a.wait_until(lambda: was_reset(call.a) or call.a.connection.end is not None, 1.0)
     if isinstance(call.b, Side):
         call.b.connection.go_on_reading()
     bench.fence()
-
-
-def _reset(side: Side) -> list[bytes]:
-    """Resets that have come."""
-    return [u.packet for u in side.connection.received if u.packet[2:3] == b"\x1b"]
 
 
 @purpose("SYS-RES-11")

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 from .clearing import refused
 from .language import (
     CLOSED,
@@ -21,6 +19,7 @@ from .language import (
     not_in,
     purpose,
 )
+from .many import they_last
 
 LCN_OF_A = 3000
 
@@ -71,10 +70,7 @@ def test_timers_of_a_collision(bench: Bench) -> None:
     """The calls behind a collision last longer than T11 and T21, a fence each 10 s."""
     calls = [call for at in bench.lines for call in collision(bench, at)]
     times = bench.profile.times
-    for _ in range(math.ceil(1.1 * max(times.t11, times.t21) / 10)):
-        bench.loop.wait(lambda: any(call.a.phase != "connected" for call in calls), 10.0)
-        for call in calls:
-            call.fence("the call is still there")
+    they_last(bench, calls, 1.1 * max(times.t11, times.t21))
 
 
 @purpose("XOT-VC-08")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..links.xot import HEADER_OCTETS
 from .clearing import end, give_up
 from .connections import (
     closes,
@@ -42,8 +43,6 @@ from .reactions import header
 
 # Modulo 128: four octets of header and 4096 of user data (X.25 7.2.2).
 LONGEST_PACKET = 4100
-# Octets of the header itself.
-HEADER = 4
 
 
 @purpose("XOT-HDR-01")
@@ -112,7 +111,7 @@ def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str) -> None
     call.a.send_octets(octets)
     if call.model == "splice":
         clear = ClearIndication(cause=bench.network_clear)
-        if octets[HEADER:] == b"" and isinstance(call.b, Side) and arrives_empty(call.b):
+        if octets[HEADER_OCTETS:] == b"" and isinstance(call.b, Side) and arrives_empty(call.b):
             bench.remark(f"the splice passes {what} on")
             end(call)
             return

@@ -36,7 +36,7 @@ from .language import (
     one_of,
     purpose,
 )
-from .reactions import both
+from .reactions import both, resets, was_reset
 from .windows import data_between
 
 VERSION = 0x81
@@ -112,16 +112,6 @@ def confirms_resets(side: Side) -> None:
     if was_reset(side):
         # It shared a segment with the answer to the setup.
         side.send(ResetConfirmation())
-
-
-def was_reset(side: Side) -> bool:
-    """Whether a Reset has come on this connection."""
-    return resets(side) > 0
-
-
-def resets(side: Side) -> int:
-    """How many Resets have come on this connection."""
-    return sum(unit.packet[2:3] == b"\x1b" for unit in side.connection.received)
 
 
 def opened(bench: Bench, end: PvcEnd, at: str) -> Side:

@@ -14,7 +14,7 @@ from ..relay import Relay
 from ..relay_splice import SpliceRelay
 from ..server import TcpWire
 from ..tables import D, P
-from .common import leak, other_end, packet_type, without_timer
+from .common import keeps_timer, leak, other_end, packet_type, without_timer
 from .registry import Patch, fault
 
 
@@ -202,9 +202,4 @@ def remote_error_in_modulo_128(patch: Patch) -> None:
 
 @fault("BUG-CLR-15", "T13 runs on behind the confirmation, and clears the connection's next call")
 def t13_runs_on(patch: Patch) -> None:
-    @patch.wrap(Channel, "released")
-    def released(original: Any, channel: Channel) -> None:
-        running = channel._timers.pop("T13", None)
-        original(channel)
-        if running is not None:
-            channel._timers["T13"] = running
+    keeps_timer(patch, Channel, "released", "T13")

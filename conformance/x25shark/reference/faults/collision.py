@@ -7,6 +7,7 @@ from ..codes import ClearCause, Diag, Type
 from ..relay import Relay
 from ..serial_channel import SerialChannel
 from ..tables import Cell, P
+from .common import keeps_timer
 from .registry import Patch, fault
 
 
@@ -72,9 +73,4 @@ def dte_takes_both(patch: Patch) -> None:
 
 @fault("BUG-CALL-31", "T11 of a call that a collision displaced runs on, and clears the other's")
 def displaced_timer_runs_on(patch: Patch) -> None:
-    @patch.wrap(SerialChannel, "on_call")
-    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
-        running = channel._timers.pop("T11", None)
-        original(channel, octets)
-        if running is not None:
-            channel._timers["T11"] = running
+    keeps_timer(patch, SerialChannel, "on_call", "T11")

@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import codec
 from ..channel import Channel
+from ..circuit import Circuit
 from ..codes import Type
 from ..relay import Relay
 from ..tables import P
@@ -54,6 +55,17 @@ def without_timer(patch: Patch, *names: str) -> None:
     def start_timer(original: Any, channel: Channel, name: str, *rest: Any) -> None:
         if name not in names:
             original(channel, name, *rest)
+
+
+def keeps_timer(patch: Patch, kind: type[Circuit], method: str, name: str) -> None:
+    """The method of the class does not stop this timer."""
+
+    @patch.wrap(kind, method)
+    def keep(original: Any, circuit: Circuit, *rest: Any) -> None:
+        running = circuit._timers.pop(name, None)
+        original(circuit, *rest)
+        if running is not None:
+            circuit._timers[name] = running
 
 
 def mark_reads(patch: Patch) -> None:

@@ -139,6 +139,7 @@ def test_lost_frames_are_sent_again_after_rej_and_after_a_poll(bench: Bench) -> 
 
 def test_sabm_in_transfer_resets_and_disc_ends(bench: Bench) -> None:
     bench.up()
+    assert bench.tell("0101") == []
     assert bench.tell("033f") == ["0373"]
     assert bench.station.up
     assert bench.tell("0353") == ["0373"]
@@ -147,6 +148,21 @@ def test_sabm_in_transfer_resets_and_disc_ends(bench: Bench) -> None:
         "the router reset the link",
         "the router sent DISC",
     ]
+
+
+def test_sabm_as_the_first_frame_of_a_link_belongs_to_its_set_up(bench: Bench) -> None:
+    bench.up()
+    bench.station.send(b"\x10\x00")
+    assert bench.tell("033f") == ["01001000", "0373", "01001000"]
+    assert (bench.station.links, bench.lost) == (1, [])
+
+
+def test_a_sabm_that_came_in_silence_is_answered_behind_the_own(bench: Bench) -> None:
+    bench.station.by_hand = True
+    assert bench.tell("033f") == []
+    bench.station.by_hand = False
+    bench.station.set_up()
+    assert bench.taken() == ["013f", "0373"]
 
 
 def test_a_station_that_refuses_answers_sabm_by_dm_until_it_asks_itself(bench: Bench) -> None:
@@ -163,7 +179,7 @@ def test_a_station_that_refuses_answers_sabm_by_dm_until_it_asks_itself(bench: B
 def test_each_link_is_counted(bench: Bench) -> None:
     assert bench.station.links == 0
     bench.up()
-    bench.tell("033f")
+    bench.tell("0101", "033f")
     assert bench.station.links == 2
 
 

@@ -59,6 +59,8 @@ class Station:
         self.loses: Callable[[], bool] = lambda: False
         # How many SABM or DISC the last set_up() or disconnect() has sent.
         self.commands = 0
+        # When a SABM came while this station was silent, and its P; it may still be waited for.
+        self._asked: tuple[float, bool] | None = None
         self._deadline: float | None = None
         self._forget()
 
@@ -67,6 +69,8 @@ class Station:
         self._open: list[bytes] = []
         self._waiting: deque[bytes] = deque()
         self.peer_busy = self._rejecting = self._polling = False
+        # Whether an I or a supervisory frame has come on this link.
+        self._heard = False
         self._attempts = 0
 
     @property
@@ -88,6 +92,10 @@ class Station:
         self.commands = 0
         self._attempts = 1
         self._command(SABM)
+        asked, self._asked = self._asked, None
+        if asked and time.monotonic() - asked[0] < self.parameters.t1:
+            # The two SABMs have crossed: the other may wait for its UA (X.25 2.4.4.5.1).
+            self.emit(self.own, UA | _P_F * asked[1])
 
     def disconnect(self) -> None:
         """Send DISC P=1."""
@@ -145,6 +153,7 @@ class Station:
         if control & 3 == 3:
             self._unnumbered(control & ~_P_F, p_f, command)
         elif self.phase == "transfer":
+            self._heard = True
             if control & 1:
                 self._supervisory(control & 15, control >> 5, p_f, command)
             elif command:
@@ -157,6 +166,9 @@ class Station:
             return
         # What a case sent by hand may have had P=0; then T1 does not run.
         answers = p_f or self._deadline is None
+        self._asked = None
+        if kind == SABM and self.by_hand and self.phase == "disconnected":
+            self._asked = time.monotonic(), p_f
         if kind == UA and self.phase == "set-up" and answers:
             self._began()
         elif answers and (
@@ -182,12 +194,24 @@ class Station:
             self._lost("the router sent FRMR")
 
     def _asked_for_link(self, p_f: bool) -> None:
-        """SABM: a link; during transfer a reset."""
+        """SABM: a link; during transfer a reset.
+
+        As the first frame on a link it belongs to the set-up still: the other has answered SABM,
+        and may wait for the UA to its own all the same (X.25 2.4.4.5.1). Until then it takes no
+        packet, so what was sent is sent again.
+        """
         if self.phase == "disconnecting" or (self.refusing and self.phase == "disconnected"):
             self.emit(self.own, DM | _P_F * p_f)
             return
         was_up = self.phase == "transfer"
         self.emit(self.own, UA | _P_F * p_f)
+        if was_up and not self._heard:
+            packets = [*self._open, *self._waiting]
+            self._forget()
+            self._deadline = None
+            self._waiting.extend(packets)
+            self._pump()
+            return
         self._began()
         if was_up:
             self.on_link_lost("the router reset the link (SABM)")

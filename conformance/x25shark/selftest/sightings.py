@@ -34,7 +34,7 @@ FIELDS = (
     *("lapbs.type", "lapbs.n_s", "lapbs.n_r", "lapbs.p_f", "hdlcs.octets"),
 )
 # SABM, UA: a link begins anew.
-_UNNUMBERED = (0x2F, 0x63)
+SABM, UA = _UNNUMBERED = (0x2F, 0x63)
 _CALL, _CALL_CONNECTED, _CLEAR, _CONFIRMATION = 0x0B, 0x0F, 0x13, 0x17
 
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
@@ -306,6 +306,13 @@ def octets_around_a_frame(seen: Seen) -> float:
             frames += 1
         before[packet.stream] = on_line
     return around / frames if frames else 0.0
+
+
+@measure
+def i_frames_right_behind_ua(seen: Seen) -> float:
+    """I frames of the router with nothing of the tester between its UA and them."""
+    types = [(p.src, number(p, "lapbs.type")) for p in seen.reading.packets]
+    return list(pairwise(types)).count(((ON_A_LINE, UA), (ON_A_LINE, I_FRAME)))
 
 
 def number(packet: PacketRead, name: str) -> int | None:

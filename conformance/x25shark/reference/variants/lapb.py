@@ -531,3 +531,13 @@ def giants_reset_the_link(patch: Patch) -> None:
 @variant("MAY-LAPB-36", number=1)
 def busy_behind_each(patch: Patch) -> None:
     busy_and_dropping(patch)
+
+
+@variant("MAY-LAPB-37")
+def waits_for_the_answer_to_its_own(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_sabm")
+    def on_sabm(original: Original, station: Lapb, p_f: bool) -> None:
+        if station.phase is Phase.SET_UP:
+            station.respond(Control.UA, p_f)
+        else:
+            original(station, p_f)

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
 from x25shark.catalogue import catalogue
 from x25shark.profile import PICS_ITEMS, Profile
 from x25shark.selftest import documents
@@ -22,8 +25,30 @@ def test_they_are_current() -> None:
         or (documents.FOLDER / path).read_text("utf-8") != text
     ]
     assert stale == [], "python -m x25shark.selftest.documents writes them"
-    there = {f"cases/{page.name}" for page in (documents.FOLDER / "cases").glob("*.md")}
+    there = {
+        f"{folder}/{page.name}"
+        for folder in ("cases", "man")
+        for page in (documents.FOLDER / folder).iterdir()
+    }
     assert there <= set(made)
+
+
+def test_manual_pages_are_there_for_every_command() -> None:
+    pages = documents.man_pages.pages()
+    assert {"x25shark.1", "x25shark-run.1", "x25shark-ip-all.1"} <= set(pages)
+    assert "--last-failed" in pages["x25shark-run.1"].replace("\\-", "-")
+    assert "\\fBx25shark-ip-all(1)\\fP" in pages["x25shark-ip.1"]
+
+
+@pytest.mark.parametrize("name", ["x25shark.1", "x25shark-run.1", "x25shark-ip.1"])
+def test_man_takes_its_pages(name: str) -> None:
+    if not (groff := shutil.which("groff")):
+        pytest.skip("no groff here")
+    page = documents.FOLDER / "man" / name
+    made = subprocess.run(
+        [groff, "-man", "-ww", "-z", str(page)], check=True, capture_output=True, timeout=60
+    )
+    assert made.stderr == b""
 
 
 def test_every_key_of_a_profile_has_a_sentence() -> None:

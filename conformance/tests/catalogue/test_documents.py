@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from x25shark.catalogue import catalogue
 from x25shark.profile import PICS_ITEMS, Profile
-from x25shark.selftest import documents
+from x25shark.selftest import documents, man_pages
 from x25shark.setup.profile_keys import KEYS, SECTIONS
 
 
@@ -34,7 +34,7 @@ def test_they_are_current() -> None:
 
 
 def test_manual_pages_are_there_for_every_command() -> None:
-    pages = documents.man_pages.pages()
+    pages = man_pages.pages()
     assert {"x25shark.1", "x25shark-run.1", "x25shark-ip-all.1"} <= set(pages)
     assert "--last-failed" in pages["x25shark-run.1"].replace("\\-", "-")
     assert "\\fBx25shark-ip-all(1)\\fP" in pages["x25shark-ip.1"]

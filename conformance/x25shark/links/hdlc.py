@@ -20,6 +20,7 @@ from scapy_x25 import hdlc
 from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
 
+_SABM, _P_F = 0x2F, 0x10
 # As stream.MOST_OCTETS; on all lines of a case.
 MOST_FRAMES = 8_000
 FRAMINGS = ("octet", "bit")
@@ -122,6 +123,8 @@ class Line:
         self.flooded = False
         # Why the router's end is not there; "": it is.
         self.down = ""
+        # Whether the router has asked for a link by SABM since the line is there.
+        self.asked = False
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
 
@@ -166,6 +169,7 @@ class Line:
         self._outgoing.restart()
         self._stream.forget()
         self._framer = hdlc.BitFramer()
+        self.asked = False
 
     # receiving
 
@@ -185,6 +189,7 @@ class Line:
         for unit in self._input.take(octets):
             self._loop.units += 1
             self.log.received.append(unit)
+            self.asked = self.asked or (unit.valid and unit.octets[1] & ~_P_F == _SABM)
             if self.on_received is not None:
                 self.on_received(unit)
         if (

@@ -10,6 +10,7 @@ from .language import (
     NO_LINK,
     Bench,
     ClearIndication,
+    Inconclusive,
     LapbDISC,
     LapbDM,
     LapbFRMR,
@@ -57,9 +58,18 @@ def open_set_up(bench: Bench) -> LineSide:
 
 
 def asked_for_a_link(line: LineSide) -> None:
-    """DM F=0 asks for set-up (X.25 2.4.4.4.2); the router's SABM."""
+    """DM F=0 asks for set-up (X.25 2.4.4.4.2); the router's SABM.
+
+    Without a link a station may start one, and need not: one that did so when the line came up, and
+    leaves it to the other that has sent DISC, has no such SABM to be judged.
+    """
     tries = (LapbDM(p_f=0),)
     line.send(*tries)
+    asked = line.line.asked
+    if not line.wait_until(lambda: not line.at_end, RETRY_SECONDS) and asked:
+        raise Inconclusive(
+            "the router asked for a link when the line came up, and not again after DISC"
+        )
     wanted = LapbSABM(p_f=1), LapbDISC(p_f=1)
     if isinstance(line.expect_at_once(*wanted, passing=tries, within=RETRY_SECONDS), LapbDISC):
         # It has the link ended first (X.25 2.4.4.1).

@@ -53,13 +53,24 @@ def confirm(line: LineSide) -> None:
 
 
 def restarting(bench: Bench) -> LineSide:
-    """A new link on which the router's own Restart has come and is not confirmed."""
+    """A line on which the router's own Restart has come and is not confirmed.
+
+    A new link has one. Where the router leaves that to the tester, a confirmation that is not due
+    is an error for which it restarts (Table C-2).
+    """
     line = line_of(bench)
     with bench.preamble():
         line.raise_link()
         line.note_restarted()
         if not restarted(line):
-            raise Inconclusive("the router leaves the restart of a new link to the tester")
+            restart(line)
+            confirm(line)
+            line.link_fence()
+            if not restarted(line, line.layer.cursor):
+                raise Inconclusive(
+                    "the router leaves the restart of a new link to the tester, and does not "
+                    "restart for a confirmation that is not due either"
+                )
         line.layer.expect(RestartRequest())
     return line
 

@@ -541,3 +541,18 @@ def waits_for_the_answer_to_its_own(patch: Patch) -> None:
             station.respond(Control.UA, p_f)
         else:
             original(station, p_f)
+
+
+@variant("MAY-LAPB-38")
+def starts_once(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_disc")
+    def on_disc(original: Original, station: Lapb, p_f: bool) -> None:
+        usual = station.parameters
+        station.parameters = replace(usual, initiate=False)
+        original(station, p_f)
+        station.parameters = usual
+
+    @patch.wrap(Lapb, "on_dm")
+    def on_dm(original: Original, station: Lapb, p_f: bool) -> None:
+        if station.phase is not Phase.DISCONNECTED:
+            original(station, p_f)

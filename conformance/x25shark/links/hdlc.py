@@ -20,7 +20,7 @@ from scapy_x25 import hdlc
 from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
 
-_SABM, _P_F = 0x2F, 0x10
+_SABM, _DISC, _UA, _DM, _P_F = 0x2F, 0x43, 0x63, 0x0F, 0x10
 # As stream.MOST_OCTETS; on all lines of a case.
 MOST_FRAMES = 8_000
 FRAMINGS = ("octet", "bit")
@@ -125,6 +125,8 @@ class Line:
         self.down = ""
         # Whether the router has asked for a link by SABM since the line is there.
         self.asked = False
+        # Its last SABM, if the tester has answered it by nothing: it was silent.
+        self.unanswered: FrameUnit | None = None
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
 
@@ -169,7 +171,7 @@ class Line:
         self._outgoing.restart()
         self._stream.forget()
         self._framer = hdlc.BitFramer()
-        self.asked = False
+        self.asked, self.unanswered = False, None
 
     # receiving
 
@@ -189,7 +191,7 @@ class Line:
         for unit in self._input.take(octets):
             self._loop.units += 1
             self.log.received.append(unit)
-            self.asked = self.asked or (unit.valid and unit.octets[1] & ~_P_F == _SABM)
+            self._note_set_up(unit)
             if self.on_received is not None:
                 self.on_received(unit)
         if (
@@ -200,6 +202,13 @@ class Line:
             self._stream.read(False)
         return True
 
+    def _note_set_up(self, unit: FrameUnit) -> None:
+        kind = unit.octets[1] & ~_P_F if unit.valid else 0
+        if kind == _SABM:
+            self.asked, self.unanswered = True, unit
+        elif kind == _DISC:
+            self.unanswered = None
+
     # sending
 
     def send_octets(self, octets: bytes) -> None:
@@ -207,6 +216,8 @@ class Line:
         units = self._outgoing.take(octets)
         self._stream.send(octets)
         self.log.sent += units
+        if any(unit.valid and unit.octets[1] & ~_P_F in (_UA, _DM) for unit in units):
+            self.unanswered = None
         if self.on_sent is not None:
             for unit in units:
                 self.on_sent(unit)

@@ -59,8 +59,8 @@ class Station:
         self.loses: Callable[[], bool] = lambda: False
         # How many SABM or DISC the last set_up() or disconnect() has sent.
         self.commands = 0
-        # When a SABM came while this station was silent, and its P; it may still be waited for.
-        self._asked: tuple[float, bool] | None = None
+        # A SABM of the other has crossed with the set-up, and was answered.
+        self.on_crossing: Callable[[], None] = lambda: None
         self._deadline: float | None = None
         self._forget()
 
@@ -92,10 +92,10 @@ class Station:
         self.commands = 0
         self._attempts = 1
         self._command(SABM)
-        asked, self._asked = self._asked, None
-        if asked and time.monotonic() - asked[0] < self.parameters.t1:
+        asked = self._line.unanswered
+        if asked and time.monotonic() - asked.time < self.parameters.t1:
             # The two SABMs have crossed: the other may wait for its UA (X.25 2.4.4.5.1).
-            self.emit(self.own, UA | _P_F * asked[1])
+            self.emit(self.own, UA | asked.octets[1] & _P_F)
 
     def disconnect(self) -> None:
         """Send DISC P=1."""
@@ -166,9 +166,6 @@ class Station:
             return
         # What a case sent by hand may have had P=0; then T1 does not run.
         answers = p_f or self._deadline is None
-        self._asked = None
-        if kind == SABM and self.by_hand and self.phase == "disconnected":
-            self._asked = time.monotonic(), p_f
         if kind == UA and self.phase == "set-up" and answers:
             self._began()
         elif answers and (
@@ -210,6 +207,7 @@ class Station:
             self._forget()
             self._deadline = None
             self._waiting.extend(packets)
+            self.on_crossing()
             self._pump()
             return
         self._began()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Circuit:
-    """What a channel knows about its circuit; what it does is in channel.py."""
+    """What a channel and its parts know about the circuit; what they do is in channel.py."""
 
     def __init__(self, router: "Router", wire: Wire, accepted: bool) -> None:
         self.router = router
@@ -37,7 +37,8 @@ class Circuit:
         self.lcn = 0
         self._timers: dict[str, Timer] = {}
         self._gauge = ""
-        self._repeats = 0
+        #: How often the Clear or Reset that is not confirmed was sent again.
+        self.repeats = 0
         self.forget_call()
 
     def forget_call(self) -> None:

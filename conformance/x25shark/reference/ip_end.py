@@ -63,7 +63,7 @@ class IpEnd(Terminal):
         return form in self.ip.encapsulations
 
     def refuse(self, channel: Channel, diagnostic: int) -> None:
-        channel.clear(Clear(ClearCause.DTE_ORIGINATED, diagnostic, by_peer=False))
+        channel.clearing.clear(Clear(ClearCause.DTE_ORIGINATED, diagnostic, by_peer=False))
 
     def start(self, channel: Channel) -> None:
         self.unit = bytearray()
@@ -75,13 +75,13 @@ class IpEnd(Terminal):
         channel.start_timer("idle", self.ip.idle, lambda: self.idle(channel))
 
     def idle(self, channel: Channel) -> None:
-        channel.clear(Clear(ClearCause.DTE_ORIGINATED, Diag.NONE, by_peer=False))
+        channel.clearing.clear(Clear(ClearCause.DTE_ORIGINATED, Diag.NONE, by_peer=False))
 
     # -- datagrams that come in -----------------------------------------------------------------
 
     def data_received(self, channel: Channel, data: Data) -> None:
         """One packet; a complete packet sequence is a unit (RFC 1356 3.1)."""
-        channel.acknowledge(1)
+        channel.flow.acknowledge(1)
         self.unit += data.user_data[: LONGEST - len(self.unit)]
         if data.m and not data.d and len(data.user_data) == channel.size_in:
             return
@@ -127,8 +127,8 @@ class IpEnd(Terminal):
         return [Segment(False, False, at != starts[-1], unit[at : at + size]) for at in starts]
 
     def writable(self, channel: Channel) -> None:
-        while self.queue and channel.can_send():
-            channel.send_data(*self.queue.popleft())
+        while self.queue and channel.flow.can_send():
+            channel.flow.send_data(*self.queue.popleft())
             self.spoke(channel)
 
     def acknowledged(self, channel: Channel, count: int) -> None:

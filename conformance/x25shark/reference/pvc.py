@@ -267,11 +267,11 @@ class PvcEnd(ChannelUser):
         partner = self.partner
         if partner is not None and partner is not self and partner.channel is not None:
             partner.join()
-            partner.channel.reset(ResetCause.REMOTE_DTE_OPERATIONAL, Diag.NONE)
+            partner.channel.resets.reset(ResetCause.REMOTE_DTE_OPERATIONAL, Diag.NONE)
 
     def announce(self, channel: Channel) -> None:
         """RFC 1613 6.5: a Reset follows the setup."""
-        channel.reset(self.reset_cause(), Diag.NONE)
+        channel.resets.reset(self.reset_cause(), Diag.NONE)
 
     def reset_cause(self) -> int:
         """X.25 5.4.3: what the other end of the circuit is."""
@@ -303,9 +303,9 @@ class PvcEnd(ChannelUser):
         if self.outgoing is not None:
             self.outgoing.data(data)
         elif self.partner is None:
-            channel.acknowledge(1)
+            channel.flow.acknowledge(1)
         else:
-            channel.reset(ResetCause.OUT_OF_ORDER, Diag.NONE)
+            channel.resets.reset(ResetCause.OUT_OF_ORDER, Diag.NONE)
 
     def acknowledged(self, channel: Channel, count: int) -> None:
         direction = self.towards()
@@ -324,17 +324,17 @@ class PvcEnd(ChannelUser):
         """Confirmed end to end where there is another end that can take it."""
         other = self.partner.channel if self.partner is not None else None
         if other is None or other is channel or not other.ready or other.interrupt_out:
-            channel.confirm_interrupt()
+            channel.interrupts.confirm()
         else:
-            other.send_interrupt(user_data)
+            other.interrupts.send(user_data)
 
     def interrupt_confirmed(self, channel: Channel) -> None:
         if self.partner is not None and self.partner.channel is not None:
-            self.partner.channel.confirm_interrupt()
+            self.partner.channel.interrupts.confirm()
 
     def reset_received(self, channel: Channel, cause: int, diagnostic: int) -> None:
         self.reset_partner(cause, diagnostic)
-        channel.confirm_reset()
+        channel.resets.confirm()
 
     def reset_by_error(self, channel: Channel, cause: int, diagnostic: int) -> None:
         self.reset_partner(cause, diagnostic)
@@ -349,7 +349,7 @@ class PvcEnd(ChannelUser):
             if direction is not None:
                 direction.clear()
         if partner is not None and partner is not self and partner.channel is not None:
-            partner.channel.reset(cause, diagnostic)
+            partner.channel.resets.reset(cause, diagnostic)
 
     def cleared(self, channel: Channel, clear: Clear) -> None:
         """The connection is gone: the other end is told (RFC 1613 6.5), a new attempt is due."""

@@ -184,7 +184,7 @@ class Relay(ChannelUser):
         return self.far_lcn
 
     def send_call(self, far: Channel) -> None:
-        far.call(self.offered)
+        far.setup.call(self.offered)
 
     def connect_failed(self, reason: str) -> None:
         """Try the next destination; if there is none the called DTE is out of order."""
@@ -201,7 +201,7 @@ class Relay(ChannelUser):
         self, cause: int = ClearCause.OUT_OF_ORDER, diagnostic: int = Diag.NONE
     ) -> None:
         self.record(cause, diagnostic)
-        self.near.clear(Clear(cause, diagnostic, by_peer=False))
+        self.near.clearing.clear(Clear(cause, diagnostic, by_peer=False))
 
     def accept_received(self, channel: Channel, octets: bytes) -> None:
         """The far side accepted: agree on values, connect the near side."""
@@ -214,8 +214,8 @@ class Relay(ChannelUser):
         self.settle_near(size, window)
         set_values(self.near, self.near_size, self.near_window, peer_calls=True)
         connected = self.connected_packet(accept)
-        channel.connected()
-        self.near.accept(connected)
+        channel.setup.connected()
+        self.near.setup.accept(connected)
 
     def settle_near(self, size: Pair, window: Pair) -> None:
         """What the near side runs with, where the far one agreed to these values."""
@@ -267,7 +267,7 @@ class Relay(ChannelUser):
         """The call was not answered in time (X.25 Table D-2)."""
         self.near.interface.count("x25StatCallTimeouts")
         clear = Clear(ClearCause.NETWORK_CONGESTION, Diag.TIME_INCOMING_CALL, by_peer=False)
-        self.near.clear(clear)
+        self.near.clearing.clear(clear)
         self.give_up_far(clear)
 
     # -- clearing -------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ class Relay(ChannelUser):
         if channel is self.near:
             self.give_up_far(clear)
         else:
-            self.near.clear(clear)
+            self.near.clearing.clear(clear)
 
     def give_up_far(self, clear: Clear) -> None:
         """End the far half, whether it is connected yet or not."""
@@ -286,7 +286,7 @@ class Relay(ChannelUser):
             self.pending.cancel()
             self.pending = None
         if self.far is not None:
-            self.far.clear(clear)
+            self.far.clearing.clear(clear)
 
     def released(self, channel: Channel) -> None:
         """A side is free. The connection that this router opened is closed with its call."""
@@ -323,7 +323,7 @@ class Relay(ChannelUser):
         if other is None:
             return
         if other.ready and not other.interrupt_out:
-            other.send_interrupt(user_data)
+            other.interrupts.send(user_data)
         else:
             self.held_interrupts[other] = user_data
 
@@ -331,14 +331,14 @@ class Relay(ChannelUser):
         """X.25 4.3.7, RFC 1613 6.3: the confirmation comes from the other end."""
         other = self.other(channel)
         if other is not None:
-            other.confirm_interrupt()
+            other.interrupts.confirm()
 
     def reset_received(self, channel: Channel, cause: int, diagnostic: int) -> None:
         """The peer resets: drop what is on the way, tell the other side."""
         self.drop()
         other = self.other(channel)
         if other is not None and other.p is P.DATA_TRANSFER:
-            other.reset(cause, diagnostic)
+            other.resets.reset(cause, diagnostic)
         self.settle_reset(channel)
 
     def settle_reset(self, channel: Channel) -> None:
@@ -350,7 +350,7 @@ class Relay(ChannelUser):
         self.drop()
         other = self.other(channel)
         if other is not None:
-            other.reset(cause, diagnostic)
+            other.resets.reset(cause, diagnostic)
 
     def drop(self) -> None:
         """X.25 4.5: a reset drops the data and interrupts that are on the way."""
@@ -362,4 +362,4 @@ class Relay(ChannelUser):
     def writable(self, channel: Channel) -> None:
         """Send what waited for this side."""
         if channel.ready and channel in self.held_interrupts:
-            channel.send_interrupt(self.held_interrupts.pop(channel))
+            channel.interrupts.send(self.held_interrupts.pop(channel))

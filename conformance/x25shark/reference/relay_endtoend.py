@@ -48,20 +48,20 @@ class EndToEndRelay(Relay):
 
     def emit(self, channel: Channel, packet: Held) -> None:
         if isinstance(packet, Data):
-            channel.forward_data(packet)
+            channel.flow.forward_data(packet)
         else:
-            channel.forward_flow(*packet)
+            channel.flow.forward_flow(*packet)
 
     def settle_reset(self, channel: Channel) -> None:
         """The confirmation waits for the other side, if it has been reset."""
         other = self.other(channel)
         if other is None or other.ready:
-            channel.confirm_reset()
+            channel.resets.confirm()
 
     def reset_confirmed(self, channel: Channel) -> None:
         other = self.other(channel)
         if other is not None:
-            other.confirm_reset()
+            other.resets.confirm()
         super().reset_confirmed(channel)
 
     def drop(self) -> None:

@@ -114,12 +114,12 @@ class Direction:
 
     def pump(self) -> None:
         """Send as the window of the sink allows."""
-        while self.queue and self.sink.can_send():
+        while self.queue and self.sink.flow.can_send():
             segment = self.queue.popleft()
             self.sent += 1
             # First, so that the Data packet of an echo carries the acknowledgement.
             self.settle()
-            self.sink.send_data(*segment)
+            self.sink.flow.send_data(*segment)
         self.settle()
 
     def acknowledged(self, count: int) -> None:
@@ -134,7 +134,7 @@ class Direction:
             self.owed.popleft()
             count += 1
         if count:
-            self.source.acknowledge(count)
+            self.source.flow.acknowledge(count)
 
     def is_settled(self, last_segment: int, d: bool) -> bool:
         """Sent, or with D = 1 confirmed by the other end (X.25 4.4.1.4)."""
@@ -186,7 +186,7 @@ class LocalRelay(Relay):
             direction.pump()
 
     def settle_reset(self, channel: Channel) -> None:
-        channel.confirm_reset()
+        channel.resets.confirm()
 
     def drop(self) -> None:
         super().drop()

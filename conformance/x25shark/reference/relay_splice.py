@@ -39,11 +39,11 @@ class SpliceRelay(Relay):
         return self.call.lcn
 
     def send_call(self, far: Channel) -> None:
-        far.call(self.offered, self.offered.octets)
+        far.setup.call(self.offered, self.offered.octets)
 
     def accept_received(self, channel: Channel, octets: bytes) -> None:
         """Pass the answer on and join the two sides."""
-        channel.connected()
+        channel.setup.connected()
         self.near.stop_timer("T21")
         self.near.p = P.DATA_TRANSFER
         self.near.send(octets)
@@ -70,7 +70,7 @@ class SpliceRelay(Relay):
         channel.joined = other.joined = None
         channel.p = P.CLEAR_RECEIVED
         self.record(octets[3] if len(octets) > 3 else 0, octets[4] if len(octets) > 4 else 0)
-        other.forward_clear(octets)
+        other.clearing.forward(octets)
         self.read_on()
 
     def cleared(self, channel: Channel, clear: Clear) -> None:
@@ -88,7 +88,7 @@ class SpliceRelay(Relay):
         other = self.other(channel)
         super().released(channel)
         if other is not None and other.p is P.CLEAR_RECEIVED:
-            other.confirm_clear()
+            other.clearing.confirm()
             other.released()
 
     def writable(self, channel: Channel) -> None:

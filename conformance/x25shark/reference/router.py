@@ -95,7 +95,7 @@ class Router(ChannelUser):
         """Send the acknowledgements that no Data packet has carried."""
         unsettled, self.unsettled = self.unsettled, []
         for channel in unsettled:
-            channel.flush()
+            channel.flow.flush()
         for interface in self.serials.values():
             interface.flush()
 
@@ -178,7 +178,7 @@ class Router(ChannelUser):
         self.counters.circuit_cleared(
             call.addresses.called_digits, call.addresses.calling_digits, cause, diagnostic
         )
-        channel.clear(Clear(cause, diagnostic, by_peer=False))
+        channel.clearing.clear(Clear(cause, diagnostic, by_peer=False))
 
     def user_for(self, route: Route, channel: Channel) -> ChannelUser:
         """A terminal or a relay of the model of the route; a line has windows of its own."""
@@ -202,6 +202,6 @@ class Router(ChannelUser):
             if channel.p is P.READY or channel.permanent:
                 connection.wire.close()
             else:
-                channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+                channel.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
         for interface in self.serials.values():
             interface.stop()

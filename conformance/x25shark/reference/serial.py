@@ -95,7 +95,7 @@ class SerialInterface:
     def stop(self) -> None:
         """Clear the calls, then end the link."""
         for channel in list(self.channels.values()):
-            channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+            channel.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
         self.link.close()
 
     # -- packets that come in -------------------------------------------------------------------

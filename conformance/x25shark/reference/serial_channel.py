@@ -8,7 +8,10 @@ a DTE may write (X.25 5.2.4) and sees the state diagrams from the other side.
 
 from typing import TYPE_CHECKING
 
+from .call_setup import CallSetup
 from .channel import Channel
+from .channel_rules import Rules
+from .clearing import Clearing
 from .codec import Clear
 from .codes import ClearCause, Diag, PacketError, ResetCause, Type
 from .counters import is_from_dte
@@ -76,29 +79,12 @@ class ChannelWire:
         """As pause()."""
 
 
-class SerialChannel(Channel):
-    """See the module's text."""
+class LineRules(Rules):
+    """How packets of a serial line are read: without what RFC 1613 changes."""
 
-    def __init__(self, interface: "SerialInterface", lcn: int) -> None:
-        self.line = interface
-        super().__init__(interface.router, ChannelWire(interface), accepted=True)
-        self.on_line = True
-        self.lcn = lcn
-        self.modulo = interface.modulo
-        self.size_limit = min(self.size_limit, interface.size_limit)
-
-    def wait_for_call(self) -> None:
-        """A free channel stays."""
-
-    def receive(self, octets: bytes) -> None:
-        """A packet of two octets or more, with the modulo of the interface."""
-        packet_type = SHORT if len(octets) == 2 else self.classify(octets)
-        if packet_type not in (SHORT, UNDEFINED, RESTART_ON_CHANNEL) and not self.gfi_is_valid(
-            octets, packet_type
-        ):
-            self.line.diagnose(Diag.INVALID_GFI, octets)
-            return
-        self.process(packet_type, octets)
+    def __init__(self, channel: "SerialChannel") -> None:
+        super().__init__(channel)
+        self.line = channel.line
 
     def classify(self, octets: bytes) -> int:
         packet_type = super().classify(octets)
@@ -107,35 +93,17 @@ class SerialChannel(Channel):
         return UNDEFINED if packet_type in _OF_THE_DCE else packet_type
 
     def call_cell(self, packet_type: int) -> Cell:
-        if packet_type == Type.CALL and self.p is P.CALL_SENT and not self.line.dce:
+        channel = self.channel
+        if packet_type == Type.CALL and channel.p is P.CALL_SENT and not self.line.dce:
             # X.25 4.1.6: the DCE cancels its call and goes on with this one.
             return Do.DISCARD
-        return LAPB_CALL_SETUP[packet_type][self.p]
+        return LAPB_CALL_SETUP[packet_type][channel.p]
 
     def reset_cell(self, packet_type: int) -> Cell:
-        return LAPB_RESET[packet_type][self.d]
+        return LAPB_RESET[packet_type][self.channel.d]
 
     def state_diagnostic(self, diagnostic: int) -> int:
         return diagnostic if self.line.dce else _MIRRORED.get(diagnostic, diagnostic)
-
-    def discard(self) -> None:
-        self.interface.count("ifInDiscards")
-
-    def on_call(self, octets: bytes) -> None:
-        """In p3 a collision: the call of the peer counts (X.25 4.1.6)."""
-        if self.p is P.CALL_SENT:
-            user, self.user = self.user, self.router
-            self.stop_timers()
-            self.set_gauge("")
-            self.forget_call()
-            self.p = P.CALL_RECEIVED
-            self.interface.count("x25StatOutCallFailures")
-            user.displaced(self)
-        super().on_call(octets)
-
-    def check_clear(self, clear: Clear) -> None:
-        super().check_clear(clear)
-        self.check_cause(clear.cause)
 
     def check_cause(self, cause: int) -> None:
         """X.25 5.2.4, 5.4.3: a DTE gives cause 0x00 or 0x80 to 0xFF."""
@@ -146,6 +114,64 @@ class SerialChannel(Channel):
         if self.line.dce or is_from_dte(cause):
             return cause
         return 0 if cause in _ERRORS else 0x80 | cause
+
+
+class LineCallSetup(CallSetup):
+    """Takes and makes calls, of which two may meet on one channel."""
+
+    def on_call(self, octets: bytes) -> None:
+        """In p3 a collision: the call of the peer counts (X.25 4.1.6)."""
+        channel = self.channel
+        if channel.p is P.CALL_SENT:
+            user, channel.user = channel.user, channel.router
+            channel.stop_timers()
+            channel.set_gauge("")
+            channel.forget_call()
+            channel.p = P.CALL_RECEIVED
+            channel.interface.count("x25StatOutCallFailures")
+            user.displaced(channel)
+        super().on_call(octets)
+
+
+class LineClearing(Clearing):
+    """Takes only the causes that the peer may give."""
+
+    def check_clear(self, clear: Clear) -> None:
+        super().check_clear(clear)
+        self.channel.rules.check_cause(clear.cause)
+
+
+class SerialChannel(Channel):
+    """See the module's text."""
+
+    def __init__(self, interface: "SerialInterface", lcn: int) -> None:
+        self.line = interface
+        super().__init__(interface.router, ChannelWire(interface), accepted=True)
+        self.rules = LineRules(self)
+        self.setup = LineCallSetup(self)
+        self.clearing = LineClearing(self)
+        self.on_line = True
+        self.lcn = lcn
+        self.modulo = interface.modulo
+        self.size_limit = min(self.size_limit, interface.size_limit)
+
+    def wait_for_call(self) -> None:
+        """A free channel stays."""
+
+    def receive(self, octets: bytes) -> None:
+        """A packet of two octets or more, with the modulo of the interface."""
+        packet_type = SHORT if len(octets) == 2 else self.rules.classify(octets)
+        if packet_type not in (
+            SHORT,
+            UNDEFINED,
+            RESTART_ON_CHANNEL,
+        ) and not self.rules.gfi_is_valid(octets, packet_type):
+            self.line.diagnose(Diag.INVALID_GFI, octets)
+            return
+        self.process(packet_type, octets)
+
+    def discard(self) -> None:
+        self.interface.count("ifInDiscards")
 
     def send(self, octets: bytes) -> None:
         self.wire.send(octets)

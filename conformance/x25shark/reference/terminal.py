@@ -38,28 +38,28 @@ class Terminal(ChannelUser):
             # X.25 6.16: the only answer allowed is a Clear, which may carry the user data back.
             clear = Clear(ClearCause.DTE_ORIGINATED, Diag.NONE, extended=True)
             clear.user_data = call.user_data
-            channel.clear(clear)
+            channel.clearing.clear(clear)
             return
         size, window = requested(call, channel.size_limit, min(channel.window_max, call.modulo - 1))
         set_values(channel, size, window, peer_calls=True)
         answer = Call(call.modulo, call.lcn, call.d, facilities=Facilities())
         answer.facilities.put_pair(PACKET_SIZE, size)
         answer.facilities.put_pair(WINDOW_SIZE, window)
-        channel.accept(answer)
+        channel.setup.accept(answer)
         self.start(channel)
 
     def start(self, channel: Channel) -> None:
         """The circuit is in data transfer, now or again."""
 
     def data_received(self, channel: Channel, data: Data) -> None:
-        channel.acknowledge(1)
+        channel.flow.acknowledge(1)
 
     def interrupt_received(self, channel: Channel, user_data: bytes) -> None:
-        channel.confirm_interrupt()
+        channel.interrupts.confirm()
 
     def reset_received(self, channel: Channel, cause: int, diagnostic: int) -> None:
         self.drop()
-        channel.confirm_reset()
+        channel.resets.confirm()
 
     def reset_by_error(self, channel: Channel, cause: int, diagnostic: int) -> None:
         self.drop()
@@ -108,8 +108,8 @@ class Echo(Terminal):
         if channel.interrupt_out:
             self.held_interrupt = user_data
             return
-        channel.confirm_interrupt()
-        channel.send_interrupt(user_data)
+        channel.interrupts.confirm()
+        channel.interrupts.send(user_data)
 
     def interrupt_confirmed(self, channel: Channel) -> None:
         held, self.held_interrupt = self.held_interrupt, None
@@ -129,12 +129,12 @@ class Source(Terminal):
 
     def writable(self, channel: Channel) -> None:
         for _ in range(self.BURST):
-            if not channel.can_send():
+            if not channel.flow.can_send():
                 break
             size = channel.size_out
             octets = bytes((self.position + index) & 0xFF for index in range(size))
             self.position = (self.position + size) & 0xFF
-            channel.send_data(False, False, False, octets)
+            channel.flow.send_data(False, False, False, octets)
 
     def acknowledged(self, channel: Channel, count: int) -> None:
         self.writable(channel)

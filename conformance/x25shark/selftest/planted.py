@@ -18,8 +18,11 @@ from ..reference.channel import Channel
 from ..reference.circuit import Circuit
 from ..reference.codec import Call, Clear, Data
 from ..reference.codes import PacketError, Type
+from ..reference.data_flow import DataFlow
+from ..reference.interrupts import Interrupts
 from ..reference.relay import Relay
 from ..reference.relay_local import Direction, LocalRelay
+from ..reference.resets import Resets
 from ..reference.switches import Patch, Switches
 from ..reference.tables import P
 
@@ -59,7 +62,7 @@ def third_reset(patch: Patch) -> None:
         if _count(relay, "resets") != THIRD:
             original(relay, channel, *told)
         else:
-            channel.confirm_reset()
+            channel.resets.confirm()
 
 
 @planted("PLANTED-03", "an Interrupt that a Clear left open changes that of the next call")
@@ -116,7 +119,7 @@ def confirms_another(patch: Patch) -> None:
     def confirmed(original: Any, relay: Relay, channel: Channel) -> None:
         for one in relay.router.circuits:
             if isinstance(one, Relay) and one is not relay and one.near.interrupt_in:
-                one.near.confirm_interrupt()
+                one.near.interrupts.confirm()
                 return
         original(relay, channel)
 
@@ -128,11 +131,12 @@ def wrap_behind_a_reset(patch: Patch) -> None:
         original(channel)
         _set(channel, "restarted", channel.p is P.DATA_TRANSFER and not channel.accepted)
 
-    @patch.wrap(Channel, "forward_data")
-    def forward(original: Any, channel: Channel, data: Data) -> None:
+    @patch.wrap(DataFlow, "forward_data")
+    def forward(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
         if data.p_s == channel.modulo - 1 and _take(channel, "restarted"):
             data = data._replace(p_s=0)
-        original(channel, data)
+        original(flow, data)
 
 
 @planted("PLANTED-09", "a message with Q of one side gives Q to the next of the other side")
@@ -148,15 +152,17 @@ def q_of_the_other_side(patch: Patch) -> None:
 
 @planted("PLANTED-10", "behind a reset for a second Interrupt the first one still counts")
 def interrupt_behind_an_error(patch: Patch) -> None:
-    @patch.wrap(Channel, "reset_error")
-    def reset_error(original: Any, channel: Channel, diagnostic: int) -> None:
+    @patch.wrap(Resets, "error")
+    def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
+        channel = resets.channel
         was = channel.interrupt_in
-        original(channel, diagnostic)
+        original(resets, diagnostic)
         _set(channel, "was", was)
 
-    @patch.wrap(Channel, "reset_complete")
-    def complete(original: Callable[[Channel], None], channel: Channel) -> None:
-        original(channel)
+    @patch.wrap(Resets, "complete")
+    def complete(original: Callable[[Resets], None], resets: Resets) -> None:
+        channel = resets.channel
+        original(resets)
         channel.interrupt_in = bool(_take(channel, "was"))
 
 
@@ -222,7 +228,7 @@ def confirmed_behind_a_reset(patch: Patch) -> None:
         other = relay.other(channel)
         _set(relay, "both", other is not None and other.interrupt_in)
         if _take(relay, "early"):
-            channel.confirm_interrupt()
+            channel.interrupts.confirm()
 
 
 @planted("PLANTED-16", "behind the second reset of a call of modulo 128 numbers begin with 1")
@@ -238,14 +244,15 @@ def numbers_behind_the_second_reset(patch: Patch) -> None:
 
 @planted("PLANTED-17", "an RR behind RNR lets one message pass and loses the others")
 def one_of_several(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_flow")
-    def on_flow(original: Any, channel: Channel, packet_type: int, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
         relay = channel.user
         if channel.peer_busy and packet_type == Type.RR and isinstance(relay, LocalRelay):
             direction = relay.towards(channel)
             while direction is not None and len(direction.queue) > 1:
                 direction.queue.pop()
-        original(channel, packet_type, octets)
+        original(flow, packet_type, octets)
 
 
 @planted("PLANTED-18", "with three calls up, the last octet of what the third sends is lost")
@@ -260,11 +267,12 @@ def the_third_call(patch: Patch) -> None:
 
 @planted("PLANTED-19", "behind an Interrupt that was confirmed a stray confirmation is ignored")
 def stray_confirmation(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt_confirmation")
-    def confirmation(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Interrupts, "on_confirmation")
+    def confirmation(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        channel = interrupts.channel
         due = channel.interrupt_out
         try:
-            original(channel, octets)
+            original(interrupts, octets)
         except PacketError:
             if not vars(channel).get("confirmed"):
                 raise
@@ -274,12 +282,13 @@ def stray_confirmation(patch: Patch) -> None:
 
 @planted("PLANTED-20", "no RR behind the third RNR of a side makes it ready again")
 def third_rnr(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_flow")
-    def on_flow(original: Any, channel: Channel, packet_type: int, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
         if packet_type == Type.RNR and not channel.peer_busy:
             _count(channel, "rnr")
         stuck = vars(channel).get("rnr", 0) >= THIRD
-        original(channel, Type.RNR if stuck else packet_type, octets)
+        original(flow, Type.RNR if stuck else packet_type, octets)
 
 
 def run() -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import addresses, codec, routes
 from ..addresses import Addresses
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
 from ..codec import Call, Clear
@@ -182,7 +183,7 @@ def call_twice(patch: Patch) -> None:
     def send_call(original: Any, relay: Relay, far: Channel) -> None:
         original(relay, far)
         if time.monotonic() - vars(relay)["since"] > 0.5:
-            far.send(far.encode_call(relay.offered))
+            far.send(far.setup.encode_call(relay.offered))
 
 
 @fault("BUG-CALL-18", "route loop without limit")
@@ -283,10 +284,10 @@ def fast_select_cut(patch: Patch) -> None:
 
 @fault("BUG-FS-02", "does not enforce restricted fast select")
 def restriction_ignored(patch: Patch) -> None:
-    @patch.wrap(Channel, "call")
-    def call(original: Any, channel: Channel, *arguments: Any) -> None:
-        original(channel, *arguments)
-        channel.restricted = False
+    @patch.wrap(CallSetup, "call")
+    def call(original: Any, setup: CallSetup, *arguments: Any) -> None:
+        original(setup, *arguments)
+        setup.channel.restricted = False
 
 
 @fault("BUG-FS-03", "tests bit 7 alone for fast select")

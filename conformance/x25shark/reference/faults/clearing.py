@@ -8,10 +8,12 @@ from typing import Any
 
 from .. import codec
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Clear
 from ..codes import ClearCause, Type
 from ..relay import Relay
 from ..relay_splice import SpliceRelay
+from ..resets import Resets
 from ..server import TcpWire
 from ..tables import D, P
 from .common import keeps_timer, leak, other_end, packet_type, without_timer
@@ -20,26 +22,28 @@ from .registry import Patch, fault
 
 @fault("BUG-CLR-01", "never confirms a Clear")
 def no_confirmation(patch: Patch) -> None:
-    patch.replace(Channel, "confirm_clear", lambda self: None)
+    patch.replace(Clearing, "confirm", lambda self: None)
 
 
 @fault("BUG-CLR-02", "leaks the logical channel on clear collision")
 def collision_leak(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         if channel.p is P.CLEAR_SENT:
             leak(channel)
             # The gauge counts the lost channel as well.
             channel._gauge = ""
-        original(channel, octets)
+        original(clearing, octets)
 
 
 @fault("BUG-CLR-04", "delivers Data after the Clear")
 def data_after_clear(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         vars(channel)["once"] = other_end(channel)
-        original(channel, octets)
+        original(clearing, octets)
 
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -72,29 +76,30 @@ def old_memory(patch: Patch) -> None:
 @fault("BUG-CLR-08", "same cause at both ends after a procedure error")
 def same_cause(patch: Patch) -> None:
     patch.replace(
-        Channel,
+        Clearing,
         "remote_clear",
         lambda self, cause, diagnostic: Clear(cause, diagnostic, by_peer=False),
     )
-    patch.replace(Channel, "remote_reset_cause", lambda self, cause: cause)
+    patch.replace(Resets, "remote_cause", lambda self, cause: cause)
 
 
 @fault("BUG-CLR-09", "ignores a Clear while a reset is open")
 def clear_in_reset(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         other = other_end(channel)
         states = [channel.d] + ([other.d] if other is not None else [])
         if all(state is D.FLOW_CONTROL_READY for state in states):
-            original(channel, octets)
+            original(clearing, octets)
 
 
 @fault("BUG-CLR-10", "closes after a Clear with unread input, so that TCP resets and loses it")
 def unread_input(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_clear")
-    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
-        original(channel, clear)
-        channel.wire.close()
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        original(clearing, clear)
+        clearing.channel.wire.close()
 
     @patch.wrap(TcpWire, "close")
     def close(original: Any, wire: TcpWire) -> None:
@@ -115,23 +120,24 @@ def unread_input(patch: Patch) -> None:
 @fault("BUG-CLR-11", "waits for ever when the other half of a clear collision is lost")
 def lost_half(patch: Patch) -> None:
     # The confirmation towards the side that cleared waits for that of the other side.
-    @patch.wrap(Channel, "confirm_clear")
-    def confirm_clear(original: Any, channel: Channel) -> None:
-        other = other_end(channel)
+    @patch.wrap(Clearing, "confirm")
+    def confirm_clear(original: Any, clearing: Clearing) -> None:
+        other = other_end(clearing.channel)
         if other is not None and other.p in (P.CALL_SENT, P.DATA_TRANSFER):
-            vars(other)["owes"] = lambda: original(channel)
+            vars(other)["owes"] = lambda: original(clearing)
         else:
-            original(channel)
+            original(clearing)
 
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         if channel.p is P.CLEAR_SENT:
             # A collision, but the router goes on waiting for a confirmation.
             vars(channel)["collided"] = True
             channel.stop_timers()
-            channel.confirm_clear()
+            channel.clearing.confirm()
         else:
-            original(channel, octets)
+            original(clearing, octets)
 
     @patch.wrap(Channel, "released")
     def released(original: Any, channel: Channel) -> None:
@@ -193,11 +199,11 @@ def own_cause(patch: Patch) -> None:
 
 @fault("BUG-CLR-14", "in modulo 128 who makes an error is cleared for a remote one")
 def remote_error_in_modulo_128(patch: Patch) -> None:
-    @patch.wrap(Channel, "emit_clear")
-    def emit_clear(original: Any, channel: Channel, clear: Clear) -> None:
-        if channel.modulo == 128 and clear.cause == ClearCause.LOCAL_PROCEDURE_ERROR:
+    @patch.wrap(Clearing, "emit")
+    def emit_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        if clearing.channel.modulo == 128 and clear.cause == ClearCause.LOCAL_PROCEDURE_ERROR:
             clear = replace(clear, cause=ClearCause.REMOTE_PROCEDURE_ERROR)
-        original(channel, clear)
+        original(clearing, clear)
 
 
 @fault("BUG-CLR-15", "T13 runs on behind the confirmation, and clears the connection's next call")

@@ -3,27 +3,29 @@
 
 from typing import Any
 
+from ..channel import Channel
 from ..codes import ClearCause, Diag, Type
 from ..relay import Relay
-from ..serial_channel import SerialChannel
+from ..serial_channel import LineCallSetup, LineRules, SerialChannel
 from ..tables import Cell, P
 from .common import keeps_timer
 from .registry import Patch, fault
 
 
-def collides(channel: SerialChannel, packet_type: int) -> bool:
+def collides(channel: Channel, packet_type: int) -> bool:
     """Whether a Call comes where the router's own waits for an answer."""
     return packet_type == Type.CALL and channel.p is P.CALL_SENT
 
 
 @fault("BUG-CALL-23", "a DCE clears both calls of a call collision")
 def clears_both_calls(patch: Patch) -> None:
-    @patch.wrap(SerialChannel, "on_call")
-    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
+    @patch.wrap(LineCallSetup, "on_call")
+    def on_call(original: Any, setup: LineCallSetup, octets: bytes) -> None:
+        channel = setup.channel
         if channel.p is P.CALL_SENT:
-            channel.clear_error(Diag.STATE_P3)
+            channel.clearing.error(Diag.STATE_P3)
         else:
-            original(channel, octets)
+            original(setup, octets)
 
 
 @fault("BUG-CALL-24", "the caller whose call a collision has displaced is told nothing")
@@ -33,22 +35,23 @@ def displaced_in_silence(patch: Patch) -> None:
 
 @fault("BUG-CALL-25", "a DTE clears its own call in a collision")
 def dte_clears_its_call(patch: Patch) -> None:
-    @patch.wrap(SerialChannel, "call_cell")
-    def call_cell(original: Any, channel: SerialChannel, packet_type: int) -> Cell:
-        if not channel.line.dce and collides(channel, packet_type):
+    @patch.wrap(LineRules, "call_cell")
+    def call_cell(original: Any, rules: LineRules, packet_type: int) -> Cell:
+        if not rules.line.dce and collides(rules.channel, packet_type):
             return Diag.STATE_P3
-        cell: Cell = original(channel, packet_type)
+        cell: Cell = original(rules, packet_type)
         return cell
 
 
 @fault("BUG-CALL-26", "a DCE clears its call of a collision on the channel of the other's")
 def displaced_with_a_clear(patch: Patch) -> None:
-    @patch.wrap(SerialChannel, "on_call")
-    def on_call(original: Any, channel: SerialChannel, octets: bytes) -> None:
+    @patch.wrap(LineCallSetup, "on_call")
+    def on_call(original: Any, setup: LineCallSetup, octets: bytes) -> None:
+        channel = setup.channel
         if channel.p is P.CALL_SENT:
             header = bytes((octets[0], octets[1], Type.CLEAR))
             channel.send(header + bytes((ClearCause.NUMBER_BUSY, Diag.NONE)))
-        original(channel, octets)
+        original(setup, octets)
 
 
 @fault("BUG-CALL-27", "a DCE ignores the Call of a collision and goes on with its own")
@@ -61,16 +64,17 @@ def dce_goes_on(patch: Patch) -> None:
 
 @fault("BUG-CALL-28", "the Call that a DTE has to ignore in a collision is passed on")
 def dte_takes_both(patch: Patch) -> None:
-    @patch.wrap(SerialChannel, "call_cell")
-    def call_cell(original: Any, channel: SerialChannel, packet_type: int) -> Cell:
-        if not channel.line.dce and collides(channel, packet_type):
+    @patch.wrap(LineRules, "call_cell")
+    def call_cell(original: Any, rules: LineRules, packet_type: int) -> Cell:
+        channel = rules.channel
+        if not rules.line.dce and collides(channel, packet_type):
             user, channel.user = channel.user, channel.router
             user.displaced(channel)
             channel.p = P.READY
-        cell: Cell = original(channel, packet_type)
+        cell: Cell = original(rules, packet_type)
         return cell
 
 
 @fault("BUG-CALL-31", "T11 of a call that a collision displaced runs on, and clears the other's")
 def displaced_timer_runs_on(patch: Patch) -> None:
-    keeps_timer(patch, SerialChannel, "on_call", "T11")
+    keeps_timer(patch, LineCallSetup, "on_call", "T11")

@@ -4,6 +4,7 @@
 from typing import Any
 
 from .. import codec
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
 from ..codes import Type
@@ -57,13 +58,14 @@ def without_timer(patch: Patch, *names: str) -> None:
             original(channel, name, *rest)
 
 
-def keeps_timer(patch: Patch, kind: type[Circuit], method: str, name: str) -> None:
-    """The method of the class does not stop this timer."""
+def keeps_timer(patch: Patch, kind: type[Circuit | CallSetup], method: str, name: str) -> None:
+    """The method of a circuit, or of its call set-up, does not stop this timer."""
 
     @patch.wrap(kind, method)
-    def keep(original: Any, circuit: Circuit, *rest: Any) -> None:
+    def keep(original: Any, owner: Circuit | CallSetup, *rest: Any) -> None:
+        circuit = owner if isinstance(owner, Circuit) else owner.channel
         running = circuit._timers.pop(name, None)
-        original(circuit, *rest)
+        original(owner, *rest)
         if running is not None:
             circuit._timers[name] = running
 
@@ -78,10 +80,11 @@ def mark_reads(patch: Patch) -> None:
         state["read"] = state.get("read", 0) + 1
         original(connection, octets)
 
-    @patch.wrap(Channel, "connected")
-    def connected(original: Any, channel: Channel) -> None:
+    @patch.wrap(CallSetup, "connected")
+    def connected(original: Any, setup: CallSetup) -> None:
+        channel = setup.channel
         vars(channel)["accept_read"] = vars(channel).get("read")
-        original(channel)
+        original(setup)
 
 
 def came_with_accept(channel: Channel) -> bool:

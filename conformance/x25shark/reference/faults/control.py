@@ -7,9 +7,12 @@ from .. import codec
 from ..channel import Channel
 from ..codec import Data
 from ..codes import Diag, PacketError, Type
+from ..data_flow import DataFlow
+from ..interrupts import Interrupts
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalRelay
+from ..resets import Resets
 from ..tables import D, P
 from .clearing import data_outstanding, when_free
 from .common import other_end, packet_type, without_timer
@@ -33,27 +36,27 @@ def large_window(patch: Patch) -> None:
 
 @fault("BUG-FLOW-02", "ignores RNR")
 def ignores_rnr(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_flow")
-    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
         # Taken as an RR with the same P(R).
-        original(channel, Type.RR, octets)
+        original(flow, Type.RR, octets)
 
 
 @fault("BUG-FLOW-03", "stays busy after RR")
 def stays_busy(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_flow")
-    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
-        original(channel, Type.RNR if channel.peer_busy else kind, octets)
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
+        original(flow, Type.RNR if flow.channel.peer_busy else kind, octets)
 
 
 @fault("BUG-FLOW-04", "accepts invalid P(R)")
 def accepts_p_r(patch: Patch) -> None:
     ignore_invalid_p_r(patch)
 
-    @patch.wrap(Channel, "on_flow")
-    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
         try:
-            original(channel, kind, octets)
+            original(flow, kind, octets)
         except PacketError as error:
             if error.diagnostic != Diag.INVALID_P_R:
                 raise
@@ -61,29 +64,32 @@ def accepts_p_r(patch: Patch) -> None:
 
 @fault("BUG-FLOW-05", "resets on repeated P(R)")
 def repeated_p_r(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_flow")
-    def on_flow(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
+        channel = flow.channel
         if codec.parse_flow(octets, channel.modulo) == channel.p_r_received:
             raise PacketError(Diag.INVALID_P_R)
-        original(channel, kind, octets)
+        original(flow, kind, octets)
 
 
 @fault("BUG-FLOW-06", "sends an RR for every 16 octets of user data")
 def storm(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_data")
-    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
-        original(channel, octets)
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
+        original(flow, octets)
         for _ in range(len(octets) // 16 + 2):
             if channel.ready:
-                channel.forward_flow(Type.RR, channel.p_r)
+                channel.flow.forward_flow(Type.RR, channel.p_r)
 
 
 @fault("BUG-FLOW-07", "never acknowledges the last packet")
 def last_unacknowledged(patch: Patch) -> None:
-    @patch.wrap(Channel, "flush")
-    def flush(original: Any, channel: Channel) -> None:
+    @patch.wrap(DataFlow, "flush")
+    def flush(original: Any, flow: DataFlow) -> None:
+        channel = flow.channel
         if (channel.p_r - channel.p_r_sent) % channel.modulo > 1 or channel.window_in == 1:
-            original(channel)
+            original(flow)
 
     @patch.wrap(EndToEndRelay, "flow_received")
     def flow_received(
@@ -105,11 +111,12 @@ def reject_acknowledges(patch: Patch) -> None:
 
 @fault("BUG-FLOW-08", "a part acknowledgement opens the whole window")
 def whole_window(patch: Patch) -> None:
-    @patch.wrap(Channel, "take_p_r")
-    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        channel = flow.channel
         if p_r != channel.p_r_received:
             vars(channel)["edge"] = channel.v_s
-        original(channel, p_r)
+        original(flow, p_r)
 
     def window_open(channel: Channel) -> bool:
         edge = vars(channel).get("edge", channel.p_r_received)
@@ -124,7 +131,7 @@ def local_confirmation(patch: Patch) -> None:
     @patch.wrap(Relay, "interrupt_received")
     def interrupt_received(original: Any, relay: Relay, channel: Channel, user_data: bytes) -> None:
         original(relay, channel, user_data)
-        channel.confirm_interrupt()
+        channel.interrupts.confirm()
 
 
 @fault("BUG-INT-02", "queues the interrupt behind data")
@@ -140,24 +147,25 @@ def interrupt_queued(patch: Patch) -> None:
 
 @fault("BUG-INT-03", "passes only the first octet of interrupt user data")
 def one_octet(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_interrupt")
-    def send_interrupt(original: Any, channel: Channel, user_data: bytes) -> None:
-        original(channel, user_data[:1])
+    @patch.wrap(Interrupts, "send")
+    def send_interrupt(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
+        original(interrupts, user_data[:1])
 
 
 @fault("BUG-INT-04", "accepts a second interrupt")
 def second_interrupt(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt")
-    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
-        channel.interrupt_in = False
-        original(channel, octets)
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        interrupts.channel.interrupt_in = False
+        original(interrupts, octets)
 
 
 @fault("BUG-INT-05", "counts interrupts in P(S)")
 def interrupt_counts(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt")
-    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
-        original(channel, octets)
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        channel = interrupts.channel
+        original(interrupts, octets)
         channel.v_r = (channel.v_r + 1) % channel.modulo
 
 
@@ -176,11 +184,12 @@ def interrupt_survives(patch: Patch) -> None:
 def keep_numbers(patch: Patch, under_traffic: bool) -> None:
     """The side that resets keeps the numbers for sending."""
 
-    @patch.wrap(Channel, "on_reset")
-    def on_reset(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
         v_s = channel.v_s
         busy = v_s != channel.p_r_received
-        original(channel, octets)
+        original(resets, octets)
         if channel.p is P.DATA_TRANSFER and (busy or not under_traffic):
             channel.v_s = channel.p_r_received = v_s
 
@@ -192,10 +201,10 @@ def old_numbers(patch: Patch) -> None:
 
 @fault("BUG-RST-02", "delivers old data after a reset")
 def old_data(patch: Patch) -> None:
-    @patch.wrap(Channel, "forward_data")
-    def forward_data(original: Any, channel: Channel, data: Data) -> None:
-        vars(channel)["latest"] = data
-        original(channel, data)
+    @patch.wrap(DataFlow, "forward_data")
+    def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
+        vars(flow.channel)["latest"] = data
+        original(flow, data)
 
     for relay_class in (LocalRelay, EndToEndRelay):
 
@@ -204,26 +213,27 @@ def old_data(patch: Patch) -> None:
             original(relay, channel)
             latest: Data | None = vars(channel).pop("latest", None)
             if latest is not None and channel.ready:
-                channel.send_data(latest.q, latest.d, latest.m, latest.user_data)
+                channel.flow.send_data(latest.q, latest.d, latest.m, latest.user_data)
 
 
 @fault("BUG-RST-03", "confirms locally and does not tell B")
 def untold(patch: Patch) -> None:
     def reset_received(relay: Relay, channel: Channel, cause: int, diagnostic: int) -> None:
         relay.drop()
-        channel.confirm_reset()
+        channel.resets.confirm()
 
     patch.replace(Relay, "reset_received", reset_received)
 
 
 @fault("BUG-RST-04", "a reset collision ends in a reset loop")
 def reset_loop(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_reset")
-    def on_reset(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
         if channel.d is D.RESET_SENT:
-            channel.send_reset(*codec.parse_reset(octets))
+            channel.resets.send(*codec.parse_reset(octets))
         else:
-            original(channel, octets)
+            original(resets, octets)
 
 
 @fault("BUG-RST-05", "no T12")
@@ -239,20 +249,21 @@ def crossing_data(patch: Patch) -> None:
         crossing = channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT
         if other is not None and crossing and packet_type(channel, octets) == Type.DATA:
             data = codec.parse_data(octets, channel.modulo)
-            other.send_data(data.q, data.d, data.m, data.user_data)
+            other.flow.send_data(data.q, data.d, data.m, data.user_data)
         else:
             original(channel, octets)
 
 
 @fault("BUG-RST-07", "leaks a timer per reset, which repeats the Reset")
 def timer_leak(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_reset")
-    def send_reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
-        original(channel, cause, diagnostic)
+    @patch.wrap(Resets, "send")
+    def send_reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
+        channel = resets.channel
+        original(resets, cause, diagnostic)
 
         def expired() -> None:
             if channel.p is P.DATA_TRANSFER:
-                channel.emit_reset(cause, Diag.TIME_RESET)
+                channel.resets.emit(cause, Diag.TIME_RESET)
 
         if channel.settings.t12 > 0:
             channel.router.timers.start(channel.settings.t12, expired)
@@ -265,7 +276,7 @@ def old_numbers_under_traffic(patch: Patch) -> None:
 
 @fault("BUG-RST-09", "takes no Reset Confirmation: the reset never ends on that side")
 def endless_reset(patch: Patch) -> None:
-    patch.replace(Channel, "on_reset_confirmation", lambda self, octets: None)
+    patch.replace(Resets, "on_confirmation", lambda self, octets: None)
 
 
 @fault("BUG-RST-10", "Data that waits for B survives a reset by B")

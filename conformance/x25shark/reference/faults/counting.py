@@ -4,8 +4,11 @@
 from typing import Any
 
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Clear
 from ..counters import Counters, Interface
+from ..data_flow import DataFlow
+from ..resets import Resets
 from ..tables import P
 from .registry import Patch, fault
 
@@ -95,11 +98,11 @@ def seven_bits_of_a_cause(patch: Patch) -> None:
 def _uncounted(patch: Patch, bits: int, octet: int, *names: str) -> None:
     """Data with one of these bits in this octet of the packet do not move the counters."""
 
-    @patch.wrap(Channel, "on_data")
-    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
-        values = channel.interface.values
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        values = flow.channel.interface.values
         before = {name: values[name] for name in names}
-        original(channel, octets)
+        original(flow, octets)
         if octets[octet] & bits:
             values.update(before)
 
@@ -131,10 +134,10 @@ def gauge_of_the_lost(patch: Patch) -> None:
 
 @fault("BUG-MIB-14", "Resets sent are counted twice")
 def resets_twice(patch: Patch) -> None:
-    @patch.wrap(Channel, "emit_reset")
-    def emit_reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
-        original(channel, cause, diagnostic)
-        channel.interface.resets_out[cause] += 1
+    @patch.wrap(Resets, "emit")
+    def emit_reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
+        original(resets, cause, diagnostic)
+        resets.channel.interface.resets_out[cause] += 1
 
 
 @fault("BUG-MIB-15", "octets of user data received are counted in one octet for each packet")
@@ -146,8 +149,9 @@ def one_octet_of_a_length(patch: Patch) -> None:
 
 @fault("BUG-MIB-16", "a Clear towards the caller of a call that was up counts as a refusal too")
 def clears_as_refusals(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_clear")
-    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
         if channel.p is P.DATA_TRANSFER and channel.accepted:
             channel.interface.count("x25StatInCallRefusals")
-        original(channel, clear)
+        original(clearing, clear)

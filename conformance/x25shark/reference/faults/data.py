@@ -7,6 +7,7 @@ from .. import codec
 from ..channel import Channel
 from ..codec import Data
 from ..codes import Diag, PacketError, Type
+from ..data_flow import DataFlow
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import Direction, Segment, Segmenter
@@ -17,18 +18,18 @@ from .registry import Patch, fault
 def change_data(patch: Patch, change: Any) -> None:
     """Change each Data packet that the router sends."""
 
-    @patch.wrap(Channel, "forward_data")
-    def forward_data(original: Any, channel: Channel, data: Data) -> None:
-        original(channel, change(channel, data))
+    @patch.wrap(DataFlow, "forward_data")
+    def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
+        original(flow, change(flow.channel, data))
 
 
 def tolerate(patch: Patch, diagnostic: int) -> None:
     """One check of Data packets is missing."""
 
-    @patch.wrap(Channel, "check_data")
-    def check_data(original: Any, channel: Channel, data: Data) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
         try:
-            original(channel, data)
+            original(flow, data)
         except PacketError as error:
             if error.diagnostic != diagnostic:
                 raise
@@ -79,34 +80,36 @@ def p_r_in_data(patch: Patch) -> None:
 def ignore_invalid_p_r(patch: Patch) -> None:
     """An invalid P(R) does not rotate the window."""
 
-    @patch.wrap(Channel, "take_p_r")
-    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        channel = flow.channel
         if channel.p_r_received != p_r and Channel.p_r_is_valid(channel, p_r):
-            original(channel, p_r)
+            original(flow, p_r)
 
 
 @fault("BUG-DATA-06", "ignores P(R) carried in Data")
 def p_r_of_data_ignored(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_data")
-    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
         vars(channel)["in_data"] = True
         try:
-            original(channel, octets)
+            original(flow, octets)
         finally:
             vars(channel)["in_data"] = False
 
-    @patch.wrap(Channel, "take_p_r")
-    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
-        if not vars(channel).get("in_data"):
-            original(channel, p_r)
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        if not vars(flow.channel).get("in_data"):
+            original(flow, p_r)
 
 
 @fault("BUG-DATA-07", "forgets to rotate the window at the wrap")
 def no_wrap(patch: Patch) -> None:
-    @patch.wrap(Channel, "take_p_r")
-    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
-        if p_r >= channel.p_r_received:
-            original(channel, p_r)
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        if p_r >= flow.channel.p_r_received:
+            original(flow, p_r)
 
 
 @fault("BUG-DATA-08", "acknowledges before the packet is stored and drops it under load")
@@ -118,19 +121,20 @@ def drops_under_load(patch: Patch) -> None:
         if len(direction.queue) < 2:
             original(direction, data)
         else:
-            direction.source.acknowledge(1)
+            direction.source.flow.acknowledge(1)
 
 
 @fault("BUG-DATA-09", "loses Data that arrives with Call Accepted")
 def data_with_accept(patch: Patch) -> None:
     mark_reads(patch)
 
-    @patch.wrap(Channel, "on_data")
-    def on_data(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
         if came_with_accept(channel):
             channel.discard()
         else:
-            original(channel, octets)
+            original(flow, octets)
 
 
 @fault("BUG-DATA-10", "accepts Data above the agreed size")
@@ -176,7 +180,7 @@ def joins_b(patch: Patch) -> None:
         held: Data | None = state.pop("held", None)
         if held is not None:
             state.pop("timer").cancel()
-            direction.source.acknowledge(1)
+            direction.source.flow.acknowledge(1)
             data = data._replace(user_data=held.user_data + data.user_data)
         elif not data.m and not data.d and len(data.user_data) < direction.source.size_in:
 
@@ -220,7 +224,7 @@ def collects(patch: Patch) -> None:
         kept: list[Data] = vars(channel).setdefault("kept", [])
         kept.append(data)
         if data.m and not data.d and len(data.user_data) == channel.size_in:
-            channel.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
+            channel.flow.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
             return
         vars(channel)["kept"] = []
         for one in kept:
@@ -234,7 +238,7 @@ def p_r_untouched(patch: Patch) -> None:
     @patch.wrap(Direction, "acknowledged")
     def acknowledged(original: Any, direction: Direction, count: int) -> None:
         original(direction, count)
-        direction.source.forward_flow(
+        direction.source.flow.forward_flow(
             Type.RR, direction.sink.p_r_received % direction.source.modulo
         )
 
@@ -279,7 +283,7 @@ def window_ignored(patch: Patch) -> None:
                 break
             segment = direction.queue.popleft()
             direction.sent += 1
-            direction.sink.send_data(*segment)
+            direction.sink.flow.send_data(*segment)
         direction.settle()
 
 
@@ -293,7 +297,7 @@ def local_d(patch: Patch) -> None:
     def data_received(original: Any, relay: EndToEndRelay, channel: Channel, data: Data) -> None:
         original(relay, channel, data)
         if data.d:
-            channel.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
+            channel.flow.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
 
 
 @fault("BUG-DBIT-02", "clears the D bit")
@@ -317,9 +321,9 @@ def first_part(patch: Patch) -> None:
 def half_supported(patch: Patch) -> None:
     local_d(patch)
 
-    @patch.wrap(Channel, "check_data")
-    def check_data(original: Any, channel: Channel, data: Data) -> None:
-        original(channel, data._replace(d=False))
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        original(flow, data._replace(d=False))
 
 
 @fault("BUG-MOD-01", "treats a modulo 128 Call as modulo 8")

@@ -6,6 +6,7 @@ from typing import Any
 from .. import codec
 from .. import facilities as fields
 from .. import relay as relays
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..codec import Call
 from ..codes import Type
@@ -41,12 +42,12 @@ def omits(patch: Patch) -> None:
 
 @fault("BUG-FAC-02", "accepts a Call without facilities and confirms without them")
 def confirms_without(patch: Patch) -> None:
-    @patch.wrap(Channel, "accept")
-    def accept(original: Any, channel: Channel, answer: Call) -> None:
-        call: Call = vars(channel.user)["call"]
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, answer: Call) -> None:
+        call: Call = vars(setup.channel.user)["call"]
         missing = tuple(code for code in BOTH if call.facilities.get(code) is None)
         strip(answer.facilities, missing)
-        original(channel, answer)
+        original(setup, answer)
 
 
 def swap(patch: Patch, swapped: int) -> None:
@@ -173,10 +174,10 @@ def old_facility_length(patch: Patch) -> None:
         vars(relay)["stripped"] = before - len(call.facilities.encode())
         original(relay, call)
 
-    @patch.wrap(Channel, "encode_call")
-    def encode_call(original: Any, channel: Channel, call: Call) -> bytes:
+    @patch.wrap(CallSetup, "encode_call")
+    def encode_call(original: Any, setup: CallSetup, call: Call) -> bytes:
         octets: bytes = codec.encode_call(Type.CALL, call)
-        stripped: int = vars(channel.user).get("stripped", 0)
+        stripped: int = vars(setup.channel.user).get("stripped", 0)
         at = 3 + len(codec.addresses.encode(call.addresses))  # type: ignore[attr-defined]
         return octets[:at] + bytes((octets[at] + stripped & 0xFF,)) + octets[at + 1 :]
 

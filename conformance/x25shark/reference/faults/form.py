@@ -5,11 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from .. import addresses, codec
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..codec import Call, Clear
 from ..codes import Type
 from ..facilities import FAST_SELECT, WINDOW_SIZE, Facilities, Facility, Pair
+from ..interrupts import Interrupts
 from ..relay import Relay
+from ..resets import Resets
 from .registry import Patch, fault
 
 D_BIT, BIT_8 = 0x40, 0x80
@@ -59,10 +62,10 @@ def filler_f(patch: Patch) -> None:
 
 @fault("BUG-FORM-06", "Interrupt Confirmation with the octets of the Interrupt")
 def confirmation_with_data(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt")
-    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
-        vars(channel)["interrupt_octets"] = octets[3:]
-        original(channel, octets)
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        vars(interrupts.channel)["interrupt_octets"] = octets[3:]
+        original(interrupts, octets)
 
     @patch.wrap(Channel, "send")
     def send(original: Any, channel: Channel, octets: bytes) -> None:
@@ -81,12 +84,12 @@ def bit_1_of_rr(patch: Patch) -> None:
 
 @fault("BUG-FORM-08", "Call Connected names the window size twice")
 def window_twice(patch: Patch) -> None:
-    @patch.wrap(Channel, "accept")
-    def accept(original: Any, channel: Channel, call: Call) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
         pair = call.facilities.pair(WINDOW_SIZE) or Pair(2, 2)
         again = Facility(WINDOW_SIZE, bytes(pair), bytes((WINDOW_SIZE, *pair)))
         items = [*call.facilities.items, again]
-        original(channel, replace(call, facilities=Facilities(items, call.facilities.marked)))
+        original(setup, replace(call, facilities=Facilities(items, call.facilities.marked)))
 
 
 @fault("BUG-FORM-09", "Call Connected gives back the user data of the Call")
@@ -106,9 +109,9 @@ def clear_of_modulo_8(patch: Patch) -> None:
 
 @fault("BUG-FORM-11", "the called side is reset for an error of the caller with cause 0x02")
 def undefined_cause(patch: Patch) -> None:
-    @patch.wrap(Channel, "remote_reset_cause")
-    def remote_reset_cause(original: Any, channel: Channel, cause: int) -> int:
-        return 0x02 if channel.accepted else int(original(channel, cause))
+    @patch.wrap(Resets, "remote_cause")
+    def remote_reset_cause(original: Any, resets: Resets, cause: int) -> int:
+        return 0x02 if resets.channel.accepted else int(original(resets, cause))
 
 
 def _of_modulo_8(patch: Patch, kind: int) -> None:
@@ -131,8 +134,8 @@ def interrupt_of_modulo_8(patch: Patch) -> None:
 
 @fault("BUG-FORM-12", "Call Connected has the fast select facility of the Call")
 def fast_select_in_an_answer(patch: Patch) -> None:
-    @patch.wrap(Channel, "accept")
-    def accept(original: Any, channel: Channel, call: Call) -> None:
-        if channel.fast_select:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        if setup.channel.fast_select:
             call.facilities.put(FAST_SELECT, b"\x80")
-        original(channel, call)
+        original(setup, call)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import codec, server
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..codec import Clear
 from ..codes import Diag, Type
@@ -218,7 +219,7 @@ def clears_idle_calls(patch: Patch) -> None:
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         original(channel, octets)
         if channel.p is P.DATA_TRANSFER:
-            channel.start_timer("idle", patch.number, lambda: channel.clear_error(0, 0x05))
+            channel.start_timer("idle", patch.number, lambda: channel.clearing.error(0, 0x05))
 
 
 @fault("BUG-XOT-21", "no keepalive although declared")
@@ -236,11 +237,12 @@ def no_back_pressure(patch: Patch) -> None:
 
 @fault("BUG-XOT-23", "a second call on a kept connection is lost")
 def second_call_lost(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_call")
-    def on_call(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(CallSetup, "on_call")
+    def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
+        channel = setup.channel
         if vars(channel).setdefault("calls", 0) == 0:
             vars(channel)["calls"] = 1
-            original(channel, octets)
+            original(setup, octets)
 
 
 def by_lcn(connection: Connection, lcn: int) -> Channel | None:
@@ -356,7 +358,7 @@ def answers_restart(patch: Patch) -> None:
 def restart_clears(patch: Patch) -> None:
     def react(channel: Channel) -> None:
         for connection in list(channel.router.connections):
-            connection.channel.clear(Clear(0x09, 0, by_peer=False))
+            connection.channel.clearing.clear(Clear(0x09, 0, by_peer=False))
 
     on_restart(patch, react)
 
@@ -483,7 +485,7 @@ def clear_for_length_2(patch: Patch) -> None:
             original(channel, octets)
         elif channel.p is not P.CLEAR_SENT:
             channel.modulo, channel.lcn = 8, codec.lcn_of(octets)
-            channel.clear_error(Diag.TOO_SHORT)
+            channel.clearing.error(Diag.TOO_SHORT)
 
 
 @fault("BUG-XOT-51", "sends the first octet with the SYN")

@@ -5,10 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
+from ..clearing import Clearing
 from ..codec import Call, Clear, Data
+from ..data_flow import DataFlow
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
+from ..interrupts import Interrupts
 from ..relay import Relay
 from ..relay_local import Direction
 from ..tables import P
@@ -84,16 +88,17 @@ def half_a_sequence(patch: Patch) -> None:
 
 @fault("BUG-LEFT-09", "a connection whose call was refused by B takes no further one")
 def refused_for_good(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_clear")
-    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
         state: State = vars(channel)
         state["dead"] = channel.p is P.CALL_RECEIVED and clear.by_peer
-        original(channel, clear)
+        original(clearing, clear)
 
-    @patch.wrap(Channel, "on_call")
-    def on_call(original: Any, channel: Channel, octets: bytes) -> None:
-        if not vars(channel).get("dead"):
-            original(channel, octets)
+    @patch.wrap(CallSetup, "on_call")
+    def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
+        if not vars(setup.channel).get("dead"):
+            original(setup, octets)
 
 
 @fault("BUG-LEFT-10", "an Interrupt for a side that has not confirmed a reset is lost")
@@ -107,10 +112,10 @@ def interrupt_behind_a_reset(patch: Patch) -> None:
 
 @fault("BUG-LEFT-11", "an Interrupt Confirmation confirms the Interrupt that it crosses too")
 def crossing_interrupts(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt_confirmation")
-    def on_interrupt_confirmation(original: Any, channel: Channel, octets: bytes) -> None:
-        original(channel, octets)
-        channel.confirm_interrupt()
+    @patch.wrap(Interrupts, "on_confirmation")
+    def on_interrupt_confirmation(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        original(interrupts, octets)
+        interrupts.channel.interrupts.confirm()
 
 
 @fault("BUG-LEFT-12", "Data that a reset has dropped is never acknowledged, nor is what follows it")
@@ -145,12 +150,13 @@ def interrupt_over_two_resets(patch: Patch) -> None:
 
 @fault("BUG-LEFT-15", "takes packets as long as those of the calls before on that connection")
 def size_of_the_last_call(patch: Patch) -> None:
-    @patch.wrap(Channel, "check_data")
-    def check_data(original: Any, channel: Channel, data: Data) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
         state: State = vars(channel)
         agreed = channel.size_in
         channel.size_in = state["longest"] = max(agreed, state.get("longest", 0))
         try:
-            original(channel, data)
+            original(flow, data)
         finally:
             channel.size_in = agreed

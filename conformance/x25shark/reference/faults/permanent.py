@@ -8,8 +8,10 @@ from ..channel import Channel
 from ..codec import Clear, Data
 from ..codes import Diag, Type
 from ..connection import Connection
+from ..data_flow import DataFlow
 from ..ports import Wire
 from ..pvc import PvcEnd, Setup
+from ..resets import Resets
 from ..router import Router
 from .common import packet_type
 from .registry import Patch, fault
@@ -53,12 +55,13 @@ def send_on_all(patch: Patch) -> None:
             older.append(end.channel)
         original(end, channel)
 
-    @patch.wrap(Channel, "forward_data")
-    def forward_data(original: Any, channel: Channel, data: Data) -> None:
-        original(channel, data)
+    @patch.wrap(DataFlow, "forward_data")
+    def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
+        original(flow, data)
         for one in vars(channel.user).get("older", []):
             if one is not channel:
-                original(one, data)
+                original(one.flow, data)
 
 
 @fault("BUG-XOT-41", "PVC setup: accepts a second connection and sends on both")
@@ -117,7 +120,7 @@ def local_confirmation(patch: Patch) -> None:
     @patch.wrap(PvcEnd, "interrupt_received")
     def interrupt_received(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
         original(end, channel, octets)
-        channel.confirm_interrupt()
+        channel.interrupts.confirm()
 
 
 @fault("BUG-XOT-64", "the numbers of a PVC go on where its other end comes back")
@@ -155,7 +158,7 @@ def refusal_is_acceptance(patch: Patch) -> None:
 
 @fault("BUG-XOT-67", "ignores Data of a PVC with a wrong P(S)")
 def wrong_numbers_of_a_pvc(patch: Patch) -> None:
-    @patch.wrap(Channel, "reset_error")
-    def reset_error(original: Any, channel: Channel, diagnostic: int) -> None:
-        if not channel.permanent or diagnostic != Diag.INVALID_P_S:
-            original(channel, diagnostic)
+    @patch.wrap(Resets, "error")
+    def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
+        if not resets.channel.permanent or diagnostic != Diag.INVALID_P_S:
+            original(resets, diagnostic)

@@ -25,7 +25,7 @@ def restart_for_all(patch: Patch) -> None:
         for user in list(interface.router.circuits):
             for channel in (getattr(user, "near", None), getattr(user, "far", None)):
                 if channel is not None:
-                    channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+                    channel.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
 
 
 @fault("BUG-RSTRT-03", "restart collision: waits for a Confirmation")
@@ -212,7 +212,7 @@ def end_calls_for(patch: Patch, reason: int) -> None:
         original(interface, code, octets)
         if code == reason:
             for channel in list(interface.channels.values()):
-                channel.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+                channel.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
 
 
 @fault("BUG-DIAG-06", "sends every Diagnostic twice")

@@ -6,22 +6,26 @@ from typing import Any
 
 from .. import codec
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Clear, Data
 from ..codes import Diag, PacketError, Type
+from ..data_flow import DataFlow
+from ..interrupts import Interrupts
+from ..resets import Resets
 from ..tables import UNDEFINED, D, P
 from .common import other_end, packet_type
 from .registry import Patch, fault
 
 
-def _tolerates(patch: Patch, name: str, *diagnostics: int) -> None:
-    """A check raises none of these for what comes from the called side."""
+def _tolerates(patch: Patch, part: type[Any], name: str, *diagnostics: int) -> None:
+    """A check of that part raises none of these for what comes from the called side."""
 
-    @patch.wrap(Channel, name)
-    def check(original: Any, channel: Channel, *arguments: Any) -> Any:
+    @patch.wrap(part, name)
+    def check(original: Any, part: Any, *arguments: Any) -> Any:
         try:
-            return original(channel, *arguments)
+            return original(part, *arguments)
         except PacketError as error:
-            if channel.accepted or error.diagnostic not in diagnostics:
+            if part.channel.accepted or error.diagnostic not in diagnostics:
                 raise
             return None
 
@@ -39,19 +43,19 @@ def _data_of_the_called_side(patch: Patch, change: Callable[[Data], Data]) -> No
 
 @fault("BUG-SIDE-01", "takes an Interrupt of 33 octets from the called side")
 def long_interrupt(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt")
-    def on_interrupt(original: Any, channel: Channel, octets: bytes) -> None:
-        original(channel, octets if channel.accepted else octets[:35])
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        original(interrupts, octets if interrupts.channel.accepted else octets[:35])
 
 
 @fault("BUG-SIDE-02", "takes a second Interrupt of the called side before the first is confirmed")
 def second_interrupt(patch: Patch) -> None:
-    _tolerates(patch, "on_interrupt", Diag.INTERRUPT_NOT_DUE)
+    _tolerates(patch, Interrupts, "on_interrupt", Diag.INTERRUPT_NOT_DUE)
 
 
 @fault("BUG-SIDE-03", "takes Data of the called side with a P(S) that is not the next")
 def any_p_s(patch: Patch) -> None:
-    _tolerates(patch, "check_data", Diag.INVALID_P_S)
+    _tolerates(patch, DataFlow, "check_data", Diag.INVALID_P_S)
 
 
 @fault("BUG-SIDE-20", "takes Data of the called side outside of its window")
@@ -63,14 +67,14 @@ def no_window(patch: Patch) -> None:
 
 @fault("BUG-SIDE-04", "ignores an invalid P(R) in RR and RNR of the called side")
 def any_p_r(patch: Patch) -> None:
-    _tolerates(patch, "on_flow", Diag.INVALID_P_R)
+    _tolerates(patch, DataFlow, "on_flow", Diag.INVALID_P_R)
 
 
 @fault("BUG-SIDE-05", "takes a Reset of the called side with an octet too many")
 def long_reset(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_reset")
-    def on_reset(original: Any, channel: Channel, octets: bytes) -> None:
-        original(channel, octets if channel.accepted else octets[:5])
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        original(resets, octets if resets.channel.accepted else octets[:5])
 
 
 @fault("BUG-SIDE-06", "loses the M bit of Data from the called side")
@@ -90,7 +94,7 @@ def no_d_bit(patch: Patch) -> None:
 
 @fault("BUG-SIDE-09", "takes Data of the called side above the agreed size")
 def any_size(patch: Patch) -> None:
-    _tolerates(patch, "check_data", Diag.TOO_LONG)
+    _tolerates(patch, DataFlow, "check_data", Diag.TOO_LONG)
 
 
 @fault("BUG-SIDE-10", "discards a packet type of the called side that X.25 does not define")
@@ -106,26 +110,28 @@ def undefined_type(patch: Patch) -> None:
 
 @fault("BUG-SIDE-11", "an error of the called side resets that side alone")
 def one_side(patch: Patch) -> None:
-    @patch.wrap(Channel, "reset_error")
-    def reset_error(original: Any, channel: Channel, diagnostic: int) -> None:
+    @patch.wrap(Resets, "error")
+    def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
+        channel = resets.channel
         if channel.accepted:
-            original(channel, diagnostic)
+            original(resets, diagnostic)
         else:
-            channel.send_reset(0x05, diagnostic)
+            channel.resets.send(0x05, diagnostic)
 
 
 @fault("BUG-SIDE-12", "a reset of the called side arrives with diagnostic 0")
 def no_diagnostic(patch: Patch) -> None:
-    @patch.wrap(Channel, "reset")
-    def reset(original: Any, channel: Channel, cause: int, diagnostic: int) -> None:
+    @patch.wrap(Resets, "reset")
+    def reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
+        channel = resets.channel
         far = other_end(channel)
         from_called = channel.accepted and far is not None and far.d is D.RESET_RECEIVED
-        original(channel, cause, 0 if from_called else diagnostic)
+        original(resets, cause, 0 if from_called else diagnostic)
 
 
 @fault("BUG-SIDE-13", "ignores an Interrupt Confirmation of the called side that is not due")
 def unasked_confirmation(patch: Patch) -> None:
-    _tolerates(patch, "on_interrupt_confirmation", Diag.INTERRUPT_CONFIRMATION_NOT_DUE)
+    _tolerates(patch, Interrupts, "on_confirmation", Diag.INTERRUPT_CONFIRMATION_NOT_DUE)
 
 
 @fault("BUG-SIDE-14", "after a reset the numbers of the called side go on where they were")
@@ -149,31 +155,33 @@ def wide_window(patch: Patch) -> None:
 
 @fault("BUG-SIDE-16", "full Data packets to the called side get an octet more")
 def one_octet_more(patch: Patch) -> None:
-    @patch.wrap(Channel, "forward_data")
-    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+    @patch.wrap(DataFlow, "forward_data")
+    def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
         if not channel.accepted and len(data.user_data) == channel.size_out:
             data = data._replace(user_data=data.user_data + b"\0")
-        original(channel, data)
+        original(flow, data)
 
 
 @fault("BUG-SIDE-17", "ignores a Clear of the called side that has a Reset to confirm")
 def clear_for_a_reset(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         if channel.accepted or channel.d is not D.RESET_SENT:
-            original(channel, octets)
+            original(clearing, octets)
 
 
 @fault("BUG-SIDE-18", "passes clear user data of the called side without fast select")
 def clear_user_data(patch: Patch) -> None:
-    @patch.wrap(Channel, "check_clear")
-    def check_clear(original: Any, channel: Channel, clear: Clear) -> None:
-        if channel.accepted:
-            original(channel, clear)
+    @patch.wrap(Clearing, "check_clear")
+    def check_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        if clearing.channel.accepted:
+            original(clearing, clear)
 
-    @patch.wrap(Channel, "permitted")
-    def permitted(original: Any, channel: Channel, clear: Clear) -> Clear:
-        return clear if channel.accepted else original(channel, clear)
+    @patch.wrap(Clearing, "permitted")
+    def permitted(original: Any, clearing: Clearing, clear: Clear) -> Clear:
+        return clear if clearing.channel.accepted else original(clearing, clear)
 
 
 @fault("BUG-SIDE-19", "takes GFI 0 of the called side for modulo 8")

@@ -9,12 +9,16 @@ from typing import Any
 
 from .. import codec
 from .. import facilities as fields
+from ..call_setup import CallSetup
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Call, Clear, Data
 from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..counters import Counters, Interface
+from ..data_flow import DataFlow
 from ..facilities import Facilities
 from ..relay import Relay
+from ..resets import Resets
 from ..router import Router
 from ..server import TcpWire
 from ..tables import UNDEFINED, P
@@ -117,7 +121,7 @@ def two_clears(patch: Patch) -> None:
         try:
             router.check_addresses(call.addresses)
         except PacketError as error:
-            channel.send_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, error.diagnostic))
+            channel.clearing.send(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, error.diagnostic))
             from ..facilities import IN_CALL
 
             call.facilities.check(IN_CALL, call.modulo)
@@ -127,9 +131,9 @@ def two_clears(patch: Patch) -> None:
 
 @fault("BUG-MALF-10", "takes a Reset Confirmation with extra octets")
 def long_reset_confirmation(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_reset_confirmation")
-    def on_reset_confirmation(original: Any, channel: Channel, octets: bytes) -> None:
-        original(channel, octets[:3])
+    @patch.wrap(Resets, "on_confirmation")
+    def on_reset_confirmation(original: Any, resets: Resets, octets: bytes) -> None:
+        original(resets, octets[:3])
 
 
 @fault("BUG-SYS-01", "one buffer shared by two calls")
@@ -149,30 +153,33 @@ def shared_buffer(patch: Patch) -> None:
     # Data: two packets of equal length within a short time share their octets.
     latest: dict[bool, tuple[float, Channel, bytes]] = {}
 
-    @patch.wrap(Channel, "forward_data")
-    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+    @patch.wrap(DataFlow, "forward_data")
+    def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
         now = time.monotonic()
         at, owner, octets = latest.get(channel.accepted, (0.0, channel, b""))
         if owner is not channel and now - at < 0.005 and len(octets) == len(data.user_data):
             data = data._replace(user_data=octets)
         latest[channel.accepted] = (now, channel, data.user_data)
-        original(channel, data)
+        original(flow, data)
 
 
 @fault("BUG-SYS-02", "reuses a channel entry with the old queue")
 def old_queue(patch: Patch) -> None:
-    @patch.wrap(Channel, "forward_data")
-    def forward_data(original: Any, channel: Channel, data: Data) -> None:
+    @patch.wrap(DataFlow, "forward_data")
+    def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
         vars(channel.router).setdefault("queues", {})[channel.accepted, channel.lcn] = data
-        original(channel, data)
+        original(flow, data)
 
-    @patch.wrap(Channel, "connected")
-    def connected(original: Any, channel: Channel) -> None:
-        original(channel)
+    @patch.wrap(CallSetup, "connected")
+    def connected(original: Any, setup: CallSetup) -> None:
+        channel = setup.channel
+        original(setup)
         queues = vars(channel.router).get("queues", {})
         old: Data | None = queues.pop((channel.accepted, channel.lcn), None)
         if old is not None:
-            channel.send_data(old.q, False, False, old.user_data)
+            channel.flow.send_data(old.q, False, False, old.user_data)
 
 
 @fault("BUG-SYS-03", "a late confirmation of an old call frees the new one")
@@ -192,26 +199,27 @@ def reset_neighbours(channel: Channel) -> None:
     for connection in list(channel.router.connections):
         other = connection.channel
         if other is not channel and other.ready and other.user is not channel.user:
-            other.send_reset(ResetCause.NETWORK_CONGESTION, 0)
+            other.resets.send(ResetCause.NETWORK_CONGESTION, 0)
 
 
 @fault("BUG-SYS-04", "an error on one call resets its neighbours")
 def neighbours(patch: Patch) -> None:
-    for name in ("reset_error", "clear_error"):
+    for part in (Resets, Clearing):
 
-        @patch.wrap(Channel, name)
-        def error(original: Any, channel: Channel, *arguments: Any) -> None:
-            original(channel, *arguments)
-            reset_neighbours(channel)
+        @patch.wrap(part, "error")
+        def error(original: Any, part: Resets | Clearing, *arguments: Any) -> None:
+            original(part, *arguments)
+            reset_neighbours(part.channel)
 
 
 @fault("BUG-SYS-05", "leaks one entry per refused call")
 def refused_leak(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_clear")
-    def send_clear(original: Any, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
         if channel.p is P.CALL_RECEIVED:
             leak(channel)
-        original(channel, clear)
+        original(clearing, clear)
 
 
 @fault("BUG-SYS-06", "leaks one descriptor per connection")
@@ -231,7 +239,7 @@ def ends_another(patch: Patch) -> None:
         for victim in router.circuits:
             if isinstance(victim, Relay):
                 clear = Clear(ClearCause.NETWORK_CONGESTION, Diag.NO_LOGICAL_CHANNEL)
-                victim.near.clear(clear)
+                victim.near.clearing.clear(clear)
                 victim.give_up_far(clear)
                 break
         return True
@@ -266,10 +274,10 @@ def counts_packets(patch: Patch) -> None:
 
 @fault("BUG-SYS-10", "the gauge is not reduced on error clearing")
 def gauge_stays(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear_error")
-    def clear_error(original: Any, channel: Channel, *arguments: Any) -> None:
-        channel._gauge = ""
-        original(channel, *arguments)
+    @patch.wrap(Clearing, "error")
+    def clear_error(original: Any, clearing: Clearing, *arguments: Any) -> None:
+        clearing.channel._gauge = ""
+        original(clearing, *arguments)
 
 
 @fault("BUG-SYS-11", "counts provider and remote resets together")
@@ -290,11 +298,12 @@ def headers_counted(patch: Patch) -> None:
 
 @fault("BUG-SYS-13", "loses a channel when clears of both ends cross while four calls are up")
 def crossing_clears(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Any, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         if channel.p is P.CLEAR_SENT and len(channel.router.circuits) >= 4:
             leak(channel)
-        original(channel, octets)
+        original(clearing, octets)
 
 
 @fault("BUG-SYS-14", "ends on a write to a connection that was reset")

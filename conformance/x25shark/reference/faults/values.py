@@ -9,6 +9,7 @@ from ..channel import Channel
 from ..circuit import Circuit
 from ..codec import Data
 from ..codes import Diag, PacketError, Type
+from ..data_flow import DataFlow
 from ..facilities import (
     DEFAULT_SIZE,
     DEFAULT_WINDOW,
@@ -19,6 +20,7 @@ from ..facilities import (
     Pair,
     answer_is_legal,
 )
+from ..interrupts import Interrupts
 from ..relay_local import Direction, LocalRelay
 from .data import change_data
 from .registry import Patch, fault
@@ -27,10 +29,10 @@ from .registry import Patch, fault
 def _refuses_data(patch: Patch, refused: Callable[[Channel, Data], bool], diagnostic: int) -> None:
     """A check too many."""
 
-    @patch.wrap(Channel, "check_data")
-    def check_data(original: Any, channel: Channel, data: Data) -> None:
-        original(channel, data)
-        if refused(channel, data):
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        original(flow, data)
+        if refused(flow.channel, data):
             raise PacketError(diagnostic)
 
 
@@ -80,10 +82,11 @@ def window_of_1(patch: Patch) -> None:
 
 @fault("BUG-VAL-06", "the P(R) of an RNR from the called side is not taken")
 def p_r_of_rnr(patch: Patch) -> None:
-    @patch.wrap(Channel, "take_p_r")
-    def take_p_r(original: Any, channel: Channel, p_r: int) -> None:
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        channel = flow.channel
         if channel.accepted or not channel.peer_busy:
-            original(channel, p_r)
+            original(flow, p_r)
 
 
 @fault("BUG-VAL-07", "an RNR drops the Data that wait for that side")
@@ -137,9 +140,9 @@ def one_half_of_a_class(patch: Patch) -> None:
 
 @fault("BUG-VAL-12", "zeros at the end of an Interrupt are lost")
 def text_in_interrupts(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_interrupt")
-    def send_interrupt(original: Any, channel: Channel, user_data: bytes) -> None:
-        original(channel, user_data.rstrip(b"\0") or b"\0")
+    @patch.wrap(Interrupts, "send")
+    def send_interrupt(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
+        original(interrupts, user_data.rstrip(b"\0") or b"\0")
 
 
 @fault("BUG-VAL-13", "takes Data of the called side outside the window")
@@ -156,4 +159,4 @@ def sixty_four_places(patch: Patch) -> None:
         if len(direction.queue) < 64:
             original(direction, packet)
         else:
-            direction.source.acknowledge(1)
+            direction.source.flow.acknowledge(1)

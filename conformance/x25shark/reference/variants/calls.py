@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from .. import addresses, codec
 from ..addresses import NO_ADDRESSES, Addresses
+from ..call_setup import CallSetup
 from ..channel import Channel
+from ..channel_rules import Rules
+from ..clearing import Clearing
 from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, PacketError, Type
 from ..connection import Connection
@@ -48,12 +51,12 @@ def addresses_in_the_answer(patch: Patch) -> None:
 
 @variant("MAY-CALL-03")
 def three_octets(patch: Patch) -> None:
-    @patch.wrap(Channel, "encode_accept")
-    def encode_accept(original: Original, channel: Channel, answer: Call) -> bytes:
-        asked: Call = vars(channel.user)["call"]
+    @patch.wrap(CallSetup, "encode_accept")
+    def encode_accept(original: Original, setup: CallSetup, answer: Call) -> bytes:
+        asked: Call = vars(setup.channel.user)["call"]
         pairs = {item.code: item.value for item in asked.facilities.items}
         same = all(pairs.get(item.code) == item.value for item in answer.facilities.items)
-        octets: bytes = original(channel, answer)
+        octets: bytes = original(setup, answer)
         if same and not answer.addresses.called and not answer.user_data:
             return octets if answer.facilities.marked else octets[:3]
         return octets
@@ -95,10 +98,10 @@ def line_address_modified(patch: Patch) -> None:
 def other_refusal(patch: Patch, of: int, cause: int, diagnostic: int) -> None:
     """Another cause and diagnostic in place of those of a refusal of this router."""
 
-    @patch.wrap(Channel, "emit_clear")
-    def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "emit")
+    def emit_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
         mine = not clear.by_peer and clear.cause == of
-        original(channel, replace(clear, cause=cause, diagnostic=diagnostic) if mine else clear)
+        original(clearing, replace(clear, cause=cause, diagnostic=diagnostic) if mine else clear)
 
 
 @variant("MAY-CALL-06")
@@ -141,32 +144,32 @@ def default_route(patch: Patch) -> None:
 def too_much_user_data(patch: Patch) -> None:
     """A Call with too many octets of user data asks for a facility: fast select."""
 
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
-        called = channel.p is P.CALL_RECEIVED and diagnostic == Diag.TOO_LONG
-        original(channel, diagnostic, ClearCause.INVALID_FACILITY if called else cause)
+        called = clearing.channel.p is P.CALL_RECEIVED and diagnostic == Diag.TOO_LONG
+        original(clearing, diagnostic, ClearCause.INVALID_FACILITY if called else cause)
 
 
 @variant("MAY-CALL-12")
 def a_bit_discarded(patch: Patch) -> None:
-    @patch.wrap(Channel, "gfi_is_valid")
-    def gfi_is_valid(original: Original, channel: Channel, octets: bytes, packet_type: int) -> bool:
-        if packet_type == Type.CALL and octets[0] & 0x80 and not channel.settings.toa:
+    @patch.wrap(Rules, "gfi_is_valid")
+    def gfi_is_valid(original: Original, rules: Rules, octets: bytes, packet_type: int) -> bool:
+        if packet_type == Type.CALL and octets[0] & 0x80 and not rules.channel.settings.toa:
             return False
-        return bool(original(channel, octets, packet_type))
+        return bool(original(rules, octets, packet_type))
 
 
 def toa_refused_with(patch: Patch, instead: int) -> None:
     """Calls with the A bit are refused with this diagnostic in place of 74."""
 
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
         of_the_a_bit = diagnostic == Diag.TOA_NPI_NOT_SUBSCRIBED
-        original(channel, instead if of_the_a_bit else diagnostic, cause)
+        original(clearing, instead if of_the_a_bit else diagnostic, cause)
 
 
 @variant("MAY-CALL-13")
@@ -201,26 +204,28 @@ def barred_without_a_reason(patch: Patch) -> None:
 def closed_before_a_call(patch: Patch) -> None:
     """What is no Call on a free channel ends the connection."""
 
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
+        channel = clearing.channel
         if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
             channel.wire.close()
         else:
-            original(channel, diagnostic, cause)
+            original(clearing, diagnostic, cause)
 
 
 @variant("MAY-CALL-17")
 def discarded_before_a_call(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
+        channel = clearing.channel
         if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
             channel.discard()
         else:
-            original(channel, diagnostic, cause)
+            original(clearing, diagnostic, cause)
 
 
 # destinations
@@ -271,10 +276,11 @@ def hunted(patch: Patch) -> None:
 
 @variant("MAY-CALL-21")
 def clear_user_data_dropped(patch: Patch) -> None:
-    @patch.wrap(Channel, "check_clear")
-    def check_clear(original: Original, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "check_clear")
+    def check_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
         if channel.fast_select or channel.p is P.READY:
-            original(channel, clear)
+            original(clearing, clear)
             return
         clear.extended, clear.user_data, clear.facilities = False, b"", Facilities()
 

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from .. import codec
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Clear, Data, encode_clear, parse_clear
 from ..codes import ClearCause, Diag, Type
 from ..relay import Relay
 from ..relay_local import LocalRelay
+from ..resets import Resets
 from ..router import Router
 from ..tables import P
 from .registry import Original, Patch, variant
@@ -18,10 +20,11 @@ HELD_SECONDS = 0.01
 
 @variant("MAY-CLR-01")
 def hang_up(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_clear")
-    def send_clear(original: Original, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
         if channel.p is not P.CALL_RECEIVED or clear.by_peer or channel.on_line:
-            original(channel, clear)
+            original(clearing, clear)
             return
         channel.interface.count("x25StatInCallRefusals")
         channel.stop_timers()
@@ -32,35 +35,36 @@ def hang_up(patch: Patch) -> None:
 
 @variant("MAY-CLR-02")
 def no_diagnostics(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, _diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, _diagnostic: int, cause: int | None = None
     ) -> None:
-        original(channel, 0, cause)
+        original(clearing, 0, cause)
 
-    @patch.wrap(Channel, "reset_error")
-    def reset_error(original: Original, channel: Channel, _diagnostic: int) -> None:
-        original(channel, 0)
+    @patch.wrap(Resets, "error")
+    def reset_error(original: Original, resets: Resets, _diagnostic: int) -> None:
+        original(resets, 0)
 
-    @patch.wrap(Channel, "emit_clear")
-    def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
-        original(channel, clear if clear.by_peer else replace(clear, diagnostic=0))
+    @patch.wrap(Clearing, "emit")
+    def emit_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        original(clearing, clear if clear.by_peer else replace(clear, diagnostic=0))
 
 
 @variant("MAY-CLR-03")
 def confirm_end_to_end(patch: Patch) -> None:
     waiting: dict[Channel, Channel] = {}
 
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Original, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Original, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         relay = channel.user
         other = relay.other(channel) if isinstance(relay, Relay) else None
         pending = (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER)
         if channel.p not in pending or other is None or other.p not in pending:
-            original(channel, octets)
+            original(clearing, octets)
             return
         clear = parse_clear(octets)
-        channel.check_clear(clear)
+        channel.clearing.check_clear(clear)
         channel.interface.clear_in(clear.cause)
         if channel.p is P.CALL_SENT:
             channel.interface.count("x25StatOutCallFailures")
@@ -74,7 +78,7 @@ def confirm_end_to_end(patch: Patch) -> None:
         original(channel)
         first = waiting.pop(channel, None)
         if first is not None and first.p is P.CLEAR_RECEIVED:
-            first.confirm_clear()
+            first.clearing.confirm()
             first.released()
 
 
@@ -97,9 +101,9 @@ def reset_without_diagnostic_0(patch: Patch) -> None:
 
 @variant("MAY-CLR-06")
 def no_diagnostic_for_the_other_end(patch: Patch) -> None:
-    @patch.wrap(Channel, "remote_clear")
-    def remote_clear(original: Original, channel: Channel, cause: int, _diagnostic: int) -> Clear:
-        clear: Clear = original(channel, cause, 0)
+    @patch.wrap(Clearing, "remote_clear")
+    def remote_clear(original: Original, clearing: Clearing, cause: int, _diagnostic: int) -> Clear:
+        clear: Clear = original(clearing, cause, 0)
         return clear
 
 

@@ -6,7 +6,9 @@ import socket
 import struct
 from contextlib import suppress
 
+from ..call_setup import CallSetup
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Clear
 from ..codes import ClearCause, Diag, Type
 from ..connection import Connection
@@ -39,7 +41,7 @@ def clear_before_the_close(patch: Patch) -> None:
     def framing_failed(original: Original, connection: Connection) -> None:
         channel = connection.channel
         if not channel.permanent:
-            channel.emit_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.NONE, by_peer=False))
+            channel.clearing.emit(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.NONE, by_peer=False))
         original(connection)
 
 
@@ -55,16 +57,18 @@ def keep_for_the_next_call(patch: Patch) -> None:
 
 @variant("MAY-XOT-07")
 def close_behind_a_clear(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_clear")
-    def send_clear(original: Original, channel: Channel, clear: Clear) -> None:
-        original(channel, clear)
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
+        original(clearing, clear)
         if not channel.on_line:
             channel.wire.close()
 
-    @patch.wrap(Channel, "forward_clear")
-    def forward_clear(original: Original, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "forward")
+    def forward_clear(original: Original, clearing: Clearing, octets: bytes) -> None:
         """Whoever closes does not read the confirmation that the other side waits for."""
-        original(channel, octets)
+        channel = clearing.channel
+        original(clearing, octets)
         channel.wire.close()
         channel.router.timers.start(0, lambda: is_over(channel))
 
@@ -82,18 +86,20 @@ def close_behind_a_call(patch: Patch) -> None:
         if vars(channel).get("has_called") and channel.accepted and not channel.permanent:
             channel.wire.close()
 
-    @patch.wrap(Channel, "on_call")
-    def on_call(original: Original, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(CallSetup, "on_call")
+    def on_call(original: Original, setup: CallSetup, octets: bytes) -> None:
+        channel = setup.channel
         vars(channel)["has_called"] = not channel.on_line
-        original(channel, octets)
+        original(setup, octets)
 
 
 @variant("MAY-XOT-09")
 def close_in_place_of_a_confirmation(patch: Patch) -> None:
-    @patch.wrap(Channel, "confirm_clear")
-    def confirm_clear(original: Original, channel: Channel) -> None:
+    @patch.wrap(Clearing, "confirm")
+    def confirm_clear(original: Original, clearing: Clearing) -> None:
+        channel = clearing.channel
         if channel.on_line:
-            original(channel)
+            original(clearing)
         else:
             channel.wire.close()
 
@@ -248,12 +254,13 @@ def urgent_octets_are_taken_out(patch: Patch) -> None:
 
 @variant("MAY-XOT-23")
 def hang_up_when_the_other_end_is_lost(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear")
-    def clear(original: Original, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "clear")
+    def clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
         lost = clear.cause == ClearCause.OUT_OF_ORDER and not clear.by_peer
         pending = channel.p in (P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER)
         if not lost or channel.on_line or not pending:
-            original(channel, clear)
+            original(clearing, clear)
             return
         channel.stop_timers()
         channel.p = P.CLEAR_SENT

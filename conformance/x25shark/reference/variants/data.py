@@ -3,16 +3,17 @@
 
 from ..channel import Channel
 from ..codec import Data
+from ..data_flow import DataFlow
 from ..terminal import Echo
 from .registry import Original, Patch, variant
 
 
 @variant("MAY-DATA-01")
 def q_is_not_checked(patch: Patch) -> None:
-    @patch.wrap(Channel, "check_data")
-    def check_data(original: Original, channel: Channel, data: Data) -> None:
-        channel.sequence_q = None
-        original(channel, data)
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Original, flow: DataFlow, data: Data) -> None:
+        flow.channel.sequence_q = None
+        original(flow, data)
 
 
 @variant("MAY-DATA-02")
@@ -24,7 +25,7 @@ def echo_drops_empty_messages(patch: Patch) -> None:
         if data.user_data or data.m or amid:
             original(echo, channel, data)
         else:
-            channel.acknowledge(1)
+            channel.flow.acknowledge(1)
 
     @patch.wrap(Echo, "drop")
     def drop(original: Original, echo: Echo) -> None:

@@ -6,14 +6,18 @@ from dataclasses import replace
 from .. import codec
 from ..addresses import Addresses
 from ..channel import Channel
+from ..channel_rules import Rules
 from ..circuit import Circuit
+from ..clearing import Clearing
 from ..codec import Call, Clear, Data
 from ..codes import LOCAL_TYPES, ClearCause, Diag, PacketError, ResetCause, Type
 from ..connection import Connection
+from ..data_flow import DataFlow
 from ..facilities import Facilities
 from ..framing import Framer
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
+from ..resets import Resets
 from ..router import Router
 from ..tables import D, Do, P
 from .registry import Original, Patch, variant
@@ -30,26 +34,27 @@ _LONGEST_DATA = _HEADER + 4096
 def own_diagnostics(patch: Patch, change: Original) -> None:
     """Other diagnostics for what the router finds itself, towards both ends."""
 
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
-        original(channel, change(diagnostic), cause)
+        original(clearing, change(diagnostic), cause)
 
-    @patch.wrap(Channel, "reset_error")
-    def reset_error(original: Original, channel: Channel, diagnostic: int) -> None:
-        original(channel, change(diagnostic))
+    @patch.wrap(Resets, "error")
+    def reset_error(original: Original, resets: Resets, diagnostic: int) -> None:
+        original(resets, change(diagnostic))
 
 
 @variant("MAY-ERR-01")
 def clear_without_diagnostic(patch: Patch) -> None:
-    @patch.wrap(Channel, "emit_clear")
-    def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
-        extended = channel.permitted(clear).extended
+    @patch.wrap(Clearing, "emit")
+    def emit_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
+        extended = channel.clearing.permitted(clear).extended
         if clear.diagnostic or extended or channel.on_line:
-            original(channel, clear)
+            original(clearing, clear)
             return
-        cause = channel.own_cause(clear.cause)
+        cause = channel.rules.own_cause(clear.cause)
         channel.interface.clears_out[cause] += 1
         channel.send(codec.header(channel.modulo, channel.lcn, Type.CLEAR) + bytes((cause,)))
 
@@ -61,17 +66,17 @@ def generic_diagnostics(patch: Patch) -> None:
 
 @variant("MAY-ERR-03")
 def states_as_a_dte_sees_them(patch: Patch) -> None:
-    @patch.wrap(Channel, "state_diagnostic")
-    def state_diagnostic(original: Original, channel: Channel, diagnostic: int) -> int:
-        found = int(original(channel, diagnostic))
-        return found if channel.on_line else _MIRRORED.get(found, found)
+    @patch.wrap(Rules, "state_diagnostic")
+    def state_diagnostic(original: Original, rules: Rules, diagnostic: int) -> int:
+        found = int(original(rules, diagnostic))
+        return found if rules.channel.on_line else _MIRRORED.get(found, found)
 
 
 @variant("MAY-ERR-04")
 def no_diagnostic_for_the_far_end(patch: Patch) -> None:
-    @patch.wrap(Channel, "remote_clear")
-    def remote_clear(original: Original, channel: Channel, cause: int, _diagnostic: int) -> Clear:
-        found: Clear = original(channel, cause, 0)
+    @patch.wrap(Clearing, "remote_clear")
+    def remote_clear(original: Original, clearing: Clearing, cause: int, _diagnostic: int) -> Clear:
+        found: Clear = original(clearing, cause, 0)
         return found
 
     @patch.wrap(Relay, "reset_by_error")
@@ -137,33 +142,33 @@ def clears_for_a_spare_clear_confirmation(patch: Patch) -> None:
     def process(original: Original, channel: Channel, packet_type: int, octets: bytes) -> None:
         free = channel.p is P.READY and not channel.permanent and not channel.on_line
         if packet_type == Type.CLEAR_CONFIRMATION and free:
-            channel.clear_error(channel.state_diagnostic(Diag.STATE_P1))
+            channel.clearing.error(channel.rules.state_diagnostic(Diag.STATE_P1))
         else:
             original(channel, packet_type, octets)
 
 
 @variant("MAY-ERR-10")
 def discards_data_in_d2(patch: Patch) -> None:
-    @patch.wrap(Channel, "reset_cell")
-    def reset_cell(original: Original, channel: Channel, packet_type: int) -> object:
-        if packet_type == Type.DATA and channel.d is D.RESET_RECEIVED:
+    @patch.wrap(Rules, "reset_cell")
+    def reset_cell(original: Original, rules: Rules, packet_type: int) -> object:
+        if packet_type == Type.DATA and rules.channel.d is D.RESET_RECEIVED:
             return Do.DISCARD
-        return original(channel, packet_type)
+        return original(rules, packet_type)
 
 
 @variant("MAY-ERR-11")
 def takes_a_clear_without_cause(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Original, channel: Channel, octets: bytes) -> None:
-        original(channel, octets if len(octets) > _HEADER else octets + b"\0")
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Original, clearing: Clearing, octets: bytes) -> None:
+        original(clearing, octets if len(octets) > _HEADER else octets + b"\0")
 
 
 @variant("MAY-ERR-12")
 def takes_an_empty_extended_clear(patch: Patch) -> None:
-    @patch.wrap(Channel, "check_clear")
-    def check_clear(original: Original, channel: Channel, clear: Clear) -> None:
-        if clear.user_data or clear.facilities.items or channel.on_line:
-            original(channel, clear)
+    @patch.wrap(Clearing, "check_clear")
+    def check_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        if clear.user_data or clear.facilities.items or clearing.channel.on_line:
+            original(clearing, clear)
 
 
 @variant("MAY-ERR-13")
@@ -173,7 +178,7 @@ def refuses_a_long_clear_confirmation(patch: Patch) -> None:
         too_long = packet_type == Type.CLEAR_CONFIRMATION and len(octets) > _HEADER
         if too_long and not vars(channel).get("told_too_long"):
             vars(channel)["told_too_long"] = True
-            channel.emit_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.TOO_LONG))
+            channel.clearing.emit(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.TOO_LONG))
             return
         original(channel, packet_type, octets)
 
@@ -229,9 +234,9 @@ def answers_two_octets_before_it_closes(patch: Patch) -> None:
         channel = connection.channel
         if vars(connection.framer).get("last_length") == _HEADER - 1:
             if channel.p is P.DATA_TRANSFER:
-                channel.emit_reset(ResetCause.LOCAL_PROCEDURE_ERROR, Diag.TOO_SHORT)
+                channel.resets.emit(ResetCause.LOCAL_PROCEDURE_ERROR, Diag.TOO_SHORT)
             elif channel.p in (P.CALL_RECEIVED, P.CALL_SENT):
-                channel.emit_clear(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.TOO_SHORT))
+                channel.clearing.emit(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.TOO_SHORT))
         original(connection)
 
 
@@ -252,10 +257,10 @@ def leaves_numbers_to_the_ends(patch: Patch) -> None:
     def of_the_ends(circuit: Circuit) -> bool:
         return isinstance(getattr(circuit, "user", None), EndToEndRelay)
 
-    @patch.wrap(Channel, "check_data")
-    def check_data(original: Original, channel: Channel, data: Data) -> None:
-        if not of_the_ends(channel):
-            original(channel, data)
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Original, flow: DataFlow, data: Data) -> None:
+        if not of_the_ends(flow.channel):
+            original(flow, data)
 
     @patch.wrap(Channel, "p_r_is_valid")
     def p_r_is_valid(original: Original, channel: Channel, p_r: int) -> bool:
@@ -264,11 +269,12 @@ def leaves_numbers_to_the_ends(patch: Patch) -> None:
 
 @variant("MAY-ERR-21")
 def confirms_in_a_collision(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_clear")
-    def on_clear(original: Original, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Original, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
         if channel.p is P.CLEAR_SENT and not channel.on_line:
-            channel.confirm_clear()
-        original(channel, octets)
+            channel.clearing.confirm()
+        original(clearing, octets)
 
 
 @variant("MAY-ERR-22")
@@ -284,20 +290,21 @@ def local_error_of_the_peer_is_a_remote_one(patch: Patch) -> None:
 def wrong_gfi_resets(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Original, channel: Channel, octets: bytes) -> None:
-        kind = channel.classify(octets)
-        wrong = kind not in LOCAL_TYPES and not channel.gfi_is_valid(octets, kind)
+        kind = channel.rules.classify(octets)
+        wrong = kind not in LOCAL_TYPES and not channel.rules.gfi_is_valid(octets, kind)
         if wrong and channel.ready and channel.joined is None and not channel.on_line:
-            channel.reset_error(Diag.INVALID_GFI)
+            channel.resets.error(Diag.INVALID_GFI)
         else:
             original(channel, octets)
 
 
 @variant("MAY-ERR-24")
 def unknown_modulo_is_refused(patch: Patch) -> None:
-    @patch.wrap(Channel, "gfi_is_valid")
-    def gfi_is_valid(original: Original, channel: Channel, octets: bytes, packet_type: int) -> bool:
-        valid = bool(original(channel, octets, packet_type))
+    @patch.wrap(Rules, "gfi_is_valid")
+    def gfi_is_valid(original: Original, rules: Rules, octets: bytes, packet_type: int) -> bool:
+        channel = rules.channel
+        valid = bool(original(rules, octets, packet_type))
         if not valid and channel.p is P.READY and octets[0] & 0x30 == 0x30:
             channel.modulo = MODULO_8
-            channel.clear_error(Diag.INVALID_GFI)
+            channel.clearing.error(Diag.INVALID_GFI)
         return valid

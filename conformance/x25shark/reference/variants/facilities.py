@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .. import facilities as fields
+from ..call_setup import CallSetup
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, PacketError
 from ..facilities import (
@@ -58,10 +60,10 @@ def change_offer(patch: Patch, change: Callable[[Relay, Call], None]) -> None:
 def change_connected(patch: Patch, change: Callable[[Channel, Call], None]) -> None:
     """Change the Call Connected of a relay that writes its own, or of a terminal."""
 
-    @patch.wrap(Channel, "accept")
-    def accept(original: Original, channel: Channel, answer: Call) -> None:
-        change(channel, answer)
-        original(channel, answer)
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Original, setup: CallSetup, answer: Call) -> None:
+        change(setup.channel, answer)
+        original(setup, answer)
 
 
 def add(packet: Call, facility: Facility) -> None:
@@ -375,18 +377,18 @@ def transit_delay_kept_from_b(patch: Patch) -> None:
 
 @variant("MAY-FAC-32")
 def procedure_errors_only(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
-        original(channel, diagnostic, None if cause == ClearCause.INVALID_FACILITY else cause)
+        original(clearing, diagnostic, None if cause == ClearCause.INVALID_FACILITY else cause)
 
 
 @variant("MAY-FAC-33")
 def invalid_facility_request(patch: Patch) -> None:
-    @patch.wrap(Channel, "clear_error")
+    @patch.wrap(Clearing, "error")
     def clear_error(
-        original: Original, channel: Channel, diagnostic: int, cause: int | None = None
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
     ) -> None:
         of_facilities = diagnostic in (
             Diag.FACILITY_CODE,
@@ -394,7 +396,7 @@ def invalid_facility_request(patch: Patch) -> None:
             Diag.FACILITY_LENGTH,
             Diag.FACILITY_DUPLICATE,
         )
-        original(channel, diagnostic, ClearCause.INVALID_FACILITY if of_facilities else cause)
+        original(clearing, diagnostic, ClearCause.INVALID_FACILITY if of_facilities else cause)
 
 
 @variant("MAY-FAC-34")
@@ -409,9 +411,9 @@ def no_call_without_values(patch: Patch) -> None:
 
 @variant("MAY-FAC-35")
 def plain_clear(patch: Patch) -> None:
-    @patch.wrap(Channel, "permitted")
-    def permitted(original: Original, channel: Channel, clear: Clear) -> Clear:
-        kept: Clear = original(channel, clear)
+    @patch.wrap(Clearing, "permitted")
+    def permitted(original: Original, clearing: Clearing, clear: Clear) -> Clear:
+        kept: Clear = original(clearing, clear)
         if not kept.extended or kept.user_data:
             return kept
         return replace(kept, extended=False, facilities=Facilities())
@@ -419,10 +421,10 @@ def plain_clear(patch: Patch) -> None:
 
 @variant("MAY-FAC-36")
 def group_diagnostics(patch: Patch) -> None:
-    @patch.wrap(Channel, "emit_clear")
-    def emit_clear(original: Original, channel: Channel, clear: Clear) -> None:
+    @patch.wrap(Clearing, "emit")
+    def emit_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
         whole = clear if clear.by_peer else replace(clear, diagnostic=clear.diagnostic // 16 * 16)
-        original(channel, whole)
+        original(clearing, whole)
 
 
 @variant("MAY-FAC-37")

@@ -4,12 +4,15 @@
 import time
 from collections.abc import Callable
 
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
 from ..codec import Data
 from ..codes import Type
+from ..data_flow import DataFlow
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import Direction, LocalRelay
+from ..resets import Resets
 from ..tables import P
 from .registry import Original, Patch, variant
 
@@ -19,42 +22,45 @@ SHORT_SECONDS = 0.02
 
 @variant("MAY-FLOW-01")
 def rr_for_every_data(patch: Patch) -> None:
-    @patch.wrap(Channel, "acknowledge")
-    def each(_original: Original, channel: Channel, count: int) -> None:
+    @patch.wrap(DataFlow, "acknowledge")
+    def each(_original: Original, flow: DataFlow, count: int) -> None:
+        channel = flow.channel
         for _ in range(count if channel.ready else 0):
-            channel.forward_flow(Type.RR, (channel.p_r + 1) % channel.modulo)
+            channel.flow.forward_flow(Type.RR, (channel.p_r + 1) % channel.modulo)
 
 
 @variant("MAY-FLOW-02", number=LATEST_SECONDS)
 def rr_at_half_of_the_window(patch: Patch) -> None:
-    @patch.wrap(Channel, "flush")
-    def late(original: Original, channel: Channel) -> None:
+    @patch.wrap(DataFlow, "flush")
+    def late(original: Original, flow: DataFlow) -> None:
+        channel = flow.channel
         used = (channel.p_r - channel.p_r_sent) % channel.modulo
         if used * 2 >= channel.window_in:
             channel.stop_timer("acknowledge")
-            original(channel)
+            original(flow)
         elif used:
-            channel.start_timer("acknowledge", patch.number, lambda: original(channel))
+            channel.start_timer("acknowledge", patch.number, lambda: original(flow))
 
 
 @variant("MAY-FLOW-03", number=1)
 def pauses(patch: Patch) -> None:
     counts: dict[Channel, int] = {}
 
-    @patch.wrap(Channel, "on_data")
-    def on_data(original: Original, channel: Channel, octets: bytes) -> None:
-        original(channel, octets)
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Original, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
+        original(flow, octets)
         counts[channel] = counts.get(channel, 0) + 1
         if channel.ready and counts[channel] % max(1, round(patch.number)) == 0:
-            channel.forward_flow(Type.RNR, channel.p_r)
-            channel.forward_flow(Type.RR, channel.p_r)
+            channel.flow.forward_flow(Type.RNR, channel.p_r)
+            channel.flow.forward_flow(Type.RR, channel.p_r)
 
 
 @variant("MAY-FLOW-04", number=0.02)
 def window_status(patch: Patch) -> None:
     def tell(channel: Channel) -> None:
         if channel.ready:
-            channel.forward_flow(Type.RR, channel.p_r)
+            channel.flow.forward_flow(Type.RR, channel.p_r)
         start(channel)
 
     def start(channel: Channel) -> None:
@@ -68,30 +74,32 @@ def window_status(patch: Patch) -> None:
 def rr_at_the_beginning(patch: Patch) -> None:
     def tell(channel: Channel) -> None:
         if channel.ready:
-            channel.forward_flow(Type.RR, 0)
+            channel.flow.forward_flow(Type.RR, 0)
 
     on_data_transfer(patch, tell)
 
-    @patch.wrap(Channel, "reset_complete")
-    def reset_complete(original: Original, channel: Channel) -> None:
-        original(channel)
+    @patch.wrap(Resets, "complete")
+    def reset_complete(original: Original, resets: Resets) -> None:
+        channel = resets.channel
+        original(resets)
         if channel.v_s == 0:
             tell(channel)
 
 
 @variant("MAY-FLOW-06")
 def rnr_acknowledges(patch: Patch) -> None:
-    @patch.wrap(Channel, "flush")
-    def flush(original: Original, channel: Channel) -> None:
+    @patch.wrap(DataFlow, "flush")
+    def flush(original: Original, flow: DataFlow) -> None:
+        channel = flow.channel
         if channel.p_r != channel.p_r_sent and channel.ready:
-            channel.forward_flow(Type.RNR, channel.p_r)
+            channel.flow.forward_flow(Type.RNR, channel.p_r)
             channel.start_timer("busy", SHORT_SECONDS, lambda: ready_again(channel))
             return
-        original(channel)
+        original(flow)
 
     def ready_again(channel: Channel) -> None:
         if channel.ready:
-            channel.forward_flow(Type.RR, channel.p_r)
+            channel.flow.forward_flow(Type.RR, channel.p_r)
 
 
 @variant("MAY-FLOW-07")
@@ -119,34 +127,37 @@ def far_end_acknowledges(patch: Patch) -> None:
 
 @variant("MAY-FLOW-10", number=LATEST_SECONDS)
 def rr_for_a_whole_window(patch: Patch) -> None:
-    @patch.wrap(Channel, "flush")
-    def late(original: Original, channel: Channel) -> None:
+    @patch.wrap(DataFlow, "flush")
+    def late(original: Original, flow: DataFlow) -> None:
+        channel = flow.channel
         used = (channel.p_r - channel.p_r_sent) % channel.modulo
         if used >= channel.window_in:
             channel.stop_timer("acknowledge")
-            original(channel)
+            original(flow)
         elif used:
-            channel.start_timer("acknowledge", patch.number, lambda: original(channel))
+            channel.start_timer("acknowledge", patch.number, lambda: original(flow))
 
 
 @variant("MAY-FLOW-11")
 def data_acknowledge_nothing_new(patch: Patch) -> None:
-    @patch.wrap(Channel, "send_data")
+    @patch.wrap(DataFlow, "send_data")
     def send_data(
-        _original: Original, channel: Channel, q: bool, d: bool, m: bool, user_data: bytes
+        _original: Original, flow: DataFlow, q: bool, d: bool, m: bool, user_data: bytes
     ) -> None:
+        channel = flow.channel
         due = channel.p_r
-        channel.forward_data(Data(channel.v_s, channel.p_r_sent, q, d, m, user_data))
+        channel.flow.forward_data(Data(channel.v_s, channel.p_r_sent, q, d, m, user_data))
         channel.p_r = due
         channel.router.unsettled.append(channel)
 
 
 @variant("MAY-FLOW-12", number=0.1)
 def waits_for_data_to_acknowledge_in(patch: Patch) -> None:
-    @patch.wrap(Channel, "flush")
-    def flush(original: Original, channel: Channel) -> None:
+    @patch.wrap(DataFlow, "flush")
+    def flush(original: Original, flow: DataFlow) -> None:
+        channel = flow.channel
         if channel.p_r != channel.p_r_sent and channel.ready:
-            channel.start_timer("acknowledge", patch.number, lambda: original(channel))
+            channel.start_timer("acknowledge", patch.number, lambda: original(flow))
 
 
 @variant("MAY-FLOW-13")
@@ -160,7 +171,7 @@ def rnr_is_told_on(patch: Patch) -> None:
         busy = packet_type == Type.RNR
         if other is not None and other.ready and busy != vars(other).get("told_busy", False):
             vars(other)["told_busy"] = busy
-            other.forward_flow(packet_type, other.p_r)
+            other.flow.forward_flow(packet_type, other.p_r)
 
     @patch.wrap(Channel, "restart_numbers")
     def restart_numbers(original: Original, channel: Channel) -> None:
@@ -179,18 +190,19 @@ def rnr_passes_as_rr(patch: Patch) -> None:
 
 @variant("MAY-FLOW-15")
 def only_new_p_r_passes(patch: Patch) -> None:
-    @patch.wrap(Channel, "forward_flow")
-    def forward_flow(original: Original, channel: Channel, _packet_type: int, p_r: int) -> None:
-        if p_r != channel.p_r_sent:
-            original(channel, Type.RR, p_r)
+    @patch.wrap(DataFlow, "forward_flow")
+    def forward_flow(original: Original, flow: DataFlow, _packet_type: int, p_r: int) -> None:
+        if p_r != flow.channel.p_r_sent:
+            original(flow, Type.RR, p_r)
 
 
 @variant("MAY-FLOW-16")
 def rnr_stops_nothing(patch: Patch) -> None:
-    @patch.wrap(Channel, "can_send")
-    def can_send(original: Original, channel: Channel) -> bool:
+    @patch.wrap(DataFlow, "can_send")
+    def can_send(original: Original, flow: DataFlow) -> bool:
+        channel = flow.channel
         if channel.on_line:
-            return bool(original(channel))
+            return bool(original(flow))
         return channel.ready and channel.window_open() and not channel.wire.congested
 
 
@@ -205,29 +217,30 @@ def one_at_a_time(patch: Patch) -> None:
 def paced(patch: Patch) -> None:
     last: dict[Channel, float] = {}
 
-    @patch.wrap(Channel, "can_send")
-    def can_send(original: Original, channel: Channel) -> bool:
+    @patch.wrap(DataFlow, "can_send")
+    def can_send(original: Original, flow: DataFlow) -> bool:
+        channel = flow.channel
         now = time.monotonic()
         if now - last.get(channel, 0.0) >= patch.number:
-            return bool(original(channel))
+            return bool(original(flow))
         channel.start_timer("pace", patch.number, lambda: channel.user.writable(channel))
         return False
 
-    @patch.wrap(Channel, "send_data")
-    def send_data(original: Original, channel: Channel, *data: object) -> None:
-        last[channel] = time.monotonic()
-        original(channel, *data)
+    @patch.wrap(DataFlow, "send_data")
+    def send_data(original: Original, flow: DataFlow, *data: object) -> None:
+        last[flow.channel] = time.monotonic()
+        original(flow, *data)
 
 
 def on_data_transfer(patch: Patch, then: Callable[[Channel], None]) -> None:
     """Do this where a call comes to data transfer."""
 
-    @patch.wrap(Channel, "connected")
-    def connected(original: Original, channel: Channel) -> None:
-        original(channel)
-        then(channel)
+    @patch.wrap(CallSetup, "connected")
+    def connected(original: Original, setup: CallSetup) -> None:
+        original(setup)
+        then(setup.channel)
 
-    @patch.wrap(Channel, "accept")
-    def accept(original: Original, channel: Channel, call: object) -> None:
-        original(channel, call)
-        then(channel)
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Original, setup: CallSetup, call: object) -> None:
+        original(setup, call)
+        then(setup.channel)

@@ -4,8 +4,10 @@
 from ..channel import Channel
 from ..codec import Data
 from ..codes import Diag, PacketError
+from ..interrupts import Interrupts
 from ..relay import Relay
 from ..relay_local import LocalRelay
+from ..resets import Resets
 from ..terminal import Echo
 from .registry import Original, Patch, variant
 
@@ -29,11 +31,12 @@ def overtakes_all_data(patch: Patch) -> None:
         if len(waiting) == 1:
             channel.start_timer("stored", patch.number, release)
 
-    @patch.wrap(Channel, "on_reset")
-    def on_reset(original: Original, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Original, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
         if channel in stored:
             vars(channel)["release"]()
-        original(channel, octets)
+        original(resets, octets)
 
     @patch.wrap(Channel, "restart_numbers")
     def restart_numbers(original: Original, channel: Channel) -> None:
@@ -61,7 +64,7 @@ def echo_sends_none(patch: Patch) -> None:
     def interrupt_received(
         _original: Original, _echo: Echo, channel: Channel, _user_data: bytes
     ) -> None:
-        channel.confirm_interrupt()
+        channel.interrupts.confirm()
 
 
 @variant("MAY-INT-04")
@@ -73,20 +76,20 @@ def echo_sends_before_it_confirms(patch: Patch) -> None:
         if channel.interrupt_out:
             original(echo, channel, user_data)
             return
-        channel.send_interrupt(user_data)
-        channel.confirm_interrupt()
+        channel.interrupts.send(user_data)
+        channel.interrupts.confirm()
 
 
 @variant("MAY-INT-05")
 def state_before_length(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_interrupt")
-    def on_interrupt(original: Original, channel: Channel, octets: bytes) -> None:
-        if channel.interrupt_in:
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Original, interrupts: Interrupts, octets: bytes) -> None:
+        if interrupts.channel.interrupt_in:
             raise PacketError(Diag.INTERRUPT_NOT_DUE)
-        original(channel, octets)
+        original(interrupts, octets)
 
-    @patch.wrap(Channel, "on_interrupt_confirmation")
-    def on_confirmation(original: Original, channel: Channel, octets: bytes) -> None:
-        if not channel.interrupt_out:
+    @patch.wrap(Interrupts, "on_confirmation")
+    def on_confirmation(original: Original, interrupts: Interrupts, octets: bytes) -> None:
+        if not interrupts.channel.interrupt_out:
             raise PacketError(Diag.INTERRUPT_CONFIRMATION_NOT_DUE)
-        original(channel, octets)
+        original(interrupts, octets)

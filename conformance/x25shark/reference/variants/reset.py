@@ -10,6 +10,7 @@ from ..codes import ResetCause, Type
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalRelay
+from ..resets import Resets
 from ..tables import D
 from ..terminal import Echo
 from .registry import Original, Patch, variant
@@ -36,13 +37,13 @@ def confirmed_by_the_far_end(patch: Patch) -> None:
     def settle_reset(_original: Original, relay: LocalRelay, channel: Channel) -> None:
         other = relay.other(channel)
         if other is None or other.ready:
-            channel.confirm_reset()
+            channel.resets.confirm()
 
     @patch.wrap(LocalRelay, "reset_confirmed")
     def reset_confirmed(original: Original, relay: LocalRelay, channel: Channel) -> None:
         other = relay.other(channel)
         if other is not None:
-            other.confirm_reset()
+            other.resets.confirm()
         original(relay, channel)
 
 
@@ -50,7 +51,7 @@ def confirmed_by_the_far_end(patch: Patch) -> None:
 def confirmed_at_once(patch: Patch) -> None:
     @patch.wrap(EndToEndRelay, "settle_reset")
     def settle_reset(_original: Original, _relay: EndToEndRelay, channel: Channel) -> None:
-        channel.confirm_reset()
+        channel.resets.confirm()
 
 
 @variant("MAY-RST-04", number=0.01)
@@ -94,12 +95,13 @@ def overtakes_data(patch: Patch) -> None:
 
 @variant("MAY-RST-06")
 def no_diagnostic(patch: Patch) -> None:
-    @patch.wrap(Channel, "emit_reset")
-    def emit_reset(original: Original, channel: Channel, cause: int, diagnostic: int) -> None:
+    @patch.wrap(Resets, "emit")
+    def emit_reset(original: Original, resets: Resets, cause: int, diagnostic: int) -> None:
+        channel = resets.channel
         if diagnostic or channel.on_line:
-            original(channel, cause, diagnostic)
+            original(resets, cause, diagnostic)
             return
-        cause = channel.own_cause(cause)
+        cause = channel.rules.own_cause(cause)
         channel.interface.resets_out[cause] += 1
         channel.send(codec.header(channel.modulo, channel.lcn, Type.RESET) + bytes((cause,)))
 
@@ -117,16 +119,17 @@ def local_error_of_the_peer_is_a_remote_one(patch: Patch) -> None:
 
 @variant("MAY-RST-05", number=0.05)
 def confirmed_late(patch: Patch) -> None:
-    @patch.wrap(Channel, "confirm_reset")
-    def confirm_reset(original: Original, channel: Channel) -> None:
-        channel.start_timer("confirm", patch.number, lambda: original(channel))
+    @patch.wrap(Resets, "confirm")
+    def confirm_reset(original: Original, resets: Resets) -> None:
+        resets.channel.start_timer("confirm", patch.number, lambda: original(resets))
 
 
 @variant("MAY-RST-08")
 def long_confirmation_discarded(patch: Patch) -> None:
-    @patch.wrap(Channel, "on_reset_confirmation")
-    def on_reset_confirmation(original: Original, channel: Channel, octets: bytes) -> None:
+    @patch.wrap(Resets, "on_confirmation")
+    def on_reset_confirmation(original: Original, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
         if len(octets) > _HEADER and channel.d is D.RESET_SENT:
             channel.discard()
         else:
-            original(channel, octets)
+            original(resets, octets)

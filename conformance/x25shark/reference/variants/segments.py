@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from ..channel import Channel
+from ..channel_rules import Rules
 from ..codec import Call
 from ..codes import ClearCause, Diag
 from ..facilities import WINDOW_SIZE, Pair
@@ -61,21 +61,23 @@ def windows_of_7(patch: Patch) -> None:
 def other_modulo_resets(patch: Patch) -> None:
     """A packet of the other modulus in data transfer is an error 40, not discarded."""
 
-    @patch.wrap(Channel, "gfi_is_valid")
-    def gfi_is_valid(original: Original, channel: Channel, octets: bytes, packet_type: int) -> bool:
-        valid = bool(original(channel, octets, packet_type))
+    @patch.wrap(Rules, "gfi_is_valid")
+    def gfi_is_valid(original: Original, rules: Rules, octets: bytes, packet_type: int) -> bool:
+        channel = rules.channel
+        valid = bool(original(rules, octets, packet_type))
         if not valid and channel.ready and octets[0] & 0x30 in (0x10, 0x20):
-            channel.reset_error(Diag.INVALID_GFI)
+            channel.resets.error(Diag.INVALID_GFI)
         return valid
 
 
 @variant("MAY-SEG-06")
 def other_modulo_clears(patch: Patch) -> None:
-    @patch.wrap(Channel, "gfi_is_valid")
-    def gfi_is_valid(original: Original, channel: Channel, octets: bytes, packet_type: int) -> bool:
-        valid = bool(original(channel, octets, packet_type))
+    @patch.wrap(Rules, "gfi_is_valid")
+    def gfi_is_valid(original: Original, rules: Rules, octets: bytes, packet_type: int) -> bool:
+        channel = rules.channel
+        valid = bool(original(rules, octets, packet_type))
         if not valid and channel.ready and octets[0] & 0x30 in (0x10, 0x20):
-            channel.clear_error(Diag.INVALID_GFI)
+            channel.clearing.error(Diag.INVALID_GFI)
         return valid
 
 
@@ -86,11 +88,11 @@ def one_part_at_a_time(patch: Patch) -> None:
     def pump(direction: Direction) -> None:
         if vars(direction).get("waits"):
             return
-        if direction.queue and direction.sink.can_send():
+        if direction.queue and direction.sink.flow.can_send():
             segment = direction.queue.popleft()
             direction.sent += 1
             direction.settle()
-            direction.sink.send_data(*segment)
+            direction.sink.flow.send_data(*segment)
         direction.settle()
         if direction.queue:
             vars(direction)["waits"] = True

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from lab_line import LabLine
-from x25shark.reference.lapb import Phase
+from x25shark.reference.lapb_station import Phase
 
 SERIAL = {"name": "s0", "listen": "127.0.0.1:0", "t1": 3, "n2": 3, "t3": 0}
 

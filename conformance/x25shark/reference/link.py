@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from . import hdlc, lapb_frames
 from .hdlc import FRAMINGS, SHORTEST, Kind, Received
-from .lapb import Lapb, Parameters, Phase
+from .lapb import Lapb
+from .lapb_station import Parameters, Phase
 from .line_counters import LineCounters
 from .ports import StreamWire, Timers
 
@@ -135,7 +136,7 @@ class SerialLink:
         """A frame that is discarded."""
         self.counters.error(counter)
         if counter == "hdlcInGiants" and self.reject_giants and self.is_rejectable(octets):
-            self.lapb.too_long(octets)
+            self.lapb.errors.too_long(octets)
 
     def is_rejectable(self, octets: bytes) -> bool:
         """Only a frame that is right but for its length is worth an FRMR."""
@@ -203,6 +204,6 @@ class SerialLink:
         self.closing = True
         self.lapb.parameters = replace(self.lapb.parameters, initiate=False)
         if self.lapb.phase is not Phase.DISCONNECTED:
-            self.lapb.disconnect()
+            self.lapb.phases.disconnect()
         elif self.wire is not None:
             self.wire.close()

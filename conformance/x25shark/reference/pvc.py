@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Permanent circuits over XOT (RFC 1613 6.5).
 
-A connection for a PVC starts with a PVC setup packet (type 0xF5) of its initiator; the responder
-answers with the same packet and a status. Octets: 1-3 header, 4 version 0x81, 5 status, 6 length N
-of the initiator's interface name, 7-8 initiator LCN, 9 length M of the responder's interface name,
-10-11 responder LCN, 12-13 sender's incoming and outgoing window, 14-15 sender's incoming and
-outgoing packet size (log2), then the two names in ASCII.
+A connection for a PVC starts with a PVC setup packet of its initiator; the responder answers with
+the same packet and a status (pvc_setup.py).
 
 Configuration, one [[pvc]] per end:
     name = "Serial0", lcn = 1                   this end
@@ -19,95 +16,21 @@ setup each end is reset: with cause 0x09 (remote DTE operational) if its partner
 (out of order); the partner is reset when an end comes or goes.
 """
 
-from ipaddress import IPv4Address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from . import codec
+from . import codec, pvc_setup
 from .channel import Channel
 from .codec import Clear, Data
-from .codes import Diag, PacketError, ResetCause, Type
+from .codes import Diag, PacketError, ResetCause
 from .config import Pvc
-from .connection import Connection
-from .ports import Pending, Timer, Wire
+from .ports import Pending, Timer
+from .pvc_setup import VERSION, Initiator, Responder, Setup, Status, parse_setup
 from .relay_local import Direction
 from .tables import D, P
 from .user import ChannelUser
 
 if TYPE_CHECKING:
     from .router import Router
-
-VERSION = 0x81
-SHORTEST = 15
-
-
-class Status:
-    """Status of a PVC setup (RFC 1613 6.5)."""
-
-    WAITING = 0x00
-    NO_SUCH_INTERFACE = 0x13
-    NO_SUCH_PVC = 0x16
-    CONFIGURATION_MISMATCH = 0x17
-    FLOW_CONTROL_MISMATCH = 0x18
-    FLOW_CONTROL_UNSUPPORTED = 0x19
-    PROTOCOL_ERROR = 0x1A
-
-
-class Setup(NamedTuple):
-    """A PVC setup packet; windows and sizes are those of its sender."""
-
-    version: int
-    status: int
-    initiator_lcn: int
-    responder_lcn: int
-    window_in: int
-    window_out: int
-    size_in: int
-    size_out: int
-    initiator_name: str
-    responder_name: str
-
-
-def parse_setup(octets: bytes) -> Setup:
-    """Read a PVC setup. Raises PacketError 38 if names or fields run past the end."""
-    if len(octets) < SHORTEST:
-        raise PacketError(Diag.TOO_SHORT)
-    names = octets[SHORTEST:]
-    n, m = octets[5], octets[8]
-    if not names_fit(n, m, len(names)):
-        raise PacketError(Diag.TOO_SHORT)
-    return Setup(
-        octets[3],
-        octets[4],
-        octets[6] << 8 | octets[7],
-        octets[9] << 8 | octets[10],
-        octets[11],
-        octets[12],
-        octets[13],
-        octets[14],
-        names[:n].decode("latin-1"),
-        names[n : n + m].decode("latin-1"),
-    )
-
-
-def names_fit(n: int, m: int, available: int) -> bool:
-    """The two names fill the rest of the packet: no padding (RFC 1613 6.5)."""
-    return n + m == available
-
-
-def encode_setup(lcn: int, setup: Setup) -> bytes:
-    """A PVC setup packet."""
-    initiator = setup.initiator_name.encode("latin-1")
-    responder = setup.responder_name.encode("latin-1")
-    return (
-        codec.header(8, lcn, Type.PVC_SETUP)
-        + bytes((setup.version, setup.status, len(initiator)))
-        + setup.initiator_lcn.to_bytes(2, "big")
-        + bytes((len(responder),))
-        + setup.responder_lcn.to_bytes(2, "big")
-        + bytes((setup.window_in, setup.window_out, setup.size_in, setup.size_out))
-        + initiator
-        + responder
-    )
 
 
 class PvcEnd(ChannelUser):
@@ -123,128 +46,8 @@ class PvcEnd(ChannelUser):
         self.pending: Pending | None = None
         self.waiting: Channel | None = None
         self.timer: Timer | None = None
-
-    # -- initiator ------------------------------------------------------------------------------
-
-    def start(self) -> None:
-        """Open the connection, if this end is the initiator and not up or on the way."""
-        peer = self.settings.peer
-        self.timer = None
-        if peer is None or self.channel or self.pending or self.waiting or self.router.stopping:
-            return
-        self.pending = self.router.network.connect(
-            peer.host, peer.port, self.connected, lambda reason: self.try_later()
-        )
-
-    def connected(self, wire: Wire) -> Connection:
-        """Send the setup and wait for the answer."""
-        self.pending = None
-        connection = self.router.new_connection(wire, accepted=False)
-        channel = self.waiting = connection.channel
-        channel.user = self
-        channel.awaits_setup = True
-        channel.send(encode_setup(self.settings.lcn, self.setup(Status.WAITING)))
-        channel.start_timer("setup", self.router.settings.t21, lambda: self.failed(channel))
-        return connection
-
-    def setup(self, status: int) -> Setup:
-        """The setup of this end as initiator."""
-        own = self.settings
-        return Setup(
-            VERSION,
-            status,
-            own.lcn,
-            own.remote_lcn,
-            own.window_in,
-            own.window_out,
-            own.packet_size_in,
-            own.packet_size_out,
-            own.name,
-            own.remote_name,
-        )
-
-    def answered(self, channel: Channel, octets: bytes) -> None:
-        """The responder's answer."""
-        try:
-            accepted = parse_setup(octets).status == Status.WAITING
-        except PacketError:
-            accepted = False
-        self.waiting = None
-        channel.stop_timer("setup")
-        if accepted and self.keeps_own():
-            self.up(channel)
-        else:
-            self.failed(channel)
-
-    def keeps_own(self) -> bool:
-        """Two setups collided: the connection opened from the lower address counts."""
-        other = self.channel
-        if other is None:
-            return True
-        if IPv4Address(self.router.settings.source or "0.0.0.0") > IPv4Address(other.wire.peer):
-            return False
-        self.channel = None
-        other.user = ChannelUser()
-        other.wire.close()
-        return True
-
-    def failed(self, channel: Channel) -> None:
-        """No circuit on this connection."""
-        self.waiting = None
-        channel.stop_timer("setup")
-        channel.wire.close()
-        if self.channel is None:
-            self.try_later()
-
-    def try_later(self) -> None:
-        """RFC 1613 6.5: wait before the next attempt."""
-        self.pending = None
-        if self.timer is None and self.settings.peer is not None:
-            self.timer = self.router.timers.start(self.retry_pause(), self.start)
-
-    def retry_pause(self) -> float:
-        return self.settings.retry
-
-    # -- responder ------------------------------------------------------------------------------
-
-    def check(self, setup: Setup) -> int:
-        """Status for a setup that names this end (RFC 1613 6.5)."""
-        own = self.settings
-        if setup.initiator_name.lower() != own.remote_name.lower():
-            return Status.CONFIGURATION_MISMATCH
-        if setup.initiator_lcn != own.remote_lcn or self.is_taken():
-            return Status.CONFIGURATION_MISMATCH
-        if max(setup.window_in, setup.window_out) > 7 or min(setup.window_in, setup.window_out) < 1:
-            return Status.FLOW_CONTROL_UNSUPPORTED
-        if not all(4 <= size <= 12 for size in (setup.size_in, setup.size_out)):
-            return Status.FLOW_CONTROL_UNSUPPORTED
-        return Status.WAITING if self.values_fit(setup) else Status.FLOW_CONTROL_MISMATCH
-
-    def is_taken(self) -> bool:
-        """The circuit is up; in a collision of two setups the responder's connection counts."""
-        return self.channel is not None
-
-    def values_fit(self, setup: Setup) -> bool:
-        """What is incoming there is outgoing here."""
-        own = self.settings
-        return (setup.window_in, setup.window_out, setup.size_in, setup.size_out) == (
-            own.window_out,
-            own.window_in,
-            own.packet_size_out,
-            own.packet_size_in,
-        )
-
-    def reply(self, setup: Setup, status: int) -> Setup:
-        """The setup sent back: this end's own values, the status."""
-        own = self.settings
-        return setup._replace(
-            version=VERSION,
-            status=status,
-            window_in=own.window_in,
-            window_out=own.window_out,
-            size_in=own.packet_size_in,
-            size_out=own.packet_size_out,
-        )
+        self.initiator = Initiator(self)
+        self.responder = Responder(self)
 
     # -- the circuit ----------------------------------------------------------------------------
 
@@ -296,7 +99,7 @@ class PvcEnd(ChannelUser):
 
     def pvc_setup_received(self, channel: Channel, octets: bytes) -> bool:
         if channel is self.waiting:
-            self.answered(channel, octets)
+            self.initiator.answered(channel, octets)
         return True
 
     def data_received(self, channel: Channel, data: Data) -> None:
@@ -360,7 +163,7 @@ class PvcEnd(ChannelUser):
         self.outgoing = None
         if self.partner is not None:
             self.partner.outgoing = None
-        self.try_later()
+        self.initiator.try_later()
 
     def released(self, channel: Channel) -> None:
         channel.permanent = False
@@ -369,7 +172,7 @@ class PvcEnd(ChannelUser):
     def lost(self, channel: Channel) -> None:
         """The responder closed instead of an answer."""
         if channel is self.waiting:
-            self.failed(channel)
+            self.initiator.failed(channel)
 
 
 class PvcTable:
@@ -395,7 +198,7 @@ class PvcTable:
     def start(self) -> None:
         """Initiators begin."""
         for end in self.ends.values():
-            end.start()
+            end.initiator.start()
 
     def setup_received(self, channel: Channel, octets: bytes) -> bool:
         """A PVC setup on a fresh connection; False if this router has no PVCs."""
@@ -415,10 +218,12 @@ class PvcTable:
         end, status = self.find(setup)
         if end is None:
             self.refuse(channel, setup, status)
-        elif (status := end.check(setup)) != Status.WAITING:
-            self.refuse(channel, end.reply(setup, status), status)
+        elif (status := end.responder.check(setup)) != Status.WAITING:
+            self.refuse(channel, end.responder.reply(setup, status), status)
         else:
-            channel.send(encode_setup(channel.lcn, end.reply(setup, Status.WAITING)))
+            channel.send(
+                pvc_setup.encode_setup(channel.lcn, end.responder.reply(setup, Status.WAITING))
+            )
             end.up(channel)
         return True
 
@@ -435,5 +240,5 @@ class PvcTable:
     def refuse(self, channel: Channel, setup: Setup, status: int) -> None:
         """Answer with a status and close."""
         answer = setup._replace(version=VERSION, status=status)
-        channel.send(encode_setup(channel.lcn, answer))
+        channel.send(pvc_setup.encode_setup(channel.lcn, answer))
         channel.wire.close()

@@ -8,11 +8,16 @@ resets at once: what the resetting side sends next waits until the other side ha
 """
 
 from collections import deque
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .channel import Channel
 from .codec import Call, Data
+from .negotiation import Negotiation
 from .relay import Relay
+from .routes import Route
+
+if TYPE_CHECKING:
+    from .router import Router
 
 
 class Segment(NamedTuple):
@@ -141,20 +146,33 @@ class Direction:
         return (self.confirmed if d else self.sent) >= last_segment
 
 
+class LocalNegotiation(Negotiation):
+    """Opens the two directions of Data with the values that are agreed on."""
+
+    def __init__(self, relay: "LocalRelay") -> None:
+        super().__init__(relay)
+        self.local = relay
+
+    def connected_packet(self, accept: Call) -> Call:
+        relay = self.local
+        connected = super().connected_packet(accept)
+        assert relay.far is not None
+        relay.directions = {
+            relay.near: relay.direction(relay.near, relay.far),
+            relay.far: relay.direction(relay.far, relay.near),
+        }
+        return connected
+
+
 class LocalRelay(Relay):
     """See the module's text."""
 
     model = "local"
     directions: "dict[Channel, Direction] | None" = None
 
-    def connected_packet(self, accept: Call) -> Call:
-        connected = super().connected_packet(accept)
-        assert self.far is not None
-        self.directions = {
-            self.near: self.direction(self.near, self.far),
-            self.far: self.direction(self.far, self.near),
-        }
-        return connected
+    def __init__(self, router: "Router", route: Route) -> None:
+        super().__init__(router, route)
+        self.negotiation = LocalNegotiation(self)
 
     def direction(self, source: Channel, sink: Channel) -> Direction:
         return Direction(source, sink)

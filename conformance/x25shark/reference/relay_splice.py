@@ -9,13 +9,48 @@ TCP holds a side that sends faster than the other one takes.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from . import codec, routes
 from .channel import Channel
 from .codec import Call, Clear
 from .codes import LOCAL_TYPES, Type
+from .negotiation import Negotiation
+from .placing import Placing
 from .relay import Relay
+from .routes import Route
 from .tables import P
+
+if TYPE_CHECKING:
+    from .router import Router
+
+
+class SpliceNegotiation(Negotiation):
+    """Leaves facilities and user data to the two ends."""
+
+    def check_call(self, call: Call) -> None:
+        """Facilities and user data are the matter of the two ends."""
+
+    def offer(self, call: Call) -> Call:
+        relay = self.relay
+        offered = Call(call.modulo, call.lcn, call.d, call.addresses, call.facilities.copy())
+        offered.user_data = call.user_data
+        offered.octets = call.octets
+        if relay.route.rewrites:
+            offered.addresses = routes.rewrite(relay.route, call.addresses)
+            offered.octets = codec.encode_call(Type.CALL, offered)
+        return offered
+
+
+class SplicePlacing(Placing):
+    """Sends the Call as it came."""
+
+    def choose_lcn(self) -> int:
+        return self.relay.call.lcn
+
+    def send_call(self, far: Channel) -> None:
+        relay = self.relay
+        far.setup.call(relay.offered, relay.offered.octets)
 
 
 class SpliceRelay(Relay):
@@ -23,23 +58,10 @@ class SpliceRelay(Relay):
 
     model = "splice"
 
-    def check_call(self, call: Call) -> None:
-        """Facilities and user data are the matter of the two ends."""
-
-    def offer(self, call: Call) -> Call:
-        offered = Call(call.modulo, call.lcn, call.d, call.addresses, call.facilities.copy())
-        offered.user_data = call.user_data
-        offered.octets = call.octets
-        if self.route.rewrites:
-            offered.addresses = routes.rewrite(self.route, call.addresses)
-            offered.octets = codec.encode_call(Type.CALL, offered)
-        return offered
-
-    def choose_lcn(self) -> int:
-        return self.call.lcn
-
-    def send_call(self, far: Channel) -> None:
-        far.setup.call(self.offered, self.offered.octets)
+    def __init__(self, router: "Router", route: Route) -> None:
+        super().__init__(router, route)
+        self.negotiation = SpliceNegotiation(self)
+        self.placing = SplicePlacing(self)
 
     def accept_received(self, channel: Channel, octets: bytes) -> None:
         """Pass the answer on and join the two sides."""

@@ -2,21 +2,21 @@
 """A serial interface: its logical channels, the restart procedure, Diagnostic packets.
 
 X.25 3.3 and Table C-2 (restart), Table C-1 (what is checked before any state), 3.4.1 (Diagnostic),
-4.6 (what a failure of the link does). The link below is in link.py, a channel in serial_channel.py.
+4.6 (what a failure of the link does). Restarts are in restarts.py, the link below is in link.py, a
+channel in serial_channel.py.
 """
 
 from collections.abc import Callable
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from . import codec
 from .channel import Channel
 from .codec import Call, Clear
-from .codes import DEFINED_TYPES, ClearCause, Diag, RestartCause, Type
-from .counters import is_from_dte
+from .codes import ClearCause, Diag, RestartCause, Type
 from .line_counters import LineCounters
 from .link import SerialLink
-from .ports import StreamWire, Timer
+from .ports import StreamWire
+from .restarts import R, Restarts
 from .serial_channel import SerialChannel
 from .serial_config import SerialSettings
 from .tables import P
@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from .router import Router
 
 _TYPE_NAMES = {value: name for name, value in vars(Type).items() if isinstance(value, int)}
-_OF_A_CHANNEL = (DEFINED_TYPES - {Type.PVC_SETUP}) | {Type.DATA, Type.RR, Type.RNR, Type.REJ}
-
-
-class R(Enum):
-    """Restart (X.25 Figure B-1); r2 ends as soon as the restart of the peer is confirmed."""
-
-    DOWN = "no link"
-    READY = "r1"
-    RESTART_SENT = "r3"
 
 
 class SerialInterface:
@@ -51,8 +42,7 @@ class SerialInterface:
         router.counters.add(self.name, self.counters)
         self.channels: dict[int, SerialChannel] = {}
         self.r = R.DOWN
-        self._timer: Timer | None = None
-        self._repeats = 0
+        self.restarts = Restarts(self)
         #: Told when the line has gone, to open it again.
         self.line_lost: Callable[[], None] = lambda: None
         self.link = SerialLink(
@@ -75,12 +65,13 @@ class SerialInterface:
     def link_up(self) -> None:
         """X.25 4.6: a new link may have lost packets, so every call ends and the layer restarts."""
         self.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
-        self.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)
+        self.restarts.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)
 
     def link_down(self) -> None:
         """X.25 4.6: the calls end with 'out of order'."""
         self.r = R.DOWN
-        self.stop_timer()
+        self.restarts = Restarts(self)
+        self.restarts.stop_timer()
         self.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
 
     def drained(self) -> None:
@@ -111,7 +102,7 @@ class SerialInterface:
             return
         lcn = codec.lcn_of(octets)
         if lcn == 0:
-            self.on_channel_zero(octets)
+            self.restarts.on_channel_zero(octets)
         elif lcn not in self.settings.lcns:
             self.diagnose(Diag.UNASSIGNED_CHANNEL, octets)
         elif self.r is R.READY:
@@ -134,105 +125,6 @@ class SerialInterface:
         if found is None:
             found = self.channels[lcn] = SerialChannel(self, lcn)
         return found
-
-    def on_channel_zero(self, octets: bytes) -> None:
-        """Table C-2."""
-        packet_type = codec.type_of(octets, self.modulo) if len(octets) > 2 else -1
-        diagnostic = self.format_error(packet_type, octets)
-        if packet_type in (Type.RESTART, Type.RESTART_CONFIRMATION):
-            if diagnostic:
-                self.restart_error(diagnostic, octets)
-            elif packet_type == Type.RESTART:
-                self.on_restart(octets)
-            else:
-                self.on_confirmation(octets)
-        elif self.r is R.RESTART_SENT or packet_type == Type.DIAGNOSTIC:
-            self.discard()
-        else:
-            self.diagnose(diagnostic, octets)
-
-    def format_error(self, packet_type: int, octets: bytes) -> int:
-        """Diagnostic of what is wrong with a packet on channel 0, 0 for a right one."""
-        if len(octets) < 3:
-            return Diag.TOO_SHORT
-        if packet_type == Type.RESTART:
-            if len(octets) < 4:
-                return Diag.TOO_SHORT
-            if len(octets) > 5:
-                return Diag.TOO_LONG
-            return Diag.IMPROPER_CAUSE if self.dce and not is_from_dte(octets[3]) else Diag.NONE
-        if packet_type == Type.RESTART_CONFIRMATION:
-            return Diag.TOO_LONG if len(octets) > 3 else Diag.NONE
-        if packet_type in _OF_A_CHANNEL:
-            return Diag.UNASSIGNED_CHANNEL
-        return Diag.UNIDENTIFIABLE
-
-    def restart_error(self, diagnostic: int, octets: bytes) -> None:
-        """A Restart or its confirmation that is not one."""
-        if self.r is R.RESTART_SENT:
-            self.restart(RestartCause.LOCAL_PROCEDURE_ERROR, diagnostic)
-        else:
-            self.diagnose(diagnostic, octets)
-
-    def on_restart(self, octets: bytes) -> None:
-        """In r1 confirmed at once, in r3 a collision, which completes (X.25 3.3)."""
-        if self.r is R.RESTART_SENT:
-            self.restart_complete()
-            return
-        self.counters.count("x25StatInRestarts")
-        diagnostic = octets[4] if len(octets) > 4 else Diag.NONE
-        self.end_calls(Clear(self.clear_cause(octets[3]), diagnostic, by_peer=False))
-        self.packet_out(codec.header(self.modulo, 0, Type.RESTART_CONFIRMATION))
-
-    def clear_cause(self, cause: int) -> int:
-        """What the far ends of the calls are told: a DTE's own cause, else out of order."""
-        return cause if is_from_dte(cause) else ClearCause.OUT_OF_ORDER
-
-    def on_confirmation(self, octets: bytes) -> None:
-        """In r1 an error (X.25 Table C-2)."""
-        if self.r is R.RESTART_SENT:
-            self.restart_complete()
-            return
-        clear = Clear(ClearCause.REMOTE_PROCEDURE_ERROR, Diag.STATE_R1, by_peer=False)
-        self.end_calls(clear)
-        self.restart(RestartCause.LOCAL_PROCEDURE_ERROR, Diag.STATE_R1)
-
-    # -- restart --------------------------------------------------------------------------------
-
-    def restart(self, cause: int, diagnostic: int) -> None:
-        """Send a Restart (r3) and start T10."""
-        self.r = R.RESTART_SENT
-        self._repeats = 0
-        self.emit_restart(cause, diagnostic)
-
-    def emit_restart(self, cause: int, diagnostic: int) -> None:
-        """A DTE has but one cause (X.25 5.5.1)."""
-        header = codec.header(self.modulo, 0, Type.RESTART)
-        own = cause if self.dce else RestartCause.DTE_RESTARTING
-        self.packet_out(header + bytes((own, diagnostic)))
-        self.stop_timer()
-        t10 = self.router.settings.t10
-        if t10:
-            self._timer = self.router.timers.start(t10, self.t10_expired)
-
-    def t10_expired(self) -> None:
-        """No confirmation: repeat once, then go on without (X.25 Table D-1)."""
-        self.counters.count("x25StatRestartTimeouts")
-        self._repeats += 1
-        if self._repeats == 1:
-            self.emit_restart(RestartCause.LOCAL_PROCEDURE_ERROR, Diag.TIME_RESTART)
-        else:
-            self.restart_complete()
-            self.diagnose(Diag.TIME_RESTART, b"")
-
-    def restart_complete(self) -> None:
-        self.stop_timer()
-        self.r = R.READY
-
-    def stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def end_calls(self, clear: Clear) -> None:
         """Every call of the interface is over, and only those."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 
 from .config_table import Table
 from .hdlc import FRAMINGS
-from .lapb import Parameters
+from .lapb_station import Parameters
 from .routes import Destination
 
 #: Bits of the shortest N1: 128 octets of user data in modulo 128, address, control and FCS.

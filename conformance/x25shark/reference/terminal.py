@@ -13,7 +13,8 @@ from .channel import Channel
 from .codec import Call, Clear, Data
 from .codes import ClearCause, Diag
 from .facilities import PACKET_SIZE, WINDOW_SIZE, Facilities
-from .relay import check_user_data, requested, set_values
+from .negotiation import check_user_data, requested
+from .relay import set_values
 from .relay_local import Direction
 from .user import ChannelUser
 

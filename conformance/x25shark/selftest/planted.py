@@ -20,6 +20,7 @@ from ..reference.codec import Call, Clear, Data
 from ..reference.codes import PacketError, Type
 from ..reference.data_flow import DataFlow
 from ..reference.interrupts import Interrupts
+from ..reference.negotiation import Negotiation
 from ..reference.relay import Relay
 from ..reference.relay_local import Direction, LocalRelay
 from ..reference.resets import Resets
@@ -181,10 +182,10 @@ def user_data_of_a_withdrawn_call(patch: Patch) -> None:
             _set(relay.router, "withdrawn", relay.call.user_data)
         original(relay, channel, clear)
 
-    @patch.wrap(Relay, "offer")
-    def offer(original: Any, relay: Relay, call: Call) -> Any:
-        offered = original(relay, call)
-        offered.user_data = _take(relay.router, "withdrawn") or offered.user_data
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Any:
+        offered = original(negotiation, call)
+        offered.user_data = _take(negotiation.relay.router, "withdrawn") or offered.user_data
         return offered
 
 

@@ -14,6 +14,8 @@ from ..circuit import Circuit
 from ..codec import Call, Clear
 from ..codes import Diag, PacketError, Type
 from ..facilities import FAST_SELECT, Facilities
+from ..negotiation import Negotiation
+from ..placing import Placing
 from ..relay import Relay
 from ..router import Router
 from ..routes import Route
@@ -25,9 +27,9 @@ from .registry import Patch, fault
 def change_offer(patch: Patch, change: Any) -> None:
     """Change the Call that goes to the far side."""
 
-    @patch.wrap(Relay, "offer")
-    def offer(original: Any, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
         change(offered)
         return offered
 
@@ -174,14 +176,15 @@ def a_bit_ignored(patch: Patch) -> None:
 
 @fault("BUG-CALL-17", "forwards a Call twice after a slow connect")
 def call_twice(patch: Patch) -> None:
-    @patch.wrap(Relay, "connect")
-    def connect(original: Any, relay: Relay) -> None:
-        vars(relay)["since"] = time.monotonic()
-        original(relay)
+    @patch.wrap(Placing, "connect")
+    def connect(original: Any, placing: Placing) -> None:
+        vars(placing.relay)["since"] = time.monotonic()
+        original(placing)
 
-    @patch.wrap(Relay, "send_call")
-    def send_call(original: Any, relay: Relay, far: Channel) -> None:
-        original(relay, far)
+    @patch.wrap(Placing, "send_call")
+    def send_call(original: Any, placing: Placing, far: Channel) -> None:
+        relay = placing.relay
+        original(placing, far)
         if time.monotonic() - vars(relay)["since"] > 0.5:
             far.send(far.setup.encode_call(relay.offered))
 

@@ -8,7 +8,7 @@ from ..channel import Channel
 from ..codec import Data
 from ..codes import Diag, PacketError, Type
 from ..data_flow import DataFlow
-from ..relay import Relay
+from ..negotiation import Negotiation
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import Direction, Segment, Segmenter
 from .common import came_with_accept, mark_reads
@@ -351,9 +351,10 @@ def m_from_bit_5(patch: Patch) -> None:
 
 @fault("BUG-MOD-04", "mixed modulo: offers window 20 to a modulo 8 side")
 def wide_window(patch: Patch) -> None:
-    @patch.wrap(Relay, "far_values")
-    def far_values(original: Any, relay: Relay, modulo: int) -> Any:
-        size, window = original(relay, modulo)
+    @patch.wrap(Negotiation, "far_values")
+    def far_values(original: Any, negotiation: Negotiation, modulo: int) -> Any:
+        relay = negotiation.relay
+        size, window = original(negotiation, modulo)
         return size, relay.near_window if modulo != relay.call.modulo else window
 
 

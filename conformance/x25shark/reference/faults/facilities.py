@@ -20,7 +20,7 @@ from ..facilities import (
     Facility,
     Pair,
 )
-from ..relay import Relay
+from ..negotiation import Negotiation
 from .registry import Patch, fault
 
 BOTH = (PACKET_SIZE, WINDOW_SIZE)
@@ -33,9 +33,9 @@ def strip(facilities: Facilities, codes: tuple[int, ...] = BOTH) -> None:
 
 @fault("BUG-FAC-01", "omits packet size and window size in the Calls it sends")
 def omits(patch: Patch) -> None:
-    @patch.wrap(Relay, "offer")
-    def offer(original: Any, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
         strip(offered.facilities)
         return offered
 
@@ -70,13 +70,13 @@ def swaps_window_size(patch: Patch) -> None:
 
 @fault("BUG-FAC-05", "ignores B's smaller answer")
 def ignores_answer(patch: Patch) -> None:
-    patch.replace(Relay, "answered_pair", lambda self, accept, code, offered: offered)
+    patch.replace(Negotiation, "answered_pair", lambda self, accept, code, offered: offered)
 
 
 @fault("BUG-FAC-06", "passes B's larger answer to A")
 def larger_answer(patch: Patch) -> None:
     patch.replace(
-        Relay,
+        Negotiation,
         "answered_pair",
         lambda self, accept, code, offered: accept.facilities.pair(code) or offered,
     )
@@ -167,12 +167,12 @@ def fixed_order(patch: Patch) -> None:
 
 @fault("BUG-FAC-14", "writes the facility length before it strips unknown facilities")
 def old_facility_length(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_call")
-    def check_call(original: Any, relay: Relay, call: Call) -> None:
+    @patch.wrap(Negotiation, "check_call")
+    def check_call(original: Any, negotiation: Negotiation, call: Call) -> None:
         before = len(call.facilities.encode())
         strip(call.facilities, tuple({item.code for item in call.facilities.items} - IN_CALL))
-        vars(relay)["stripped"] = before - len(call.facilities.encode())
-        original(relay, call)
+        vars(negotiation.relay)["stripped"] = before - len(call.facilities.encode())
+        original(negotiation, call)
 
     @patch.wrap(CallSetup, "encode_call")
     def encode_call(original: Any, setup: CallSetup, call: Call) -> bytes:
@@ -184,12 +184,14 @@ def old_facility_length(patch: Patch) -> None:
 
 @fault("BUG-FAC-15", "sets the value that the answer does not name back to the default")
 def back_to_default(patch: Patch) -> None:
-    @patch.wrap(Relay, "answered_pair")
-    def answered_pair(original: Any, relay: Relay, accept: Call, code: int, offered: Pair) -> Pair:
+    @patch.wrap(Negotiation, "answered_pair")
+    def answered_pair(
+        original: Any, negotiation: Negotiation, accept: Call, code: int, offered: Pair
+    ) -> Pair:
         if accept.facilities.pair(code) is None:
             default = DEFAULT_SIZE if code == PACKET_SIZE else DEFAULT_WINDOW
             return Pair(default, default)
-        pair: Pair = original(relay, accept, code, offered)
+        pair: Pair = original(negotiation, accept, code, offered)
         return pair
 
 
@@ -212,17 +214,18 @@ def default_sizes(patch: Patch) -> None:
 
 @fault("BUG-FS-06", "fast select: the window of the answer is not in force")
 def offered_window(patch: Patch) -> None:
-    @patch.wrap(Relay, "answered")
-    def answered(original: Any, call: Relay, accept: Call) -> tuple[Pair, Pair]:
-        size, window = original(call, accept)
+    @patch.wrap(Negotiation, "answered")
+    def answered(original: Any, negotiation: Negotiation, accept: Call) -> tuple[Pair, Pair]:
+        call = negotiation.relay
+        size, window = original(negotiation, accept)
         return size, call.far_window if call.call.facilities.fast_select else window
 
 
 @fault("BUG-FAC-16", "the two halves of the throughput class change places in the Call")
 def throughput_halves(patch: Patch) -> None:
-    @patch.wrap(relays.Relay, "offer")
-    def offer(original: Any, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
         asked = offered.facilities.get(fields.THROUGHPUT)
         if asked is not None:
             offered.facilities.put(

@@ -11,7 +11,7 @@ from ..codec import Call, Clear
 from ..codes import Type
 from ..facilities import FAST_SELECT, WINDOW_SIZE, Facilities, Facility, Pair
 from ..interrupts import Interrupts
-from ..relay import Relay
+from ..negotiation import Negotiation
 from ..resets import Resets
 from .registry import Patch, fault
 
@@ -94,10 +94,10 @@ def window_twice(patch: Patch) -> None:
 
 @fault("BUG-FORM-09", "Call Connected gives back the user data of the Call")
 def user_data_back(patch: Patch) -> None:
-    @patch.wrap(Relay, "connected_packet")
-    def connected_packet(original: Any, relay: Relay, accept: Call) -> Call:
-        connected: Call = original(relay, accept)
-        return replace(connected, user_data=connected.user_data or relay.call.user_data)
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        return replace(connected, user_data=connected.user_data or negotiation.relay.call.user_data)
 
 
 @fault("BUG-FORM-10", "the Clear of a call modulo 128 has the octet 1 of modulo 8")

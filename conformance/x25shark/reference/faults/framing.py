@@ -16,6 +16,7 @@ from ..codec import Clear
 from ..codes import Diag, Type
 from ..connection import Connection
 from ..framing import HEADER, Framer, FramingError
+from ..placing import Placing
 from ..ports import Wire
 from ..relay import Relay
 from ..relay_local import Direction
@@ -191,7 +192,7 @@ def pending_call_stays(patch: Patch) -> None:
 
 @fault("BUG-XOT-17", "silence towards A when B refuses TCP")
 def silent_when_refused(patch: Patch) -> None:
-    patch.replace(Relay, "unreachable", lambda self: None)
+    patch.replace(Placing, "unreachable", lambda self: None)
 
 
 @fault("BUG-XOT-18", "connects to B synchronously, all calls wait")
@@ -266,23 +267,25 @@ def shared_connection(patch: Patch) -> None:
         lambda self, packet: by_lcn(self, codec.lcn_of(packet)) or self.channel,
     )
 
-    @patch.wrap(Relay, "connected")
-    def connected(original: Any, relay: Relay, wire: Wire) -> Connection:
-        connection: Connection = original(relay, wire)
+    @patch.wrap(Placing, "connected")
+    def connected(original: Any, placing: Placing, wire: Wire) -> Connection:
+        relay = placing.relay
+        connection: Connection = original(placing, wire)
         vars(relay.router).setdefault("shared", {})[relay.destination.name] = connection
         return connection
 
-    @patch.wrap(Relay, "connect")
-    def connect(original: Any, relay: Relay) -> None:
+    @patch.wrap(Placing, "connect")
+    def connect(original: Any, placing: Placing) -> None:
+        relay = placing.relay
         shared = vars(relay.router).get("shared", {}).get(relay.destinations[0].name)
         if shared is None or shared.over or shared.channel.p is not P.DATA_TRANSFER:
-            original(relay)
+            original(placing)
             return
         relay.destination = relay.destinations.pop(0)
-        relay.offered.lcn = relay.choose_lcn()
+        relay.offered.lcn = relay.placing.choose_lcn()
         relay.far = add_channel(shared, relay.offered.lcn, accepted=False)
         relay.far.user = relay
-        relay.send_call(relay.far)
+        relay.placing.send_call(relay.far)
 
 
 @fault("BUG-XOT-25", "looks up calls by LCN alone: crosses data between two calls with one LCN")

@@ -78,7 +78,7 @@ def deadly_runt(patch: Patch) -> None:
     def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
         original(link, counter, octets)
         if len(octets) == hdlc.SHORTEST - 1 and hdlc.fcs_is_good(octets):
-            link.lapb.disconnect()
+            link.lapb.phases.disconnect()
 
 
 @fault("BUG-HDLC-19", "forgets a row of ones at the end of what it reads")
@@ -138,4 +138,4 @@ def n_r_of_bad_frames(patch: Patch) -> None:
         original(link, counter, octets)
         numbered = len(octets) > 1 and octets[1] & 3 != 3
         if counter == "rs232SyncPortFrameCheckErrors" and numbered and link.lapb.open:
-            link.lapb.take_n_r(octets[1] >> 5)
+            link.lapb.transfer.take_n_r(octets[1] >> 5)

@@ -5,8 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import lapb_frames
-from ..lapb import MODULO, Lapb, Phase
+from ..lapb import Lapb
+from ..lapb_acknowledging import Acknowledging
+from ..lapb_errors import FrameErrors
 from ..lapb_frames import Control, Frame
+from ..lapb_phases import Phases
+from ..lapb_station import MODULO, Phase
+from ..lapb_transfer import InformationTransfer
 from .registry import Patch, fault
 
 Which = Callable[[Lapb, Frame], bool]
@@ -15,28 +20,31 @@ Which = Callable[[Lapb, Frame], bool]
 def polls_unanswered(patch: Patch, which: Which) -> None:
     """The P bit of these commands goes unnoticed."""
 
-    @patch.wrap(Lapb, "on_numbered")
-    def on_numbered(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_numbered")
+    def on_numbered(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
         polls = frame.command and frame.p_f
-        original(station, frame._replace(p_f=False) if polls and which(station, frame) else frame)
+        original(
+            transfer, frame._replace(p_f=False) if polls and which(transfer.lapb, frame) else frame
+        )
 
 
 def invalid_n_r_passes(patch: Patch, which: Which) -> None:
     """An invalid N(R) of these frames says nothing, and is not rejected."""
 
-    @patch.wrap(Lapb, "on_numbered")
-    def on_numbered(original: Any, station: Lapb, frame: Frame) -> None:
-        if not station.n_r_is_valid(frame.n_r) and which(station, frame):
+    @patch.wrap(InformationTransfer, "on_numbered")
+    def on_numbered(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        if not station.transfer.n_r_is_valid(frame.n_r) and which(station, frame):
             frame = frame._replace(n_r=station.v_a)
-        original(station, frame)
+        original(transfer, frame)
 
 
 def taken_for(patch: Patch, which: Which, kind: int) -> None:
     """These supervisory frames do what frames of another kind do."""
 
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
-        original(station, frame._replace(kind=kind) if which(station, frame) else frame)
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        original(transfer, frame._replace(kind=kind) if which(transfer.lapb, frame) else frame)
 
 
 def field_changed(patch: Patch, change: Callable[[bytes], bytes]) -> None:
@@ -59,12 +67,13 @@ def no_answer_while_polling(patch: Patch) -> None:
 
 @fault("BUG-LAPB-40", "answers F=1 as if it were P=1")
 def f_answered(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         polled = station.polling
-        original(station, frame)
+        original(transfer, frame)
         if frame.p_f and not frame.command and not polled:
-            station.answer_poll()
+            station.acknowledging.answer_poll()
 
 
 @fault("BUG-LAPB-41", "DM has F=1 always")
@@ -76,20 +85,21 @@ def final_dm(patch: Patch) -> None:
 
 @fault("BUG-LAPB-42", "ignores DISC with P=0")
 def disc_without_p(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_disc")
-    def on_disc(original: Any, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_disc")
+    def on_disc(original: Any, phases: Phases, p_f: bool) -> None:
         if p_f:
-            original(station, p_f)
+            original(phases, p_f)
 
 
 @fault("BUG-LAPB-43", "resets a link by SABM P=0 without an answer")
 def sabm_without_ua(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_sabm")
-    def on_sabm(original: Any, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         if station.phase is Phase.TRANSFER and not p_f:
-            station.transfer()
+            station.phases.begin_transfer()
         else:
-            original(station, p_f)
+            original(phases, p_f)
 
 
 @fault("BUG-LAPB-44", "does not check the N(R) of RNR")
@@ -109,18 +119,18 @@ def any_n_r_in_recovery(patch: Patch) -> None:
 
 @fault("BUG-LAPB-47", "the N(R) of RNR acknowledges nothing")
 def rnr_acknowledges_nothing(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
         rnr = frame.kind == Control.RNR
-        original(station, frame._replace(n_r=station.v_a) if rnr else frame)
+        original(transfer, frame._replace(n_r=transfer.lapb.v_a) if rnr else frame)
 
 
 @fault("BUG-LAPB-48", "takes N(S)=7 for the next where V(R) is 0")
 def duplicate_at_the_wrap(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_information")
-    def on_information(original: Any, station: Lapb, frame: Frame) -> None:
-        last = station.v_r == 0 and frame.n_s == MODULO - 1
-        original(station, frame._replace(n_s=0) if last else frame)
+    @patch.wrap(InformationTransfer, "on_information")
+    def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        last = transfer.lapb.v_r == 0 and frame.n_s == MODULO - 1
+        original(transfer, frame._replace(n_s=0) if last else frame)
 
 
 @fault("BUG-LAPB-49", "RNR as a command does not stop it")
@@ -139,17 +149,18 @@ def ready_by_response_only(patch: Patch) -> None:
 
 @fault("BUG-LAPB-51", "ignores DM F=1 during information transfer")
 def final_dm_ignored(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_dm")
-    def on_dm(original: Any, station: Lapb, p_f: bool) -> None:
-        if station.phase is not Phase.TRANSFER or not p_f:
-            original(station, p_f)
+    @patch.wrap(Phases, "on_dm")
+    def on_dm(original: Any, phases: Phases, p_f: bool) -> None:
+        if phases.lapb.phase is not Phase.TRANSFER or not p_f:
+            original(phases, p_f)
 
 
 def unheard_without_link(patch: Patch, which: Which) -> None:
-    @patch.wrap(Lapb, "out_of_phase")
-    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(FrameErrors, "out_of_phase")
+    def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
         if station.phase is not Phase.DISCONNECTED or not which(station, frame):
-            original(station, frame)
+            original(errors, frame)
 
 
 @fault("BUG-LAPB-52", "does not answer RNR and REJ with P=1 while there is no link")
@@ -159,10 +170,10 @@ def rnr_and_rej_without_link(patch: Patch) -> None:
 
 @fault("BUG-LAPB-53", "answers responses with F=1 by DM while there is no link")
 def responses_without_link(patch: Patch) -> None:
-    @patch.wrap(Lapb, "out_of_phase")
-    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
-        without = station.phase is Phase.DISCONNECTED
-        original(station, frame._replace(command=True) if without else frame)
+    @patch.wrap(FrameErrors, "out_of_phase")
+    def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        without = errors.lapb.phase is Phase.DISCONNECTED
+        original(errors, frame._replace(command=True) if without else frame)
 
 
 @fault("BUG-LAPB-54", "C/R of FRMR is 0 for a response too")
@@ -177,23 +188,25 @@ def rejected_without_p(patch: Patch) -> None:
 
 @fault("BUG-LAPB-56", "a supervisory frame ends the frame reject condition")
 def any_frame_ends_rejection(patch: Patch) -> None:
-    @patch.wrap(Lapb, "out_of_phase")
-    def out_of_phase(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(FrameErrors, "out_of_phase")
+    def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
         if station.phase is Phase.REJECT and frame.kind in lapb_frames.SUPERVISORY:
             station.stop_timers()
             station.enter(Phase.TRANSFER)
         else:
-            original(station, frame)
+            original(errors, frame)
 
 
 @fault("BUG-LAPB-70", "FRMR has F=1 where a response with F=1 is rejected")
 def final_rejection(patch: Patch) -> None:
-    @patch.wrap(Lapb, "reject")
-    def reject(original: Any, station: Lapb, frame: Frame, reasons: int) -> None:
-        with_f: Any = station.respond_rejection
-        vars(station)["respond_rejection"] = lambda f: with_f(f or frame.p_f)
-        original(station, frame, reasons)
-        del vars(station)["respond_rejection"]
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
+        station = errors.lapb
+        with_f: Any = station.errors.respond_rejection
+        vars(station.errors)["respond_rejection"] = lambda f: with_f(f or frame.p_f)
+        original(errors, frame, reasons)
+        del vars(station.errors)["respond_rejection"]
 
 
 @fault("BUG-LAPB-71", "of two I frames in one read the last is acknowledged with the next")
@@ -204,33 +217,35 @@ def last_of_two(patch: Patch) -> None:
             original(station)
             return
         taken, station.v_r = station.v_r, (station.v_r - 1) % MODULO
-        station.acknowledge_now()
+        station.acknowledging.acknowledge_now()
         station.v_r = taken
 
 
 @fault("BUG-LAPB-72", "an FRMR during set-up starts the set-up anew")
 def rejected_set_up(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_frmr")
-    def on_frmr(original: Any, station: Lapb, field: bytes) -> None:
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
+        station = phases.lapb
         if station.phase is Phase.SET_UP:
-            station.set_up()
+            station.phases.set_up()
         else:
-            original(station, field)
+            original(phases, field)
 
 
 @fault("BUG-LAPB-73", "takes a UA that has the address of a command")
 def ua_as_a_command(patch: Patch) -> None:
-    @patch.wrap(Lapb, "undefined")
-    def undefined(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
         if frame.kind == Control.UA and station.phase is not Phase.TRANSFER:
-            station.on_ua(frame.p_f)
+            station.phases.on_ua(frame.p_f)
         else:
-            original(station, frame)
+            original(errors, frame)
 
 
 @fault("BUG-LAPB-74", "an answer to a poll ends the REJ condition: one more REJ for the same gap")
 def rej_ends_with_a_poll(patch: Patch) -> None:
-    @patch.wrap(Lapb, "answer_poll")
-    def answer_poll(original: Any, station: Lapb) -> None:
-        original(station)
-        station.rejecting = False
+    @patch.wrap(Acknowledging, "answer_poll")
+    def answer_poll(original: Any, acknowledging: Acknowledging) -> None:
+        original(acknowledging)
+        acknowledging.lapb.rejecting = False

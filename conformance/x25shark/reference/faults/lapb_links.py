@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..codes import Diag, RestartCause
-from ..lapb import MODULO, Lapb, Phase
+from ..lapb import Lapb
+from ..lapb_errors import FrameErrors
 from ..lapb_frames import Control, Frame, Reason, rejection
+from ..lapb_phases import Phases
+from ..lapb_recovery import TimerRecovery
+from ..lapb_station import MODULO, Phase
+from ..lapb_transfer import InformationTransfer
 from ..serial import SerialInterface
 from .registry import Patch, fault
 
@@ -65,49 +70,54 @@ def old_attempts(patch: Patch) -> None:
 
 @fault("BUG-LAPB-61", "what waits when a link is disconnected goes out on the next")
 def old_packets(patch: Patch) -> None:
-    @patch.wrap(Lapb, "end_link")
-    def end_link(original: Any, station: Lapb) -> None:
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Any, phases: Phases) -> None:
+        station = phases.lapb
         vars(station)["kept"] = [*station.open, *station.waiting]
-        original(station)
+        original(phases)
 
-    @patch.wrap(Lapb, "transfer")
-    def transfer(original: Any, station: Lapb) -> None:
-        original(station)
+    @patch.wrap(Phases, "begin_transfer")
+    def transfer(original: Any, phases: Phases) -> None:
+        station = phases.lapb
+        original(phases)
         station.waiting.extend(vars(station).pop("kept", ()))
-        station.pump()
+        station.transfer.pump()
 
 
 @fault("BUG-LAPB-62", "timer recovery repeats the oldest frame only")
 def only_the_oldest(patch: Patch) -> None:
-    @patch.wrap(Lapb, "poll_answered")
-    def poll_answered(original: Any, station: Lapb, n_r: int) -> None:
-        original(station, n_r)
+    @patch.wrap(TimerRecovery, "poll_answered")
+    def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
+        station = recovery.lapb
+        original(recovery, n_r)
         if station.open:
-            station.emit_information(station.v_a, station.open[0])
+            station.transfer.emit_information(station.v_a, station.open[0])
             station.v_s = (station.v_a + len(station.open)) % MODULO
 
 
 @fault("BUG-LAPB-63", "takes no I frames during timer recovery")
 def deaf_in_recovery(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_information")
-    def on_information(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_information")
+    def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         if station.polling:
-            station.take_n_r(frame.n_r)
+            station.transfer.take_n_r(frame.n_r)
         else:
-            original(station, frame)
+            original(transfer, frame)
 
 
 @fault("BUG-LAPB-64", "has as many I frames open behind a REJ as the modulus allows")
 def no_window_behind_rej(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
-        vars(station)["behind_rej"] = frame.kind == Control.REJ
-        original(station, frame)
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        vars(transfer.lapb)["behind_rej"] = frame.kind == Control.REJ
+        original(transfer, frame)
 
-    @patch.wrap(Lapb, "window_open")
-    def window_open(original: Any, station: Lapb) -> bool:
+    @patch.wrap(InformationTransfer, "window_open")
+    def window_open(original: Any, transfer: InformationTransfer) -> bool:
+        station = transfer.lapb
         wide = vars(station).get("behind_rej", False) and len(station.open) < MODULO - 1
-        return wide or original(station)
+        return wide or original(transfer)
 
 
 @fault("BUG-LAPB-65", "polls again after half of T1")
@@ -134,77 +144,84 @@ def rejections_too_many(patch: Patch) -> None:
 def calls_outlive_a_reset(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "link_up")
     def link_up(original: Any, interface: SerialInterface) -> None:
-        interface.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)
+        interface.restarts.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)
 
 
 @fault(
     "BUG-LAPB-75", "a station that was busy is still taken for busy behind SABM, once a frame went"
 )
 def busy_behind_sabm(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_sabm")
-    def on_sabm(original: Any, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         busy = station.peer_busy
-        original(station, p_f)
+        original(phases, p_f)
         station.peer_busy = busy and station.phase is Phase.TRANSFER
 
 
 @fault("BUG-LAPB-76", "sends k + 1 frames on a link that SABM has reset")
 def wider_behind_sabm(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_sabm")
-    def on_sabm(original: Any, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         vars(station)["wider"] = station.phase is Phase.TRANSFER
-        original(station, p_f)
+        original(phases, p_f)
 
-    @patch.wrap(Lapb, "window_open")
-    def window_open(original: Any, station: Lapb) -> bool:
+    @patch.wrap(InformationTransfer, "window_open")
+    def window_open(original: Any, transfer: InformationTransfer) -> bool:
+        station = transfer.lapb
         wider = vars(station).get("wider", False) and len(station.open) <= station.parameters.k
-        return original(station) or (wider and len(station.open) < MODULO - 1)
+        return original(transfer) or (wider and len(station.open) < MODULO - 1)
 
 
 @fault("BUG-LAPB-77", "does not start T1 for frames that a REJ brings again")
 def no_t1_behind_rej(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
-        original(station, frame)
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        original(transfer, frame)
         if frame.kind == Control.REJ and not station.polling:
             station.stop("T1")
 
 
 @fault("BUG-LAPB-78", "a REJ with F=0 sets the attempts of timer recovery to 0")
 def attempts_anew_at_rej(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         if frame.kind == Control.REJ and station.polling:
             station.attempts = 0
-        original(station, frame)
+        original(transfer, frame)
 
 
 @fault("BUG-LAPB-79", "the packet of an I frame with an invalid N(R) is taken, and then FRMR sent")
 def packet_of_an_invalid_n_r(patch: Patch) -> None:
-    @patch.wrap(Lapb, "reject")
-    def reject(original: Any, station: Lapb, frame: Frame, reasons: int) -> None:
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
         if frame.kind == Control.I and reasons == Reason.Z:
-            station.station.packet_in(frame.information)
-        original(station, frame, reasons)
+            errors.lapb.station.packet_in(frame.information)
+        original(errors, frame, reasons)
 
 
 @fault("BUG-LAPB-80", "T1 of an I frame runs on after DISC, and a poll follows")
 def t1_outlives_its_link(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_disc")
-    def on_disc(original: Any, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_disc")
+    def on_disc(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         is_open = bool(station.open)
-        original(station, p_f)
+        original(phases, p_f)
         if is_open:
-            station.start("T1", station.parameters.t1, station.emit_poll)
+            station.start("T1", station.parameters.t1, station.recovery.emit_poll)
 
 
 @fault("BUG-LAPB-81", "a second frame that cannot be accepted takes the place of the first in FRMR")
 def the_last_rejection(patch: Patch) -> None:
-    @patch.wrap(Lapb, "undefined")
-    def undefined(original: Any, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
         if station.phase is Phase.REJECT:
             station.rejection = rejection(frame, station.v_s, station.v_r, Reason.W)
-        original(station, frame)
+        original(errors, frame)
 
 
 @fault("BUG-LAPB-82", "an I frame with the address of a response is taken as a command")
@@ -217,9 +234,10 @@ def response_with_information(patch: Patch) -> None:
 
 @fault("BUG-LAPB-83", "an RR that acknowledges nothing starts T1 anew")
 def every_rr_starts_t1(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Any, station: Lapb, frame: Frame) -> None:
-        original(station, frame)
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        original(transfer, frame)
         if frame.kind == Control.RR and station.open and not station.polling:
             station.stop("T1")
-            station.watch_window()
+            station.transfer.watch_window()

@@ -13,6 +13,7 @@ from ..codec import Call, Clear, Data
 from ..data_flow import DataFlow
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..interrupts import Interrupts
+from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_local import Direction
 from ..tables import P
@@ -129,12 +130,12 @@ def counts_behind_a_reset(patch: Patch) -> None:
 
 @fault("BUG-LEFT-13", "takes as much user data in any Call behind one with fast select")
 def fast_select_of_the_last_call(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_call")
-    def check_call(original: Any, relay: Relay, call: Call) -> None:
-        state: State = vars(relay.near)
+    @patch.wrap(Negotiation, "check_call")
+    def check_call(original: Any, negotiation: Negotiation, call: Call) -> None:
+        state: State = vars(negotiation.relay.near)
         before, state["fast_before"] = state.get("fast_before"), call.facilities.fast_select
         shorter = replace(call, user_data=b"") if before else call
-        original(relay, shorter)
+        original(negotiation, shorter)
 
 
 @fault(

@@ -12,7 +12,8 @@ from ..lapb_frames import COMMANDS, RESPONSES, Control, Frame
 from ..line_counters import ERRORS, LineCounters
 from ..link import SerialLink
 from ..relay import Relay
-from ..serial import R, SerialInterface
+from ..restarts import R, Restarts
+from ..serial import SerialInterface
 from ..tables import P
 from ..user import ChannelUser
 from .registry import Patch, fault
@@ -190,11 +191,12 @@ def one_too_few(patch: Patch) -> None:
 
 @fault("BUG-SER-07", "the restart with which a link comes up is counted")
 def first_restart_counted(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         if interface.r is R.RESTART_SENT:
             interface.counters.count("x25StatInRestarts")
-        original(interface, octets)
+        original(restarts, octets)
 
 
 @fault("BUG-SER-08", "the field of the last FRMR is kept with its octets in reverse order")
@@ -218,9 +220,10 @@ def lcn_of_the_other_side(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-02", "confirms the restart but keeps the calls")
 def restart_keeps_calls(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         if interface.r is R.RESTART_SENT:
-            original(interface, octets)
+            original(restarts, octets)
             return
         interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))

@@ -3,14 +3,15 @@
 
 from typing import Any
 
-from .. import pvc
+from .. import pvc_setup
 from ..channel import Channel
 from ..codec import Clear, Data
 from ..codes import Diag, Type
 from ..connection import Connection
 from ..data_flow import DataFlow
 from ..ports import Wire
-from ..pvc import PvcEnd, Setup
+from ..pvc import PvcEnd
+from ..pvc_setup import Initiator, Responder, Setup
 from ..resets import Resets
 from ..router import Router
 from .common import packet_type
@@ -19,7 +20,7 @@ from .registry import Patch, fault
 
 @fault("BUG-XOT-37", "PVC setup: ignores name lengths")
 def name_lengths(patch: Patch) -> None:
-    patch.replace(pvc, "names_fit", lambda n, m, available: True)
+    patch.replace(pvc_setup, "names_fit", lambda n, m, available: True)
 
 
 @fault("BUG-XOT-38", "PVC setup: no Reset after success")
@@ -29,20 +30,20 @@ def no_reset(patch: Patch) -> None:
 
 @fault("BUG-XOT-39", "PVC setup: swaps incoming and outgoing values")
 def swaps_directions(patch: Patch) -> None:
-    @patch.wrap(PvcEnd, "values_fit")
-    def values_fit(original: Any, end: PvcEnd, setup: Setup) -> bool:
+    @patch.wrap(Responder, "values_fit")
+    def values_fit(original: Any, responder: Responder, setup: Setup) -> bool:
         swapped = setup._replace(
             window_in=setup.window_out,
             window_out=setup.window_in,
             size_in=setup.size_out,
             size_out=setup.size_in,
         )
-        return bool(original(end, swapped))
+        return bool(original(responder, swapped))
 
 
 @fault("BUG-XOT-40", "PVC setup: retries at once, without end")
 def retries(patch: Patch) -> None:
-    patch.replace(PvcEnd, "retry_pause", lambda self: 0.02)
+    patch.replace(Initiator, "retry_pause", lambda self: 0.02)
 
 
 def send_on_all(patch: Patch) -> None:
@@ -66,7 +67,7 @@ def send_on_all(patch: Patch) -> None:
 
 @fault("BUG-XOT-41", "PVC setup: accepts a second connection and sends on both")
 def second_connection(patch: Patch) -> None:
-    patch.replace(PvcEnd, "is_taken", lambda self: False)
+    patch.replace(Responder, "is_taken", lambda self: False)
     send_on_all(patch)
 
 
@@ -86,15 +87,15 @@ def forwards_clear(patch: Patch) -> None:
 
 @fault("BUG-XOT-49", "PVC setup collision: sends on both connections")
 def collision(patch: Patch) -> None:
-    patch.replace(PvcEnd, "keeps_own", lambda self: True)
+    patch.replace(Initiator, "keeps_own", lambda self: True)
     send_on_all(patch)
 
 
 @fault("BUG-XOT-52", "PVC setup: asks with status 0x14")
 def asks_with_status(patch: Patch) -> None:
-    @patch.wrap(PvcEnd, "setup")
-    def setup(original: Any, end: PvcEnd, status: int) -> Setup:
-        asked: Setup = original(end, status)
+    @patch.wrap(Initiator, "setup")
+    def setup(original: Any, initiator: Initiator, status: int) -> Setup:
+        asked: Setup = original(initiator, status)
         return asked._replace(status=0x14)
 
 
@@ -151,9 +152,9 @@ def exchanged_sizes(patch: Patch) -> None:
 
 @fault("BUG-XOT-66", "takes a refusal of its PVC setup for an acceptance")
 def refusal_is_acceptance(patch: Patch) -> None:
-    @patch.wrap(PvcEnd, "answered")
-    def answered(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
-        original(end, channel, octets[:4] + b"\0" + octets[5:])
+    @patch.wrap(Initiator, "answered")
+    def answered(original: Any, initiator: Initiator, channel: Channel, octets: bytes) -> None:
+        original(initiator, channel, octets[:4] + b"\0" + octets[5:])
 
 
 @fault("BUG-XOT-67", "ignores Data of a PVC with a wrong P(S)")

@@ -6,7 +6,8 @@ from typing import Any
 from .. import codec
 from ..codec import Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
-from ..serial import R, SerialInterface
+from ..restarts import R, Restarts
+from ..serial import SerialInterface
 from ..tables import P
 from .registry import Patch, fault
 
@@ -16,10 +17,11 @@ FLOOD = 20
 
 @fault("BUG-RSTRT-01", "clears calls of all interfaces on a restart")
 def restart_for_all(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         collision = interface.r is R.RESTART_SENT
-        original(interface, octets)
+        original(restarts, octets)
         if collision:
             return
         for user in list(interface.router.circuits):
@@ -30,10 +32,10 @@ def restart_for_all(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-03", "restart collision: waits for a Confirmation")
 def collision_ignored(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
-        if interface.r is not R.RESTART_SENT:
-            original(interface, octets)
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        if restarts.interface.r is not R.RESTART_SENT:
+            original(restarts, octets)
 
 
 @fault("BUG-RSTRT-04", "sends calls before the restart is complete")
@@ -54,7 +56,7 @@ def loss_kept_quiet(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "link_down")
     def link_down(original: Any, interface: SerialInterface) -> None:
         interface.r = R.DOWN
-        interface.stop_timer()
+        interface.restarts.stop_timer()
         for channel in interface.channels.values():
             channel.stop_timers()
             channel.released()
@@ -62,25 +64,27 @@ def loss_kept_quiet(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-06", "repeats Restart without pause")
 def restart_flood(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "emit_restart")
-    def emit_restart(original: Any, interface: SerialInterface, cause: int, code: int) -> None:
-        original(interface, cause, code)
+    @patch.wrap(Restarts, "emit")
+    def emit_restart(original: Any, restarts: Restarts, cause: int, code: int) -> None:
+        interface = restarts.interface
+        original(restarts, cause, code)
         left = vars(interface).setdefault("flood", FLOOD)
 
         def again() -> None:
             if interface.r is R.RESTART_SENT and left:
                 vars(interface)["flood"] = left - 1
-                interface.emit_restart(cause, code)
+                interface.restarts.emit(cause, code)
 
         interface.router.timers.start(PAUSE_SECONDS, again)
 
 
 @fault("BUG-RSTRT-07", "ignores a Confirmation in r1 at one end only")
 def half_a_restart(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_confirmation")
-    def on_confirmation(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_confirmation")
+    def on_confirmation(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         if interface.r is R.RESTART_SENT:
-            original(interface, octets)
+            original(restarts, octets)
         else:
             interface.end_calls(Clear(ClearCause.REMOTE_PROCEDURE_ERROR, 0, by_peer=False))
 
@@ -106,16 +110,17 @@ def first_cause(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-10", "confirms the first Restart of a link only")
 def one_confirmation(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         state = vars(interface)
         collision = interface.r is R.RESTART_SENT
         if collision:
             state["confirmed"] = False
-            original(interface, octets)
+            original(restarts, octets)
         elif not state.get("confirmed"):
             state["confirmed"] = True
-            original(interface, octets)
+            original(restarts, octets)
 
 
 @fault("BUG-RSTRT-11", "takes a Restart on a logical channel for one of the interface")
@@ -141,21 +146,22 @@ def packets_in_r3(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-13", "confirms Restarts of any length")
 def restarts_of_any_length(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "format_error")
-    def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
-        return 0 if kind == Type.RESTART else int(original(interface, kind, octets))
+    @patch.wrap(Restarts, "format_error")
+    def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
+        return 0 if kind == Type.RESTART else int(original(restarts, kind, octets))
 
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
-        original(interface, octets.ljust(5, b"\0"))
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        original(restarts, octets.ljust(5, b"\0"))
 
 
 @fault("BUG-RSTRT-14", "is not ready for half a second after a restart")
 def slow_to_get_ready(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         ready = interface.r is R.READY
-        original(interface, octets)
+        original(restarts, octets)
         if ready:
             interface.r = R.DOWN
 
@@ -167,16 +173,15 @@ def slow_to_get_ready(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-15", "the far ends of a restart are told 'local procedure error'")
 def far_cause(patch: Patch) -> None:
-    patch.replace(
-        SerialInterface, "clear_cause", lambda interface, cause: ClearCause.LOCAL_PROCEDURE_ERROR
-    )
+    patch.replace(Restarts, "clear_cause", lambda restarts, cause: ClearCause.LOCAL_PROCEDURE_ERROR)
 
 
 @fault("BUG-DIAG-01", "answers a Diagnostic with one of the same code")
 def diagnostic_for_diagnostic(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_channel_zero")
-    def on_channel_zero(original: Any, interface: SerialInterface, octets: bytes) -> None:
-        original(interface, octets)
+    @patch.wrap(Restarts, "on_channel_zero")
+    def on_channel_zero(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
+        original(restarts, octets)
         if octets[2:3] == bytes((Type.DIAGNOSTIC,)):
             header = codec.header(interface.modulo, 0, Type.DIAGNOSTIC)
             interface.packet_out(header + octets[3:4] + octets[:3])
@@ -225,37 +230,36 @@ def twice(patch: Patch) -> None:
 
 @fault("BUG-DIAG-07", "a packet of two octets on channel 0 has an unknown type")
 def two_octets_on_channel_zero(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "format_error")
-    def format_error(
-        original: Any, interface: SerialInterface, packet_type: int, octets: bytes
-    ) -> int:
-        diagnostic: int = original(interface, packet_type, octets)
+    @patch.wrap(Restarts, "format_error")
+    def format_error(original: Any, restarts: Restarts, packet_type: int, octets: bytes) -> int:
+        diagnostic: int = original(restarts, packet_type, octets)
         return Diag.UNIDENTIFIABLE if len(octets) == 2 else diagnostic
 
 
 @fault("BUG-RSTRT-16", "takes no calls behind a Confirmation that was not due")
 def stuck_behind_a_confirmation(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_confirmation")
-    def on_confirmation(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_confirmation")
+    def on_confirmation(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         if interface.r is R.RESTART_SENT:
-            original(interface, octets)
+            original(restarts, octets)
         else:
             interface.r = R.RESTART_SENT
 
 
 @fault("BUG-RSTRT-17", "a Restart without the diagnostic octet is too short to it")
 def restart_needs_a_diagnostic(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "format_error")
-    def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
+    @patch.wrap(Restarts, "format_error")
+    def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
         short = kind == Type.RESTART and len(octets) == 4
-        return int(Diag.TOO_SHORT if short else original(interface, kind, octets))
+        return int(Diag.TOO_SHORT if short else original(restarts, kind, octets))
 
 
 @fault("BUG-RSTRT-18", "takes a Restart Confirmation with an octet too many")
 def long_confirmation(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "format_error")
-    def format_error(original: Any, interface: SerialInterface, kind: int, octets: bytes) -> int:
-        return 0 if kind == Type.RESTART_CONFIRMATION else int(original(interface, kind, octets))
+    @patch.wrap(Restarts, "format_error")
+    def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
+        return 0 if kind == Type.RESTART_CONFIRMATION else int(original(restarts, kind, octets))
 
 
 @fault("BUG-RSTRT-19", "two octets behind a Restart Confirmation")
@@ -268,7 +272,7 @@ def longer_confirmation(patch: Patch) -> None:
 
 @fault("BUG-RSTRT-20", "ignores a Restart whose cause is 0x80 or above")
 def no_private_restart(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Any, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
         if octets[3] < 0x80:
-            original(interface, octets)
+            original(restarts, octets)

@@ -17,6 +17,8 @@ from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..counters import Counters, Interface
 from ..data_flow import DataFlow
 from ..facilities import Facilities
+from ..negotiation import Negotiation
+from ..placing import Placing
 from ..relay import Relay
 from ..resets import Resets
 from ..router import Router
@@ -139,16 +141,17 @@ def long_reset_confirmation(patch: Patch) -> None:
 @fault("BUG-SYS-01", "one buffer shared by two calls")
 def shared_buffer(patch: Patch) -> None:
     # Call user data: the Call that was read last is what goes out on each connection.
-    @patch.wrap(Relay, "offer")
-    def offer(original: Any, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
-        vars(relay.router)["buffer"] = offered.user_data
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        vars(negotiation.relay.router)["buffer"] = offered.user_data
         return offered
 
-    @patch.wrap(Relay, "send_call")
-    def send_call(original: Any, relay: Relay, far: Channel) -> None:
+    @patch.wrap(Placing, "send_call")
+    def send_call(original: Any, placing: Placing, far: Channel) -> None:
+        relay = placing.relay
         relay.offered.user_data = vars(relay.router)["buffer"]
-        original(relay, far)
+        original(placing, far)
 
     # Data: two packets of equal length within a short time share their octets.
     latest: dict[bool, tuple[float, Channel, bytes]] = {}

@@ -14,9 +14,11 @@ from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, PacketError, Type
 from ..connection import Connection
 from ..facilities import CALLED_LINE_MODIFIED, Facilities, Facility
+from ..negotiation import Negotiation
+from ..placing import Placing
 from ..ports import Wire
 from ..relay import Relay
-from ..relay_splice import SpliceRelay
+from ..relay_splice import SpliceNegotiation
 from ..router import Router
 from ..routes import Destination, Route
 from ..tables import P
@@ -70,10 +72,10 @@ def calling_address_put_in(patch: Patch) -> None:
 
     change_offer(patch, change)
 
-    @patch.wrap(SpliceRelay, "offer")
-    def offer(original: Original, relay: SpliceRelay, call: Call) -> Call:
-        offered: Call = original(relay, call)
-        change(relay, offered)
+    @patch.wrap(SpliceNegotiation, "offer")
+    def offer(original: Original, negotiation: SpliceNegotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        change(negotiation.relay, offered)
         offered.octets = codec.encode_call(Type.CALL, offered)
         return offered
 
@@ -82,11 +84,11 @@ def calling_address_put_in(patch: Patch) -> None:
 def line_address_modified(patch: Patch) -> None:
     """The answer of a rewritten address says which address was reached."""
 
-    @patch.wrap(Relay, "connected_packet")
-    def connected_packet(original: Original, relay: Relay, accept: Call) -> Call:
-        connected: Call = original(relay, accept)
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Original, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
         if connected.facilities.get(CALLED_LINE_MODIFIED) is None:
-            called = relay.offered.addresses.called
+            called = negotiation.relay.offered.addresses.called
             connected.addresses = Addresses(called, "", connected.addresses.a_bit)
             connected.facilities.items.insert(0, one(CALLED_LINE_MODIFIED, 0x0F))
         return connected
@@ -235,15 +237,16 @@ def discarded_before_a_call(patch: Patch) -> None:
 def another_attempt(patch: Patch) -> None:
     """A destination that refuses TCP is tried once more before the call fails."""
 
-    @patch.wrap(Relay, "connect_failed")
-    def connect_failed(original: Original, relay: Relay, reason: str) -> None:
+    @patch.wrap(Placing, "connect_failed")
+    def connect_failed(original: Original, placing: Placing, reason: str) -> None:
+        relay = placing.relay
         tried = vars(relay).setdefault("tried", set())
         if relay.destination in tried:
-            original(relay, reason)
+            original(placing, reason)
             return
         tried.add(relay.destination)
         relay.destinations.insert(0, relay.destination)
-        relay.connect()
+        relay.placing.connect()
 
 
 @variant("MAY-CALL-19")
@@ -251,19 +254,21 @@ def redirection_told(patch: Patch) -> None:
     """B2 is told that the call was meant for another place, A that it came to another one."""
     said = bytes((0x01, 7)) + bytes.fromhex("26000010")
 
-    @patch.wrap(Relay, "call_on")
-    def call_on(original: Original, relay: Relay, connection: Connection) -> None:
+    @patch.wrap(Placing, "call_on")
+    def call_on(original: Original, placing: Placing, connection: Connection) -> None:
+        relay = placing.relay
         if relay.destination in relay.route.alternates:
             octets = bytes((0xC3, len(said))) + said
             add(relay.offered, Facility(0xC3, said, octets))
-        original(relay, connection)
+        original(placing, connection)
 
 
 @variant("MAY-CALL-20")
 def hunted(patch: Patch) -> None:
-    @patch.wrap(Relay, "connected_packet")
-    def connected_packet(original: Original, relay: Relay, accept: Call) -> Call:
-        connected: Call = original(relay, accept)
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Original, negotiation: Negotiation, accept: Call) -> Call:
+        relay = negotiation.relay
+        connected: Call = original(negotiation, accept)
         if relay.destination in relay.route.alternates:
             called = relay.call.addresses.called
             connected.addresses = Addresses(called, "", connected.addresses.a_bit)
@@ -287,11 +292,13 @@ def clear_user_data_dropped(patch: Patch) -> None:
 
 @variant("MAY-CALL-22")
 def called_user_data_dropped(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_accept")
-    def check_accept(original: Original, relay: Relay, accept: Call, far: Channel) -> None:
+    @patch.wrap(Negotiation, "check_accept")
+    def check_accept(
+        original: Original, negotiation: Negotiation, accept: Call, far: Channel
+    ) -> None:
         if not far.fast_select:
             accept.user_data = b""
-        original(relay, accept, far)
+        original(negotiation, accept, far)
 
 
 @variant("MAY-CALL-23")
@@ -337,14 +344,15 @@ def fields_left_to_the_ends(patch: Patch) -> None:
 def slow_to_call(patch: Patch) -> None:
     """The Call goes to B a moment after the connection to it is open."""
 
-    @patch.wrap(Relay, "connected")
-    def connected(original: Original, relay: Relay, wire: Wire) -> Connection:
+    @patch.wrap(Placing, "connected")
+    def connected(original: Original, placing: Placing, wire: Wire) -> Connection:
+        relay = placing.relay
         connection = relay.router.new_connection(wire, accepted=False)
         relay.pending = None
 
         def call() -> None:
             if relay.near.p is P.CALL_RECEIVED and not connection.over:
-                relay.call_on(connection)
+                relay.placing.call_on(connection)
             else:
                 connection.wire.close()
 
@@ -363,11 +371,11 @@ def change_called(patch: Patch, change: Callable[[str], str]) -> None:
 
     change_offer(patch, rewrite)
 
-    @patch.wrap(SpliceRelay, "offer")
-    def offer(original: Original, relay: SpliceRelay, call: Call) -> Call:
-        offered: Call = original(relay, call)
+    @patch.wrap(SpliceNegotiation, "offer")
+    def offer(original: Original, negotiation: SpliceNegotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
         before = offered.addresses
-        rewrite(relay, offered)
+        rewrite(negotiation.relay, offered)
         if offered.addresses != before:
             offered.octets = codec.encode_call(Type.CALL, offered)
         return offered

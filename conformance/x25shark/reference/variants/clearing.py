@@ -8,6 +8,7 @@ from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear, Data, encode_clear, parse_clear
 from ..codes import ClearCause, Diag, Type
+from ..placing import Placing
 from ..relay import Relay
 from ..relay_local import LocalRelay
 from ..resets import Resets
@@ -144,11 +145,11 @@ def no_route_is_congestion(patch: Patch) -> None:
 
 
 def down_is(patch: Patch, cause: int) -> None:
-    @patch.wrap(Relay, "unreachable")
+    @patch.wrap(Placing, "unreachable")
     def unreachable(
-        original: Original, relay: Relay, known: int = cause, diagnostic: int = Diag.NONE
+        original: Original, placing: Placing, known: int = cause, diagnostic: int = Diag.NONE
     ) -> None:
-        original(relay, known, diagnostic)
+        original(placing, known, diagnostic)
 
 
 @variant("MAY-CLR-10")

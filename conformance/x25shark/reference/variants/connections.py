@@ -12,6 +12,7 @@ from ..clearing import Clearing
 from ..codec import Clear
 from ..codes import ClearCause, Diag, Type
 from ..connection import Connection
+from ..placing import Placing
 from ..relay import Relay
 from ..router import Router
 from ..server import TcpWire
@@ -106,15 +107,15 @@ def close_in_place_of_a_confirmation(patch: Patch) -> None:
 
 @variant("MAY-XOT-10")
 def high_lcns(patch: Patch) -> None:
-    @patch.wrap(Relay, "choose_lcn")
-    def choose_lcn(original: Original, relay: Relay) -> int:
-        return HIGHEST_LCN - int(original(relay))
+    @patch.wrap(Placing, "choose_lcn")
+    def choose_lcn(original: Original, placing: Placing) -> int:
+        return HIGHEST_LCN - int(original(placing))
 
 
 @variant("MAY-XOT-11")
 def one_lcn(patch: Patch) -> None:
-    @patch.wrap(Relay, "choose_lcn")
-    def choose_lcn(original: Original, relay: Relay) -> int:
+    @patch.wrap(Placing, "choose_lcn")
+    def choose_lcn(original: Original, placing: Placing) -> int:
         return 1
 
 
@@ -134,24 +135,26 @@ def another_lcn_in_each_packet(patch: Patch) -> None:
 def calls_overtake(patch: Patch) -> None:
     numbers = itertools.count()
 
-    @patch.wrap(Relay, "connect")
-    def connect(original: Original, relay: Relay) -> None:
+    @patch.wrap(Placing, "connect")
+    def connect(original: Original, placing: Placing) -> None:
+        relay = placing.relay
         if next(numbers) % 2:
-            original(relay)
+            original(placing)
             return
-        relay.pending = relay.router.timers.start(patch.number, lambda: _go_on(original, relay))
+        relay.pending = relay.router.timers.start(patch.number, lambda: _go_on(original, placing))
 
 
 @variant("MAY-XOT-14", number=LATE_SECONDS)
 def calls_wait(patch: Patch) -> None:
-    @patch.wrap(Relay, "connect")
-    def connect(original: Original, relay: Relay) -> None:
-        relay.pending = relay.router.timers.start(patch.number, lambda: _go_on(original, relay))
+    @patch.wrap(Placing, "connect")
+    def connect(original: Original, placing: Placing) -> None:
+        relay = placing.relay
+        relay.pending = relay.router.timers.start(patch.number, lambda: _go_on(original, placing))
 
 
-def _go_on(original: Original, relay: Relay) -> None:
-    relay.pending = None
-    original(relay)
+def _go_on(original: Original, placing: Placing) -> None:
+    placing.relay.pending = None
+    original(placing)
 
 
 @variant("MAY-XOT-15")
@@ -172,20 +175,21 @@ def try_a_lost_call_again(patch: Patch) -> None:
         relay.far = None
         relay.router.give_lcn(relay.far_lcn)
         relay.destinations.insert(0, relay.destination)
-        relay.connect()
+        relay.placing.connect()
 
 
 @variant("MAY-XOT-16")
 def try_a_refused_connection_again(patch: Patch) -> None:
-    @patch.wrap(Relay, "connect_failed")
-    def connect_failed(original: Original, relay: Relay, reason: str) -> None:
+    @patch.wrap(Placing, "connect_failed")
+    def connect_failed(original: Original, placing: Placing, reason: str) -> None:
+        relay = placing.relay
         if "connected_again" in vars(relay):
-            original(relay, reason)
+            original(placing, reason)
             return
         vars(relay)["connected_again"] = True
         relay.pending = None
         relay.destinations.insert(0, relay.destination)
-        relay.connect()
+        relay.placing.connect()
 
 
 def before_a_call(patch: Patch, react: Original, *kinds: int) -> None:

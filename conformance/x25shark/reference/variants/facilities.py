@@ -24,9 +24,10 @@ from ..facilities import (
     answer_is_legal,
     pair_answer_is_legal,
 )
+from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
-from ..relay_local import LocalRelay
+from ..relay_local import LocalNegotiation
 from ..router import Router
 from .registry import Original, Patch, variant
 
@@ -50,10 +51,10 @@ def both(value: int) -> Pair:
 def change_offer(patch: Patch, change: Callable[[Relay, Call], None]) -> None:
     """Change the Call that goes to the far side; a splice passes facilities as they are."""
 
-    @patch.wrap(Relay, "offer")
-    def offer(original: Original, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
-        change(relay, offered)
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Original, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        change(negotiation.relay, offered)
         return offered
 
 
@@ -82,14 +83,15 @@ def without(facilities: Facilities, *codes: int) -> None:
 def far_values(patch: Patch, choose: Callable[[Relay, int, Values], Values]) -> None:
     """The far side has values of its own, whatever comes of the near one (RFC 1613 6.2)."""
 
-    @patch.wrap(LocalRelay, "far_values")
-    def own(original: Original, relay: Relay, modulo: int) -> Values:
-        values: Values = original(relay, modulo)
+    @patch.wrap(LocalNegotiation, "far_values")
+    def own(original: Original, negotiation: LocalNegotiation, modulo: int) -> Values:
+        relay = negotiation.relay
+        values: Values = original(negotiation, modulo)
         if relay.route.independent or relay.route.modulo8_only or relay.route.to.serial:
             return values
         return choose(relay, modulo, values)
 
-    patch.replace(LocalRelay, "settle_near", lambda relay, size, window: None)
+    patch.replace(LocalNegotiation, "settle_near", lambda negotiation, size, window: None)
 
 
 @variant("MAY-FAC-01", number=10)
@@ -127,14 +129,15 @@ def near_values(patch: Patch, size: int | None, window: int | None) -> None:
             return asked
         return Pair(*(value if answer_is_legal(one, value, default) else one for one in asked))
 
-    @patch.wrap(LocalRelay, "offer")
-    def offer(original: Original, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
+    @patch.wrap(LocalNegotiation, "offer")
+    def offer(original: Original, negotiation: LocalNegotiation, call: Call) -> Call:
+        relay = negotiation.relay
+        offered: Call = original(negotiation, call)
         relay.near_size = towards(relay.near_size, size, DEFAULT_SIZE)
         relay.near_window = towards(relay.near_window, window, DEFAULT_WINDOW)
         return offered
 
-    patch.replace(LocalRelay, "settle_near", lambda relay, size, window: None)
+    patch.replace(LocalNegotiation, "settle_near", lambda negotiation, size, window: None)
 
 
 @variant("MAY-FAC-06")
@@ -154,9 +157,11 @@ def as_asked_at_a(patch: Patch) -> None:
 
 @variant("MAY-FAC-09")
 def constrained(patch: Patch) -> None:
-    @patch.wrap(EndToEndRelay, "far_values")
-    def limited(original: Original, relay: Relay, modulo: int) -> Values:
-        size, window = original(relay, modulo)
+    @patch.wrap(Negotiation, "far_values")
+    def limited(original: Original, negotiation: Negotiation, modulo: int) -> Values:
+        size, window = original(negotiation, modulo)
+        if not isinstance(negotiation.relay, EndToEndRelay):
+            return size, window
         return (
             Pair(min(size.called, 8), min(size.calling, 8)),
             Pair(min(window.called, 3), min(window.calling, 3)),
@@ -245,20 +250,20 @@ def local_network_only(patch: Patch) -> None:
 
 @variant("MAY-FAC-19")
 def unknown_dropped(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_call")
-    def check_call(original: Original, relay: Relay, call: Call) -> None:
+    @patch.wrap(Negotiation, "check_call")
+    def check_call(original: Original, negotiation: Negotiation, call: Call) -> None:
         known = [i for i in call.facilities.items if i.code in IN_CALL]
         call.facilities.items = known
-        original(relay, call)
+        original(negotiation, call)
 
 
 @variant("MAY-FAC-20")
 def unknown_passed(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_call")
-    def check_call(original: Original, relay: Relay, call: Call) -> None:
+    @patch.wrap(Negotiation, "check_call")
+    def check_call(original: Original, negotiation: Negotiation, call: Call) -> None:
         everything = call.facilities.items
         call.facilities.items = [i for i in everything if i.code in IN_CALL]
-        original(relay, call)
+        original(negotiation, call)
         call.facilities.items = everything
 
 
@@ -300,15 +305,15 @@ def window_lowered(patch: Patch) -> None:
 
 @variant("MAY-FAC-24")
 def answer_reduced(patch: Patch) -> None:
-    @patch.wrap(Relay, "answered_pair")
+    @patch.wrap(Negotiation, "answered_pair")
     def answered_pair(
-        original: Original, relay: Relay, accept: Call, code: int, offered: Pair
+        original: Original, negotiation: Negotiation, accept: Call, code: int, offered: Pair
     ) -> Pair:
         answer = accept.facilities.pair(code)
         if answer is not None and not pair_answer_is_legal(code, offered, answer):
             answer = Pair(*(min(pair) for pair in zip(answer, offered, strict=True)))
             accept.facilities.put_pair(code, answer)
-        pair: Pair = original(relay, accept, code, offered)
+        pair: Pair = original(negotiation, accept, code, offered)
         return pair
 
 
@@ -401,9 +406,9 @@ def invalid_facility_request(patch: Patch) -> None:
 
 @variant("MAY-FAC-34")
 def no_call_without_values(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_call")
-    def check_call(original: Original, relay: Relay, call: Call) -> None:
-        original(relay, call)
+    @patch.wrap(Negotiation, "check_call")
+    def check_call(original: Original, negotiation: Negotiation, call: Call) -> None:
+        original(negotiation, call)
         for code in (PACKET_SIZE, WINDOW_SIZE):
             if call.facilities.pair(code) is None:
                 raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
@@ -429,8 +434,10 @@ def group_diagnostics(patch: Patch) -> None:
 
 @variant("MAY-FAC-37")
 def no_called_line_modified(patch: Patch) -> None:
-    @patch.wrap(Relay, "check_accept")
-    def check_accept(original: Original, relay: Relay, accept: Call, far: Channel) -> None:
+    @patch.wrap(Negotiation, "check_accept")
+    def check_accept(
+        original: Original, negotiation: Negotiation, accept: Call, far: Channel
+    ) -> None:
         if accept.facilities.get(fields.CALLED_LINE_MODIFIED) is not None:
             raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
-        original(relay, accept, far)
+        original(negotiation, accept, far)

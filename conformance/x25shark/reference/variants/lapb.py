@@ -12,10 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 from .. import lapb_frames as frames
-from ..lapb import Lapb, Parameters, Phase
+from ..lapb import Lapb
+from ..lapb_acknowledging import Acknowledging
+from ..lapb_errors import FrameErrors
 from ..lapb_frames import Control, Frame
+from ..lapb_phases import Phases
+from ..lapb_recovery import TimerRecovery
+from ..lapb_station import Parameters, Phase
+from ..lapb_transfer import InformationTransfer
 from ..link import SerialLink
-from ..serial import R, SerialInterface
+from ..restarts import R
+from ..serial import SerialInterface
 from .registry import Original, Patch, variant
 
 BUSY_SECONDS = 0.02
@@ -42,13 +49,14 @@ def forget_with_the_link(patch: Patch) -> None:
 
 @variant("MAY-LAPB-01")
 def rr_for_every_i_frame(patch: Patch) -> None:
-    @patch.wrap(Lapb, "in_sequence")
-    def in_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "in_sequence")
+    def in_sequence(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         if not frame.p_f:
             station.v_r = (station.v_r + 1) % 8
-            station.acknowledge_with(Control.RR, False)
+            station.acknowledging.acknowledge_with(Control.RR, False)
             station.v_r = (station.v_r - 1) % 8
-        original(station, frame)
+        original(transfer, frame)
 
 
 @variant("MAY-LAPB-02", number=0.2)
@@ -57,29 +65,33 @@ def late_rr(patch: Patch) -> None:
     def flush(original: Original, station: Lapb) -> None:
         if station.owed >= station.parameters.k:
             original(station)
-        elif station.owed and "T2" not in station._running:
-            station.start("T2", patch.number, station.acknowledge_now)
+        elif station.owed and "T2" not in station.running:
+            station.start("T2", patch.number, station.acknowledging.acknowledge_now)
 
 
 @variant("MAY-LAPB-03")
 def rr_commands(patch: Patch) -> None:
-    @patch.wrap(Lapb, "acknowledge_with")
-    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+    @patch.wrap(Acknowledging, "acknowledge_with")
+    def acknowledge_with(
+        original: Original, acknowledging: Acknowledging, kind: int, f: bool
+    ) -> None:
+        station = acknowledging.lapb
         if f or kind != Control.RR:
-            original(station, kind, f)
+            original(acknowledging, kind, f)
             return
-        station.acknowledged()
+        station.acknowledging.acknowledged()
         station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, False))
 
 
 @variant("MAY-LAPB-04")
 def rr_twice(patch: Patch) -> None:
-    @patch.wrap(Lapb, "acknowledge_now")
-    def acknowledge_now(original: Original, station: Lapb) -> None:
+    @patch.wrap(Acknowledging, "acknowledge_now")
+    def acknowledge_now(original: Original, acknowledging: Acknowledging) -> None:
+        station = acknowledging.lapb
         owed = station.owed
-        original(station)
+        original(acknowledging)
         if owed and station.phase is Phase.TRANSFER:
-            station.acknowledge_with(Control.RR, False)
+            station.acknowledging.acknowledge_with(Control.RR, False)
 
 
 # -- polls
@@ -89,9 +101,12 @@ def rr_twice(patch: Patch) -> None:
 def polls_for_acknowledgements(patch: Patch) -> None:
     forget_with_the_link(patch)
 
-    @patch.wrap(Lapb, "emit_information")
-    def emit_information(original: Original, station: Lapb, n_s: int, packet: bytes) -> None:
-        original(station, n_s, packet)
+    @patch.wrap(InformationTransfer, "emit_information")
+    def emit_information(
+        original: Original, transfer: InformationTransfer, n_s: int, packet: bytes
+    ) -> None:
+        station = transfer.lapb
+        original(transfer, n_s, packet)
         if not kept(station).get("asked") and not station.polling:
             kept(station)["asked"] = True
             station.station.frame_out(
@@ -104,21 +119,24 @@ def polls_for_acknowledgements(patch: Patch) -> None:
 def end_with_the_answer(patch: Patch) -> None:
     """A further command with P=1 waits for the answer to the last one (X.25 2.4.3)."""
 
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
         if frame.p_f and not frame.command:
-            kept(station)["asked"] = False
-        original(station, frame)
+            kept(transfer.lapb)["asked"] = False
+        original(transfer, frame)
 
 
 @variant("MAY-LAPB-06")
 def i_frames_that_poll(patch: Patch) -> None:
     forget_with_the_link(patch)
 
-    @patch.wrap(Lapb, "emit_information")
-    def emit_information(original: Original, station: Lapb, n_s: int, packet: bytes) -> None:
+    @patch.wrap(InformationTransfer, "emit_information")
+    def emit_information(
+        original: Original, transfer: InformationTransfer, n_s: int, packet: bytes
+    ) -> None:
+        station = transfer.lapb
         if kept(station).get("asked") or station.polling:
-            original(station, n_s, packet)
+            original(transfer, n_s, packet)
         else:
             kept(station)["asked"] = True
             send_with_p(station, n_s, packet)
@@ -128,7 +146,7 @@ def i_frames_that_poll(patch: Patch) -> None:
 
 def send_with_p(station: Lapb, n_s: int, packet: bytes) -> None:
     """An I frame with P=1."""
-    station.acknowledged()
+    station.acknowledging.acknowledged()
     octets = bytearray(frames.information(station.other, n_s, station.v_r, packet))
     octets[1] |= frames.P_F
     station.station.frame_out(bytes(octets))
@@ -136,32 +154,35 @@ def send_with_p(station: Lapb, n_s: int, packet: bytes) -> None:
 
 @variant("MAY-LAPB-07")
 def polls_by_the_oldest_i_frame(patch: Patch) -> None:
-    @patch.wrap(Lapb, "emit_poll")
-    def emit_poll(original: Original, station: Lapb) -> None:
+    @patch.wrap(TimerRecovery, "emit_poll")
+    def emit_poll(original: Original, recovery: TimerRecovery) -> None:
+        station = recovery.lapb
         if station.open and not station.peer_busy:
             send_with_p(station, station.v_a, station.open[0])
         else:
-            original(station)
+            original(recovery)
 
 
 @variant("MAY-LAPB-08")
 def the_frame_is_the_first_attempt(patch: Patch) -> None:
-    @patch.wrap(Lapb, "poll")
-    def poll(original: Original, station: Lapb) -> None:
+    @patch.wrap(TimerRecovery, "poll")
+    def poll(original: Original, recovery: TimerRecovery) -> None:
+        station = recovery.lapb
         if station.attempts == 0 and station.open:
             station.attempts = 1
-        original(station)
+        original(recovery)
 
 
 @variant("MAY-LAPB-09")
 def given_up_after_n2(patch: Patch) -> None:
-    @patch.wrap(Lapb, "poll")
-    def poll(original: Original, station: Lapb) -> None:
+    @patch.wrap(TimerRecovery, "poll")
+    def poll(original: Original, recovery: TimerRecovery) -> None:
+        station = recovery.lapb
         if station.attempts < station.parameters.n2:
-            original(station)
+            original(recovery)
         else:
             station.respond(Control.DM, False)
-            station.end_link()
+            station.phases.end_link()
 
 
 @variant("MAY-LAPB-10", number=1.2)
@@ -170,7 +191,7 @@ def polls_an_idle_link(patch: Patch) -> None:
 
     @patch.wrap(Lapb, "idle")
     def idle(_original: Original, station: Lapb) -> None:
-        station.start("T3", patch.number * station.parameters.t1, station.t3_expired)
+        station.start("T3", patch.number * station.parameters.t1, station.recovery.t3_expired)
 
 
 # -- gaps
@@ -178,45 +199,53 @@ def polls_an_idle_link(patch: Patch) -> None:
 
 @variant("MAY-LAPB-11")
 def rej_answers_polls(patch: Patch) -> None:
-    @patch.wrap(Lapb, "answer_poll")
-    def answer_poll(original: Original, station: Lapb) -> None:
+    @patch.wrap(Acknowledging, "answer_poll")
+    def answer_poll(original: Original, acknowledging: Acknowledging) -> None:
+        station = acknowledging.lapb
         if station.rejecting:
-            station.acknowledge_with(Control.REJ, True)
+            station.acknowledging.acknowledge_with(Control.REJ, True)
         else:
-            original(station)
+            original(acknowledging)
 
 
 @variant("MAY-LAPB-12")
 def rej_commands(patch: Patch) -> None:
-    @patch.wrap(Lapb, "acknowledge_with")
-    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+    @patch.wrap(Acknowledging, "acknowledge_with")
+    def acknowledge_with(
+        original: Original, acknowledging: Acknowledging, kind: int, f: bool
+    ) -> None:
+        station = acknowledging.lapb
         if kind != Control.REJ or f:
-            original(station, kind, f)
+            original(acknowledging, kind, f)
             return
-        station.acknowledged()
+        station.acknowledging.acknowledged()
         station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, False))
 
 
 @variant("MAY-LAPB-13")
 def rej_that_polls(patch: Patch) -> None:
-    @patch.wrap(Lapb, "acknowledge_with")
-    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
+    @patch.wrap(Acknowledging, "acknowledge_with")
+    def acknowledge_with(
+        original: Original, acknowledging: Acknowledging, kind: int, f: bool
+    ) -> None:
+        station = acknowledging.lapb
         if kind != Control.REJ or f:
-            original(station, kind, f)
+            original(acknowledging, kind, f)
             return
-        station.acknowledged()
+        station.acknowledging.acknowledged()
         station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, True))
 
 
 @variant("MAY-LAPB-14")
 def rej_again_after_t1(patch: Patch) -> None:
-    @patch.wrap(Lapb, "out_of_sequence")
-    def out_of_sequence(original: Original, station: Lapb, frame: Frame) -> None:
-        original(station, frame)
+    @patch.wrap(InformationTransfer, "out_of_sequence")
+    def out_of_sequence(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        original(transfer, frame)
 
         def again() -> None:
             if station.rejecting and station.phase is Phase.TRANSFER:
-                station.acknowledge_with(Control.REJ, False)
+                station.acknowledging.acknowledge_with(Control.REJ, False)
 
         station.start("REJ", station.parameters.t1, again)
 
@@ -226,17 +255,22 @@ def rej_again_after_t1(patch: Patch) -> None:
 
 @variant("MAY-LAPB-15", number=1)
 def smaller_window(patch: Patch) -> None:
-    patch.replace(Lapb, "window_open", lambda station: len(station.open) < round(patch.number))
+    patch.replace(
+        InformationTransfer,
+        "window_open",
+        lambda transfer: len(transfer.lapb.open) < round(patch.number),
+    )
 
 
 @variant("MAY-LAPB-16")
 def busy_for_a_moment(patch: Patch) -> None:
     """RNR in place of RR, and RR soon after: nothing is dropped meanwhile."""
 
-    @patch.wrap(Lapb, "acknowledge_now")
-    def acknowledge_now(original: Original, station: Lapb) -> None:
+    @patch.wrap(Acknowledging, "acknowledge_now")
+    def acknowledge_now(original: Original, acknowledging: Acknowledging) -> None:
+        station = acknowledging.lapb
         if station.phase is Phase.TRANSFER and station.owed:
-            station.acknowledge_with(Control.RNR, False)
+            station.acknowledging.acknowledge_with(Control.RNR, False)
             station.start("busy", BUSY_SECONDS, lambda: ready_again(station, Control.RR))
 
 
@@ -245,7 +279,7 @@ def ready_again(station: Lapb, kind: int) -> None:
     kept(station)["busy"] = False
     if station.phase is Phase.TRANSFER:
         station.rejecting = kind == Control.REJ
-        station.acknowledge_with(kind, False)
+        station.acknowledging.acknowledge_with(kind, False)
 
 
 @variant("MAY-LAPB-17", number=BUSY_EVERY)
@@ -253,56 +287,62 @@ def busy_and_dropping(patch: Patch) -> None:
     """Behind every so many I frames RNR; what comes until the end of it is asked for by REJ."""
     forget_with_the_link(patch)
 
-    @patch.wrap(Lapb, "in_sequence")
-    def in_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "in_sequence")
+    def in_sequence(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         state = kept(station)
         if state.get("busy"):
             drop(station, frame)
             return
-        original(station, frame)
+        original(transfer, frame)
         state["count"] = state.get("count", 0) + 1
         if state["count"] % round(patch.number) == 0 and station.phase is Phase.TRANSFER:
             state["busy"], state["dropped"] = True, False
-            station.acknowledge_with(Control.RNR, False)
+            station.acknowledging.acknowledge_with(Control.RNR, False)
             station.start("busy", BUSY_SECONDS, lambda: end(station))
 
     def drop(station: Lapb, frame: Frame) -> None:
         kept(station)["dropped"] = True
         if frame.p_f:
-            station.answer_poll()
+            station.acknowledging.answer_poll()
 
     def end(station: Lapb) -> None:
         ready_again(station, Control.REJ if kept(station).get("dropped") else Control.RR)
 
-    @patch.wrap(Lapb, "out_of_sequence")
-    def out_of_sequence(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "out_of_sequence")
+    def out_of_sequence(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         if kept(station).get("busy"):
             drop(station, frame)
         else:
-            original(station, frame)
+            original(transfer, frame)
 
-    @patch.wrap(Lapb, "acknowledge_with")
-    def acknowledge_with(original: Original, station: Lapb, kind: int, f: bool) -> None:
-        busy = kept(station).get("busy") and kind == Control.RR
-        original(station, Control.RNR if busy else kind, f)
+    @patch.wrap(Acknowledging, "acknowledge_with")
+    def acknowledge_with(
+        original: Original, acknowledging: Acknowledging, kind: int, f: bool
+    ) -> None:
+        busy = kept(acknowledging.lapb).get("busy") and kind == Control.RR
+        original(acknowledging, Control.RNR if busy else kind, f)
 
 
 @variant("MAY-LAPB-18")
 def one_i_frame_to_a_busy_peer(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         if station.peer_busy and frame.kind != Control.RNR and not station.polling:
             # What the busy station did not take goes out again.
             station.v_s = frame.n_r
-        original(station, frame)
+        original(transfer, frame)
 
-    @patch.wrap(Lapb, "pump")
-    def pump(original: Original, station: Lapb) -> None:
-        original(station)
+    @patch.wrap(InformationTransfer, "pump")
+    def pump(original: Original, transfer: InformationTransfer) -> None:
+        station = transfer.lapb
+        original(transfer)
         may = station.phase is Phase.TRANSFER and station.peer_busy and not station.polling
         if may and station.waiting and not station.open:
             station.open.append(station.waiting.popleft())
-            station.emit_information(station.v_s, station.open[0])
+            station.transfer.emit_information(station.v_s, station.open[0])
             station.v_s = (station.v_s + 1) % 8
 
 
@@ -311,19 +351,21 @@ def one_i_frame_to_a_busy_peer(patch: Patch) -> None:
 
 @variant("MAY-LAPB-19", number=0.01)
 def asks_again_at_once(patch: Patch) -> None:
-    @patch.wrap(Lapb, "end_link")
-    def end_link(original: Original, station: Lapb) -> None:
-        original(station)
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Original, phases: Phases) -> None:
+        station = phases.lapb
+        original(phases)
         if station.parameters.initiate and station.line:
-            station.start("retry", patch.number, station.set_up)
+            station.start("retry", patch.number, station.phases.set_up)
 
 
 @variant("MAY-LAPB-20")
 def dm_asks_for_a_link(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_disc")
-    def on_disc(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_disc")
+    def on_disc(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         ends = station.phase is Phase.TRANSFER
-        original(station, p_f)
+        original(phases, p_f)
         if ends:
             station.respond(Control.DM, False)
 
@@ -334,25 +376,27 @@ def everyone_starts_the_link(patch: Patch) -> None:
     def line_up(original: Original, station: Lapb) -> None:
         original(station)
         if station.phase is Phase.DISCONNECTED:
-            station.set_up()
+            station.phases.set_up()
 
-    @patch.wrap(Lapb, "end_link")
-    def end_link(original: Original, station: Lapb) -> None:
-        original(station)
-        if station.line and "retry" not in station._running:
-            station.start("retry", patch.number, station.set_up)
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Original, phases: Phases) -> None:
+        station = phases.lapb
+        original(phases)
+        if station.line and "retry" not in station.running:
+            station.start("retry", patch.number, station.phases.set_up)
 
 
 @variant("MAY-LAPB-22")
 def goes_on_after_a_reset(patch: Patch) -> None:
     """The I frames that were open go out again, so that the packet layer need not know."""
 
-    @patch.wrap(Lapb, "transfer")
-    def transfer(original: Original, station: Lapb) -> None:
+    @patch.wrap(Phases, "begin_transfer")
+    def transfer(original: Original, phases: Phases) -> None:
+        station = phases.lapb
         again = [*station.open, *station.waiting] if station.phase is Phase.TRANSFER else []
-        original(station)
+        original(phases)
         station.waiting.extendleft(reversed(again))
-        station.pump()
+        station.transfer.pump()
 
     @patch.wrap(SerialInterface, "link_up")
     def link_up(original: Original, interface: SerialInterface) -> None:
@@ -362,12 +406,13 @@ def goes_on_after_a_reset(patch: Patch) -> None:
 
 @variant("MAY-LAPB-23")
 def reset_for_an_undefined_frame(patch: Patch) -> None:
-    @patch.wrap(Lapb, "undefined")
-    def undefined(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Original, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
         if station.phase is Phase.TRANSFER:
-            station.set_up()
+            station.phases.set_up()
         else:
-            original(station, frame)
+            original(errors, frame)
 
 
 @variant("MAY-LAPB-24")
@@ -380,30 +425,33 @@ def giants_rejected(patch: Patch) -> None:
 
 @variant("MAY-LAPB-25")
 def unsolicited_ua_resets(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_sabm")
-    def on_sabm(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         # A collision: its UA is still to come (X.25 2.4.4.5.1).
         awaited = station.phase is Phase.SET_UP
-        original(station, p_f)
+        original(phases, p_f)
         kept(station)["UA"] = awaited
 
-    @patch.wrap(Lapb, "on_ua")
-    def on_ua(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_ua")
+    def on_ua(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         awaited = kept(station).pop("UA", False)
         if station.phase is Phase.TRANSFER and not awaited:
-            station.set_up()
+            station.phases.set_up()
         else:
-            original(station, p_f)
+            original(phases, p_f)
 
 
 @variant("MAY-LAPB-26")
 def dm_disconnects(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_dm")
-    def on_dm(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_dm")
+    def on_dm(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         if station.phase is Phase.TRANSFER:
-            station.end_link()
+            station.phases.end_link()
         else:
-            original(station, p_f)
+            original(phases, p_f)
 
 
 @variant("MAY-LAPB-27", number=0.1)
@@ -417,12 +465,13 @@ def late_answers(patch: Patch) -> None:
 
 @variant("MAY-LAPB-28")
 def a_busy_peer_is_polled_at_once(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         was_busy = station.peer_busy
-        original(station, frame)
+        original(transfer, frame)
         if station.peer_busy and not was_busy and not station.polling:
-            station.poll()
+            station.recovery.poll()
 
 
 @variant("MAY-LAPB-29")
@@ -435,17 +484,19 @@ def one_frame_at_a_time_again(patch: Patch) -> None:
         state["careful"] = bool(state.get("careful") and station.open)
         return bool(state["careful"])
 
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
         answered = station.polling and frame.p_f and not frame.command
         if answered or frame.kind == Control.REJ:
             vars(station)["careful"] = True
-        original(station, frame)
+        original(transfer, frame)
 
-    @patch.wrap(Lapb, "may_send")
-    def may_send(original: Original, station: Lapb) -> bool:
+    @patch.wrap(InformationTransfer, "may_send")
+    def may_send(original: Original, transfer: InformationTransfer) -> bool:
+        station = transfer.lapb
         under_way = careful(station) and station.v_s != station.v_a
-        return bool(original(station)) and not under_way
+        return bool(original(transfer)) and not under_way
 
     @patch.wrap(Lapb, "forget")
     def forget(original: Original, station: Lapb) -> None:
@@ -455,22 +506,24 @@ def one_frame_at_a_time_again(patch: Patch) -> None:
 
 @variant("MAY-LAPB-30")
 def ua_without_a_link(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_disc")
-    def on_disc(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_disc")
+    def on_disc(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         if station.phase is not Phase.DISCONNECTED:
-            original(station, p_f)
+            original(phases, p_f)
             return
         station.respond(Control.UA, p_f)
-        station.end_link()
+        station.phases.end_link()
 
 
 @variant("MAY-LAPB-31")
 def every_command_is_answered(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_supervisory")
-    def on_supervisory(original: Original, station: Lapb, frame: Frame) -> None:
-        original(station, frame)
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        original(transfer, frame)
         if frame.command and not frame.p_f and station.phase is Phase.TRANSFER:
-            station.acknowledge_with(Control.RR, False)
+            station.acknowledging.acknowledge_with(Control.RR, False)
 
 
 @variant("MAY-LAPB-32", number=5)
@@ -482,10 +535,11 @@ def long_t1(patch: Patch) -> None:
 
 @variant("MAY-LAPB-33")
 def disc_ahead_of_a_set_up(patch: Patch) -> None:
-    @patch.wrap(Lapb, "set_up")
-    def set_up(original: Original, station: Lapb) -> None:
+    @patch.wrap(Phases, "set_up")
+    def set_up(original: Original, phases: Phases) -> None:
+        station = phases.lapb
         if station.phase is not Phase.DISCONNECTED:
-            original(station)
+            original(phases)
             return
         station.stop_timers()
         station.enter(Phase.DISCONNECT)
@@ -493,13 +547,14 @@ def disc_ahead_of_a_set_up(patch: Patch) -> None:
         station.command(Control.DISC)
         station.start("T1", station.parameters.t1, station.t1_expired)
 
-    @patch.wrap(Lapb, "end_link")
-    def end_link(original: Original, station: Lapb) -> None:
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Original, phases: Phases) -> None:
+        station = phases.lapb
         sets_up = vars(station).pop("sets_up", 0) and station.phase is Phase.DISCONNECT
-        original(station)
+        original(phases)
         if sets_up and station.line:
             station.phase = Phase.SET_UP
-            station.set_up()
+            station.phases.set_up()
 
 
 @variant("MAY-LAPB-34", number=0.5)
@@ -509,23 +564,25 @@ def not_ready_at_first(patch: Patch) -> None:
         original(station)
         vars(station)["ready_at"] = time.monotonic() + patch.number
 
-    @patch.wrap(Lapb, "on_sabm")
-    def on_sabm(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         early = time.monotonic() < vars(station).get("ready_at", 0.0)
         if early and station.phase is Phase.DISCONNECTED:
             station.respond(Control.DM, p_f)
         else:
-            original(station, p_f)
+            original(phases, p_f)
 
 
 @variant("MAY-LAPB-35")
 def giants_reset_the_link(patch: Patch) -> None:
     giants_rejected(patch)
 
-    @patch.wrap(Lapb, "too_long")
-    def too_long(original: Original, station: Lapb, octets: bytes) -> None:
+    @patch.wrap(FrameErrors, "too_long")
+    def too_long(original: Original, errors: FrameErrors, octets: bytes) -> None:
+        station = errors.lapb
         if station.phase is Phase.TRANSFER:
-            station.set_up()
+            station.phases.set_up()
 
 
 @variant("MAY-LAPB-36", number=1)
@@ -535,24 +592,25 @@ def busy_behind_each(patch: Patch) -> None:
 
 @variant("MAY-LAPB-37")
 def waits_for_the_answer_to_its_own(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_sabm")
-    def on_sabm(original: Original, station: Lapb, p_f: bool) -> None:
-        if station.phase is Phase.SET_UP:
-            station.respond(Control.UA, p_f)
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
+        if phases.lapb.phase is Phase.SET_UP:
+            phases.lapb.respond(Control.UA, p_f)
         else:
-            original(station, p_f)
+            original(phases, p_f)
 
 
 @variant("MAY-LAPB-38")
 def starts_once(patch: Patch) -> None:
-    @patch.wrap(Lapb, "on_disc")
-    def on_disc(original: Original, station: Lapb, p_f: bool) -> None:
+    @patch.wrap(Phases, "on_disc")
+    def on_disc(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
         usual = station.parameters
         station.parameters = replace(usual, initiate=False)
-        original(station, p_f)
+        original(phases, p_f)
         station.parameters = usual
 
-    @patch.wrap(Lapb, "on_dm")
-    def on_dm(original: Original, station: Lapb, p_f: bool) -> None:
-        if station.phase is not Phase.DISCONNECTED:
-            original(station, p_f)
+    @patch.wrap(Phases, "on_dm")
+    def on_dm(original: Original, phases: Phases, p_f: bool) -> None:
+        if phases.lapb.phase is not Phase.DISCONNECTED:
+            original(phases, p_f)

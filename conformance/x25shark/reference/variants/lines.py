@@ -7,7 +7,8 @@ from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..relay import Relay
-from ..serial import R, SerialInterface
+from ..restarts import R, Restarts
+from ..serial import SerialInterface
 from ..serial_channel import SerialChannel
 from .facilities import change_connected, without
 from .registry import Original, Patch, variant
@@ -19,28 +20,30 @@ HEADER = 3
 
 @variant("MAY-LINE-01")
 def no_restart_of_its_own(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "restart")
-    def restart(original: Original, interface: SerialInterface, cause: int, code: int) -> None:
+    @patch.wrap(Restarts, "restart")
+    def restart(original: Original, restarts: Restarts, cause: int, code: int) -> None:
+        interface = restarts.interface
         if interface.r is R.DOWN and cause == RestartCause.NETWORK_OPERATIONAL:
-            interface.restart_complete()
+            interface.restarts.complete()
             vars(interface)["new_link"] = True
         else:
-            original(interface, cause, code)
+            original(restarts, cause, code)
 
-    @patch.wrap(SerialInterface, "on_restart")
-    def on_restart(original: Original, interface: SerialInterface, octets: bytes) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Original, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
         if vars(interface).pop("new_link", False):
             # It brings the interface up, and so is not counted (RFC 1382).
             interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
         else:
-            original(interface, octets)
+            original(restarts, octets)
 
 
 @variant("MAY-LINE-02", number=DIAGNOSTIC)
 def restart_with_a_diagnostic(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "emit_restart")
-    def emit_restart(original: Original, interface: SerialInterface, cause: int, code: int) -> None:
-        original(interface, cause, code or round(patch.number))
+    @patch.wrap(Restarts, "emit")
+    def emit_restart(original: Original, restarts: Restarts, cause: int, code: int) -> None:
+        original(restarts, cause, code or round(patch.number))
 
 
 @variant("MAY-LINE-03")
@@ -104,9 +107,7 @@ def is_free(interface: SerialInterface, lcn: int) -> bool:
 
 @variant("MAY-LINE-08")
 def a_restart_is_out_of_order(patch: Patch) -> None:
-    patch.replace(
-        SerialInterface, "clear_cause", lambda interface, cause: int(ClearCause.OUT_OF_ORDER)
-    )
+    patch.replace(Restarts, "clear_cause", lambda restarts, cause: int(ClearCause.OUT_OF_ORDER))
 
 
 @variant("MAY-LINE-09", number=0.1)
@@ -147,7 +148,7 @@ def a_lost_link_with_a_diagnostic(patch: Patch) -> None:
 def displaced_call_cleared(patch: Patch) -> None:
     def displaced(relay: Relay, channel: Channel) -> None:
         relay.far = None
-        relay.unreachable(ClearCause.NUMBER_BUSY, Diag.NONE)
+        relay.placing.unreachable(ClearCause.NUMBER_BUSY, Diag.NONE)
 
     patch.replace(Relay, "displaced", displaced)
 
@@ -165,21 +166,23 @@ def values_not_named(patch: Patch) -> None:
 
 @variant("MAY-LINE-13", number=1.0)
 def wrong_confirmation_discarded(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "restart_error")
+    @patch.wrap(Restarts, "error")
     def restart_error(
-        original: Original, interface: SerialInterface, diagnostic: int, octets: bytes
+        original: Original, restarts: Restarts, diagnostic: int, octets: bytes
     ) -> None:
+        interface = restarts.interface
         if interface.r is R.RESTART_SENT and octets[2] == Type.RESTART_CONFIRMATION:
-            interface.stop_timer()
-            interface._timer = interface.router.timers.start(patch.number, interface.t10_expired)
+            restarts.stop_timer()
+            timers = interface.router.timers
+            restarts.timer = timers.start(patch.number, restarts.t10_expired)
         else:
-            original(interface, diagnostic, octets)
+            original(restarts, diagnostic, octets)
 
 
 @variant("MAY-LINE-14")
 def a_diagnostic_told(patch: Patch) -> None:
-    @patch.wrap(SerialInterface, "on_channel_zero")
-    def on_channel_zero(original: Original, interface: SerialInterface, octets: bytes) -> None:
-        original(interface, octets)
+    @patch.wrap(Restarts, "on_channel_zero")
+    def on_channel_zero(original: Original, restarts: Restarts, octets: bytes) -> None:
+        original(restarts, octets)
         if octets[2:3] == bytes((Type.DIAGNOSTIC,)):
-            interface.diagnose(Diag.UNASSIGNED_CHANNEL, octets)
+            restarts.interface.diagnose(Diag.UNASSIGNED_CHANNEL, octets)

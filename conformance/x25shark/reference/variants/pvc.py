@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Permanent circuits over XOT: what RFC 1613 6.5 leaves the initiator and the responder."""
 
-from .. import pvc
+from .. import pvc_setup
 from ..channel import Channel
 from ..codec import Clear
 from ..codes import ResetCause, Type
-from ..pvc import PvcEnd, PvcTable, Setup, Status, encode_setup
+from ..pvc import PvcEnd, PvcTable
+from ..pvc_setup import Initiator, Responder, Setup, Status, encode_setup
 from ..user import ChannelUser
 from .connections import hang_up
 from .registry import Original, Patch, variant
@@ -44,13 +45,13 @@ def refuse_by_a_close(patch: Patch) -> None:
 
 @variant("MAY-PVC-04")
 def values_of_its_own(patch: Patch) -> None:
-    patch.replace(PvcEnd, "values_fit", lambda end, setup: True)
+    patch.replace(Responder, "values_fit", lambda responder, setup: True)
 
 
 def refuse_as(patch: Patch, status: int, other: int) -> None:
-    @patch.wrap(PvcEnd, "check")
-    def check(original: Original, end: PvcEnd, setup: Setup) -> int:
-        found = int(original(end, setup))
+    @patch.wrap(Responder, "check")
+    def check(original: Original, responder: Responder, setup: Setup) -> int:
+        found = int(original(responder, setup))
         return other if found == status else found
 
 
@@ -61,7 +62,7 @@ def too_large_a_window_is_a_mismatch(patch: Patch) -> None:
 
 @variant("MAY-PVC-06")
 def the_newer_connection_counts(patch: Patch) -> None:
-    patch.replace(PvcEnd, "is_taken", lambda end: False)
+    patch.replace(Responder, "is_taken", lambda responder: False)
 
     @patch.wrap(PvcEnd, "up")
     def up(original: Original, end: PvcEnd, channel: Channel) -> None:
@@ -78,7 +79,7 @@ def another_version_is_no_setup(patch: Patch) -> None:
     def setup_received(
         original: Original, table: PvcTable, channel: Channel, octets: bytes
     ) -> bool:
-        if octets[3:4] != bytes((pvc.VERSION,)):
+        if octets[3:4] != bytes((pvc_setup.VERSION,)):
             channel.discard()
             return True
         return bool(original(table, channel, octets))
@@ -90,7 +91,8 @@ def names_beyond_the_packet_are_no_setup(patch: Patch) -> None:
     def setup_received(
         original: Original, table: PvcTable, channel: Channel, octets: bytes
     ) -> bool:
-        if len(octets) < pvc.SHORTEST or octets[5] + octets[8] + pvc.SHORTEST != len(octets):
+        shortest = pvc_setup.SHORTEST
+        if len(octets) < shortest or octets[5] + octets[8] + shortest != len(octets):
             channel.discard()
             return True
         return bool(original(table, channel, octets))
@@ -108,14 +110,14 @@ def names_as_they_are_written(patch: Patch) -> None:
 
 @variant("MAY-PVC-10")
 def any_lcn_on_a_setup(patch: Patch) -> None:
-    patch.replace(pvc, "encode_setup", lambda lcn, setup: encode_setup(4000, setup))
+    patch.replace(pvc_setup, "encode_setup", lambda lcn, setup: encode_setup(4000, setup))
 
 
 @variant("MAY-PVC-11")
 def own_spelling_of_the_names(patch: Patch) -> None:
-    @patch.wrap(PvcEnd, "reply")
-    def reply(original: Original, end: PvcEnd, setup: Setup, status: int) -> Setup:
-        answer: Setup = original(end, setup, status)
+    @patch.wrap(Responder, "reply")
+    def reply(original: Original, responder: Responder, setup: Setup, status: int) -> Setup:
+        answer: Setup = original(responder, setup, status)
         return answer._replace(
             initiator_name=answer.initiator_name.upper(),
             responder_name=answer.responder_name.upper(),
@@ -155,7 +157,7 @@ def close_the_other_end(patch: Patch) -> None:
             other, partner.channel = partner.channel, None
             other.user = ChannelUser()
             other.wire.close()
-            partner.try_later()
+            partner.initiator.try_later()
 
 
 def lost_end_is(patch: Patch, cause: int) -> None:
@@ -182,11 +184,11 @@ def lost_end_is_congestion(patch: Patch) -> None:
 
 @variant("MAY-PVC-17")
 def no_setup_while_its_own_is_out(patch: Patch) -> None:
-    @patch.wrap(PvcEnd, "is_taken")
-    def is_taken(original: Original, end: PvcEnd) -> bool:
-        return end.waiting is not None or bool(original(end))
+    @patch.wrap(Responder, "is_taken")
+    def is_taken(original: Original, responder: Responder) -> bool:
+        return responder.end.waiting is not None or bool(original(responder))
 
 
 @variant("MAY-PVC-18")
 def the_connection_of_the_other_router_counts(patch: Patch) -> None:
-    patch.replace(PvcEnd, "keeps_own", lambda end: end.channel is None)
+    patch.replace(Initiator, "keeps_own", lambda initiator: initiator.end.channel is None)

@@ -7,8 +7,9 @@ from ..channel_rules import Rules
 from ..codec import Call
 from ..codes import ClearCause, Diag
 from ..facilities import WINDOW_SIZE, Pair
+from ..negotiation import Negotiation
 from ..relay import Relay
-from ..relay_local import Direction, LocalRelay
+from ..relay_local import Direction, LocalNegotiation, LocalRelay
 from ..router import Router
 from ..routes import Route
 from .registry import Original, Patch, variant
@@ -32,10 +33,12 @@ def mixed_modulo_refused(patch: Patch) -> None:
 def windows_lowered_together(patch: Patch) -> None:
     """Where B has modulo 8 its smaller window is told to A as well, or it is not."""
 
-    @patch.wrap(LocalRelay, "settle_near")
-    def settle_near(original: Original, relay: Relay, size: Pair, window: Pair) -> None:
-        if not relay.route.modulo8_only:
-            original(relay, size, window)
+    @patch.wrap(LocalNegotiation, "settle_near")
+    def settle_near(
+        original: Original, negotiation: LocalNegotiation, size: Pair, window: Pair
+    ) -> None:
+        if not negotiation.relay.route.modulo8_only:
+            original(negotiation, size, window)
 
 
 @variant("MAY-SEG-03")
@@ -48,9 +51,10 @@ def modulo_8_at_b(patch: Patch) -> None:
 
 @variant("MAY-SEG-04")
 def windows_of_7(patch: Patch) -> None:
-    @patch.wrap(Relay, "offer")
-    def offer(original: Original, relay: Relay, call: Call) -> Call:
-        offered: Call = original(relay, call)
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Original, negotiation: Negotiation, call: Call) -> Call:
+        relay = negotiation.relay
+        offered: Call = original(negotiation, call)
         relay.near_window = Pair(*(min(value, 7) for value in relay.near_window))
         relay.far_window = Pair(*(min(value, 7) for value in relay.far_window))
         offered.facilities.put_pair(WINDOW_SIZE, relay.far_window)

@@ -6,7 +6,8 @@ from functools import partial
 from ..channel import Channel
 from ..codec import Clear
 from ..connection import Connection
-from ..relay_splice import SpliceRelay
+from ..relay import Relay
+from ..relay_splice import SplicePlacing, SpliceRelay
 from ..server import TcpWire
 from .registry import Original, Patch, variant
 
@@ -38,11 +39,11 @@ def passes_octets_on(patch: Patch) -> None:
         connection.router.flush()
 
 
-def joins(patch: Patch) -> set[SpliceRelay]:
+def joins(patch: Patch) -> set[Relay]:
     """Joins the two connections with the Call; the relays that have."""
-    joined: set[SpliceRelay] = set()
+    joined: set[Relay] = set()
 
-    def pass_on(relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
+    def pass_on(relay: Relay, channel: Channel, octets: bytes) -> None:
         other = relay.other(channel)
         if other is None:
             channel.discard()
@@ -51,9 +52,10 @@ def joins(patch: Patch) -> set[SpliceRelay]:
         if other.wire.congested:
             channel.wire.pause()
 
-    @patch.wrap(SpliceRelay, "send_call")
-    def send_call(original: Original, relay: SpliceRelay, far: Channel) -> None:
-        original(relay, far)
+    @patch.wrap(SplicePlacing, "send_call")
+    def send_call(original: Original, placing: SplicePlacing, far: Channel) -> None:
+        relay = placing.relay
+        original(placing, far)
         joined.add(relay)
         for channel in (relay.near, far):
             channel.stop_timers()

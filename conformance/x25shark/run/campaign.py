@@ -587,7 +587,7 @@ class Campaign:
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
             record.received = {
-                side.direction: Until(side.received_end(), side.connection.end or "")
+                side.direction: Until(side.arrivals.end(), side.connection.end or "")
                 for side in bench.sides
             }
             took_none = refused(failed)

@@ -214,7 +214,7 @@ class Bench(Answers):
         for line in self.lines.values():
             if not line.kept_down:
                 self._need_line(line)
-                line.bring_up()
+                line.link.bring_up()
 
     @staticmethod
     def _need_line(line: LineSide) -> None:
@@ -316,10 +316,10 @@ class Bench(Answers):
 
         It may: the call for which it was opened has been cleared meanwhile (RFC 1613 6.1).
         """
-        if isinstance(side, ChannelSide) or side.units:
+        if isinstance(side, ChannelSide) or side.arrivals.units:
             return False
-        side.wait_until(lambda: bool(side.units) or side.connection.end is not None)
-        if side.units or side.connection.end is None or side.connection.received_octets:
+        side.wait_until(lambda: bool(side.arrivals.units) or side.connection.end is not None)
+        if side.arrivals.units or side.connection.end is None or side.connection.received_octets:
             return False
         self.remark("the router opened a connection and closed it without a Call")
         side.close()
@@ -575,7 +575,7 @@ class Bench(Answers):
         request = self.call_request()
         side.numbering.reset()
         side.send(request)
-        if not self.went_on(side) and side.connection.end is not None and side.at_end:
+        if not self.went_on(side) and side.connection.end is not None and side.arrivals.at_end:
             side.expect_closed()
             self.remark("the connection is closed at the second call")
             return self.place_call(note=note)
@@ -612,7 +612,7 @@ class Bench(Answers):
         side = self.last_sender
         if side is None or isinstance(side, LineSide):
             return ""
-        return f"side {side.name} got {side.unread}" if side.unread else ""
+        return f"side {side.name} got {side.arrivals.unread}" if side.arrivals.unread else ""
 
     def _take_numbers(self, side: Side) -> None:
         """Modulus and values of an Incoming Call become those of the called side."""

@@ -46,8 +46,8 @@ class FurtherCalls:
         """Whether the first packet of this side is such a Call, which is dealt with then."""
         if not self._allowed:
             return False
-        side.wait_until(lambda: bool(side.units) or side.connection.end is not None)
-        first = side.units[0].packet if side.units else b""
+        side.wait_until(lambda: bool(side.arrivals.units) or side.connection.end is not None)
+        first = side.arrivals.units[0].packet if side.arrivals.units else b""
         for call, then in self._allowed:
             if matches(call, first):
                 side.expect(call)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sides on a serial line: the line itself (frames by hand, and what is expected of frames), and
-the calls on its logical channels, which are sides like any other.
+the calls on its logical channels, which are sides like any other. Parts of a line: link
+(line_link.py); wire, frames and losses (line_wire.py).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from scapy.packet import Packet
-from scapy_x25 import RestartConfirmation, RestartRequest, hdlc
+from scapy_x25 import hdlc
 from scapy_x25.lapb import (
     LAPB,
     LapbDISC,
@@ -31,10 +31,13 @@ from ..judges.frames import ABORTED, decode_frame
 from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
-from ..links.lapb import DISC, DM, FRMR, SABM, UA, Parameters, Station
+from ..links.lapb import DISC, DM, UA, Parameters, Station
 from ..links.xot import Connection
 from ..profile import Line as LineProfile
+from .line_link import LineLink
+from .line_wire import LineFrames, LineWire, Losses
 from .side import NotApplicable, Side
+from .wire import ConnectionWire
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -44,11 +47,6 @@ _RESPONSES = (LapbUA, LapbDM, LapbFRMR)
 # What a router may send at any time, as far as frames are concerned: packets are judged by their
 # channels, and acknowledgements belong to them; it may be busy for a while (X.25 2.4.5.8).
 _LINK_FLOW: tuple[Packet, ...] = (LapbI(), LapbRR(p_f=0), LapbRNR(p_f=0), ABORTED)
-# Without a link: either station may ask for one, by SABM or by DM F=0, and DISC may come ahead of
-# SABM so that both begin alike (X.25 2.4.4.1, 2.4.4.4.2).
-ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0), LapbDISC())
-# A station that refuses a link because it is not ready yet is asked again so long (seconds).
-NOT_READY_SECONDS = 3.0
 # To DISC without a link (X.25 2.4.4.4.2). It is DM; LAPB-SET-10 says so of those that answer UA.
 NO_LINK: tuple[Packet, ...] = (LapbDM(p_f=1), LapbUA(p_f=1))
 # While the tester ends the link.
@@ -72,6 +70,19 @@ class NotOnALine(NotApplicable):
     """What a case wants has no counterpart on a serial line; the message says what."""
 
 
+class ChannelWire(ConnectionWire):
+    """What a logical channel has not."""
+
+    def send(self, octets: bytes) -> None:
+        raise NotOnALine("octets of an XOT connection have no counterpart on a serial line")
+
+    def reset(self) -> None:
+        raise NotOnALine("a TCP RST has no counterpart on a serial line")
+
+    def half_close(self) -> None:
+        raise NotOnALine("a TCP FIN has no counterpart on a serial line")
+
+
 class ChannelSide(Side):
     """A DTE or DCE on one logical channel of a line; lcn 0: restarts and diagnostics."""
 
@@ -80,6 +91,7 @@ class ChannelSide(Side):
         self.router_is_dce = bench.profile.line.by_side()[name.lower()].role == "dce"
         # A circuit has all of a connection that a side needs; what it has not is of XOT only.
         super().__init__(bench, name, cast(Connection, circuit), modulus, circuit.start)
+        self.wire = ChannelWire(self)
         self.lcn = circuit.lcn
         self.origin = circuit.start
 
@@ -87,18 +99,9 @@ class ChannelSide(Side):
         self.bench.last_sender = self
         self._circuit.send_packets(list(packets))
 
-    def send_octets(self, octets: bytes) -> None:
-        raise NotOnALine("octets of an XOT connection have no counterpart on a serial line")
-
     def close(self) -> None:
         """The line outlives its calls."""
         self._circuit.close()
-
-    def reset_tcp(self) -> None:
-        raise NotOnALine("a TCP RST has no counterpart on a serial line")
-
-    def half_close(self) -> None:
-        raise NotOnALine("a TCP FIN has no counterpart on a serial line")
 
     @property
     def stop(self) -> int | None:  # type: ignore[override]
@@ -160,6 +163,7 @@ class LineSide(Side):
     """
 
     relaxed = _LINK_ENDING
+    wire: LineWire
 
     def __init__(self, bench: Bench, name: str, line: Line, profile: LineProfile) -> None:
         self.line = line
@@ -177,31 +181,32 @@ class LineSide(Side):
         self.passing = (*_LINK_FLOW, *asked)
         # watched: the case is about frames; kept_down: it wants no link.
         self.watched = self.used = self.kept_down = False
-        # Whether the next frame of the router, or of the station, is lost on its way.
-        self._loses: Callable[[], bool] = lambda: False
-        # The link on which the packet layer has been restarted; 0: none yet.
-        self._restarted = 0
+        self.link = LineLink(self)
+        self.frames = LineFrames(self)
+        self.losses = Losses(self)
         line.begin_case()
         line.on_received, line.on_sent = self._received, self._sent
         super().__init__(bench, name, cast(Connection, FramePlane(line)))
+        self.wire = LineWire(self)
 
     def _received(self, unit: FrameUnit) -> None:
         if unit.valid and unit.octets[1] & ~_P_F == DISC:
             self.channels.ended("DISC")
         self.channels.took(unit, sent=False)
-        if self._loses():
+        if self.losses.router():
             return
         self.station.take(unit)
         if self.station.peer_busy:
             # What it dropped while it was busy it asks for (X.25 2.4.5.8).
-            self._let_pass(*self.rejections())
+            self.let_pass(*self.frames.rejections())
 
-    def _let_pass(self, *frames: Packet) -> None:
+    def let_pass(self, *frames: Packet) -> None:
+        """Such frames may come at any time from here on."""
         self.passing += tuple(frame for frame in frames if frame not in self.passing)
 
     def _repeats(self) -> None:
         """On a slow machine the first command is answered as well, if late."""
-        self._let_pass(LapbUA(p_f=1), LapbDM(p_f=1), *self.answers())
+        self.let_pass(LapbUA(p_f=1), LapbDM(p_f=1), *self.frames.answers())
 
     def _sent(self, unit: FrameUnit) -> None:
         self.channels.took(unit, sent=True)
@@ -253,65 +258,23 @@ class LineSide(Side):
             whole.fields.setdefault("n_s", self.station.v_s)
         return bytes(whole)
 
-    def frame_of(self, frame: Packet) -> bytes:
-        """The same with a right FCS."""
-        return hdlc.with_fcs(self.octets_of(frame))
-
     def send(self, *packets: Packet) -> None:
         """Frames with their right FCS, in one write; I frames with the next N(S) count on."""
         if any(isinstance(packet, LapbI) for packet in packets):
             self.wait_until_ready()
         if any(isinstance(packet, LapbDISC) for packet in packets):
-            self.want_no_link()
+            self.link.want_no_link()
         frames = []
         for packet in packets:
             octets = self.octets_of(packet)
             frames.append(hdlc.with_fcs(octets))
             self.station.count_sent(octets)
-        self.send_whole(frames)
+        self.wire.send_whole(frames)
 
     def wait_until_ready(self) -> None:
         """A router that is busy may drop I frames (X.25 2.4.5.8): wait for the end of it."""
         if self.station.peer_busy:
             self.wait_until(lambda: not self.station.peer_busy)
-
-    def send_whole(self, frames: Iterable[bytes], *, shared_flags: bool = False) -> None:
-        """What stands between the flags, FCS included, as it is; numbers do not count on."""
-        self._begin_sending()
-        self.line.send_frames(frames, shared_flags=shared_flags)
-
-    def send_part(self, octets: bytes, bits: int) -> None:
-        """A frame whose last octet has only so many bits."""
-        self._begin_sending()
-        self.line.send_part(octets, bits)
-
-    def send_aborted(self, octets: bytes) -> None:
-        """The octets, then an abort."""
-        self._begin_sending()
-        self.line.send_aborted(octets)
-
-    def send_flags(self, count: int) -> None:
-        self._begin_sending()
-        self.line.send_flags(count)
-
-    def send_idle(self, octets: int) -> None:
-        """Ones, as many as so many octets have bits."""
-        self._begin_sending()
-        self.line.send_idle(octets)
-
-    def send_behind_ones(self, ones: int, octets: bytes) -> None:
-        """So many 1s and a 0, then the octets of a frame that no flag opens."""
-        self._begin_sending()
-        self.line.send_behind_ones(ones, octets)
-
-    def send_octets(self, octets: bytes) -> None:
-        """Octets of the line as they are."""
-        self._begin_sending()
-        self.line.send_octets(octets)
-
-    def _begin_sending(self) -> None:
-        self.take_part()
-        self.bench.last_sender = self
 
     # expecting
 
@@ -322,16 +285,6 @@ class LineSide(Side):
     def _passing_beside(self, alternatives: Sequence[Packet | TcpEnd]) -> tuple[Packet, ...]:
         """All that a link may bring but what might be taken for what is expected."""
         return tuple(f for f in self.passing if not any(_alike(f, a) for a in alternatives))
-
-    def answers(self, **fields: Any) -> tuple[Packet, ...]:
-        """The answers to a command with P=1 while there is a link (X.25 2.4.3)."""
-        kinds = (LapbRR, LapbRNR, LapbREJ)
-        return tuple(kind(address=self.command_address, p_f=1, **fields) for kind in kinds)
-
-    def rejections(self, **fields: Any) -> tuple[Packet, ...]:
-        """REJ that is no answer: with F=0, or a command with P=1."""
-        poll = LapbREJ(address=self.response_address, p_f=1, **fields)
-        return LapbREJ(p_f=0, **fields), poll
 
     def acknowledged(self, passing: Sequence[Packet] = (), **options: Any) -> Packet | None:
         """Expect an acknowledgement of all that was sent: RR, RNR, or an I frame.
@@ -386,120 +339,7 @@ class LineSide(Side):
         whole.fields["address"] = address
         return whole
 
-    # the link
-
-    def bring_down(self) -> None:
-        """Preamble: the link is in its disconnected phase. Raises Inconclusive.
-
-        It is set up first, so that DISC ends a link and is answered by UA; not so where the
-        router sets it up as well, since the two might collide. What it tries then is refused (DM).
-        """
-        self.kept_down = True
-        self.take_part()
-        with self.bench.preamble():
-            if not self.profile.initiates and not self.station.up:
-                self._set_up()
-            self.want_no_link()
-            self.end_link()
-
-    def want_no_link(self) -> None:
-        """What the router may ask for now is refused."""
-        self.station.refusing = True
-        self.allow(*ASKING_FOR_A_LINK)
-
-    def end_link(self) -> None:
-        """DISC and its answer."""
-        self._have_answered(self.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
-
-    def _set_up(self) -> None:
-        """SABM, until UA: a station that is not ready yet answers DM (X.25 2.4.4.1)."""
-        until = time.monotonic() + NOT_READY_SECONDS
-        while time.monotonic() < until:
-            seen = self._have_answered(self.station.set_up, LapbUA(p_f=1), LapbDM(p_f=1))
-            if not isinstance(seen, LapbDM):
-                return
-            self.pause(NOT_READY_SECONDS / 10)
-        self._have_answered(self.station.set_up, LapbUA(p_f=1))
-
-    def _have_answered(self, command: Callable[[], None], *expected: Packet) -> Packet | None:
-        """Have the station send SABM or DISC, and expect the answer: to each, if it repeats it.
-
-        A second SABM resets the link once more, and what came before belongs to an earlier one.
-        """
-        begin = self.connection.received_octets
-        command()
-        seen = self.expect(*expected, passing=self._set_up_tries())
-        if self.station.commands < 2:
-            return seen
-        answers = UA | _P_F, DM | _P_F
-
-        def all_answered() -> bool:
-            came = [u for u in self.line.log.received if u.offset >= begin and u.valid]
-            return sum(unit.octets[1] in answers for unit in came) >= self.station.commands
-
-        self.wait_until(all_answered)
-        self.cursor = self.connection.received_octets
-        return seen
-
-    def set_up_came_first(self) -> bool:
-        """Whether a SABM or DISC came before DM F=1 or FRMR, and before the time for it was over.
-
-        A station that has sent one of them discards all other commands (X.25 2.4.4.1, 2.4.4.3).
-        """
-        begin, own, answers = self.cursor, (SABM, DISC), (DM | _P_F, FRMR, FRMR | _P_F)
-
-        def came() -> list[bool]:
-            units = [u for u in self.line.log.received if u.offset >= begin and u.valid]
-            controls = [(u.octets[1], u.octets[1] & ~_P_F) for u in units]
-            return [kind in own for c, kind in controls if kind in own or c in answers]
-
-        self.wait_until(lambda: bool(came()))
-        return came()[:1] == [True]
-
-    def _set_up_tries(self) -> tuple[Packet, ...]:
-        """What may come in between: of an earlier link, and set-up by the router itself."""
-        return (
-            *(LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbFRMR()),
-            *ASKING_FOR_A_LINK,
-        )
-
-    def bring_up(self, *, judged: bool = False) -> None:
-        """Preamble P-LINK: SABM and UA, and the restart of the packet layer.
-
-        judged: it is no preamble; what goes wrong is what the case is about.
-        """
-        self.kept_down = False
-        if self.station.up and (self.by_hand or self._restarted == self.station.links):
-            return
-        self._begin_sending()
-        with nullcontext() if judged else self.bench.preamble():
-            self.raise_link()
-            if not judged and self.station.links == 1:
-                self.skip()
-            self.restart()
-
-    def raise_link(self) -> None:
-        """SABM and UA; the packet layer is as the router leaves it."""
-        if not self.station.up:
-            self._set_up()
-            # What came before belongs to an earlier link.
-            layer = self.bench.channel_zero(self, self.cursor)
-            layer.cursor = max(layer.cursor, self.cursor)
-
-    def restart(self) -> None:
-        """The packet layer begins anew: the tester's Restart collides with the router's, or is
-        confirmed (X.25 3.3)."""
-        layer = self.layer
-        layer.send(RestartRequest(cause=self.restart_cause, diagnostic=0))
-        layer.expect(RestartConfirmation(), RestartRequest())
-        # A call over another link must not overtake it.
-        layer.wait_until(lambda: not self.station.unacknowledged)
-        self.note_restarted()
-        self.cursor = self.connection.received_octets
-
-    def note_restarted(self) -> None:
-        """The packet layer of this link has been restarted, or is the case's own business."""
-        self._restarted = self.station.links
+    # fences
 
     @property
     def restart_cause(self) -> int:
@@ -535,17 +375,17 @@ class LineSide(Side):
         older = tuple(number % 8 for number in range(v_a, v_a + (v_s - v_a) % 8))
         # Answers to polls of the station itself, at its T1, may be there already.
         others = one_of(*(number % 8 for number in range(v_s + 1, v_s + 8)))
-        stale = self.answers(n_r=others)
+        stale = self.frames.answers(n_r=others)
         passing = stale if self._answered_before() else ()
         self.send(LapbRR(address=self.command_address, p_f=1))
         busy = [LapbRNR(address=self.command_address, p_f=1, n_r=one_of(*older))] if older else []
-        seen = self.expect(*self.answers(n_r=v_s), *busy, passing=passing, note="fence")
+        seen = self.expect(*self.frames.answers(n_r=v_s), *busy, passing=passing, note="fence")
         if seen is None or seen.n_r == v_s:
             return
         self.bench.remark("the router was busy (RNR), and took what it had dropped later")
         self.wait_until(lambda: self.station.v_a == v_s)
         self.send(LapbRR(address=self.command_address, p_f=1))
-        self.expect(*self.answers(n_r=v_s), passing=stale, note="fence")
+        self.expect(*self.frames.answers(n_r=v_s), passing=stale, note="fence")
 
     def _answered_before(self) -> bool:
         """Whether a supervisory response with F=1 is there that no expectation has looked at."""
@@ -560,7 +400,7 @@ class LineSide(Side):
         case (X.25 2.4.4.4.2), and the last UA ahead of that was for the DISC. A router that leaves
         the poll unanswered has its own case (LAPB-SET-11): here time has to do.
         """
-        tries = self._set_up_tries()
+        tries = self.link.set_up_tries()
         self.send(LapbDISC(p_f=1))
         seen = self.expect(*NO_LINK, passing=tries, note="fence")
         begin = self._last_begin()
@@ -602,23 +442,13 @@ class LineSide(Side):
     def poll(self, note: str = "", **fields: Any) -> Packet | None:
         """RR P=1 and the answer to it, which has F=1 and what fields say."""
         self.send(LapbRR(address=self.command_address, p_f=1))
-        return self.expect(*self.answers(**fields), note=note)
+        return self.expect(*self.frames.answers(**fields), note=note)
 
     def packet(self, packet: Packet, **fields: Any) -> Packet:
         """An I frame that carries a packet of this line's modulus."""
         whole = packet.copy()
         whole.fields.setdefault("modulo", self.modulo_bits)
         return LapbI(**fields) / bytes(whole)
-
-    def lossy(self, received: Callable[[], bool], sent: Callable[[], bool]) -> None:
-        """From here on frames are lost: of the router, and of the station's own."""
-        self._loses = received
-        self.station.loses = sent
-        self._let_pass(*self.rejections(), *self.answers())
-
-    def lossless(self) -> None:
-        """The end of lossy()."""
-        self.lossy(lambda: False, lambda: False)
 
     def finish(self) -> None:
         """End the link, if the case used it; the answer is waited for, but not demanded."""

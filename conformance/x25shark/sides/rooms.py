@@ -182,7 +182,7 @@ class Rooms:
         """Whether the Call that this side sent last has been passed on to the called side."""
         call = side.connection.sent[-1]
         mine = decode(call.packet).fields.get("user_data")
-        accepted = [unit for one in self._accepted for unit in one.units[:1]]
+        accepted = [unit for one in self._accepted for unit in one.arrivals.units[:1]]
         for first in (*accepted, *self._bench.waiting_calls()):
             other = decode(first.packet).fields.get("user_data")
             if mine == other if mine else first.time >= call.time:

@@ -21,7 +21,6 @@ from scapy_x25 import (
     Interrupt,
     InterruptConfirmation,
     ResetRequest,
-    summary_line,
 )
 
 from ..judges.expectation import (
@@ -40,8 +39,10 @@ from ..judges.template import decode
 from ..judges.values import ABSENT
 from ..links.xot import Connection, Unit
 from .agreement import Values, values_of
+from .arrivals import Arrivals
 from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
+from .wire import ConnectionWire
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -118,6 +119,8 @@ class Side:
         self.numbering = Numbering(modulus)
         self.withholding = False
         self.start = self.cursor = start
+        self.wire = ConnectionWire(self)
+        self.arrivals = Arrivals(self)
         # Octets before a further Call on the connection of a call that is over.
         self.next_call: int | None = None
         self.phase = "idle"
@@ -133,7 +136,7 @@ class Side:
         # Units looked at so far, and the Data packets among them.
         self._data_found = (0, 0)
         connection.on_unit = self._arrived
-        for unit in self.units:
+        for unit in self.arrivals.units:
             self._arrived(unit)
 
     def agree(self, values: Values) -> None:
@@ -184,7 +187,7 @@ class Side:
             octets = self.octets_of(packet)
             self._note(packet, octets)
             whole.append(octets)
-        start = self.received_end()
+        start = self.arrivals.end()
         self._transmit(whole)
         called = bool(packets) and isinstance(packets[-1], CallRequest)
         self.unanswered_call = start if called else None
@@ -203,7 +206,7 @@ class Side:
         self._transmit([octets])
 
     def _transmit(self, packets: Sequence[bytes]) -> None:
-        self.send_octets(b"".join(map(unit, packets)))
+        self.wire.send(b"".join(map(unit, packets)))
 
     def _note(self, packet: Packet, octets: bytes) -> None:
         expected = self.numbering.next_p_s
@@ -240,14 +243,8 @@ class Side:
         """Octets of a Data packet before its user data."""
         return 4 if self.modulus == 128 else 3
 
-    def send_octets(self, octets: bytes) -> None:
-        """Send octets on the connection as they are: headers, halves of packets, anything."""
-        self.bench.last_sender = self
-        self.unanswered_call = None
-        self.connection.send(octets)
-
     def unit_of(self, packet: Packet) -> bytes:
-        """The octets of a packet behind its XOT header, for send_octets(); numbers count on."""
+        """The octets of a packet behind its XOT header, for wire.send(); numbers count on."""
         octets = self.octets_of(packet)
         self._note(packet, octets)
         return unit(octets)
@@ -284,10 +281,10 @@ class Side:
             self.name,
             self.bench.clause("X.25 4.4.1.3"),
             self.direction,
-            start=self.received_end(),
+            start=self.arrivals.end(),
             alternatives=(self._receive_ready(),),
             passing=(),
-            stop=self.received_end(),
+            stop=self.arrivals.end(),
             note="the window has to open again",
         )
         self.bench.state(acknowledgement)
@@ -302,19 +299,6 @@ class Side:
         self.send((RR128 if self.modulus == 128 else RR)(p_r=number))
 
     # receiving
-
-    @property
-    def units(self) -> list[Unit]:
-        """What has come since the call of this side began, or since the connection was opened."""
-        return [unit for unit in self.connection.received if unit.offset >= self.start]
-
-    @property
-    def unread(self) -> str:
-        """What has come and no expectation has looked at, in words: the last of it."""
-        units = [unit for unit in self.units if unit.offset >= self.cursor]
-        if units:
-            return summary_line(units[-1].packet)
-        return f"TCP {self.connection.end}" if self.connection.end is not None else ""
 
     def _arrived(self, unit: Unit) -> None:
         packet = unit.packet
@@ -484,7 +468,7 @@ class Side:
             self.bench.patience if low else 0.0,
             patient=bool(low),
         )
-        expectation.stop = self.received_end()
+        expectation.stop = self.arrivals.end()
         self.bench.state(expectation)
         seen = self.bench.judge(expectation)
         if not seen.met:
@@ -500,16 +484,6 @@ class Side:
         if seconds is not None:
             return self.bench.loop.wait(condition, seconds)
         return self.bench.loop.wait(condition, self.bench.patience, patient=True)
-
-    @property
-    def at_end(self) -> bool:
-        """Whether nothing has come behind what was expected last."""
-        return self.received_end() <= self.cursor
-
-    def received_end(self) -> int:
-        """Octets of the connection up to the last packet that has come."""
-        received = self.connection.received
-        return received[-1].end if received else self.start
 
     def demand(self, expectation: Next, within: float | None = None) -> Seen:
         """Wait until what is expected next is decided. Raises ExpectationFailed."""
@@ -542,7 +516,7 @@ class Side:
         self.unanswered_call = None
         if not seen.met:
             if seen.view is None and self.connection.end is None:
-                expectation.stop = self.received_end()
+                expectation.stop = self.arrivals.end()
             raise ExpectationFailed(expectation, seen)
         if seen.view is not None:
             self.cursor = seen.view.end
@@ -560,24 +534,20 @@ class Side:
 
     def close(self) -> None:
         """Close TCP (FIN); not amid a packet that is on its way in, for that would cut it."""
-        self._let_it_finish()
+        self.wire.let_it_finish()
         self.connection.close()
 
-    def _let_it_finish(self) -> None:
-        connection, bench = self.connection, self.bench
-        if connection.amid_a_unit and not bench.left_amid_a_unit:
-            quiet = bench.profile.times.quiet
-            bench.left_amid_a_unit = not bench.loop.wait(lambda: not connection.amid_a_unit, quiet)
 
-    def reset_tcp(self) -> None:
-        """End the connection with a TCP RST; as close() otherwise."""
-        self._let_it_finish()
-        self.connection.reset()
+class AbsentWire:
+    """The connection of an absent side."""
 
-    def half_close(self) -> None:
-        """Send FIN and go on reading; not amid a packet, as close() does not."""
-        self._let_it_finish()
-        self.connection.finish_sending()
+    def send(self, octets: bytes) -> None:
+        """Nothing: the router plays this side."""
+
+    def reset(self) -> None:
+        """Nothing to close."""
+
+    half_close = reset
 
 
 class AbsentSide:
@@ -590,6 +560,7 @@ class AbsentSide:
     packet_size = size_in = 128
     withholding = False
     acceptance = CallAccepted()
+    wire = AbsentWire()
 
     def agree(self, values: Values) -> None:
         """Put these values into force."""
@@ -598,7 +569,6 @@ class AbsentSide:
     def send(self, *packets: Packet) -> None:
         """Nothing: the router plays this side."""
 
-    send_octets = send
     acknowledge = send
 
     def send_data(self, user_data: bytes, **fields: Any) -> None:
@@ -619,6 +589,3 @@ class AbsentSide:
 
     def close(self) -> None:
         """Nothing to close."""
-
-    reset_tcp = close
-    half_close = close

@@ -155,8 +155,8 @@ def _names(packet: Packet, kind: type[Packet]) -> bool:
 
 def received_call(side: Side) -> Packet:
     """The first packet of a call: the Incoming Call of a called side."""
-    side.wait_until(lambda: bool(side.units or side.connection.end))
-    return decode(side.units[0].packet if side.units else b"")
+    side.wait_until(lambda: bool(side.arrivals.units or side.connection.end))
+    return decode(side.arrivals.units[0].packet if side.arrivals.units else b"")
 
 
 def next_facilities(side: Side) -> list[Packet]:

@@ -46,7 +46,7 @@ def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
     start = 0
     for end in [*ends, len(octets)]:
         if start < end:
-            side.send_octets(octets[start:end])
+            side.wire.send(octets[start:end])
             start = end
             if start < len(octets):
                 pause(side.bench)
@@ -121,7 +121,7 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     def lost_as_well(b: Side) -> None:
         bench.remark("the router tries the call once more")
         b.allow(ClearIndication())
-        b.half_close()
+        b.wire.half_close()
 
     bench.further.allow(CallRequest(user_data=decode(request).user_data), lost_as_well)
     for _ in range(MOST_ATTEMPTS):
@@ -184,7 +184,7 @@ def second_call(call: Call) -> Call | None:
 def call_at(side: AnySide) -> Packet:
     """The first packet of a call."""
     assert isinstance(side, Side)
-    return decode(side.units[0].packet)
+    return decode(side.arrivals.units[0].packet)
 
 
 def same_call(call: Packet) -> CallRequest:

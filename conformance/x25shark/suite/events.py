@@ -106,7 +106,7 @@ def _q_differs(scene: Scene) -> None:
 
 
 def _version(scene: Scene) -> None:
-    scene.side.send_octets(b"\0\1" + unit(header(scene.side, 0x23) + b"!")[2:])
+    scene.side.wire.send(b"\0\1" + unit(header(scene.side, 0x23) + b"!")[2:])
 
 
 def _length(length: int) -> Stimulus:
@@ -114,7 +114,7 @@ def _length(length: int) -> Stimulus:
 
     def stimulus(scene: Scene) -> None:
         octets = header(scene.side, 0x23)[: length if length < 3 else 3]
-        scene.side.send_octets(b"\0\0" + length.to_bytes(2, "big") + octets)
+        scene.side.wire.send(b"\0\0" + length.to_bytes(2, "big") + octets)
 
     return stimulus
 
@@ -133,7 +133,7 @@ def _close(scene: Scene) -> None:
 
 
 def _reset_tcp(scene: Scene) -> None:
-    scene.side.reset_tcp()
+    scene.side.wire.reset()
 
 
 _RESTARTS = (_octet_3(0xFB, b"\0\0"), _octet_3(0xFF), _octet_3(0xF3, b"\0\0"))

@@ -65,7 +65,8 @@ from ..judges.values import ABSENT, Matcher, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
 from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
 from ..sides.call import Call
-from ..sides.line import ASKING_FOR_A_LINK, NO_LINK, LineSide
+from ..sides.line import NO_LINK, LineSide
+from ..sides.line_link import ASKING_FOR_A_LINK
 from ..sides.race import Race
 from ..sides.side import Side, unit
 

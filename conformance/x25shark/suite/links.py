@@ -13,7 +13,7 @@ from scapy_x25 import hdlc
 
 from ..judges.template import matches
 from ..links.hdlc import FrameUnit
-from ..sides.line import NOT_READY_SECONDS
+from ..sides.line_link import NOT_READY_SECONDS
 from .language import (
     ASKING_FOR_A_LINK,
     Bench,
@@ -55,7 +55,7 @@ def at_the_line(bench: Bench, call: Call) -> tuple[LineSide, Side, Side]:
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
     """A line whose link is up, and a Restart Request for it."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     return line, RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
 
 
@@ -131,7 +131,7 @@ def respond(line: LineSide, kind: type[Packet], n_r: int) -> None:
 def out_of_sequence(line: LineSide, packet: Packet, ahead: int, **fields: int) -> None:
     """An I frame with an N(S) that is so many ahead of the next; it uses up no number."""
     number = (line.station.v_s + ahead) % 8
-    line.send_whole([line.frame_of(line.packet(packet, n_s=number, **fields))])
+    line.wire.send_whole([line.frames.with_fcs(line.packet(packet, n_s=number, **fields))])
 
 
 def polls(line: LineSide) -> tuple[Packet, ...]:
@@ -238,15 +238,15 @@ def link_was_reset(line: LineSide) -> None:
 
 def send_control(line: LineSide, control: int, information: bytes = b"") -> None:
     """A command with this control octet."""
-    line.send_whole([hdlc.with_fcs(bytes([line.command_address, control]) + information)])
+    line.wire.send_whole([hdlc.with_fcs(bytes([line.command_address, control]) + information)])
 
 
 def begin_again(line: LineSide) -> None:
     """The link anew, whatever state it is in; each new link begins with a restart."""
     link_was_reset(line)
     line.by_hand = False
-    line.bring_down()
-    line.bring_up()
+    line.link.bring_down()
+    line.link.bring_up()
 
 
 def answered_without_a_link(line: LineSide, command: Packet, *answers: Packet) -> None:
@@ -257,7 +257,7 @@ def answered_without_a_link(line: LineSide, command: Packet, *answers: Packet) -
     """
     for _ in range(CROSSINGS):
         line.skip()
-        line.send_whole([line.frame_of(command)])
-        if not line.set_up_came_first():
+        line.wire.send_whole([line.frames.with_fcs(command)])
+        if not line.link.set_up_came_first():
             break
     line.expect_at_once(*answers, passing=ASKING_FOR_A_LINK)

@@ -163,8 +163,8 @@ def has_room(bench: Bench) -> None:
 
 def first_packet(side: Side) -> Packet | None:
     """The first packet of a call, as soon as it is there. Nothing is expected by this."""
-    side.wait_until(lambda: bool(side.units) or side.connection.end is not None)
-    return decode(side.units[0].packet) if side.units else None
+    side.wait_until(lambda: bool(side.arrivals.units) or side.connection.end is not None)
+    return decode(side.arrivals.units[0].packet) if side.arrivals.units else None
 
 
 def take_calls(bench: Bench) -> None:

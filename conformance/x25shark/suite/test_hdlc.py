@@ -67,8 +67,8 @@ def test_fcs_of_the_router(watch: Watch) -> None:
 @purpose("HDLC-03")
 def test_wrong_fcs(bench: Bench) -> None:
     for line in each_line(bench):
-        line.bring_down()
-        line.send_whole([wrong_fcs(line.frame_of(LapbSABM(p_f=1)))])
+        line.link.bring_down()
+        line.wire.send_whole([wrong_fcs(line.frames.with_fcs(LapbSABM(p_f=1)))])
         line.no_reaction(LapbUA())
 
 
@@ -76,14 +76,14 @@ def test_wrong_fcs(bench: Bench) -> None:
 def test_every_single_bit_error(bench: Bench) -> None:
     """A Restart Request in an I frame of eight octets: passed up it would be confirmed."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     restart = line.packet(RestartRequest(cause=line.restart_cause))
-    frame = line.frame_of(restart)
+    frame = line.frames.with_fcs(restart)
     before = line.station.v_s
     for bit in range(8 * len(frame)):
         changed = bytearray(frame)
         changed[bit // 8] ^= 1 << bit % 8
-        line.send_whole([bytes(changed)])
+        line.wire.send_whole([bytes(changed)])
     nothing_is_taken(line, before)
     line.send(restart)
     line.layer.expect(RestartConfirmation())
@@ -100,12 +100,12 @@ def nothing_is_taken(line: LineSide, before: int) -> None:
 @purpose("HDLC-05")
 def test_runts(bench: Bench) -> None:
     for line in each_line(bench):
-        line.bring_down()
-        whole = line.frame_of(LapbSABM(p_f=1))
+        line.link.bring_down()
+        whole = line.frames.with_fcs(LapbSABM(p_f=1))
         for octets in (1, 2, 3):
-            line.send_whole([whole[:octets]])
+            line.wire.send_whole([whole[:octets]])
         # Three octets that have a right FCS all the same.
-        line.send_whole([hdlc.with_fcs(whole[:1])])
+        line.wire.send_whole([hdlc.with_fcs(whole[:1])])
         line.no_reaction(LapbUA())
 
 
@@ -113,20 +113,20 @@ def test_runts(bench: Bench) -> None:
 def test_aborted_frame(bench: Bench) -> None:
     """On each line, where it begins and when it is whole but for its closing flag."""
     for line in each_line(bench):
-        line.bring_down()
+        line.link.bring_down()
         with errors_counted(bench, line, "aborts"):
-            line.send_aborted(line.frame_of(LapbSABM(p_f=1))[:2])
+            line.wire.send_aborted(line.frames.with_fcs(LapbSABM(p_f=1))[:2])
             ended_at_once(line)
-            line.send_aborted(line.frame_of(LapbSABM(p_f=1)))
+            line.wire.send_aborted(line.frames.with_fcs(LapbSABM(p_f=1)))
             ended_at_once(line)
 
 
 @purpose("HDLC-07")
 def test_shared_flag(bench: Bench) -> None:
     for line in each_line(bench):
-        line.bring_down()
-        frames = [line.frame_of(LapbSABM(p_f=1)), line.frame_of(LapbDISC(p_f=1))]
-        line.send_whole(frames, shared_flags=True)
+        line.link.bring_down()
+        frames = [line.frames.with_fcs(LapbSABM(p_f=1)), line.frames.with_fcs(LapbDISC(p_f=1))]
+        line.wire.send_whole(frames, shared_flags=True)
         line.expect_at_once(LapbUA(p_f=1), passing=ASKING_FOR_A_LINK)
         line.expect(LapbUA(p_f=1))
 
@@ -134,9 +134,9 @@ def test_shared_flag(bench: Bench) -> None:
 @purpose("HDLC-08")
 def test_any_number_of_flags(bench: Bench) -> None:
     for line in each_line(bench):
-        line.bring_down()
+        line.link.bring_down()
         for flags in (1, 2, 50, 1000):
-            line.send_flags(flags)
+            line.wire.send_flags(flags)
             ended_at_once(line)
 
 
@@ -150,7 +150,7 @@ def ended_at_once(line: LineSide) -> None:
 def test_transparency(bench: Bench) -> None:
     """Runs of flags, escapes and ones, and every octet, both ways through the router."""
     for line in bench.lines.values():
-        line.bring_up(judged=True)
+        line.link.bring_up(judged=True)
     call = bench.place_call()
     patterns = (
         b"\x7e" * 40,
@@ -171,16 +171,16 @@ def test_transparency(bench: Bench) -> None:
 @purpose("HDLC-10")
 def test_no_whole_octets(bench: Bench) -> None:
     line = bench.line(framing="bit")
-    line.bring_down()
+    line.link.bring_down()
     with errors_counted(bench, line, "unaligned", "errors_in"):
-        line.send_part(line.frame_of(LapbSABM(p_f=1)) + b"\x05", 3)
+        line.wire.send_part(line.frames.with_fcs(LapbSABM(p_f=1)) + b"\x05", 3)
         line.no_reaction(LapbUA())
 
 
 @purpose("HDLC-11")
 def test_unknown_address(bench: Bench) -> None:
     for line in each_line(bench):
-        line.bring_down()
+        line.link.bring_down()
         for address in (0x00, 0x05, 0x07, 0x0F, 0xFF):
             line.send(LapbSABM(address=address, p_f=1))
         line.no_reaction(LapbUA(address=ANY_ADDRESS))
@@ -191,22 +191,22 @@ def test_giants(bench: Bench) -> None:
     """An I frame with a Restart Request that is too long in every respect."""
     line = bench.line()
     for octets in (line.profile.n1 // 8 + 1, line.profile.n1 // 4):
-        line.bring_up()
+        line.link.bring_up()
         restart = bytes(RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits))
         before = line.station.v_s
-        line.send_whole([giant(line, restart, octets)])
+        line.wire.send_whole([giant(line, restart, octets)])
         taken = (before + 1) % 8
         line.never(LapbRR(n_r=taken), LapbRNR(n_r=taken), LapbI(n_r=taken))
         demand = bench.expectations[-1]
         line.send(LapbRR(address=line.command_address, p_f=1))
         # A station may also reset the link at once, which X.25 2.4.7.2 leaves it at any time.
-        seen = line.expect(*line.answers(n_r=before), LapbFRMR(y=1), LapbSABM())
+        seen = line.expect(*line.frames.answers(n_r=before), LapbFRMR(y=1), LapbSABM())
         demand.stop = line.cursor
         if isinstance(seen, (LapbFRMR, LapbSABM)):
             line.allow(LapbFRMR(), LapbSABM())
             line.layer.allow(RestartRequest())
             line.by_hand = False
-            line.bring_down()
+            line.link.bring_down()
 
 
 def giant(line: LineSide, packet: bytes, octets: int) -> bytes:
@@ -219,7 +219,7 @@ def giant(line: LineSide, packet: bytes, octets: int) -> bytes:
 def test_back_to_back(bench: Bench) -> None:
     """As many as a window takes with shared flags in one write, then the rest of eight."""
     for line in each_line(bench):
-        line.bring_up()
+        line.link.bring_up()
         restart = RestartRequest(cause=line.restart_cause)
         k = line.profile.k
         for count in (k, 8 - k):
@@ -228,7 +228,7 @@ def test_back_to_back(bench: Bench) -> None:
                 octets = line.octets_of(line.packet(restart))
                 line.station.count_sent(octets)
                 frames.append(hdlc.with_fcs(octets))
-            line.send_whole(frames, shared_flags=True)
+            line.wire.send_whole(frames, shared_flags=True)
             line.layer.expect_count(RestartConfirmation(), count, count)
             line.link_fence()
 
@@ -237,11 +237,11 @@ def test_back_to_back(bench: Bench) -> None:
 def test_idle_line(bench: Bench) -> None:
     """Continuous ones for T3: the link may be kept or given up, and comes back by SABM."""
     line = bench.line(framing="bit")
-    line.bring_up()
+    line.link.bring_up()
     line.allow(LapbRR(), LapbSABM(), LapbDISC(), LapbDM(), LapbUA())
     bench.remark(f"idle for {1.2 * line.profile.t3:g} s")
     for _ in range(12):
-        line.send_idle(20)
+        line.wire.send_idle(20)
         line.pause(line.profile.t3 / 10)
     line.station.set_up()
     line.expect(LapbUA(p_f=1), passing=(LapbRR(), LapbSABM(), LapbDISC(), LapbDM()))
@@ -297,13 +297,13 @@ def test_mixed_frames(bench: Bench) -> None:
 
 def rejects_giants(line: LineSide) -> bool:
     """Whether a frame above N1 brings FRMR or SABM, and not only silence (X.25 2.4.6.1, 2.4.7)."""
-    line.bring_up()
+    line.link.bring_up()
     begin = line.connection.received_octets
     restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
-    line.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
+    line.wire.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
     rejection = (LapbFRMR(), LapbSABM())
-    answers = (*line.answers(), *rejection)
+    answers = (*line.frames.answers(), *rejection)
     line.wait_until(lambda: came(line, begin, answers))
     return came(line, begin, rejection)
 
@@ -326,16 +326,16 @@ def send_bad(line: LineSide, kind: str, packet: bytes) -> None:
     content = line.octets_of(LapbI()) + packet
     whole = hdlc.with_fcs(content)
     if kind == "aborted":
-        line.send_aborted(whole[: len(whole) // 2])
+        line.wire.send_aborted(whole[: len(whole) // 2])
     elif kind == "runt":
-        line.send_whole([whole[: line.bench.random.randint(1, 3)]])
+        line.wire.send_whole([whole[: line.bench.random.randint(1, 3)]])
     elif kind == "giant":
         longest = line.profile.n1 // 8
-        line.send_whole([giant(line, packet, longest + line.bench.random.randint(1, 200))])
+        line.wire.send_whole([giant(line, packet, longest + line.bench.random.randint(1, 200))])
     elif kind == "unknown_address":
-        line.send_whole([hdlc.with_fcs(b"\x05" + content[1:])])
+        line.wire.send_whole([hdlc.with_fcs(b"\x05" + content[1:])])
     else:
-        line.send_whole([wrong_fcs(whole)])
+        line.wire.send_whole([wrong_fcs(whole)])
 
 
 def errors_counted(bench: Bench, line: LineSide, *names: str) -> AbstractContextManager[None]:
@@ -349,11 +349,11 @@ def errors_counted(bench: Bench, line: LineSide, *names: str) -> AbstractContext
 def test_frame_right_behind_an_abort(bench: Bench) -> None:
     """The flag that ends the abort opens it: it is the only one between the two."""
     line = bench.line(framing="octet")
-    line.bring_down()
-    begun, whole = line.frame_of(LapbSABM(p_f=1))[:2], line.frame_of(LapbDISC(p_f=1))
+    line.link.bring_down()
+    begun, whole = line.frames.with_fcs(LapbSABM(p_f=1))[:2], line.frames.with_fcs(LapbDISC(p_f=1))
     for _ in range(3):
         aborted = b"\x7e" + hdlc.stuff_octets(begun) + b"\x7d"
-        line.send_octets(aborted + b"\x7e" + hdlc.stuff_octets(whole) + b"\x7e")
+        line.wire.send(aborted + b"\x7e" + hdlc.stuff_octets(whole) + b"\x7e")
         line.expect_at_once(*NO_LINK, passing=ASKING_FOR_A_LINK)
 
 
@@ -361,13 +361,13 @@ def test_frame_right_behind_an_abort(bench: Bench) -> None:
 def test_any_octet_may_be_escaped(bench: Bench) -> None:
     """But for the two that would then be an escape or a flag."""
     line = bench.line(framing="octet")
-    line.bring_up()
+    line.link.bring_up()
     restart = line.packet(RestartRequest(cause=line.restart_cause, diagnostic=0))
     for _ in range(8):
         octets = line.octets_of(restart)
         line.station.count_sent(octets)
         escaped = b"".join(map(escape, hdlc.with_fcs(octets)))
-        line.send_octets(b"\x7e" + escaped + b"\x7e")
+        line.wire.send(b"\x7e" + escaped + b"\x7e")
         line.layer.expect(RestartConfirmation())
 
 

@@ -36,13 +36,13 @@ def test_wrong_fcs_of_every_kind(bench: Bench) -> None:
     """None at all, not inverted, its octets exchanged; and a wrong first octet with every second
     one."""
     line, restart = ready(bench)
-    frame = line.frame_of(line.packet(restart))
+    frame = line.frames.with_fcs(line.packet(restart))
     content, right = frame[:-2], frame[-2:]
     inverted = bytes(octet ^ 0xFF for octet in right)
     wrong = [b"\0\0", b"\xff\xff", inverted, inverted[::-1], right[::-1]]
     wrong += [bytes((right[0] ^ ANOTHER, second)) for second in range(256)]
     before = line.station.v_s
-    line.send_whole([content + fcs for fcs in wrong if fcs != right])
+    line.wire.send_whole([content + fcs for fcs in wrong if fcs != right])
     nothing_is_taken(line, before)
     line.send(line.packet(restart))
     line.layer.expect(RestartConfirmation())
@@ -53,7 +53,7 @@ def test_transparency_of_the_fcs(bench: Bench) -> None:
     """On each line: flag, escape and rows of 1s as either octet of the FCS."""
     for name in sorted(bench.lines):
         line = bench.line(name)
-        line.bring_up()
+        line.link.bring_up()
         for place in (-2, -1):
             for octet in UNUSUAL:
                 line.send(with_octet_in_fcs(line, place, octet))
@@ -69,7 +69,7 @@ def with_octet_in_fcs(line: LineSide, place: int, octet: int) -> Packet:
         for code in range(256)
     )
     likely = line.packet(RestartRequest(cause=causes[0]))
-    return next((frame for frame in frames if line.frame_of(frame)[place] == octet), likely)
+    return next((frame for frame in frames if line.frames.with_fcs(frame)[place] == octet), likely)
 
 
 @purpose("HDLC-22")
@@ -77,12 +77,12 @@ def test_octet_by_octet(bench: Bench) -> None:
     """However the octets of a line come: each in a write of its own."""
     for name in sorted(bench.lines):
         line = bench.line(name)
-        line.bring_up()
+        line.link.bring_up()
         for octet in UNUSUAL[:3]:
             frame = line.octets_of(with_octet_in_fcs(line, -1, octet))
             line.station.count_sent(frame)
             for piece in line.line.framed(hdlc.with_fcs(frame)):
-                line.send_octets(bytes((piece,)))
+                line.wire.send(bytes((piece,)))
                 line.pause(BETWEEN_OCTETS)
             line.layer.expect(RestartConfirmation())
 
@@ -91,9 +91,9 @@ def test_octet_by_octet(bench: Bench) -> None:
 def test_ones_are_no_flag(bench: Bench) -> None:
     """A row of 1s, however long, and a 0 open no frame."""
     line = bench.line(framing="bit")
-    line.bring_down()
+    line.link.bring_down()
     for ones in ONES:
-        line.send_behind_ones(ones, line.frame_of(LapbSABM(p_f=1)))
+        line.wire.send_behind_ones(ones, line.frames.with_fcs(LapbSABM(p_f=1)))
     line.no_reaction(LapbUA())
 
 
@@ -101,12 +101,12 @@ def test_ones_are_no_flag(bench: Bench) -> None:
 def test_bad_frames_leave_the_link_alone(bench: Bench) -> None:
     """Runts with a right FCS too, many of one kind in a row; then the next I frame is taken."""
     line, restart = ready(bench)
-    whole = line.frame_of(line.packet(restart))
+    whole = line.frames.with_fcs(line.packet(restart))
     other = hdlc.with_fcs(b"\x05" + whole[1:-2])
     runts = (whole[:1], whole[:2], whole[:3], hdlc.with_fcs(b""), hdlc.with_fcs(whole[:1]))
     before = line.station.v_s
     for bad in (*runts, other, wrong_fcs(whole)):
-        line.send_whole([bad] * 5)
+        line.wire.send_whole([bad] * 5)
         line.poll(n_r=before, note="the link is as it was")
     nothing_is_taken(line, before)
     line.send(line.packet(restart))
@@ -125,7 +125,7 @@ def test_n_r_of_bad_frames(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
     later = (first + 1) % 8
     for frame in (LapbRR(n_r=later), LapbREJ(n_r=later), line.packet(restart, n_r=later)):
-        whole = line.frame_of(frame)
-        line.send_whole([wrong_fcs(whole), hdlc.with_fcs(b"\x05" + whole[1:-2])])
+        whole = line.frames.with_fcs(frame)
+        line.wire.send_whole([wrong_fcs(whole), hdlc.with_fcs(b"\x05" + whole[1:-2])])
         line.send(LapbRR(address=line.command_address, p_f=1, n_r=first))
-        line.expect(*line.answers(), passing=(*polls(line), LapbI(n_s=first)))
+        line.expect(*line.frames.answers(), passing=(*polls(line), LapbI(n_s=first)))

@@ -78,8 +78,8 @@ def test_conditions_end_with_their_link(bench: Bench) -> None:
             line.send(line.packet(restart, n_s=1))
             line.expect_count(LapbI(), 2, start=begin, note=f"{note}: more I frames of the router")
             line.by_hand = False
-            line.bring_down()
-            line.bring_up()
+            line.link.bring_down()
+            line.link.bring_up()
 
 
 def anew(line: LineSide, disconnected: bool) -> None:
@@ -88,9 +88,9 @@ def anew(line: LineSide, disconnected: bool) -> None:
     link_was_reset(line)
     if disconnected:
         line.send(LapbDISC(p_f=1))
-        line.expect(LapbUA(p_f=1), passing=line.rejections())
+        line.expect(LapbUA(p_f=1), passing=line.frames.rejections())
     line.send(LapbSABM(p_f=1))
-    line.expect(LapbUA(p_f=1), passing=(*ASKING_FOR_A_LINK, *line.rejections()))
+    line.expect(LapbUA(p_f=1), passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
 
 
 @purpose("LAPB-SET-21")

@@ -42,7 +42,7 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
     begin = line.cursor
     n_r = busy(line, restart)
     line.send(LapbRNR(address=line.command_address, n_r=n_r, p_f=1))
-    line.expect(*line.answers())
+    line.expect(*line.frames.answers())
     line.expect_count(
         LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
     )
@@ -101,7 +101,7 @@ def test_rej_ends_busy(bench: Bench) -> None:
     # A router may poll as soon as it has seen RNR: the second time its poll is there.
     for _ in range(2):
         line.send(LapbRNR(address=line.command_address, n_r=first, p_f=1))
-        line.expect(*line.answers(), passing=polls(line))
+        line.expect(*line.frames.answers(), passing=polls(line))
     respond(line, LapbREJ, first)
     all_again(line, first, WAITING)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
@@ -111,7 +111,7 @@ def test_rej_ends_busy(bench: Bench) -> None:
 def test_rnr_with_p(bench: Bench) -> None:
     line, _ = ready(bench)
     line.send(LapbRNR(address=line.command_address, p_f=1))
-    line.expect(*line.answers())
+    line.expect(*line.frames.answers())
     line.send(LapbRR())
 
 
@@ -144,7 +144,7 @@ def test_as_commands(bench: Bench) -> None:
         line.send(line.packet(restart, n_r=n_r))
         line.acknowledged()
     line.send(LapbRNR(address=command, n_r=n_r, p_f=1))
-    line.expect(*line.answers())
+    line.expect(*line.frames.answers())
     line.expect_count(
         LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
     )

@@ -105,10 +105,10 @@ def test_above_n1(bench: Bench) -> None:
     line, restart = ready(bench)
     line.by_hand = True
     before = line.station.v_s
-    line.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
+    line.wire.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
     line.expect(
-        *line.answers(n_r=before),
+        *line.frames.answers(n_r=before),
         LapbFRMR(y=1),
         LapbSABM(),
     )
@@ -131,7 +131,7 @@ def test_invalid_n_r(bench: Bench) -> None:
             frame = kind(address=line.command_address, n_r=wrong)
             if kind is LapbI:
                 frame = line.packet(restart, n_r=wrong)
-            line.send_whole([line.frame_of(frame)])
+            line.wire.send_whole([line.frames.with_fcs(frame)])
             line.expect(LapbFRMR(z=1))
             line.expect_count(LapbI(), 0, 0, start=begin, note="the packet is not taken")
             begin_again(line)
@@ -173,12 +173,12 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
     with bench.preamble():
         line.expect(LapbFRMR(z=1))
     data = near.octets_of(near.data(b"in frame reject state"))
-    line.send_whole([line.frame_of(LapbI(p_f=1) / data)])
+    line.wire.send_whole([line.frames.with_fcs(LapbI(p_f=1) / data)])
     line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))
     line.send(LapbSABM(p_f=1))
     line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
     line.by_hand = False
-    line.restart()
+    line.link.restart()
     far.expect(ClearIndication(), note="no data before the call is cleared")
     line.allow(LapbFRMR())
     link_was_reset(line)
@@ -246,7 +246,7 @@ def test_information_in_sabm(bench: Bench) -> None:
     demand = bench.expectations[-1]
     line.send(LapbRR(address=line.command_address, p_f=1))
     line.expect(
-        *line.answers(n_r=line.station.v_s),
+        *line.frames.answers(n_r=line.station.v_s),
         LapbFRMR(w=1, x=1),
     )
     line.allow(LapbFRMR())

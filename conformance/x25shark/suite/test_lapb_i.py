@@ -77,7 +77,7 @@ def test_at_most_k(bench: Bench) -> None:
     line.send(LapbSABM(p_f=1))
     line.expect(LapbUA(p_f=1))
     line.by_hand = False
-    line.restart()
+    line.link.restart()
     begin = line.cursor
     first = unacknowledged(line, restart, k + 3)
     line.expect_count(beyond_the_window(line, first), 0, 0, start=begin, note="behind a link reset")
@@ -88,7 +88,7 @@ def test_p_is_answered_at_once(bench: Bench) -> None:
     """Before the UA to the DISC that follows."""
     line, restart = ready(bench)
     line.send(line.packet(restart, p_f=1), LapbDISC(p_f=1))
-    line.expect(*line.answers())
+    line.expect(*line.frames.answers())
     line.expect(LapbUA(p_f=1))
     line.layer.allow(RestartConfirmation())
 
@@ -141,7 +141,7 @@ def test_longest_frame(bench: Bench) -> None:
     line, restart = ready(bench)
     octets = line.octets_of(line.packet(restart)).ljust(line.profile.n1 // 8 - 2, b"\0")
     line.station.count_sent(octets)
-    line.send_whole([hdlc.with_fcs(octets)])
+    line.wire.send_whole([hdlc.with_fcs(octets)])
     line.acknowledged()
     line.layer.allow(Diagnostic(), RestartRequest(), RestartConfirmation())
     line.poll(n_r=line.station.v_s)
@@ -157,10 +157,10 @@ def test_passed_up_once(bench: Bench) -> None:
         line.layer.expect(RestartConfirmation())
         taken = line.station.v_s
         line.poll(n_r=taken)
-        line.send_whole([line.frame_of(line.packet(restart, n_s=number))])
-        line.allow(*line.rejections(n_r=taken))
+        line.wire.send_whole([line.frames.with_fcs(line.packet(restart, n_s=number))])
+        line.allow(*line.frames.rejections(n_r=taken))
         line.send(LapbRR(address=line.command_address, p_f=1))
-        line.expect(*line.answers(n_r=taken), passing=line.rejections(n_r=taken))
+        line.expect(*line.frames.answers(n_r=taken), passing=line.frames.rejections(n_r=taken))
 
 
 @purpose("LAPB-I-08")
@@ -188,7 +188,7 @@ def test_part_acknowledgements(bench: Bench) -> None:
         following = LapbI(n_s=(first + window + number) % 8)
         line.expect(following, passing=(LapbI(),), note="as many as were acknowledged")
     line.send(LapbRR(address=line.command_address, p_f=1, n_r=part))
-    line.expect(*line.answers())
+    line.expect(*line.frames.answers())
     line.expect_count(beyond_the_window(line, part), 0, 0, start=begin, note="more than k open")
     line.by_hand = False
     line.send(LapbRR(n_r=line.station.v_r))
@@ -240,12 +240,12 @@ def test_f_1_that_answers_nothing(bench: Bench) -> None:
         begin = line.cursor
         line.send(kind(p_f=1), LapbRR())
         line.send(LapbRR(address=line.command_address, p_f=1))
-        seen = line.expect(*line.answers(), LapbSABM(p_f=1), LapbDM())
+        seen = line.expect(*line.frames.answers(), LapbSABM(p_f=1), LapbDM())
         if isinstance(seen, LapbSABM | LapbDM):
             begin_again(line)
             continue
         line.link_fence()
-        for answer in line.answers():
+        for answer in line.frames.answers():
             line.expect_count(answer, 0, 2, start=begin, note="the answers to two polls")
 
 
@@ -285,6 +285,6 @@ def test_i_frame_as_a_response(bench: Bench) -> None:
     line.by_hand = True
     out_of_sequence(line, restart, 0, address=line.response_address)
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.answers(n_r=before), LapbFRMR(w=1), LapbSABM(), LapbDM())
-    line.allow(LapbFRMR(w=1), LapbSABM(), LapbDM(), *line.answers(n_r=before))
+    line.expect(*line.frames.answers(n_r=before), LapbFRMR(w=1), LapbSABM(), LapbDM())
+    line.allow(LapbFRMR(w=1), LapbSABM(), LapbDM(), *line.frames.answers(n_r=before))
     line.layer.allow(RestartRequest())

@@ -57,11 +57,11 @@ def test_a_gap_gives_one_rej(bench: Bench) -> None:
     begin = line.connection.received_octets
     out_of_sequence(line, restart, 1)
     out_of_sequence(line, restart, 2)
-    line.expect(LapbREJ(n_r=expected), passing=line.rejections(n_r=before))
+    line.expect(LapbREJ(n_r=expected), passing=line.frames.rejections(n_r=before))
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.answers(n_r=expected), passing=line.rejections())
+    line.expect(*line.frames.answers(n_r=expected), passing=line.frames.rejections())
     # REJ F=1 is one way to answer the poll (X.25 2.4.3).
-    for rejection in line.rejections():
+    for rejection in line.frames.rejections():
         line.expect_count(rejection, 0, 1, start=begin)
 
 
@@ -109,7 +109,7 @@ def test_rej_with_p(bench: Bench) -> None:
     line.skip()
     begin = line.cursor
     line.send(LapbREJ(address=line.command_address, n_r=first, p_f=1))
-    line.expect(*line.answers())
+    line.expect(*line.frames.answers())
     line.expect_count(LapbI(n_s=first), 1, 1, start=begin)
     line.send(LapbRR())
     line.layer.allow(RestartConfirmation())
@@ -174,15 +174,23 @@ def test_gap_with_p(bench: Bench) -> None:
     out_of_sequence(line, restart, 1, p_f=1)
     expected = line.station.v_s
     line.allow(LapbREJ(n_r=expected))
-    line.expect(*line.answers(n_r=expected), passing=line.rejections())
+    line.expect(*line.frames.answers(n_r=expected), passing=line.frames.rejections())
     out_of_sequence(line, restart, 2, p_f=1)
-    line.expect(*line.answers(n_r=expected), passing=line.rejections(), note="while REJ stands")
+    line.expect(
+        *line.frames.answers(n_r=expected),
+        passing=line.frames.rejections(),
+        note="while REJ stands",
+    )
     came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
     most = 0 if any(octets[1] & 0x0F == REJ for octets in came) else 1
     begin = line.cursor
     out_of_sequence(line, restart, 3)
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.answers(n_r=expected), passing=line.rejections(), note="while REJ stands")
+    line.expect(
+        *line.frames.answers(n_r=expected),
+        passing=line.frames.rejections(),
+        note="while REJ stands",
+    )
     line.expect_count(LapbREJ(p_f=0), 0, most, start=begin, note="one REJ for each gap")
 
 
@@ -245,11 +253,11 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
     line.by_hand = True
     far.send_data(b"on its way")
     near.expect_message(b"on its way")
-    before, restarts = len(came.received), len(layer.units)
+    before, restarts = len(came.received), len(layer.arrivals.units)
     line.send(LapbSABM(p_f=1))
     line.expect(LapbUA(p_f=1))
     line.by_hand = False
-    near.wait_until(lambda: len(layer.units) > restarts or len(came.received) > before)
+    near.wait_until(lambda: len(layer.arrivals.units) > restarts or len(came.received) > before)
     if len(came.received) > before:
         near.expect(
             near.data(b"on its way"), ResetIndication(), ClearIndication(), note="no silent gap"
@@ -336,7 +344,9 @@ def test_two_frames_are_missing(bench: Bench) -> None:
         out_of_sequence(line, restart, missing)
         line.expect(LapbREJ(n_r=expected))
         line.send(LapbRR(address=line.command_address, p_f=1))
-        line.expect(*line.answers(n_r=expected), passing=line.rejections(n_r=expected))
+        line.expect(
+            *line.frames.answers(n_r=expected), passing=line.frames.rejections(n_r=expected)
+        )
         line.send(line.packet(restart))
         line.layer.expect(RestartConfirmation())
     line.send(line.packet(restart))
@@ -364,7 +374,7 @@ def test_random_loss(bench: Bench) -> None:
         far.expect_message(there, within=within)
         near.expect_message(back, within=within)
     bench.remark(f"{lost[0]} frames of the router and {lost[1]} of the tester were lost")
-    line.lossless()
+    line.losses.end()
 
 
 def lose_frames(bench: Bench, line: LineSide) -> list[int]:
@@ -376,5 +386,5 @@ def lose_frames(bench: Bench, line: LineSide) -> list[int]:
         lost[way] += hit
         return hit
 
-    line.lossy(lambda: is_lost(0), lambda: is_lost(1))
+    line.losses.begin(lambda: is_lost(0), lambda: is_lost(1))
     return lost

@@ -48,7 +48,7 @@ REFUSALS = 3
 def open_set_up(bench: Bench) -> LineSide:
     """A line on which the router's SABM P=1 has just come; the tester answers nothing by itself."""
     line = bench.line(initiates=True)
-    line.bring_down()
+    line.link.bring_down()
     line.by_hand = True
     with bench.preamble():
         # What the router has tried so far is over with this.
@@ -66,7 +66,7 @@ def asked_for_a_link(line: LineSide) -> None:
     tries = (LapbDM(p_f=0),)
     line.send(*tries)
     asked = line.line.asked
-    if not line.wait_until(lambda: not line.at_end, RETRY_SECONDS) and asked:
+    if not line.wait_until(lambda: not line.arrivals.at_end, RETRY_SECONDS) and asked:
         raise Inconclusive(
             "the router asked for a link when the line came up, and not again after DISC"
         )
@@ -88,7 +88,7 @@ def test_sabm(bench: Bench) -> None:
 def test_f_copies_p(bench: Bench) -> None:
     """Of a station that is ready: it has had a link."""
     line = bench.line()
-    line.bring_down()
+    line.link.bring_down()
     line.send(LapbSABM(p_f=0))
     line.expect(LapbUA(p_f=0))
 
@@ -96,7 +96,7 @@ def test_f_copies_p(bench: Bench) -> None:
 @purpose("LAPB-SET-03")
 def test_starts_the_link(bench: Bench) -> None:
     line = bench.line(initiates=True)
-    line.bring_down()
+    line.link.bring_down()
     line.by_hand = True
     asked_for_a_link(line)
 
@@ -206,7 +206,7 @@ def _line_of(bench: Bench, a: Side, b: object) -> tuple[LineSide, object]:
 def test_disc_without_a_link(bench: Bench) -> None:
     """UA is what some stations answer; it is accepted."""
     line = bench.line()
-    line.bring_down()
+    line.link.bring_down()
     line.send(LapbDISC(p_f=1))
     seen = line.expect_at_once(*NO_LINK, passing=ASKING_FOR_A_LINK)
     if isinstance(seen, LapbUA):
@@ -216,19 +216,19 @@ def test_disc_without_a_link(bench: Bench) -> None:
 @purpose("LAPB-SET-11")
 def test_commands_without_a_link(bench: Bench) -> None:
     line = bench.line()
-    line.bring_down()
+    line.link.bring_down()
     command = line.command_address
     supervisory = LapbRR, LapbRNR, LapbREJ
     for frame in (*(kind(address=command, p_f=1) for kind in supervisory), LapbI(p_f=1)):
         answered_without_a_link(line, frame, LapbDM(p_f=1))
     begin = line.cursor
     for kind in supervisory:
-        line.send_whole([line.frame_of(kind(p_f=1))])
+        line.wire.send_whole([line.frames.with_fcs(kind(p_f=1))])
     line.link_fence()
     line.expect_count(LapbDM(p_f=1), 0, 1, start=begin, note="the fence's, none to a response")
     begin = line.cursor
     for frame in (LapbRR(address=command, p_f=0), LapbI(p_f=0)) * 3:
-        line.send_whole([line.frame_of(frame)])
+        line.wire.send_whole([line.frames.with_fcs(frame)])
     line.no_reaction(LapbUA(), LapbFRMR())
     # One may be sent unasked, to have the link set up (X.25 2.4.4.4.2).
     line.expect_count(LapbDM(p_f=0), 0, 3, start=begin, note="no answer to a command with P=0")
@@ -238,7 +238,7 @@ def test_commands_without_a_link(bench: Bench) -> None:
 def test_sabm_resets_the_link(bench: Bench) -> None:
     """Both count from 0 again, with I frames open in front of it."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     line.poll()
     line.by_hand = True
     line.send(LapbSABM(p_f=1))
@@ -255,7 +255,7 @@ def test_dm_during_transfer(bench: Bench) -> None:
     """With either F bit (X.25 2.4.6.4)."""
     line = bench.line()
     for final in (0, 1):
-        line.bring_up()
+        line.link.bring_up()
         line.by_hand = True
         line.send(LapbDM(p_f=final), LapbRR(address=line.command_address, p_f=1))
         line.expect(LapbSABM(p_f=1), LapbDM())
@@ -267,9 +267,9 @@ def test_dm_during_transfer(bench: Bench) -> None:
 def test_unsolicited_ua(bench: Bench) -> None:
     """A reset by SABM or nothing; the data are right either way."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     line.send(LapbUA(p_f=1), LapbRR(address=line.command_address, p_f=1))
-    seen = line.expect(*line.answers(), LapbSABM(p_f=1))
+    seen = line.expect(*line.frames.answers(), LapbSABM(p_f=1))
     if isinstance(seen, LapbSABM):
         line.layer.allow(RestartRequest())
     elif bench.two_sided:
@@ -279,14 +279,14 @@ def test_unsolicited_ua(bench: Bench) -> None:
 @purpose("LAPB-SET-15")
 def test_sabme_is_refused(bench: Bench) -> None:
     line = bench.line()
-    line.bring_down()
+    line.link.bring_down()
     answered_without_a_link(line, LapbSABME(p_f=1), LapbDM(p_f=1), LapbFRMR(w=1))
 
 
 @purpose("LAPB-SET-16")
 def test_sabm_as_a_response(bench: Bench) -> None:
     line = bench.line()
-    line.bring_down()
+    line.link.bring_down()
     line.send(LapbSABM(address=line.response_address, p_f=1))
     line.no_reaction(LapbUA(address=between(0, 255)))
 

@@ -41,7 +41,7 @@ def test_in_timer_recovery(bench: Bench) -> None:
     line.skip()
     expect_poll(line)
     line.send(LapbRR(address=line.command_address, n_r=first, p_f=1))
-    line.expect(*line.answers(), passing=polls(line), note="polls cross")
+    line.expect(*line.frames.answers(), passing=polls(line), note="polls cross")
     line.send(line.packet(restart, n_r=first))
     line.acknowledged(passing=polls(line), note="an I frame during timer recovery")
     respond(line, LapbRR, first)
@@ -84,7 +84,7 @@ def test_rej_once_more(bench: Bench) -> None:
         respond(line, LapbREJ, first)
         line.expect(LapbI(n_s=first))
         line.send(LapbRR(address=line.command_address, n_r=first, p_f=1))
-        line.expect(*line.answers())
+        line.expect(*line.frames.answers())
         line.expect_count(beyond_the_window(line, first), 0, 0, start=again, note="more than k")
     line.by_hand = False
     line.send(LapbRR(n_r=line.station.v_r))

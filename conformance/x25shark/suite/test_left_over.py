@@ -288,7 +288,7 @@ def _called(bench: Bench, a: Side, called: str | None = None) -> Side:
     a.numbering.reset()
     a.send(request)
     bench.went_on(a)
-    if a.connection.end is None or not a.at_end:
+    if a.connection.end is None or not a.arrivals.at_end:
         return a
     a.expect_closed()
     again = bench.connect()

@@ -357,7 +357,7 @@ def test_collision_whose_other_half_is_lost(bench: Bench) -> None:
         call.b.allow(ClearIndication(), ClearConfirmation())
         if clear_together(race, call):
             race.reached()
-            call.b.reset_tcp()
+            call.b.wire.reset()
             end_of_collision(call.a)
     for meeting in ("at B", "at A"):
         call = bench.call()
@@ -368,7 +368,7 @@ def test_collision_whose_other_half_is_lost(bench: Bench) -> None:
         if meeting == "at B":
             call.b.expect(ClearIndication(cause=0, diagnostic=241))
         call.b.send(ClearRequest(cause=0, diagnostic=242))
-        call.b.reset_tcp()
+        call.b.wire.reset()
         if meeting == "at A":
             call.a.send(_cleared_by_a())
         end_of_collision(call.a)

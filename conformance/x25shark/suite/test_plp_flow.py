@@ -195,7 +195,7 @@ def told_by_rr(side: AnySide) -> list[int]:
     """The P(R) of each RR that has come (modulo 8)."""
     if isinstance(side, AbsentSide):
         return []
-    packets = [unit.packet for unit in side.units]
+    packets = [unit.packet for unit in side.arrivals.units]
     return [packet[2] >> 5 for packet in packets if kind_of(packet, 8) == FLOW_RR]
 
 
@@ -203,7 +203,7 @@ def busy_conditions(side: AnySide) -> int:
     """RNRs that have come (modulo 8)."""
     if isinstance(side, AbsentSide):
         return 0
-    return sum(kind_of(unit.packet, 8) == FLOW_RNR for unit in side.units)
+    return sum(kind_of(unit.packet, 8) == FLOW_RNR for unit in side.arrivals.units)
 
 
 @purpose("PLP-FLOW-12")

@@ -52,7 +52,7 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
     marks = [side.cursor for side in ends]
     first.send(ResetRequest(cause=0, diagnostic=diagnostic))
     race.pause()
-    if any(u.offset >= marks[1] and u.packet[2:3] == b"\x1b" for u in last.units):
+    if any(u.offset >= marks[1] and u.packet[2:3] == b"\x1b" for u in last.arrivals.units):
         expect_after(last, ResetIndication(cause=0, diagnostic=diagnostic), *before)
         last.send(ResetConfirmation())
         expect_after(first, ResetConfirmation(), *before)
@@ -382,13 +382,13 @@ def test_resets_under_full_traffic(call: Call) -> None:
     each = iter(collisions)
     for number in race:
         a.withholding = b.withholding = True
-        arrived = {side: len(side.units) for side in (a, b)}
+        arrived = {side: len(side.arrivals.units) for side in (a, b)}
         for side in (a, b):
             old = f"old {number} from {side.name}".encode()
             side.send(*(side.data(old) for _ in range(side.window - side.numbering.outstanding)))
         race.pause()
         sender, receiver = (a, b) if number % 3 == 0 else (b, a)
-        race.reached(len(sender.units) > arrived[sender])
+        race.reached(len(sender.arrivals.units) > arrived[sender])
         if number % 3 == 2:
             next(each)
             collisions.reached(collide(call, collisions, number, Data()))

@@ -60,8 +60,8 @@ def restarting(bench: Bench) -> LineSide:
     """
     line = line_of(bench)
     with bench.preamble():
-        line.raise_link()
-        line.note_restarted()
+        line.link.raise_link()
+        line.link.note_restarted()
         if not restarted(line):
             restart(line)
             confirm(line)
@@ -80,8 +80,8 @@ def test_a_new_link_is_restarted(bench: Bench) -> None:
     """By the router, or it confirms the tester's."""
     line = line_of(bench)
     with bench.preamble():
-        line.raise_link()
-        line.note_restarted()
+        line.link.raise_link()
+        line.link.note_restarted()
     if restarted(line):
         line.layer.expect(RestartRequest(cause=of_a_dte(line, 0x07)))
         confirm(line)
@@ -93,7 +93,7 @@ def test_a_new_link_is_restarted(bench: Bench) -> None:
 @purpose("PLP-RSTRT-02")
 def test_restart_is_confirmed(bench: Bench) -> None:
     line = line_of(bench)
-    line.bring_up()
+    line.link.bring_up()
     for _ in range(3):
         restart(line)
     # What a DTE may say besides, or a DCE (X.25 5.5.1.1).
@@ -228,7 +228,7 @@ def test_packets_before_the_confirmation(bench: Bench) -> None:
 def test_restarts_of_wrong_length(bench: Bench) -> None:
     """Neither is confirmed; the right one behind them is, and nothing else."""
     line = line_of(bench)
-    line.bring_up()
+    line.link.bring_up()
     begin = line.layer.cursor
     whole = bytes(RestartRequest(modulo=line.modulo_bits, cause=line.restart_cause, diagnostic=0))
     codes = bench.diagnostic(38, 39)
@@ -248,7 +248,7 @@ def test_restarts_of_wrong_length(bench: Bench) -> None:
 @purpose("PLP-RSTRT-12")
 def test_call_right_behind_the_confirmation(bench: Bench) -> None:
     line = line_of(bench)
-    line.bring_up()
+    line.link.bring_up()
     restart(line)
     for _ in range(3):
         call = bench.place_call(note="right behind the confirmation")
@@ -262,7 +262,7 @@ def test_a_lost_link_is_told_to_the_far_end(bench: Bench) -> None:
     call = bench.call()
     line, _, far = at_the_line(bench, call)
     with bench.preamble():
-        line.end_link()
+        line.link.end()
     if far.expect(ClearIndication(cause=one_of(0, 0x05, 0x09, range(0x80, 0x100))), CLOSED):
         far.send(ClearConfirmation())
     bench.fence("a call over the next link")
@@ -361,7 +361,7 @@ def test_restart_without_diagnostic(bench: Bench) -> None:
     lines = [line for line in bench.lines.values() if line.profile.role == "dce"]
     bench.need(bool(lines), "a line on which the tester is the DTE")
     line = bench.line(lines[0].name.lower())
-    line.bring_up()
+    line.link.bring_up()
     for _ in range(2):
         line.send(LapbI() / Raw(bytes((line.modulo_bits << 4, 0, 0xFB, line.restart_cause))))
         line.layer.expect(RestartConfirmation())

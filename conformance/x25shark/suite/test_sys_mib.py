@@ -257,9 +257,9 @@ def test_first_restart_is_not_counted(bench: Bench) -> None:
     line = bench.line()
     restarts = {"restarts_in": AllButFirst(True, (RestartRequest(),))}
     with counting(bench, "restarts_in", on=interface_of(line), counted=restarts):
-        line.bring_up()
+        line.link.bring_up()
         for _ in range(3):
-            line.restart()
+            line.link.restart()
         line.link_fence()
 
 
@@ -288,9 +288,9 @@ def test_gauges_behind_a_lost_connection(bench: Bench) -> None:
             a, b = both(bench.place_call())
             side, other = (b, a) if lost_by_b else (a, b)
             if lost_by_b:
-                side.half_close()
+                side.wire.half_close()
             else:
-                side.reset_tcp()
+                side.wire.reset()
             if other.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
                 other.send(ClearConfirmation())
             other.close()
@@ -349,7 +349,7 @@ def set_up_again(line: LineSide) -> None:
     """A link reset by the tester, and the restart behind it."""
     line.station.set_up()
     line.expect(LapbUA(p_f=1), passing=(LapbI(), LapbRR(), LapbFRMR()))
-    line.restart()
+    line.link.restart()
 
 
 def silent_polls(line: LineSide, count: int) -> None:
@@ -376,7 +376,7 @@ def silent_polls(line: LineSide, count: int) -> None:
 def test_state_changes_and_t1(bench: Bench) -> None:
     """Two polls that nobody answers; then the link is reset three times."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     with counting(bench, "t1_timeouts", on=interface_of(line)):
         silent_polls(line, 2)
         line.link_fence()
@@ -390,7 +390,7 @@ def test_state_changes_and_t1(bench: Bench) -> None:
 def test_rejects(bench: Bench) -> None:
     """Three gaps in the numbering of the tester, for which the router rejects; two REJ of it."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     restart = RestartRequest(cause=line.restart_cause)
     with counting(bench, "rejects_in", "rejects_out", on=interface_of(line)):
         for _ in range(3):
@@ -410,11 +410,13 @@ def test_frames_and_octets_of_a_line(bench: Bench) -> None:
     FCS between them, and polls. Octets are those of whole frames, with their FCS."""
     names = ("frames_in", "frames_out", "octets_in", "octets_out")
     for line in each_line(bench):
-        line.bring_up()
+        line.link.bring_up()
         with counting(bench, *names, on=interface_of(line)):
             for number in range(3):
-                line.send_whole([wrong_fcs(line.frame_of(LapbRR(p_f=1)))] * (number + 1))
-                line.restart()
+                line.wire.send_whole(
+                    [wrong_fcs(line.frames.with_fcs(LapbRR(p_f=1)))] * (number + 1)
+                )
+                line.link.restart()
                 line.poll()
             line.link_fence()
 
@@ -423,7 +425,7 @@ def test_frames_and_octets_of_a_line(bench: Bench) -> None:
 def test_last_frame_reject_is_kept(bench: Bench) -> None:
     """The router rejects a frame with an invalid N(R); then it is sent an FRMR."""
     line = bench.line()
-    line.bring_up()
+    line.link.bring_up()
     with frame_reject_kept(bench, line, received=False):
         line.by_hand = True
         line.send(LapbRR(n_r=(line.station.v_r + 5) % 8))
@@ -433,7 +435,7 @@ def test_last_frame_reject_is_kept(bench: Bench) -> None:
     with frame_reject_kept(bench, line, received=True):
         line.send(LapbFRMR(rejected_control=0x3F, v_r=3, v_s=2, w=1))
         line.expect(LapbSABM(), passing=(LapbI(), LapbRR()))
-    line.restart()
+    line.link.restart()
     line.link_fence()
 
 

@@ -102,7 +102,7 @@ def test_no_leak_after_aborted_set_ups(bench: Bench) -> None:
     """MAXCALLS and ten times: Call, then TCP RST before B has answered."""
     for _ in range(limit(bench) + MORE):
         a, b = bench.rooms.in_the_end(lambda: pending(bench))
-        a.reset_tcp()
+        a.wire.reset()
         if b.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
             b.send(ClearConfirmation())
         tidy(bench)

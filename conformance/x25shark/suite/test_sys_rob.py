@@ -102,7 +102,7 @@ def test_random_octets(bench: Bench) -> None:
         if len(sides) == room:
             done(sides)
         side = open_side(bench, connected=False)
-        side.send_octets(bench.random.randbytes(bench.random.randint(1, 600)))
+        side.wire.send(bench.random.randbytes(bench.random.randint(1, 600)))
         if number % 2:
             side.close()
         else:
@@ -162,7 +162,7 @@ def test_fast_connects_and_closes(bench: Bench) -> None:
     for number in in_time(bench, 2400):
         side = reach(bench)
         if number % 2:
-            side.reset_tcp()
+            side.wire.reset()
         else:
             side.close()
     is_alive(bench)
@@ -204,7 +204,7 @@ def reset_all(bench: Bench) -> None:
         b = bench.take_called()
         if b is not None:
             b.allow(ANYTHING)
-            b.reset_tcp()
+            b.wire.reset()
 
 
 def accept_all(bench: Bench) -> None:
@@ -262,7 +262,7 @@ def test_write_to_a_connection_that_was_reset(bench: Bench) -> None:
         behind = (min(6, sender.window) + 1) // 2
         for _ in range(min(6, sender.window) - behind):
             sender.send(sender.data(bytes(128)))
-        gone.reset_tcp()
+        gone.wire.reset()
         for _ in range(behind):
             sender.send(sender.data(bytes(128)))
         came = sender.expect(ClearIndication(cause=bench.network_clear), CLOSED)

@@ -65,7 +65,7 @@ def test_well_formed_header(bench: Bench) -> None:
 def refuses_version(bench: Bench, version: int) -> None:
     """A Call in a unit of this version: the connection is closed, and no Call goes out."""
     a = bench.connect()
-    a.send_octets(with_version(a.unit_of(bench.call_request()), version))
+    a.wire.send(with_version(a.unit_of(bench.call_request()), version))
     framing_ends(a)
     bench.fence()
 
@@ -108,7 +108,7 @@ def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str) -> None
     if isinstance(passed, Undefined):
         resets = (ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38)),)
         call.b.allow(ResetIndication(cause=bench.remote_reset))
-    call.a.send_octets(octets)
+    call.a.wire.send(octets)
     if call.model == "splice":
         clear = ClearIndication(cause=bench.network_clear)
         if octets[HEADER_OCTETS:] == b"" and isinstance(call.b, Side) and arrives_empty(call.b):
@@ -155,7 +155,7 @@ def ends_or_shifts(a: Side, b: Side) -> None:
 def refuses_octets(bench: Bench, octets: bytes) -> None:
     """These octets on a new connection: it is closed."""
     a = bench.connect()
-    a.send_octets(octets)
+    a.wire.send(octets)
     framing_ends(a)
     bench.fence()
 
@@ -174,7 +174,7 @@ def test_length_1(bench: Bench) -> None:
 def test_length_2(bench: Bench) -> None:
     """A Clear or Reset with diagnostic 38 may come before the close."""
     a = bench.connect()
-    a.send_octets(bytes.fromhex("0000 0002 1001"))
+    a.wire.send(bytes.fromhex("0000 0002 1001"))
     too_short = bench.diagnostic(38)
     closes(a, ClearIndication(diagnostic=too_short), ResetIndication(diagnostic=too_short))
     bench.fence()
@@ -184,7 +184,7 @@ def test_length_2(bench: Bench) -> None:
 def test_length_that_no_packet_has(bench: Bench) -> None:
     """The router has the time for stalled input to notice (TSTALL)."""
     a = bench.connect()
-    a.send_octets(bytes.fromhex("0000 ffff") + bytes.fromhex("10 01 0b") + bytes(97))
+    a.wire.send(bytes.fromhex("0000 ffff") + bytes.fromhex("10 01 0b") + bytes(97))
     framing_ends(a, within=bench.profile.times.stall)
     bench.fence()
 
@@ -243,12 +243,12 @@ def test_borders_after_a_short_length(bench: Bench) -> None:
     """
     a = bench.connect()
     request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x5a"))
-    a.send_octets(with_length(request, len(request) - 5))
+    a.wire.send(with_length(request, len(request) - 5))
     if bench.two_sided:
         b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02"))
     else:
         a.expect(CallAccepted())
-    a.send_octets(a.unit_of(ClearRequest(cause=0, diagnostic=241)))
+    a.wire.send(a.unit_of(ClearRequest(cause=0, diagnostic=241)))
     if bench.two_sided:
         ends_or_shifts(a, b)
     else:
@@ -262,13 +262,13 @@ def test_borders_after_a_long_length(bench: Bench) -> None:
     a = bench.connect()
     request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x03"))
     data = a.unit_of(Data(p_s=0, user_data=bytes(29)))
-    a.send_octets(with_length(request, len(request) - 3) + data[:1])
+    a.wire.send(with_length(request, len(request) - 3) + data[:1])
     if bench.two_sided and bench.went_on(a):
         b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02\x03\x00"))
-        a.send_octets(data[1:])
+        a.wire.send(data[1:])
         ends_or_shifts(a, b)
     elif a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED) is not None:
-        a.send_octets(data[1:])
+        a.wire.send(data[1:])
         framing_ends(a)
     bench.fence()
 
@@ -283,7 +283,7 @@ def test_urgent_data(call: Call) -> None:
     octets = bench.record(0x40 - 3)
     unit = call.a.unit_of(call.a.data(octets))
     call.a.connection.urgent(unit[:3])
-    call.a.send_octets(unit[3:])
+    call.a.wire.send(unit[3:])
     came = call.b.expect(Data(user_data=octets), ClearIndication(cause=bench.network_clear), CLOSED)
     if isinstance(came, Data):
         call.fence()
@@ -309,7 +309,7 @@ def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
     """A header for 65535 octets, and then silence: the call ends, whichever side sent it."""
     for call in either_way(bench):
         call.fence()
-        call.a.send_octets(bytes.fromhex("0000 ffff"))
+        call.a.wire.send(bytes.fromhex("0000 ffff"))
         framing_ends(call.a, within=bench.profile.times.stall)
         far_side_ends(bench, call.b)
         bench.fence()

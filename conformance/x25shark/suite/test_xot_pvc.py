@@ -132,7 +132,7 @@ def opened(bench: Bench, end: PvcEnd, at: str) -> Side:
 def closed(*sides: Side) -> None:
     """Close and see the router close too, so that the circuit is free for the next setup."""
     for side in sides:
-        side.half_close()
+        side.wire.half_close()
     for side in sides:
         side.wait_until(lambda side=side: side.connection.end is not None)  # type: ignore[misc]
 
@@ -467,7 +467,7 @@ def test_close_is_signalled(bench: Bench) -> None:
     call = circuit(bench)
     a, b = call.a, call.b
     assert isinstance(b, Side)
-    a.half_close()
+    a.wire.half_close()
     came = b.expect(ResetIndication(cause=PVC_CAUSES), ResetIndication(), CLOSED)
     if came is not None and not PVC_CAUSES.matches(came.cause):
         bench.remark(f"the far end is reset with cause 0x{came.cause:02x}")

@@ -109,9 +109,9 @@ def test_header_split_in_the_length(bench: Bench) -> None:
     """
     a = bench.connect()
     unit = a.unit_of(bench.call_request())
-    a.send_octets(unit[:3])
+    a.wire.send(unit[:3])
     pause(bench, 0.05)
-    a.send_octets(unit[3:])
+    a.wire.send(unit[3:])
     b = arrives(bench)
     b.send(b.acceptance)
     a.expect(CallAccepted())
@@ -180,7 +180,7 @@ def test_several_packets_in_one_segment(call: Call) -> None:
     before = b.cursor
     interrupt = Interrupt(user_data=b"\x25")
     units = [a.unit_of(a.data(octets)) for octets in messages]
-    a.send_octets(b"".join([*units, a.unit_of(interrupt)]))
+    a.wire.send(b"".join([*units, a.unit_of(interrupt)]))
     for octets in messages:
         b.expect_message(octets, passing=(interrupt,))
     b.expect_count(interrupt, 1, 1, start=before)
@@ -215,7 +215,7 @@ def test_accept_and_data_in_one_segment(bench: Bench) -> None:
 @purpose("XOT-TCP-10")
 def test_stalled_header(bench: Bench) -> None:
     stalled = bench.connect()
-    stalled.send_octets(b"\0\0")
+    stalled.wire.send(b"\0\0")
     call = bench.place_call(options={"window": 7}, note="while a header is stalled")
     octets = bench.record(100 * call.a.packet_size)
     call.a.send_message(octets)
@@ -227,7 +227,7 @@ def test_stalled_header(bench: Bench) -> None:
 def test_many_stalled_connections(bench: Bench) -> None:
     """5 octets of a packet of 30 on each of NSTALL connections."""
     for _ in range(at_a_time(bench, bench.profile.limits.stalled_connections, spare=1)):
-        bench.connect().send_octets(bytes.fromhex("0000 001e 10"))
+        bench.connect().wire.send(bytes.fromhex("0000 001e 10"))
     bench.fence(note="a call beside stalled connections")
 
 
@@ -246,7 +246,7 @@ def test_connection_without_octets(bench: Bench) -> None:
 @purpose("XOT-TCP-13", both_sides=True)
 def test_half_close_after_clear_request(call: Call) -> None:
     call.a.send(ClearRequest(cause=0, diagnostic=241))
-    call.a.half_close()
+    call.a.wire.half_close()
     call.b.expect(ClearIndication(cause=0, diagnostic=241))
     call.b.send(ClearConfirmation())
     if call.a.expect(ClearConfirmation(), CLOSED) is not None:
@@ -256,7 +256,7 @@ def test_half_close_after_clear_request(call: Call) -> None:
 
 @purpose("XOT-TCP-14", both_sides=True)
 def test_half_close_in_data_transfer(call: Call) -> None:
-    call.a.half_close()
+    call.a.wire.half_close()
     far_side_ends(call.bench, call.b)
     closes(call.a, ClearIndication())
     call.bench.fence()
@@ -264,7 +264,7 @@ def test_half_close_in_data_transfer(call: Call) -> None:
 
 @purpose("XOT-TCP-15", both_sides=True)
 def test_reset_in_data_transfer(call: Call) -> None:
-    call.a.reset_tcp()
+    call.a.wire.reset()
     far_side_ends(call.bench, call.b)
     call.bench.fence()
 
@@ -275,7 +275,7 @@ def test_loss_before_the_answer(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
     b = bench.incoming()
-    a.reset_tcp()
+    a.wire.reset()
     came = b.expect(ClearIndication(), CLOSED)
     b.send(b.acceptance)
     if came is not None:
@@ -323,7 +323,7 @@ def test_b_closes_at_once(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
     b = bench.accept()
-    b.half_close()
+    b.wire.half_close()
     b.allow(IncomingCall(), ClearIndication())
     refused(bench, a, ClearIndication(cause=bench.network_clear))
     bench.fence()
@@ -334,7 +334,7 @@ def test_b_closes_without_an_answer(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
     b = bench.incoming()
-    b.half_close()
+    b.wire.half_close()
     b.allow(ClearIndication())
     refused(bench, a, ClearIndication(cause=bench.network_clear))
     bench.fence()
@@ -360,7 +360,7 @@ def test_dead_peer(call: Call) -> None:
     template = ClearIndication(cause=call.bench.network_clear)
     if call.b.expect(template, CLOSED, within=within) is not None:
         call.b.send(ClearConfirmation())
-    call.a.reset_tcp()
+    call.a.wire.reset()
     call.bench.fence()
 
 
@@ -412,7 +412,7 @@ def test_released_after_clearing(bench: Bench) -> None:
     for _ in range(20):
         call = bench.place_call()
         call.a.send(ClearRequest(cause=0, diagnostic=241))
-        call.a.half_close()
+        call.a.wire.half_close()
         call.b.expect(ClearIndication(cause=0, diagnostic=241))
         call.b.send(ClearConfirmation())
         if call.a.expect(ClearConfirmation(), CLOSED) is not None:
@@ -446,7 +446,7 @@ def test_reset_behind_a_clear(bench: Bench) -> None:
         a.allow(ClearConfirmation())
         a.send(ClearRequest(cause=0, diagnostic=241))
         read = reads and a.wait_until(partial(clear_was_read, call), READ_SECONDS)
-        a.reset_tcp()
+        a.wire.reset()
         of_a = ClearIndication(cause=0, diagnostic=241)
         of_the_network = ClearIndication(cause=bench.network_clear)
         came = b.expect(*([of_a] if read else [of_a, of_the_network, CLOSED]))

@@ -293,7 +293,7 @@ def stream(walk: Walk, circuit: Circuit, step: Step) -> bool:
 
 def _told_not_ready(side: Side) -> bool:
     """Whether the last that this side was told of flow control is RNR."""
-    kinds = [numbering.kind_of(unit.packet, side.modulus) for unit in side.units]
+    kinds = [numbering.kind_of(unit.packet, side.modulus) for unit in side.arrivals.units]
     told = [kind for kind in kinds if kind in _READINESS]
     return bool(told) and told[-1] == numbering.RNR
 
@@ -425,7 +425,7 @@ def hang_up(walk: Walk, circuit: Circuit, step: Step) -> bool:
     if step.number & 1:
         x.close()
     else:
-        x.reset_tcp()
+        x.wire.reset()
     cleared = ClearIndication(cause=walk.bench.network_clear)
     while True:
         came = y.expect(cleared, CLOSED, _any_data(y))

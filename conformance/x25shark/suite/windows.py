@@ -56,7 +56,7 @@ class Unacknowledged:
 
 def data_between(side: Side, begin: int, end: int) -> int:
     """How many Data a side was sent between these offsets."""
-    units = [unit for unit in side.units if begin <= unit.offset < end]
+    units = [unit for unit in side.arrivals.units if begin <= unit.offset < end]
     return sum(kind_of(unit.packet, side.modulus) == DATA for unit in units)
 
 

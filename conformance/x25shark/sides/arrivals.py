@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What has come on the connection of a side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scapy_x25 import summary_line
+
+from ..links.xot import Unit
+
+if TYPE_CHECKING:
+    from .side import Side
+
+
+class Arrivals:
+    """Units of a connection since the call of a side began."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+
+    @property
+    def units(self) -> list[Unit]:
+        """What has come since the call of this side began, or since the connection was opened."""
+        side = self.side
+        return [unit for unit in side.connection.received if unit.offset >= side.start]
+
+    @property
+    def unread(self) -> str:
+        """What has come and no expectation has looked at, in words: the last of it."""
+        side = self.side
+        units = [unit for unit in self.units if unit.offset >= side.cursor]
+        if units:
+            return summary_line(units[-1].packet)
+        return f"TCP {side.connection.end}" if side.connection.end is not None else ""
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing has come behind what was expected last."""
+        return self.end() <= self.side.cursor
+
+    def end(self) -> int:
+        """Octets of the connection up to the last packet that has come."""
+        side = self.side
+        received = side.connection.received
+        return received[-1].end if received else side.start

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The octets and bits of a serial line, and frames that are lost on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from scapy.packet import Packet
+from scapy_x25 import hdlc
+from scapy_x25.lapb import LapbREJ, LapbRNR, LapbRR
+
+from .wire import ConnectionWire
+
+if TYPE_CHECKING:
+    from .line import LineSide
+
+
+class LineWire(ConnectionWire):
+    """What stands between the flags, and the flags, as a case wants them."""
+
+    def __init__(self, line: LineSide) -> None:
+        super().__init__(line)
+        self.line = line
+
+    def send_whole(self, frames: Iterable[bytes], *, shared_flags: bool = False) -> None:
+        """What stands between the flags, FCS included, as it is; numbers do not count on."""
+        self.begin()
+        self.line.line.send_frames(frames, shared_flags=shared_flags)
+
+    def send_part(self, octets: bytes, bits: int) -> None:
+        """A frame whose last octet has only so many bits."""
+        self.begin()
+        self.line.line.send_part(octets, bits)
+
+    def send_aborted(self, octets: bytes) -> None:
+        """The octets, then an abort."""
+        self.begin()
+        self.line.line.send_aborted(octets)
+
+    def send_flags(self, count: int) -> None:
+        self.begin()
+        self.line.line.send_flags(count)
+
+    def send_idle(self, octets: int) -> None:
+        """Ones, as many as so many octets have bits."""
+        self.begin()
+        self.line.line.send_idle(octets)
+
+    def send_behind_ones(self, ones: int, octets: bytes) -> None:
+        """So many 1s and a 0, then the octets of a frame that no flag opens."""
+        self.begin()
+        self.line.line.send_behind_ones(ones, octets)
+
+    def send(self, octets: bytes) -> None:
+        """Octets of the line as they are."""
+        self.begin()
+        self.line.line.send_octets(octets)
+
+    def begin(self) -> None:
+        """The case is about this line, which sends now."""
+        line = self.line
+        line.take_part()
+        line.bench.last_sender = line
+
+
+class Losses:
+    """Frames that are lost on their way."""
+
+    def __init__(self, line: LineSide) -> None:
+        self.line = line
+        # Whether the next frame of the router is lost.
+        self.router: Callable[[], bool] = lambda: False
+
+    def begin(self, received: Callable[[], bool], sent: Callable[[], bool]) -> None:
+        """From here on frames are lost: of the router, and of the station's own."""
+        line = self.line
+        self.router = received
+        line.station.loses = sent
+        line.let_pass(*line.frames.rejections(), *line.frames.answers())
+
+    def end(self) -> None:
+        """From here on none is lost."""
+        self.begin(lambda: False, lambda: False)
+
+
+class LineFrames:
+    """Frames of a line with their right address."""
+
+    def __init__(self, line: LineSide) -> None:
+        self.line = line
+
+    def with_fcs(self, frame: Packet) -> bytes:
+        """The same with a right FCS."""
+        return hdlc.with_fcs(self.line.octets_of(frame))
+
+    def answers(self, **fields: Any) -> tuple[Packet, ...]:
+        """The answers to a command with P=1 while there is a link (X.25 2.4.3)."""
+        kinds = (LapbRR, LapbRNR, LapbREJ)
+        return tuple(kind(address=self.line.command_address, p_f=1, **fields) for kind in kinds)
+
+    def rejections(self, **fields: Any) -> tuple[Packet, ...]:
+        """REJ that is no answer: with F=0, or a command with P=1."""
+        poll = LapbREJ(address=self.line.response_address, p_f=1, **fields)
+        return LapbREJ(p_f=0, **fields), poll

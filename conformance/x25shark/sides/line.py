@@ -174,7 +174,7 @@ class LineSide(Side):
         self.channels = Channels(line, self.station.send, highest_first=profile.role == "dce")
         self.station.on_link_lost = self.channels.link_lost
         self.station.on_repeat = self._repeats
-        self.station.on_crossing = lambda: self._let_pass(LapbSABM())
+        self.station.on_crossing = lambda: self.let_pass(LapbSABM())
         self.station.by_hand = True
         # It may ask whether the tester is there, too, for want of an answer or out of the blue.
         asked = (kind(address=self.station.own, p_f=1) for kind in (LapbRR, LapbRNR))

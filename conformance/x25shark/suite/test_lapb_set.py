@@ -152,7 +152,7 @@ def test_dm_refuses(bench: Bench) -> None:
     for _ in range(REFUSALS):
         began = time.monotonic()
         line.send(LapbDM(p_f=1), LapbRR(address=line.command_address, p_f=1))
-        if not line.wait_until(lambda: not line.at_end, patience):
+        if not line.wait_until(lambda: not line.arrivals.at_end, patience):
             bench.remark("a poll without a link was not answered (X.25 2.4.4.4.2)")
             return
         seen = line.expect_at_once(

@@ -104,6 +104,32 @@ def test_imports_run_one_way(package: str, folder: str, forbidden: tuple[str, ..
     assert importers(package, folder, *forbidden) == []
 
 
+#: A class with more public methods, properties among them, is split by what it does: into parts
+#: with a name of their own, not into base classes.
+MOST_PUBLIC_METHODS = 25
+
+
+def public_methods(path: Path) -> Iterator[tuple[str, int]]:
+    """Classes of a file, wherever they stand in it, with how many public methods they define."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ClassDef):
+            methods = [
+                n for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
+            yield node.name, sum(not method.name.startswith("_") for method in methods)
+
+
+def test_no_class_has_more_public_methods_than_a_reader_keeps_in_mind() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name} has {count}"
+        for folder in PACKAGES.values()
+        for path in sorted(folder.rglob("*.py"))
+        for name, count in public_methods(path)
+        if count > MOST_PUBLIC_METHODS
+    ]
+    assert found == []
+
+
 def test_each_case_has_a_purpose_and_each_purpose_one_case_at_most() -> None:
     marked: list[str] = []
     for path in sorted((PACKAGES["x25shark"] / "suite").glob("test_*.py")):

@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 from x25shark.judges.expectation import Direction
 from x25shark.sides.bench import Bench
+from x25shark.sides.listeners import Listeners
 
 TESTER = ("127.0.0.3", 1998)
 
@@ -17,13 +18,13 @@ class Connections:
 
     def __init__(self) -> None:
         self.same_ends = False
-        self._ends: set[Direction] = set()
 
 
 @pytest.mark.parametrize(("ports", "same"), [((1, 2, 3), False), ((1, 2, 1), True)])
 def test_the_same_port_twice_is_noticed(ports: tuple[int, ...], same: bool) -> None:
     connections = Connections()
+    listeners = Listeners(cast(Bench, connections), {})
     for port in ports:
         direction = Direction(("127.0.0.1", port), TESTER)
-        Bench._note_ends(cast(Bench, connections), direction)
+        listeners.note_ends(direction)
     assert connections.same_ends is same

@@ -476,10 +476,10 @@ class Campaign:
         record.expectations = bench.expectations
         record.judge_one = bench.judge_one
         record.remarks = bench.remarks
-        ends = [*bench.sides, *bench.unseen_lines()]
+        ends = [*bench.sides, *bench.serial.unseen()]
         record.sent = [u.packet for s in ends for u in s.connection.sent if u.packet]
         record.sides = [(side.name, side.direction) for side in bench.sides]
-        record.sides += [(line.name, line.direction) for line in bench.unseen_lines()]
+        record.sides += [(line.name, line.direction) for line in bench.serial.unseen()]
         if not interrupted:
             self._look_for_router(record, bench)
         record.flood = "" if interrupted else flood(bench.sides, self._listeners, self.loop.units)

@@ -51,4 +51,4 @@ def why_gone(
 
 def was_there(bench: Bench) -> bool:
     """Whether the router took a connection, opened one, or sent a frame in the case."""
-    return bool(bench.connections) or any(line.log.received for line in bench.own_lines())
+    return bool(bench.connections) or any(line.log.received for line in bench.serial.own())

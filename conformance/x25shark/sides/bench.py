@@ -3,7 +3,8 @@
 
 A case that ends without a failed expectation still has to pass what every case demands: nothing
 came on any of its connections but what was expected or may pass (Quiet), and the router opened no
-connection that the case did not ask for.
+connection that the case did not ask for. Parts: listeners (what the router opens), serial (the
+lines), far_end (what is called), rooms (how many calls the router takes), further.
 """
 
 from __future__ import annotations
@@ -30,32 +31,33 @@ from ..judges.expectation import (
     Direction,
     Expectation,
     Next,
-    NoConnection,
     Seen,
 )
 from ..judges.template import decode
 from ..judges.tester import Received, TesterJudge
 from ..links import xot
-from ..links.circuits import Circuit, PacketUnit
+from ..links.circuits import Circuit
 from ..links.hdlc import Line
 from ..links.loop import Loop
-from ..links.xot import Connection, LinkError, Listener, Unit
+from ..links.xot import Connection, LinkError, Listener
 from ..profile import Profile
 from . import ending
 from .agreement import acceptance, values_of
 from .answers import Answers
 from .arriving import as_they_arrive, whatever_arrives
 from .call import Call
+from .far_end import FarEnd
 from .further import FurtherCalls
 from .line import ChannelSide, LineSide
+from .listeners import CALLED_BY, Listeners
 from .race import Race
 from .rooms import Ended, Inconclusive, NoChannel, Rooms
+from .serial_lines import SerialLines
 from .side import AbsentSide, ExpectationFailed, NotApplicable, Side
 
 __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "NotApplicable"]
 
 SIZE_CODES = {16 << i: 4 + i for i in range(9)}
-CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
 
 
 class Bench(Answers):
@@ -90,29 +92,28 @@ class Bench(Answers):
         self.accepted: dict[tuple[str, int], list[Direction]] = {}
         # Whether addresses and ports of a connection were those of an earlier one of this case.
         self.same_ends = False
-        self._ends: set[Direction] = set()
         self.in_preamble = False
         # A packet came in part, and the rest did not follow: nobody waits for the next one.
         self.left_amid_a_unit = False
         self.restart_router: Callable[[], None] | None = None
         # Where the router shows its counters (profile, or embedded router); None: nowhere.
         self.counters_url: Callable[[], str | None] = lambda: None
-        self._listeners = listeners
-        self._waiting: dict[str, list[Connection | Circuit]] = {name: [] for name in listeners}
+        self.listeners = Listeners(self, listeners)
+        self.serial = SerialLines(self)
+        self.far_end = FarEnd(self)
         self.rooms = Rooms(self, ended)
         self.further = FurtherCalls(self)
         self._calls = 0
         self._records = 0
         self._judge = TesterJudge(self.received, self.accepted)
         self.lines: dict[str, LineSide] = {}
-        self._layers: dict[str, ChannelSide] = {}
         profiles = profile.line.by_side()
         for at, line in (lines or {}).items():
-            self._add_line(at, LineSide(self, at.upper(), line, profiles[at]))
+            self.serial.add(at, LineSide(self, at.upper(), line, profiles[at]))
         self.loop.on_turn[:] = [line.station.tick for line in self.lines.values()]
         for name, listener in listeners.items():
             self.accepted[listener.address] = []
-            listener.on_accept = self._acceptor(name)
+            listener.on_accept = self.listeners.acceptor(name)
 
     # what the profile says
 
@@ -133,7 +134,7 @@ class Bench(Answers):
 
         On a serial line: take a free logical channel.
         """
-        self.raise_links()
+        self.serial.raise_links()
         self.rooms.give_back()
         side = self._new_side(at, modulus)
         self.rooms.opened(side)
@@ -141,7 +142,7 @@ class Bench(Answers):
 
     def _new_side(self, at: str, modulus: int) -> Side:
         if at in self.lines:
-            return self._take_channel(at, modulus)
+            return self.serial.take_channel(at, modulus)
         ends = self.profile.xot
         own = {"a": ends.a, "b": ends.b}[at] if ends is not None else None
         if ends is None or own is None:
@@ -150,15 +151,11 @@ class Bench(Answers):
             connection = xot.connect(self.loop, ends.router, own[0], self.patience)
         except LinkError as error:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
-        self._note_ends(Direction(connection.remote, connection.local))
-        return self._side(at.upper(), connection, modulus)
+        self.listeners.note_ends(Direction(connection.remote, connection.local))
+        return self.add_side(at.upper(), connection, modulus)
 
-    def _note_ends(self, direction: Direction) -> None:
-        """A capture tells connections apart by their addresses and ports alone."""
-        self.same_ends |= direction in self._ends
-        self._ends.add(direction)
-
-    def _side(self, name: str, connection: Connection, modulus: int = 8, start: int = 0) -> Side:
+    def add_side(self, name: str, connection: Connection, modulus: int = 8, start: int = 0) -> Side:
+        """The side of a connection, from its start or from a further call on."""
         if not start:
             self.connections.append((name, connection))
             direction = Direction(connection.remote, connection.local)
@@ -168,18 +165,6 @@ class Bench(Answers):
         return side
 
     # serial lines
-
-    def _add_line(self, at: str, line: LineSide) -> None:
-        """The line is there; what the case wants of it is another matter."""
-        self.lines[at] = line
-        self._waiting[at] = []
-        self.received[line.direction] = Received(line.line.log, framed=True)
-        address = line.line.tester(0)
-        directions = self.accepted[address] = []
-        line.channels.on_channel = lambda lcn: directions.append(
-            Direction(line.line.router(lcn), line.line.tester(lcn))
-        )
-        line.channels.on_circuit = self._waiting[at].append
 
     def line(self, at: str = "", *, initiates: bool = False, framing: str = "") -> LineSide:
         """A serial line, to send and expect frames on; "" is the first one.
@@ -194,66 +179,12 @@ class Bench(Answers):
         if not found:
             raise NotApplicable(f"the profile has no such serial line {framing}".strip())
         line = found[0]
-        self._need_line(line)
+        self.serial.need(line)
         if not line.watched:
             line.watched = True
             line.take_part()
             self.sides.append(line)
         return line
-
-    def unseen_lines(self) -> list[LineSide]:
-        """Lines whose frames are there, although the case is not about them."""
-        return [line for line in self.lines.values() if not line.watched]
-
-    def own_lines(self) -> list[Line]:
-        """The tester's ends of all serial lines."""
-        return [line.line for line in self.lines.values()]
-
-    def raise_links(self) -> None:
-        """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""
-        for line in self.lines.values():
-            if not line.kept_down:
-                self._need_line(line)
-                line.link.bring_up()
-
-    @staticmethod
-    def _need_line(line: LineSide) -> None:
-        if line.line.down:
-            raise Inconclusive(f"{line.line.name} is not there: {line.line.down}")
-
-    def channel_zero(self, line: LineSide, start: int = 0) -> ChannelSide:
-        """The side of restarts and diagnostics of a line; start: where its link begins."""
-        if line.name not in self._layers:
-            circuit = line.channels.open(0, start)
-            self._layers[line.name] = self._channel_side(line, circuit)
-        return self._layers[line.name]
-
-    def _take_channel(self, at: str, modulus: int) -> Side:
-        line = self.lines[at]
-        if line.profile.modulo != modulus:
-            raise NotApplicable(f"line.{at} has modulo {line.profile.modulo}")
-        lowest, highest = line.profile.lcn
-        lcn = line.channels.free(range(lowest, highest + 1))
-        if lcn is None:
-            raise Inconclusive(f"all logical channels of line.{at} are in use")
-        return self._channel_side(line, line.channels.open(lcn))
-
-    def _channel_side(self, line: LineSide, circuit: Circuit) -> ChannelSide:
-        direction = Direction(circuit.remote, circuit.local)
-        if direction not in self.received:
-            self.received[direction] = Received(line.channels.log(circuit.lcn))
-        side = ChannelSide(self, line.name, circuit, line.profile.modulo)
-        self.sides.append(side)
-        return side
-
-    def _acceptor(self, name: str) -> Callable[[Connection], None]:
-        def accept(connection: Connection) -> None:
-            direction = Direction(connection.remote, connection.local)
-            self._note_ends(direction)
-            self.accepted[connection.local].append(direction)
-            self._waiting[name].append(connection)
-
-        return accept
 
     def incoming(
         self, *templates: Packet, at: str = "b", clause: str | None = None, note: str = ""
@@ -263,7 +194,7 @@ class Bench(Answers):
         A connection whose call is cleared may serve for the next one (RFC 1613 5). at: "b", "b2" or
         "a" (a call in the other direction). Raises ExpectationFailed.
         """
-        side = self.accept(at=at, clause=clause)
+        side = self.listeners.accept(at=at, clause=clause)
         addresses = self.profile.addresses
         wanted = as_they_arrive(addresses, templates or (CallRequest(),))
         unsaid = whatever_arrives(addresses, wanted)
@@ -283,80 +214,6 @@ class Bench(Answers):
                 "to rewrite it, the profile says so (addresses.a_arrives, addresses.b_arrives)"
             )
 
-    def accept(self, *, at: str = "b", clause: str | None = None) -> Side:
-        """The next TCP connection from the router to there, or a kept one with a new Call."""
-        if at not in self._waiting:
-            raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
-        while True:
-            self.loop.wait(
-                lambda: self.is_called(at) or self.rooms.refused() is not None,
-                self.patience,
-                patient=True,
-            )
-            if not self.is_called(at):
-                break
-            side = self.take_called(at)
-            if side is not None:
-                return side
-        refused = self.rooms.refused()
-        if refused is not None:
-            self.rooms.refuse(refused)
-        raise self._no_connection_for(CallRequest(), at, clause, self._told_instead())
-
-    def take_called(self, at: str = "b") -> Side | None:
-        """The side of the next call of the router; None: there is none, or one to leave aside."""
-        side = self._next_called(at)
-        if side is None or self._given_up(side):
-            return None
-        self.rooms.accepted(side)
-        return None if self.further.take(side) else side
-
-    def _given_up(self, side: Side) -> bool:
-        """Whether the router has closed this connection again without a packet on it.
-
-        It may: the call for which it was opened has been cleared meanwhile (RFC 1613 6.1).
-        """
-        if isinstance(side, ChannelSide) or side.arrivals.units:
-            return False
-        side.wait_until(lambda: bool(side.arrivals.units) or side.connection.end is not None)
-        if side.arrivals.units or side.connection.end is None or side.connection.received_octets:
-            return False
-        self.remark("the router opened a connection and closed it without a Call")
-        side.close()
-        return True
-
-    def _next_called(self, at: str) -> Side | None:
-        name = "A" if at == "a" else "B"
-        kept = self._kept(at)
-        if kept is not None:
-            start, kept.next_call = kept.next_call or 0, None
-            return self._side(name, kept.connection, start=start)
-        if not self._waiting[at]:
-            return None
-        connection = self._waiting[at].pop(0)
-        if isinstance(connection, Circuit):
-            return self._channel_side(self.lines[at], connection)
-        return self._side(name, connection)
-
-    def waiting_calls(self) -> list[Unit | PacketUnit]:
-        """The first packets on what the router has opened and accept() has not taken yet."""
-        opened = [one for waiting in self._waiting.values() for one in waiting]
-        return [unit for one in opened for unit in one.received[:1]]
-
-    def is_called(self, at: str = "b") -> bool:
-        """Whether the router has called there and accept() has not taken that call yet."""
-        return bool(self._waiting.get(at)) or self._kept(at) is not None
-
-    def _kept(self, at: str) -> Side | None:
-        """The side of a call that is over, with the next Call on its connection."""
-        listener = self._listeners.get(at)
-        if listener is None:
-            return None
-        for side in self.sides:
-            if side.next_call is not None and side.connection.local == listener.address:
-                return side
-        return None
-
     def went_on(self, calling: Side, *, at: str = "b", seconds: float | None = None) -> bool:
         """Wait until the router connects to that address or answers the calling side.
 
@@ -365,54 +222,14 @@ class Bench(Answers):
         received = calling.connection.received
         self.loop.wait(
             lambda: (
-                self.is_called(at)
+                self.listeners.is_called(at)
                 or bool(received and received[-1].end > calling.cursor)
                 or calling.connection.end is not None
             ),
             self.patience if seconds is None else seconds,
             patient=seconds is None,
         )
-        return self.is_called(at)
-
-    def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
-        """Demand that the router opens no further connection to that address, up to the end."""
-        if at in self._waiting:
-            self._watch_listener(at, self.clause(clause))
-
-    def listening_at(self) -> dict[str, tuple[str, int]]:
-        """Where the router may open connections to, or (on a line) use channels."""
-        found = {name: listener.address for name, listener in self._listeners.items()}
-        return found | {at: line.line.tester(0) for at, line in self.lines.items() if line.used}
-
-    def _watch_listener(self, at: str, clause: str) -> None:
-        address = self.listening_at().get(at)
-        if address is None:
-            return
-        self.expectations.append(
-            NoConnection(at.upper(), clause, listener=address, known=frozenset())
-        )
-
-    def refuse(self, at: str = "b") -> Listener:
-        """The listening address, for cases that stop() and resume() it."""
-        if at not in self._listeners:
-            raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
-        return self._listeners[at]
-
-    @contextmanager
-    def listening(self, at: str, address: tuple[str, int]) -> Iterator[None]:
-        """Listen at one more address while the block runs; accept(at=...) takes its connections."""
-        try:
-            listener = Listener(self.loop, address)
-        except LinkError as error:
-            raise Inconclusive(str(error)) from None
-        self._listeners = {**self._listeners, at: listener}
-        self._waiting[at] = []
-        self.accepted[address] = []
-        listener.on_accept = self._acceptor(at)
-        try:
-            yield
-        finally:
-            listener.close()
+        return self.listeners.is_called(at)
 
     # calls
 
@@ -439,7 +256,7 @@ class Bench(Answers):
             ]
             if fast_select is not None:
                 facilities.insert(0, FastSelectReverseCharging(fast_select=fast_select))
-        called = called or self.called_address
+        called = called or self.far_end.address
         if user_data is None:
             # A router that carries IP takes calls for IP only, and ignores what follows 0xCC.
             first = b"\xcc" if called == self.profile.addresses.ip else b"\xc0"
@@ -450,32 +267,6 @@ class Bench(Answers):
             facilities=[*facilities, *more],
             user_data=user_data,
         )
-
-    @property
-    def called_address(self) -> str:
-        """ADDR-B, or the address that the router answers itself (T2)."""
-        addresses = self.profile.addresses
-        if self.two_sided:
-            found = addresses.b
-        else:
-            found = addresses.echo or addresses.accepts or addresses.ip
-        assert found is not None  # the profile was checked for it
-        return found
-
-    @property
-    def echoes(self) -> bool:
-        """Whether the called end sends back what it reads (T2, addresses.echo)."""
-        return not self.two_sided and not self.asks_ip and self.profile.addresses.echo is not None
-
-    @property
-    def asks_ip(self) -> bool:
-        """Whether the case is about the router's own IP, whose answers the case knows."""
-        return "I-IP" in self.purpose.pics
-
-    @property
-    def answered_without_echo(self) -> bool:
-        """Whether the called end is one of the router's that has no echo (T2)."""
-        return not self.two_sided and not self.asks_ip and not self.echoes
 
     @contextmanager
     def preamble(self) -> Iterator[None]:
@@ -590,9 +381,9 @@ class Bench(Answers):
             if self.in_preamble:
                 raise
             note = note or "the router takes no connection"
-            raise self._no_connection_for(CallAccepted(), "a", note=note) from None
+            raise self.no_call_came(CallAccepted(), "a", note=note) from None
 
-    def _no_connection_for(
+    def no_call_came(
         self, template: Packet, at: str, clause: str | None = None, note: str = ""
     ) -> ExpectationFailed:
         """The failure of an expectation for which there is not even a connection."""
@@ -606,13 +397,6 @@ class Bench(Answers):
         )
         self.state(missing)
         return ExpectationFailed(missing, self.judge(missing))
-
-    def _told_instead(self) -> str:
-        """What the side that acted last got in place of what was expected elsewhere."""
-        side = self.last_sender
-        if side is None or isinstance(side, LineSide):
-            return ""
-        return f"side {side.name} got {side.arrivals.unread}" if side.arrivals.unread else ""
 
     def _take_numbers(self, side: Side) -> None:
         """Modulus and values of an Incoming Call become those of the called side."""
@@ -720,7 +504,7 @@ class Bench(Answers):
         ending.clear_calls(self)
         for side in self.sides:
             side.close()
-        for waiting in self._waiting.values():
+        for waiting in self.listeners.waiting.values():
             for connection in waiting:
                 if not isinstance(connection, Circuit):
                     connection.reset()

@@ -67,7 +67,7 @@ def demand_no_connections(bench: Bench) -> None:
     watched = [e for e in bench.expectations if isinstance(e, NoConnection)]
     for expectation in watched:
         expectation.known = known
-    for name, address in bench.listening_at().items():
+    for name, address in bench.listeners.addresses().items():
         if not any(e.listener == address for e in watched):
             bench.expectations.append(
                 NoConnection(name.upper(), bench.purpose.clause, listener=address, known=known)

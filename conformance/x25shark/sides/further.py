@@ -57,9 +57,9 @@ class FurtherCalls:
 
     def take_late_ones(self) -> None:
         """At the end of a case: what has come by now and was allowed is no connection too many."""
-        while (self._allowed or self._late) and self._bench.is_called():
+        while (self._allowed or self._late) and self._bench.listeners.is_called():
             # What it contradicts is judged with all other expectations.
             with contextlib.suppress(ExpectationFailed):
-                side = self._bench.take_called()
+                side = self._bench.listeners.take_called()
                 if side is not None and self._late is not None:
                     self._late(side)

@@ -349,7 +349,7 @@ class LineSide(Side):
     @property
     def layer(self) -> ChannelSide:
         """Channel 0: restarts and diagnostics."""
-        return self.bench.channel_zero(self)
+        return self.bench.serial.channel_zero(self)
 
     def link_fence(self, n_r: int | None = None) -> int:
         """A command with P=1 and its answer: what came before it has been dealt with.

@@ -145,7 +145,7 @@ class LineLink:
         if not line.station.up:
             self._set_up()
             # What came before belongs to an earlier link.
-            layer = line.bench.channel_zero(line, line.cursor)
+            layer = line.bench.serial.channel_zero(line, line.cursor)
             layer.cursor = max(layer.cursor, line.cursor)
 
     def restart(self) -> None:

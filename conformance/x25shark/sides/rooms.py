@@ -183,7 +183,7 @@ class Rooms:
         call = side.connection.sent[-1]
         mine = decode(call.packet).fields.get("user_data")
         accepted = [unit for one in self._accepted for unit in one.arrivals.units[:1]]
-        for first in (*accepted, *self._bench.waiting_calls()):
+        for first in (*accepted, *self._bench.listeners.waiting_calls()):
             other = decode(first.packet).fields.get("user_data")
             if mine == other if mine else first.time >= call.time:
                 return True

@@ -130,7 +130,7 @@ class Side:
         self.allowed: list[Packet] = []
         # T2: user data that the DTE beyond the router has not sent back yet.
         self._not_echoed: list[bytes] = []
-        if bench.answered_without_echo:
+        if bench.far_end.without_echo:
             # What a DTE has to say is its own matter: the prompt of a host, X.29 messages.
             self.allow(Data(), Data128())
         # Units looked at so far, and the Data packets among them.
@@ -211,7 +211,7 @@ class Side:
     def _note(self, packet: Packet, octets: bytes) -> None:
         expected = self.numbering.next_p_s
         self.numbering.sent(octets)
-        if self.bench.echoes:
+        if self.bench.far_end.echoes:
             self._note_echo(octets, in_sequence=self.numbering.next_p_s != expected)
         if isinstance(packet, CallRequest):
             self.phase = "calling"
@@ -388,7 +388,7 @@ class Side:
         longest: no packet of it may have more octets of user data. fields: what each of its Data
         packets must show besides. Raises ExpectationFailed.
         """
-        if self.bench.answered_without_echo:
+        if self.bench.far_end.without_echo:
             self.expect(self.data(octets), passing=passing, clause=clause, within=within, note=note)
             return
         kind = Data128 if self.modulus == 128 else Data
@@ -416,7 +416,7 @@ class Side:
         confirms each (X.25 4.3.7).
         """
         others = tuple(a for a in alternatives if not isinstance(a, (Data, Data128)))
-        if not self.bench.answered_without_echo or len(others) == len(alternatives):
+        if not self.bench.far_end.without_echo or len(others) == len(alternatives):
             return tuple(alternatives)
         self.send(Interrupt(user_data=b"!"))
         return (InterruptConfirmation(), *others)

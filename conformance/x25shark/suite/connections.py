@@ -127,7 +127,7 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     for _ in range(MOST_ATTEMPTS):
         if not bench.went_on(a):
             break
-        bench.take_called()
+        bench.listeners.take_called()
     return a.expect(*templates, CLOSED)
 
 
@@ -171,8 +171,8 @@ def second_call(call: Call) -> Call | None:
     a.numbering.reset()
     a.send(bench.call_request())
     if isinstance(b, Side):
-        a.wait_until(lambda: bench.is_called() or a.connection.end is not None)
-        if bench.is_called() or a.connection.end is None:
+        a.wait_until(lambda: bench.listeners.is_called() or a.connection.end is not None)
+        if bench.listeners.is_called() or a.connection.end is None:
             b = bench.incoming()
             b.send(b.acceptance)
     if a.expect(CallAccepted(), CLOSED) is None:

@@ -51,7 +51,7 @@ def _octet_3(octet_3: int, behind: bytes = b"") -> Stimulus:
 
 def _call_request(scene: Scene) -> None:
     facilities = [PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)]
-    called = scene.bench.called_address
+    called = scene.bench.far_end.address
     scene.side.send(CallRequest(called_address=called, facilities=facilities))
 
 

@@ -172,8 +172,8 @@ def take_calls(bench: Bench) -> None:
 
     B confirms what is being cleared there, so that the router is done with it.
     """
-    while bench.two_sided and bench.is_called():
-        side = bench.take_called()
+    while bench.two_sided and bench.listeners.is_called():
+        side = bench.listeners.take_called()
         if side is not None:
             side.allow(ANYTHING)
     confirmed_at_b(bench)
@@ -206,7 +206,7 @@ def _call_among_others(bench: Bench, note: str) -> Call:
     a.send(request)
     b: AnySide = AbsentSide()
     while bench.two_sided:
-        called = bench.accept()
+        called = bench.listeners.accept()
         first = first_packet(called)
         if isinstance(first, CallRequest) and first.user_data == request.user_data:
             called.expect(CallRequest(user_data=request.user_data))

@@ -126,9 +126,13 @@ def not_delivered(call: Call, *codes: int) -> bool:
 def call_arrived(bench: Bench, a: Side) -> bool:
     """Wait until the call of A is at the other end (True), or A has an answer or a close."""
     a.wait_until(
-        lambda: bench.is_called() or bool(a.connection.received) or a.connection.end is not None
+        lambda: (
+            bench.listeners.is_called()
+            or bool(a.connection.received)
+            or a.connection.end is not None
+        )
     )
-    return bench.is_called() or a.phase == "connected"
+    return bench.listeners.is_called() or a.phase == "connected"
 
 
 def connects(bench: Bench, a: Side, incoming: X25) -> None:

@@ -87,7 +87,7 @@ def _p7(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     if isinstance(b, Side):
         b.send(ClearRequest(cause=0, diagnostic=0))
     else:
-        a.send(CallRequest(called_address=bench.called_address))
+        a.send(CallRequest(called_address=bench.far_end.address))
     a.expect(ClearIndication())
     if a.connection.end is not None:
         raise Inconclusive("the router closes TCP behind its Clear and does not stay in p7")
@@ -234,7 +234,11 @@ def is_free(scene: Scene) -> None:
     side.numbering.reset()
     side.send(bench.call_request())
     side.wait_until(
-        lambda: bench.is_called() or side.phase == "connected" or side.connection.end is not None
+        lambda: (
+            bench.listeners.is_called()
+            or side.phase == "connected"
+            or side.connection.end is not None
+        )
     )
     if side.connection.end is not None:
         side.expect(CLOSED)

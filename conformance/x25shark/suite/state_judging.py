@@ -414,7 +414,7 @@ def _interrupt_answered(scene: Scene) -> None:
         a.send(InterruptConfirmation())
         a.expect(InterruptConfirmation())
     a.send(a.data(b"behind"))
-    if scene.bench.echoes and isinstance(a.expect(a.data(b"behind"), echo), Interrupt):
+    if scene.bench.far_end.echoes and isinstance(a.expect(a.data(b"behind"), echo), Interrupt):
         a.send(InterruptConfirmation())
         a.expect(a.data(b"behind"))
     scene.connected.fence()

@@ -75,14 +75,14 @@ def test_call_from_a_to_b(bench: Bench) -> None:
     request = bench.call_request()
     a.send(request)
     wanted = CallRequest(
-        called_address=bench.called_address, calling_address=bench.profile.addresses.a
+        called_address=bench.far_end.address, calling_address=bench.profile.addresses.a
     )
     accepted(a, arrives(bench, wanted), request).fence()
 
 
 @purpose("PLP-CALL-02")
 def test_call_from_b_to_a(bench: Bench) -> None:
-    called, calling = bench.profile.addresses.a, bench.called_address
+    called, calling = bench.profile.addresses.a, bench.far_end.address
     b = bench.connect(at="b")
     request = bench.call_request(called=called, calling=calling)
     b.send(request)
@@ -106,24 +106,24 @@ def test_every_pair_of_address_lengths(bench: Bench) -> None:
 
     A called address that the router rewrites depends on nothing but the called address.
     """
-    called = bench.called_address + "123456789012345"
+    called = bench.far_end.address + "123456789012345"
     calling = "908172635445362"
     rewritten: dict[str, str] = {}
-    for called_length in range(len(bench.called_address), 16):
+    for called_length in range(len(bench.far_end.address), 16):
         arrives = arriving(bench.profile.addresses, called[:called_length])
         for calling_length in range(16):
             digits = called[:called_length], calling[:calling_length]
             a = bench.connect()
             request = bench.call_request(called=digits[0], calling=digits[1])
             a.send(request)
-            longer = called_length > len(bench.called_address)
+            longer = called_length > len(bench.far_end.address)
             if longer and calling_length == 0 and not bench.went_on(a):
                 a.expect(not_obtainable(bench), CLOSED)
                 a.send(ClearConfirmation())
                 bench.remark(f"the route to B takes no {called_length} digits")
                 break
             template = CallRequest(user_data=request.user_data, **calling_at_b(digits[1]))
-            b = bench.accept()
+            b = bench.listeners.accept()
             came = b.expect(with_called(template, arrives))
             assert came is not None
             if arrives is None:
@@ -145,7 +145,7 @@ def test_empty_calling_address(bench: Bench) -> None:
     a = bench.connect()
     request = bench.call_request(calling="")
     a.send(request)
-    b = arrives(bench, CallRequest(called_address=bench.called_address))
+    b = arrives(bench, CallRequest(called_address=bench.far_end.address))
     if not isinstance(b, AbsentSide) and b.call is not None and b.call.calling_address:
         bench.remark("the router put in a calling address")
     accepted(a, b, request).fence()
@@ -176,7 +176,7 @@ def test_route_that_the_rule_selects(bench: Bench) -> None:
         at = destination(bench, digits)
         assert at is not None
         goes_to(bench, digits, at)
-    goes_to(bench, bench.called_address, "b")
+    goes_to(bench, bench.far_end.address, "b")
     bench.fence()
 
 
@@ -193,7 +193,7 @@ def test_address_without_route(bench: Bench) -> None:
 @purpose("PLP-CALL-07")
 def test_destination_that_is_down(bench: Bench) -> None:
     """B listens no more: its TCP answers with RST."""
-    listener = bench.refuse("b")
+    listener = bench.listeners.refuse("b")
     listener.stop()
     try:
         a = bench.connect()
@@ -427,7 +427,7 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
         came = b.call
         assert came is not None
         # What came is what the answer has, unless it says that it was modified (X.25 5.2.3).
-        address = (bench.called_address + "5") if notice else came.called_address
+        address = (bench.far_end.address + "5") if notice else came.called_address
         values = b.acceptance.facilities or [size, window]
         answer = CallAccepted(called_address=address, facilities=[*notice, *values])
         connected = []
@@ -514,7 +514,7 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
     block = {
         "called_type": 1,
         "called_plan": 3,
-        "called_address": bench.called_address,
+        "called_address": bench.far_end.address,
         "calling_type": 1,
         "calling_plan": 3,
         "calling_address": bench.profile.addresses.a,
@@ -598,7 +598,7 @@ def arrives_as(bench: Bench, sent: tuple[str, str], wanted: tuple[str, str]) -> 
     a = bench.connect()
     request = bench.call_request(called=sent[0], calling=sent[1], user_data=user_data, more=dte)
     a.send(request)
-    b = bench.accept()
+    b = bench.listeners.accept()
     template = CallRequest(
         called_address=wanted[0],
         facilities=behind_marker(b, dte),
@@ -622,7 +622,7 @@ def test_second_destination_is_tried(bench: Bench) -> None:
     """B refuses TCP connections; the call arrives at B2, once."""
     alternate = bench.profile.addresses.alternate
     bench.need(alternate, "the profile names no address with two routes (addresses.alternate)")
-    listener = bench.refuse("b")
+    listener = bench.listeners.refuse("b")
     listener.stop()
     try:
         a = bench.connect()
@@ -647,7 +647,7 @@ def test_call_is_forwarded_once(bench: Bench) -> None:
         give_up(a, bench.incoming(CallRequest(user_data=request.user_data)))
     slow: dict[bytes, Side] = {}
     began = time.monotonic()
-    listener = bench.refuse("b")
+    listener = bench.listeners.refuse("b")
     listener.ignore()
     try:
         for _ in range(at_a_time(bench, 20)):
@@ -659,15 +659,17 @@ def test_call_is_forwarded_once(bench: Bench) -> None:
     finally:
         listener.heed()
     while slow:
-        bench.loop.wait(lambda: bench.is_called() or bool(ended_at_a(slow)), bench.patience)
-        b = bench.take_called() if bench.is_called() else None
+        bench.loop.wait(
+            lambda: bench.listeners.is_called() or bool(ended_at_a(slow)), bench.patience
+        )
+        b = bench.listeners.take_called() if bench.listeners.is_called() else None
         over = ended_at_a(slow)
         if b is None and over and time.monotonic() - began > bench.profile.times.t21 / 2:
             # T21, or the router's patience with B's TCP, ran out before B answered.
             bench.remark("a call was given up before B's TCP answered")
             refused(bench, slow.pop(over[0]), ClearIndication(cause=bench.network_clear))
             continue
-        b = b or bench.accept()
+        b = b or bench.listeners.accept()
         came = b.expect(CallRequest(user_data=one_of(*slow)))
         assert came is not None
         a = slow.pop(came.user_data)

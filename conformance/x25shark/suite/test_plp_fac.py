@@ -291,7 +291,7 @@ def test_reserved_bits_of_packet_size(bench: Bench) -> None:
 
 def call_from(bench: Bench, at: str, **values: tuple[int, int]) -> tuple[Side, CallRequest, str]:
     """A Call of A or of B to the other one; the side at which it has to arrive."""
-    addresses = {"a": bench.profile.addresses.a, "b": bench.called_address}
+    addresses = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
     there = "b" if at == "a" else "a"
     caller = bench.connect(at=at)
     request = bench.call_request(
@@ -538,7 +538,7 @@ def test_facility_field_of_109_octets_passes(bench: Bench) -> None:
     fill = Protection(value=bench.random.randbytes(109 - len(before) - 2))
     marked = (*DTE_FACILITIES, fill)
     a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
-    b = bench.accept()
+    b = bench.listeners.accept()
     b.expect(CallRequest(facility_length=between(1, 109), facilities=behind_marker(b, marked)))
     give_up(a, b)
     bench.fence()
@@ -555,7 +555,7 @@ def test_dte_facilities_pass_both_ways(bench: Bench) -> None:
         ExpeditedDataNegotiation(value=0),
     )
     a, _ = call_with(bench, PacketSize(), WindowSize(), *DTE_FACILITIES)
-    b = bench.accept()
+    b = bench.listeners.accept()
     b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES)))
     b.send(CallAccepted(facilities=[PacketSize(), WindowSize(), *answered]))
     a.expect(CallAccepted(facilities=behind_marker(a, answered)))
@@ -629,7 +629,7 @@ def test_call_redirection_notification(bench: Bench) -> None:
     facilities = (PacketSize(), WindowSize(), notice)
     a, _ = call_with(bench, *facilities)
     if bench.went_on(a):
-        b = bench.accept()
+        b = bench.listeners.accept()
         b.expect(CallRequest(facilities=holding(b, notice)))
         give_up(a, b)
     else:
@@ -651,7 +651,7 @@ def test_facilities_in_a_clear(bench: Bench) -> None:
     """The extended format from B arrives as it is, or as the plain Clear."""
     a, b = pending(bench)
     block = {
-        "called_address": bench.called_address + "5",
+        "called_address": bench.far_end.address + "5",
         "facilities": [CalledLineAddressModified(reason=0xC0)],
     }
     b.send(ClearRequest(cause=0, diagnostic=241, calling_address_length=0, **block))

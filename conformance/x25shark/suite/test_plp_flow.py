@@ -141,7 +141,7 @@ def test_unchanged_p_r_is_legal(call: Call) -> None:
 
 @purpose("PLP-FLOW-09", both_sides=True, window=7)
 def test_p_r_that_runs_back(call: Call) -> None:
-    silent = call.bench.answered_without_echo
+    silent = call.bench.far_end.without_echo
     call.bench.need(not silent, "no Data comes that A could acknowledge (addresses.echo)")
     a = call.a
     a.withholding = True
@@ -263,7 +263,7 @@ def test_last_packet_is_acknowledged(call: Call) -> None:
     if call.b.present:
         call.b.expect(Data(user_data=b"one and no more"))
         a.expect(*acknowledgement(1), passing=acknowledgement(0), within=within)
-    elif call.bench.answered_without_echo:
+    elif call.bench.far_end.without_echo:
         a.expect(*acknowledgement(1), passing=acknowledgement(0), within=within)
     else:
         echo = Data(user_data=b"one and no more")

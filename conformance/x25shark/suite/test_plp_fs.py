@@ -278,7 +278,7 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     if a.connection.end is None:
         a.send(bench.call_request(user_data=octets(bench, 17)))
         if bench.went_on(a):
-            bench.take_called()
+            bench.listeners.take_called()
         refused(bench, a, too_long_call(bench))
     else:
         bench.remark("the connection is closed behind its call")

@@ -102,7 +102,7 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
     fields = len(whole) - len(user_data)
     refused_at = fields
     if bench.model == "splice":
-        refused_at = 4 + (len(bench.called_address + bench.profile.addresses.a) + 1) // 2
+        refused_at = 4 + (len(bench.far_end.address + bench.profile.addresses.a) + 1) // 2
         for octets in range(refused_at, fields):
             refused_or_passed(bench, whole[:octets])
     for octets in range(3, refused_at):
@@ -123,9 +123,9 @@ def refused_or_passed(bench: Bench, octets: bytes) -> None:
     a.put(octets)
     a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69, 50)))
     bench.went_on(a, seconds=bench.profile.times.quiet)
-    if bench.is_called():
+    if bench.listeners.is_called():
         bench.remark("a Call that ends too early is passed on")
-        b = bench.incoming(CallRequest(called_address=bench.called_address))
+        b = bench.incoming(CallRequest(called_address=bench.far_end.address))
         b.send(ClearRequest(cause=0, diagnostic=38))
         # A confirms first: the confirmation may be A's.
         refused(bench, a, ClearIndication())
@@ -147,7 +147,7 @@ def test_hexadecimal_digit_in_the_called_address(bench: Bench) -> None:
 
     A splice reads an address for its route alone, and leaves the digits behind that to the ends.
     """
-    digits = bench.called_address
+    digits = bench.far_end.address
     no_route = bench.cause(0x13, 0x0D, *sorted(bench.profile.causes_no_route))
     for digit in HEX_DIGITS:
         for at in (len(digits) // 2, len(digits) - 1):
@@ -180,7 +180,7 @@ def test_hexadecimal_digit_in_the_calling_address(bench: Bench) -> None:
 @purpose("PLP-MALF-09")
 def test_filler_half_octet_that_is_not_zero(bench: Bench) -> None:
     """An odd number of digits; the half octet behind them is 1111."""
-    called, calling = bench.called_address, bench.profile.addresses.a
+    called, calling = bench.far_end.address, bench.profile.addresses.a
     if (len(called) + len(calling)) % 2 == 0:
         calling = ""
     bench.need(len(called + calling) % 2, "needs an odd number of digits (addresses.a)")
@@ -314,11 +314,13 @@ def used_again(bench: Bench, a: Side) -> None:
     a.send(request)
     a.wait_until(
         lambda: (
-            bench.is_called() or len(a.connection.received) > came or a.connection.end is not None
+            bench.listeners.is_called()
+            or len(a.connection.received) > came
+            or a.connection.end is not None
         ),
         1.2 * bench.profile.times.t13 + bench.patience,
     )
-    if bench.is_called():
+    if bench.listeners.is_called():
         a.numbering.reset()
         accepted(a, bench.incoming(), request).fence("the channel can be used again")
     elif a.expect(ClearIndication(), CLOSED) is not None:
@@ -428,7 +430,7 @@ def test_two_errors_in_one_packet(bench: Bench) -> None:
     a = bench.connect()
     no_route = sorted(bench.profile.causes_no_route)
     facilities = [PacketSize(called=3, calling=3), WindowSize(called=2, calling=2)]
-    called = bench.called_address[:-1] + "b"
+    called = bench.far_end.address[:-1] + "b"
     a.send(bench.call_request(called=called, facilities=facilities))
     refuses(bench, a, bench.cause(0x13, 0x0D, 0x03, *no_route), 67, 66, *range(112, 123))
     bench.fence()

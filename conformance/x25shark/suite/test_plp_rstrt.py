@@ -275,7 +275,7 @@ def test_no_call_before_the_restart_is_complete(bench: Bench) -> None:
     a = bench.connect()
     a.send(bench.call_request())
     if bench.went_on(a):
-        bench.no_connection(at="b")
+        bench.listeners.no_connection(at="b")
         return
     if a.connection.received or a.connection.end is not None:
         if a.expect(ClearIndication(), CLOSED) is not None:

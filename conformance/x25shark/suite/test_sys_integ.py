@@ -193,7 +193,7 @@ def test_what_belongs_to_a_call_arrives_together(bench: Bench) -> None:
     answered: list[Side] = []
 
     def take_next() -> None:
-        b = bench.accept()
+        b = bench.listeners.accept()
         first = first_packet(b)
         key = first.user_data if isinstance(first, CallRequest) else b""
         if key not in sent:
@@ -215,7 +215,7 @@ def test_what_belongs_to_a_call_arrives_together(bench: Bench) -> None:
         a = bench.connect()
         a.send(request)
         sent[request.user_data] = (a, wanted)
-        while bench.is_called():
+        while bench.listeners.is_called():
             take_next()
     while sent:
         take_next()

@@ -182,7 +182,7 @@ def test_call_storm(bench: Bench) -> None:
         accept_all(bench)
     for a in calling:
         while not (a.connection.received or a.connection.end):
-            if not a.wait_until(lambda a=a: bench.is_called() or answered(a)):  # type: ignore[misc]
+            if not a.wait_until(lambda a=a: bench.listeners.is_called() or answered(a)):  # type: ignore[misc]
                 break
             accept_all(bench)
         a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED)
@@ -200,8 +200,8 @@ def answered(side: Side) -> bool:
 
 def reset_all(bench: Bench) -> None:
     """B resets every connection that has come."""
-    while bench.is_called():
-        b = bench.take_called()
+    while bench.listeners.is_called():
+        b = bench.listeners.take_called()
         if b is not None:
             b.allow(ANYTHING)
             b.wire.reset()
@@ -209,8 +209,8 @@ def reset_all(bench: Bench) -> None:
 
 def accept_all(bench: Bench) -> None:
     """B accepts every Call that has come."""
-    while bench.is_called():
-        b = bench.take_called()
+    while bench.listeners.is_called():
+        b = bench.listeners.take_called()
         if b is None:
             continue
         b.allow(ANYTHING)
@@ -224,7 +224,7 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
 
     The router may try a call again whose connection was lost; B does the same to each attempt.
     """
-    listener = bench.refuse("b")
+    listener = bench.listeners.refuse("b")
     sides: list[Side] = []
     room = at_a_time(bench, 60, spare=1)
     for _ in in_time(bench, 60):
@@ -238,7 +238,7 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
         try:
             a.send(bench.call_request())
             while not answered(a):
-                if not a.wait_until(lambda a=a: bench.is_called() or answered(a)):  # type: ignore[misc]
+                if not a.wait_until(lambda a=a: bench.listeners.is_called() or answered(a)):  # type: ignore[misc]
                     break
                 deal(bench)
         finally:

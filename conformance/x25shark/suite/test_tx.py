@@ -27,7 +27,7 @@ LCN_OF_A = 3000
 def collision(bench: Bench, at: str) -> list[Call]:
     """Calls that cross on the line of this side; those of them that are up in the end."""
     far = "a" if at == "b" else "b"
-    numbers = {"a": bench.profile.addresses.a, "b": bench.called_address}
+    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
     with bench.preamble():
         caller = bench.connect(at=far)
         request = bench.call_request(called=numbers[at], calling=numbers[far])

@@ -348,18 +348,18 @@ def attempt_of_the_router(bench: Bench, end: PvcEnd) -> Iterator[Side]:
     address = bench.profile.pvc.listen
     bench.need(address, "the profile has no pvc.listen: an address for the router's own circuits")
     assert address is not None
-    with bench.listening("pvc", address):
+    with bench.listeners.listening("pvc", address):
         if bench.restart_router is not None:
             bench.restart_router()
             pause(bench)
         else:
             seconds = bench.profile.times.pvc_retry
-            bench.loop.wait(lambda: bench.is_called("pvc"), seconds)
-        side = bench.accept(at="pvc")
+            bench.loop.wait(lambda: bench.listeners.is_called("pvc"), seconds)
+        side = bench.listeners.accept(at="pvc")
         while side.connection.end is not None:
             # An attempt from before the restart.
             side.allow(PvcSetup())
-            side = bench.accept(at="pvc")
+            side = bench.listeners.accept(at="pvc")
         side.lcn = end.remote_lcn
         side.packet_size, side.window = end.incoming_packet_size, end.incoming_window
         yield side
@@ -426,13 +426,13 @@ def test_pause_between_retries(bench: Bench) -> None:
             b.send(reply(end, INTERFACE_NOT_UP))
             b.close()
             pause(bench, 1.0)
-            if bench.is_called("pvc"):
+            if bench.listeners.is_called("pvc"):
                 break
             left = bench.profile.times.pvc_retry - 1.0
-            if not bench.loop.wait(lambda: bench.is_called("pvc"), min(left, 3.0)):
+            if not bench.loop.wait(lambda: bench.listeners.is_called("pvc"), min(left, 3.0)):
                 break
             bench.remark(f"a retry before TPVC ({bench.profile.times.pvc_retry:g} s)")
-            b = bench.accept(at="pvc")
+            b = bench.listeners.accept(at="pvc")
     bench.fence()
 
 

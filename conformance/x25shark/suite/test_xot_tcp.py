@@ -285,7 +285,7 @@ def test_loss_before_the_answer(bench: Bench) -> None:
 
 @purpose("XOT-TCP-17")
 def test_refused_connection_towards_b(bench: Bench) -> None:
-    listener = bench.refuse()
+    listener = bench.listeners.refuse()
     a = bench.connect()
     listener.stop()
     try:
@@ -302,7 +302,7 @@ def test_unanswered_syn_towards_b(bench: Bench) -> None:
     times = bench.profile.times
     within = 1.2 * max(times.t11, times.t21) + bench.patience
     other = bench.call()
-    listener = bench.refuse()
+    listener = bench.listeners.refuse()
     listener.ignore()
     try:
         a = bench.connect()
@@ -322,7 +322,7 @@ def test_b_closes_at_once(bench: Bench) -> None:
     """The Call may be on its way to B by then, and a Clear may follow it."""
     a = bench.connect()
     a.send(bench.call_request())
-    b = bench.accept()
+    b = bench.listeners.accept()
     b.wire.half_close()
     b.allow(IncomingCall(), ClearIndication())
     refused(bench, a, ClearIndication(cause=bench.network_clear))
@@ -478,7 +478,7 @@ def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
     at_a_time(bench, 1, spare=2)
     other = bench.call()
     requests = bench.call_request(), bench.call_request()
-    listener = bench.refuse()
+    listener = bench.listeners.refuse()
     listener.ignore()
     try:
         a = bench.connect()
@@ -557,7 +557,7 @@ def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
     """
     modulus, window = (128, 127) if bench.declared("P-MOD128") else (8, 7)
     size = min(4096, bench.profile.limits.packet_size)
-    listener = bench.refuse()
+    listener = bench.listeners.refuse()
     listener.stop()
     listener.resume(receive_buffer=4096)
     try:

@@ -35,7 +35,7 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     """
     largest = max(size_a, size_b)
     bench.need(bench.profile.limits.packet_size >= largest, f"packet size {largest}")
-    called = bench.profile.addresses.own_sizes or bench.called_address
+    called = bench.profile.addresses.own_sizes or bench.far_end.address
     with bench.preamble():
         a = bench.connect()
         request = bench.call_request(called=called, size=size_a, window=window)

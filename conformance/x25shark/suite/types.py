@@ -95,7 +95,7 @@ def in_data_transfer(call: Call) -> None:
     Wrong numbers are left out where checking them may be left to the ends (RFC 1613 6.2).
     """
     bench, a, b = call.bench, call.a, call.b
-    if bench.answered_without_echo:
+    if bench.far_end.without_echo:
         # Its user may have said something already; P(R) is to begin at 0.
         a.send(ResetRequest(cause=0, diagnostic=0))
         a.expect(ResetConfirmation())

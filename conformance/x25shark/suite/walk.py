@@ -195,7 +195,7 @@ def place(walk: Walk, circuit: Circuit, step: Step) -> bool:
     else:
         addresses = bench.profile.addresses
         b = bench.connect(at="b", modulus=modulus)
-        request = bench.call_request(called=addresses.a, calling=bench.called_address, **options)
+        request = bench.call_request(called=addresses.a, calling=bench.far_end.address, **options)
         b.send(request)
         a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
         call = accepted(b, a, request)

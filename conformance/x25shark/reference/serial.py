@@ -70,7 +70,6 @@ class SerialInterface:
     def link_down(self) -> None:
         """X.25 4.6: the calls end with 'out of order'."""
         self.r = R.DOWN
-        self.restarts = Restarts(self)
         self.restarts.stop_timer()
         self.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
 

@@ -260,13 +260,19 @@ def test_the_hashes_are_those_of_the_constraints() -> None:
     assert len(found) == len(re.findall(r"(?m)^[\w.-]+==", text))
 
 
+MAN = ROOT / "conformance" / "x25shark" / "docs" / "man"
+
+
 def test_the_wheel_holds_what_is_read_at_run_time(tmp_path: Path) -> None:
     builder = WheelBuilder(str(ROOT))
     (made,) = builder.build(directory=str(tmp_path), versions=["standard"])
     inside = set(zipfile.ZipFile(made).namelist())
     for package, folder in PACKAGES.items():
         for path in files():
-            if path.is_relative_to(folder):
+            if path.parent == MAN:
+                end = f".data/data/share/man/man1/{path.name}"
+                assert any(name.endswith(end) for name in inside)
+            elif path.is_relative_to(folder):
                 name = f"{package}/{path.relative_to(folder)}"
                 assert name in inside
     for path in files():

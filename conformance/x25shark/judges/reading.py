@@ -152,6 +152,10 @@ class Judge(Protocol):
         timeout: float = 10.0,
     ) -> Reading: ...
 
+    @property
+    def computed(self) -> float:
+        """Seconds of processor time of its processes so far; 0 where nobody tells."""
+
     def close(self) -> None: ...
 
     def __enter__(self) -> Self: ...

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from ..patience import Patience
+from ..patience import Patience, computed
 from . import program
 from .reading import (
     Difference,
@@ -149,6 +149,10 @@ class _Process:
             return int(pages) * resource.getpagesize()
         return 0
 
+    def computed(self) -> float:
+        """Seconds of processor time."""
+        return computed(self.process.pid)
+
     def ended(self) -> bool:
         return self.process.poll() is not None
 
@@ -237,6 +241,8 @@ class WiresharkJudge:
         self._path = path or program.find()
         self._sandbox = Sandbox(xot_ports)
         self._process: _Process | None = None
+        # By processes that were replaced.
+        self._computed_before = 0.0
         try:
             self._process = _Process(self._path, self._sandbox)
             self.version = ""
@@ -266,6 +272,12 @@ class WiresharkJudge:
     def process_id(self) -> int | None:
         """The process that is up now, for diagnosis."""
         return self._process.process.pid if self._process else None
+
+    @property
+    def computed(self) -> float:
+        """Seconds of processor time of its processes so far; 0 where nobody tells."""
+        now = self._process.computed() if self._process is not None else 0.0
+        return self._computed_before + now
 
     def read(
         self,
@@ -324,6 +336,7 @@ class WiresharkJudge:
 
     def _drop(self) -> None:
         if self._process is not None:
+            self._computed_before += self._process.computed()
             self._process.kill()
             self._process = None
 

@@ -31,7 +31,6 @@ from ..interrupts import interrupts
 from ..judges.reading import JudgeError
 from ..judges.watch import Watch
 from ..judges.wireshark import Opening
-from ..patience import computed
 from ..results import CaseResult, ExpectationResult
 from .judging import CaseRecord, Judgement, Taken, Watched, broken_off
 from .packed import packed, unpacked
@@ -394,7 +393,7 @@ def _serve(
         slices.put(found)
     slices.put(None)
     pipeline.join()
-    two = computed(getattr(judge, "process_id", None) or 0)
+    two = judge.computed
     opening.close()
     _send(sock, pickle.dumps(_Computed(time.process_time(), two)))
 

@@ -38,7 +38,7 @@ from ..links import own_addresses, xot
 from ..links.loop import Loop, Overdue
 from ..links.owners import Owners
 from ..links.xot import Address, LinkError, Listener
-from ..patience import computed, waited
+from ..patience import waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
@@ -747,10 +747,11 @@ class Campaign:
             lost = f"dumpcap lost {self._slicer.lost} packets"
         if lost:
             self._distrust(lost)
-        judge_two = computed(getattr(self.judge, "process_id", None) or 0)
         if isinstance(self._judging, Apart):
-            self._judge_one_computed, judge_two = self._judging.judge_one, self._judging.judge_two
-        self._judge_computed = judge_two
+            self._judge_one_computed = self._judging.judge_one
+            self._judge_computed = self._judging.judge_two
+        elif self.judge is not None:
+            self._judge_computed = self.judge.computed
         self._close()
         order = {purpose: n for n, purpose in enumerate(catalogue().purposes)}
         self.results.sort(key=lambda r: order.get(r.id, len(order)))

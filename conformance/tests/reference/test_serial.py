@@ -123,6 +123,19 @@ def test_t10_repeats_the_restart_once(make_lab: Any) -> None:
     assert line.interface.counters.values["x25StatRestartTimeouts"] == 2
 
 
+def test_t10_ends_with_its_link(make_lab: Any) -> None:
+    line = in_r3(make_lab, timers={"t10": 60})
+    line.lab.timers.advance(30)
+    line.tell(f"{line.command}53")
+    line.tell(f"{line.command}3f")
+    line.take()
+    line.v_s = line.v_r = 0
+    assert line.packet("1000ff") == []
+    line.lab.timers.advance(50)
+    assert line.packets() == []
+    assert line.interface.counters.values["x25StatRestartTimeouts"] == 0
+
+
 def test_no_call_to_a_line_that_is_not_ready(make_lab: Any) -> None:
     line = in_r3(make_lab)
     a = line.lab.caller()

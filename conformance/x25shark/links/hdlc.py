@@ -125,7 +125,7 @@ class Line:
         self.down = ""
         # Whether the router has asked for a link by SABM since the line is there.
         self.asked = False
-        # Its last SABM, if the tester has answered it by nothing: it was silent.
+        # Its last SABM, if neither an answer nor a DISC of the tester has followed.
         self.unanswered: FrameUnit | None = None
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
@@ -216,7 +216,7 @@ class Line:
         units = self._outgoing.take(octets)
         self._stream.send(octets)
         self.log.sent += units
-        if any(unit.valid and unit.octets[1] & ~_P_F in (_UA, _DM) for unit in units):
+        if any(unit.valid and unit.octets[1] & ~_P_F in (_UA, _DM, _DISC) for unit in units):
             self.unanswered = None
         if self.on_sent is not None:
             for unit in units:

@@ -92,9 +92,13 @@ class Station:
         self.commands = 0
         self._attempts = 1
         self._command(SABM)
+        self.answer_crossing()
+
+    def answer_crossing(self) -> None:
+        """Behind a SABM: if one of the other is not answered yet the two have crossed, and the
+        other may wait for its UA (X.25 2.4.4.5.1)."""
         asked = self._line.unanswered
         if asked and time.monotonic() - asked.time < self.parameters.t1:
-            # The two SABMs have crossed: the other may wait for its UA (X.25 2.4.4.5.1).
             self.emit(self.own, UA | asked.octets[1] & _P_F)
 
     def disconnect(self) -> None:

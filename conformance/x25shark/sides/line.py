@@ -181,6 +181,8 @@ class LineSide(Side):
         self.passing = (*_LINK_FLOW, *asked)
         # watched: the case is about frames; kept_down: it wants no link.
         self.watched = self.used = self.kept_down = False
+        # Whether a SABM by hand is followed by UA where it crosses with the router's.
+        self.answers_crossing = True
         self.link = LineLink(self)
         self.frames = LineFrames(self)
         self.losses = Losses(self)
@@ -270,6 +272,9 @@ class LineSide(Side):
             frames.append(hdlc.with_fcs(octets))
             self.station.count_sent(octets)
         self.wire.send_whole(frames)
+        commands = [packet for packet in packets if isinstance(packet, LapbSABM)]
+        if self.answers_crossing and any("address" not in p.fields for p in commands):
+            self.station.answer_crossing()
 
     def wait_until_ready(self) -> None:
         """A router that is busy may drop I frames (X.25 2.4.5.8): wait for the end of it."""

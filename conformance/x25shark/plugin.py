@@ -376,7 +376,7 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
         options = campaign.options
         going = make(options.profile, tuple(chosen), slow=options.slow, repeat=options.repeat)
         runner.ui.on_plan(going)
-    interrupted = False
+    interrupted = failed = False
     try:
         return (yield)
     except KeyboardInterrupt:
@@ -388,10 +388,15 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
         why = f"{fault_of_ours(error)}; the run ended there"
         if isinstance(runner.ui, UserInterface):
             runner.ui.problem = (4, why)
+        failed = True
+        campaign.notes.append(why)
         runner.leave_out_the_rest(session.items, why)
         raise
     finally:
         results = campaign.finish(interrupted=interrupted)
+        if failed:
+            # Whatever the verdicts before it say.
+            results.exit_status = 4
         runner.results = results
         if isinstance(runner.ui, UserInterface):
             runner.ui.results = results

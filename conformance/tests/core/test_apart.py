@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +25,16 @@ from x25shark.judges.reading import JudgeError
 from x25shark.judges.template import describe_template, lacks, matches, to_filter
 from x25shark.judges.values import ABSENT, between, one_of
 from x25shark.judges.watch import Follows, Watch
+from x25shark.profile import load_profile
+from x25shark.run import apart
 from x25shark.run.apart import Apart, Outcome
+from x25shark.run.campaign import Campaign, Options
 from x25shark.run.judging import CaseRecord, Watched
 from x25shark.run.packed import packed, unpacked
 from x25shark.run.pipeline import Backlog
 from x25shark.verdicts import Verdict
 
-from .conftest import FROM_ROUTER, Exchange
+from .conftest import FROM_ROUTER, Exchange, environment
 from .test_evidence import ACCEPTED, CLEARED, PURPOSE, record, slice_of
 
 TEMPLATES = [
@@ -175,6 +182,81 @@ def test_where_it_dies_one_case_is_an_error_and_the_others_are_judged_here(tmp_p
         assert outcome.result.verdict is Verdict.ERROR
         assert outcome.result.reason == "the process that judges died with this case in hand"
     played.slices.wait(0)
+
+
+def test_one_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_STUCK_LOOKS", 1)
+    played = Played(tmp_path)
+    played.apart.about()
+    os.kill(played.apart.process_id, signal.SIGSTOP)
+    for number in range(1, 6):
+        played.put(number)
+    played.begin()
+    played.end()
+    assert [o.result.verdict for o in played.outcomes] == [Verdict.ERROR]
+    assert sorted(played.here) == [2, 3, 4, 5]
+    played.slices.wait(0)
+
+
+def test_one_that_is_stuck_keeps_nobody_in_a_hurry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it takes no word any more."""
+    monkeypatch.setattr(apart, "_ENDING_SECONDS", 0.2)
+    played = Played(tmp_path)
+    played.apart.about()
+    os.kill(played.apart.process_id, signal.SIGSTOP)
+    played.begin()
+    for number in range(1, 2001):
+        played.put(number)
+    monkeypatch.setattr(interrupts, "count", 2)
+    played.end()
+    assert not played.outcomes and not played.here
+
+
+_LEFT_ALONE = """
+import os, signal, sys
+from pathlib import Path
+from x25shark.run.apart import Apart
+apart = Apart("auto", (), Path(sys.argv[1]), [])
+apart.about()
+os.kill(apart.process_id, signal.SIGSTOP)
+print(apart.process_id, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_it_outlives_nobody_even_when_it_is_stopped(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LEFT_ALONE, str(tmp_path)],
+        env=environment(), capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    status = Path(f"/proc/{int(done.stdout)}/stat")
+    deadline = time.monotonic() + 30
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] not in "ZX":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_where_it_dies_before_it_is_up_there_is_no_run(tmp_path: Path) -> None:
+    played = Played(tmp_path)
+    os.kill(played.apart.process_id, signal.SIGKILL)
+    with pytest.raises(JudgeError, match="the process that judges does not start"):
+        played.apart.about()
+    played.apart.close()
+
+
+def test_without_a_process_for_it_judging_is_done_beside_the_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_more() -> int:
+        raise BlockingIOError(errno.EAGAIN, "no more processes")
+
+    options = Options("reference", load_profile("reference"), tmp_path, judge_apart=True)
+    campaign = Campaign(options)
+    monkeypatch.setattr(os, "fork", no_more)
+    assert campaign._judge_apart() is None
 
 
 def test_in_a_hurry_nothing_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

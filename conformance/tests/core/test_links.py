@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from x25shark.links import loop as loop_module
 from x25shark.links import stream, xot
-from x25shark.links.loop import Loop
+from x25shark.links.loop import Loop, Overdue
 
 
 @pytest.fixture
@@ -45,6 +45,17 @@ def test_fin(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
     assert loop.wait(lambda: connection.end is not None, 20.0)
     assert connection.end == "FIN"
     assert [unit.packet for unit in connection.received] == [b"abc"]
+
+
+def test_a_connection_that_time_ran_out_for_leaves_nothing_behind(loop: Loop) -> None:
+    """Its descriptor belongs to the next one, which the loop would take for it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        loop.interruptible = True
+        loop.begin_case(0.0)
+        with pytest.raises(Overdue):
+            xot.connect(loop, listening.getsockname(), "127.0.0.1", 20.0)
+        loop.begin_case()
+        xot.connect(loop, listening.getsockname(), "127.0.0.1", 20.0).close()
 
 
 @pytest.mark.parametrize("first", ["the tester", "the tester, amid a unit", "the router"])

@@ -3,8 +3,8 @@
 
 The whole suite is run against each kind of router.py, in a network namespace of its own. The
 table says how the run ended, how long it took, the most memory that the tester had with all its
-processes (the router left out; proportional set sizes, twice a second), and whether every case
-has a verdict and every capture is whole.
+processes (the router left out; proportional set sizes, twice a second, and in brackets whose), and
+whether every case has a verdict and every capture is whole.
 """
 
 from __future__ import annotations
@@ -39,39 +39,43 @@ class Outcome:
 
     status: int
     seconds: float
-    peak_mb: float
+    peak_mb: int
+    shares_mb: Counter[str]
     verdicts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     output: str = ""
 
 
-def _processes() -> dict[int, tuple[int, str]]:
-    """Parent and command line of every process."""
+def _processes() -> dict[int, tuple[int, str, str]]:
+    """Parent, command line and name of every process."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                found[int(entry.name)] = parent, (entry / "cmdline").read_text()
+                named, _, behind = (entry / "stat").read_text().rpartition(")")
+                command = (entry / "cmdline").read_text()
+                name = named.partition("(")[2]
+                found[int(entry.name)] = int(behind.split()[1]), command, name
     return found
 
 
-def memory_mb(root: int) -> float:
-    """Proportional set size of a process and its descendants, routers left out."""
+def memory_mb(root: int) -> Counter[str]:
+    """Proportional set sizes of a process and its descendants by name, routers left out."""
     known = _processes()
     mine = {root}
-    while more := {p for p, (parent, _) in known.items() if parent in mine} - mine:
+    while more := {p for p, (parent, *_) in known.items() if parent in mine} - mine:
         mine |= more
-    total = 0
+    found: Counter[str] = Counter()
     for process in mine:
         if process in known and "router.py" in known[process][1].replace("\0", " "):
             continue
         with contextlib.suppress(OSError):
             for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
                 if line.startswith("Pss:"):
-                    total += int(line.split()[1])
-    return total / 1024
+                    name = "tester" if process == root else known[process][2]
+                    found[name] += int(line.split()[1]) // 1024
+    return found
 
 
 def run_suite(
@@ -85,14 +89,14 @@ def run_suite(
     command += ["run", "--own-namespace"]
     command += ["--router", str(directory / "hostile.toml"), "--output", str(report), *options]
     began = time.monotonic()
-    peak = 0.0
+    peak: Counter[str] = Counter()
     with (directory / "output").open("wb") as out:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
         )
         try:
             while process.poll() is None:
-                peak = max(peak, memory_mb(process.pid))
+                peak = max(peak, memory_mb(process.pid), key=Counter.total)
                 if time.monotonic() - began > LONGEST_SECONDS:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
@@ -102,7 +106,7 @@ def run_suite(
             if process.poll() is None:
                 process.kill()
             router.stop(state)
-    outcome = Outcome(process.returncode, time.monotonic() - began, peak)
+    outcome = Outcome(process.returncode, time.monotonic() - began, peak.total(), peak)
     outcome.output = (directory / "output").read_text("utf-8", "replace")
     _look(outcome, report)
     return outcome
@@ -160,8 +164,12 @@ def main() -> int:
             if outcome.peak_mb > MEMORY_LIMIT_MB:
                 outcome.problems.append(f"more than {MEMORY_LIMIT_MB} MB")
             bad += bool(outcome.problems)
-            size = f"{outcome.peak_mb:.0f} MB"
-            print(f"{kind:10} {outcome.status:4} {outcome.seconds:6.0f} s {size:>8}  {verdicts}")
+            size = f"{outcome.peak_mb} MB"
+            shares = ", ".join(f"{name} {mb}" for name, mb in outcome.shares_mb.most_common())
+            print(
+                f"{kind:10} {outcome.status:4} {outcome.seconds:6.0f} s {size:>8}  {verdicts}"
+                f"  ({shares})"
+            )
             for problem in outcome.problems[:10]:
                 print(f"           problem: {problem}")
             sys.stdout.flush()

@@ -7,9 +7,9 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
+from ..temporary import TemporaryError, temporary_folder
 from .reading import JudgeError
 from .sandbox import dissectors_folder
 
@@ -78,23 +78,44 @@ def build(target: str = "all", name: str = NAME) -> Path:
     if program.is_file():
         return program
     _need("make", *os.environ.get("CC", "cc").split()[:1])
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as part:
-        try:
-            made = subprocess.run(
-                ["make", "-C", str(source), f"OUT={part}", target],
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=BUILD_SECONDS,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise JudgeError("start", f"the C judge cannot be built: {error}") from error
-        if made.returncode != 0:
-            raise JudgeError("start", f"the C judge cannot be built: {made.stderr.strip()[-2000:]}")
-        # Two builders may meet here; both hold the same program.
-        (Path(part) / name).replace(program)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Where somebody ends this meanwhile, the next one who needs a temporary folder sweeps it.
+        with temporary_folder("build") as made:
+            _make(source, made, target)
+            _put(made / name, program)
+    except (OSError, TemporaryError) as error:
+        raise JudgeError("start", f"the C judge cannot be built: {error}") from error
     return program
+
+
+def _make(source: Path, to: Path, target: str) -> None:
+    """Raises JudgeError with what the compiler said."""
+    try:
+        done = subprocess.run(
+            ["make", "-C", str(source), f"OUT={to}", target],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=BUILD_SECONDS,
+            # The compiler's own temporary files too.
+            env=os.environ | {"TMPDIR": str(to)},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise JudgeError("start", f"the C judge cannot be built: {error}") from error
+    if done.returncode != 0:
+        raise JudgeError("start", f"the C judge cannot be built: {done.stderr.strip()[-2000:]}")
+
+
+def _put(made: Path, program: Path) -> None:
+    """Put it there whole: two builders may meet, both hold the same. Raises OSError."""
+    part = program.with_name(f".{program.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(made, part)
+        part.chmod(0o755)
+        part.replace(program)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def find() -> Path:

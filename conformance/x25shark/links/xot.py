@@ -258,8 +258,11 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
             state[0] = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
         loop.add(sock, connected, selectors.EVENT_WRITE)
-        answered = loop.wait(lambda: state[0] is not None, seconds, patient=True)
-        loop.remove(sock)
+        try:
+            answered = loop.wait(lambda: state[0] is not None, seconds, patient=True)
+        finally:
+            # The wait may end by an interrupt, or with the time of the case.
+            loop.remove(sock)
         if not answered:
             raise LinkError(f"{router[0]}:{router[1]}: no answer within {seconds:g} s")
         if state[0]:

@@ -3,18 +3,21 @@
 
 The process is a copy of this one, made before there are threads, sockets or a capture in it. It has
 judge one, starts judge two, writes the evidence, and gives back results; all that a run knows stays
-here. It ends when its end of the socket does, so that it outlives nobody. Where it dies, the case
-that it had in hand is an ERROR, and the others are judged here, as is a case that cannot be packed
-or is too large for it.
+here. It ends when its end of the socket does, or with the thread that made it, so that it outlives
+nobody. Where it dies, or says nothing for minutes, the case that it had in hand is an ERROR, and
+the others are judged here, as is a case that cannot be packed or is too large for it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
+import math
 import os
 import pickle
 import queue
+import select
 import signal
 import socket
 import struct
@@ -22,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +36,7 @@ from ..judges.reading import JudgeError
 from ..judges.watch import Watch
 from ..judges.wireshark import Opening
 from ..results import CaseResult, ExpectationResult
+from ..temporary import sweep
 from .judging import CaseRecord, Judgement, Taken, Watched, broken_off
 from .packed import packed, unpacked
 from .pipeline import Backlog, Pipeline
@@ -48,9 +53,13 @@ COLLECT = (20_000, 5, 4)
 _NICE = 5
 # What the system calls the process.
 NAME = "x25shark-one"
-# Between two looks, and how long a process that was told to end may take.
+# Between two looks, and how long a process that was told to end, or to hurry, may take.
 _LOOK = 0.1
 _ENDING_SECONDS = 5.0
+# After how many looks of a second each without a word, though it has cases, it is stuck. Looks and
+# not the clock: a machine that was asleep has looked once.
+_STUCK_LOOKS = 300
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -134,16 +143,26 @@ class Apart:
     """The process, seen from here. Used as: about(), begin(), join(), close()."""
 
     def __init__(self, which: str, ports: Iterable[int], directory: Path, watches: Watches) -> None:
-        """Start it. which, ports: as of Opening. watches: the purposes about the whole run."""
+        """Start it. which, ports: as of Opening. watches: the purposes about the whole run.
+
+        Raises OSError where the system has no process for it.
+        """
         self._socket, theirs = socket.socketpair()
-        self._process = os.fork()
+        tester = os.getpid()
+        try:
+            self._process = os.fork()
+        except OSError:
+            self._socket.close()
+            theirs.close()
+            raise
         if self._process == 0:
-            _be_the_process(theirs, lambda: _serve(theirs, which, ports, directory, watches))
+            body = partial(_serve, theirs, which, ports, directory, watches)
+            _be_the_process(theirs, tester, body)
         theirs.close()
         self._sending = threading.Lock()
         self._lock = threading.Lock()
         self._waiting: dict[int, tuple[CaseRecord, Slice]] = {}
-        self._lost = self._ended = self._told = False
+        self._lost = self._ended = False
         self._here: queue.Queue[tuple[CaseRecord, Slice] | None] = queue.Queue()
         self._threads: list[threading.Thread] = []
         self._judging_here: threading.Thread | None = None
@@ -156,12 +175,16 @@ class Apart:
         return self._process
 
     def about(self) -> About:
-        """Its judge, when that is up. Raises JudgeError."""
+        """Its judge, when that is up. Raises JudgeError; Interrupted if somebody wants no run."""
+        while not self._readable(_LOOK):
+            # The judge may have to be built first.
+            interrupts.check()
         said = _receive(self._socket)
         if isinstance(said, About):
             return said
         if isinstance(said, _NoJudge):
             raise JudgeError(said.kind, said.message)
+        self._lost = True
         raise JudgeError("start", "the process that judges does not start")
 
     def begin(
@@ -188,31 +211,55 @@ class Apart:
             self._await(self._judging_here)
 
     def _await(self, thread: threading.Thread) -> None:
+        told, patience = False, math.inf
         while thread.is_alive():
             thread.join(_LOOK)
-            if interrupts.hurried and not self._told and self._sending.acquire(timeout=_LOOK):
-                try:
-                    self._told = True
-                    _send(self._socket, _HURRY)
-                finally:
-                    self._sending.release()
+            if not interrupts.hurried:
+                continue
+            patience = min(patience, time.monotonic() + _ENDING_SECONDS)
+            told = told or self._tell(_HURRY)
+            if time.monotonic() > patience:
+                self._kill()
+
+    def _tell(self, word: bytes) -> bool:
+        """Say it if that can be said at once: whoever is stuck reads nothing."""
+        if not self._sending.acquire(timeout=_LOOK):
+            return False
+        try:
+            with contextlib.suppress(BlockingIOError):
+                self._socket.send(_LENGTH.pack(len(word)) + word, socket.MSG_DONTWAIT)
+                return True
+        except OSError:
+            return True  # it is gone
+        finally:
+            self._sending.release()
+        return False
+
+    def _kill(self) -> None:
+        """End it, and what it has started but for judge two, which ends with it."""
+        self._lost = True
+        for end in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                end(self._process, signal.SIGKILL)
 
     def close(self) -> None:
         """Have it end, and wait for that."""
         if self._process <= 0:
             return
-        if not self._ended and self._sending.acquire(timeout=_LOOK):
-            _send(self._socket, _END)
-            self._sending.release()
+        if not self._ended:
+            self._tell(_END)
         deadline = time.monotonic() + _ENDING_SECONDS
         while os.waitpid(self._process, os.WNOHANG)[0] == 0:
             if time.monotonic() > deadline:
-                os.kill(self._process, signal.SIGKILL)
+                self._kill()
                 os.waitpid(self._process, 0)
                 break
             time.sleep(0.005)
         self._process = 0
         self._socket.close()
+        if self._lost:
+            # It could not tidy up.
+            sweep()
 
     def _send_cases(self) -> None:
         while (found := self._slices.get()) is not None:
@@ -243,7 +290,7 @@ class Apart:
         return True
 
     def _take_outcomes(self) -> None:
-        while not isinstance(said := _receive(self._socket), _Computed):
+        while not isinstance(said := self._next(), _Computed):
             if said is None:
                 self._give_up()
                 return
@@ -255,6 +302,21 @@ class Apart:
             else:
                 self._judge_here(record, found)
         self.judge_one, self.judge_two = said.one, said.two
+
+    def _next(self) -> Any:
+        """What it says next; None: it is gone. One that is stuck is ended."""
+        looks = 0
+        while not self._readable(1.0):
+            looks = looks + 1 if self._waiting or self._ended else 0
+            if looks >= _STUCK_LOOKS:
+                self._kill()
+        return _receive(self._socket)
+
+    def _readable(self, seconds: float) -> bool:
+        """Whether there is a word of it, or its end, within so many seconds."""
+        looking = select.poll()
+        looking.register(self._socket, select.POLLIN)
+        return bool(looking.poll(seconds * 1000))
 
     def _give_up(self) -> None:
         """It has died: what it had first may be the cause, all else is judged here."""
@@ -322,10 +384,16 @@ def _receive(sock: socket.socket) -> Any:
 # In the process
 
 
-def _be_the_process(own: socket.socket, body: Callable[[], None]) -> None:
-    """Become it: nothing of the tester's is open in it, and no signal for the tester ends it."""
+def _be_the_process(own: socket.socket, tester: int, body: Callable[[], None]) -> None:
+    """Become it: nothing of the tester's is open in it, and no signal for the tester ends it.
+
+    tester: the process that made it; it ends with that, even where somebody has stopped it.
+    """
     status = 1
     try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != tester:
+            return
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         with contextlib.suppress(OSError):

@@ -256,11 +256,18 @@ class Campaign:
             apart.begin(self._slices, self._records.get, self._settle_outcome, self._settle)
             self._judging = apart
 
-    def _judge_apart(self) -> Apart:
-        """Start the process that judges, before there is anything that it must not have."""
+    def _judge_apart(self) -> Apart | None:
+        """Start the process that judges, before there is anything that it must not have.
+
+        None: the system has no process for it, and judging is done here.
+        """
         watches = [(watched.purpose, watched.watch) for watched in self.watched]
         ports = self.profile.xot_ports
-        apart = Apart(self.options.judge, ports, self.options.directory, watches)
+        try:
+            apart = Apart(self.options.judge, ports, self.options.directory, watches)
+        except OSError as error:
+            _log.warning("judging beside the cases: %s", error.strerror)
+            return None
         self._stack.callback(apart.close)
         return apart
 

@@ -33,6 +33,17 @@ def pair(loop: Loop) -> Iterator[tuple[xot.Connection, socket.socket]]:
     connection.close()
 
 
+def test_behind_the_testers_own_fin_nothing_is_sent(
+    pair: tuple[xot.Connection, socket.socket],
+) -> None:
+    connection, router = pair
+    connection.send(b"\x00\x00\x00\x03abc")
+    connection.finish_sending()
+    connection.send(b"\x00\x00\x00\x03def")
+    assert [unit.packet for unit in connection.sent] == [b"abc"]
+    assert router.recv(100) == b"\x00\x00\x00\x03abc"
+
+
 def reset(sock: socket.socket) -> None:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     sock.close()

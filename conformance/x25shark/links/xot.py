@@ -119,6 +119,7 @@ class Connection:
         self.end: str | None = None
         # The tester ended its own direction first, and not amid a unit of the router.
         self.finished_first = False
+        self._finished = False
         self.flooded = False
         self.on_unit: Callable[[Unit], None] | None = None
         self._input = Cutter()
@@ -186,8 +187,10 @@ class Connection:
         """Send octets as they are, in one write (hence one segment, if they fit).
 
         Octets that the router does not take any more (it has closed) are dropped: that is an
-        observation (end), not an error of the tester.
+        observation (end), not an error of the tester. Behind the tester's own FIN nothing is sent.
         """
+        if self._finished:
+            return
         self.sent += self._outgoing.take(octets)
         if self.closed or self.end == "RST":
             return
@@ -217,6 +220,7 @@ class Connection:
         self._stream.drain()
         if self.end is None and not self.amid_a_unit:
             self.finished_first = True
+        self._finished = True
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_WR)
 

@@ -184,6 +184,25 @@ def test_where_it_dies_one_case_is_an_error_and_the_others_are_judged_here(tmp_p
     played.slices.wait(0)
 
 
+def test_few_octets_are_on_their_way_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is in memory twice; the others wait here."""
+    monkeypatch.setattr(apart, "_ON_THEIR_WAY", 1)
+    played = Played(tmp_path)
+    played.apart.about()
+    os.kill(played.apart.process_id, signal.SIGSTOP)
+    for number in range(1, 51):
+        played.put(number)
+    played.begin()
+    time.sleep(0.5)
+    assert len(played.apart._waiting) == 1
+    os.kill(played.apart.process_id, signal.SIGCONT)
+    played.end()
+    assert [outcome.number for outcome in played.outcomes] == list(range(1, 51))
+    played.slices.wait(0)
+
+
 def test_one_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "_STUCK_LOOKS", 1)
     played = Played(tmp_path)

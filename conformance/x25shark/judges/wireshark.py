@@ -46,7 +46,7 @@ DEFAULT_TIMEOUT = 10.0
 START_SECONDS = 60.0
 MOST_ANSWER = 1 << 30
 # Octets of memory that the process may keep from one capture to the next: it gives none back.
-MOST_KEPT = 224 << 20
+MOST_KEPT = 160 << 20
 
 _log = logging.getLogger(__name__)
 

@@ -43,8 +43,11 @@ from .pipeline import Backlog, Pipeline
 from .third_opinion import ThirdOpinion
 from .versions import About, about, version_of
 
-# A case with more octets of evidence is judged here: it would be in memory three times.
+# A case with more octets of evidence is judged here: it would be in memory three times. So many
+# octets are on their way at once, or one case: enough that the process need not wait, and each is
+# in memory twice.
 _MOST_SENT = 16 << 20
+_ON_THEIR_WAY = 1 << 19
 _LENGTH = _NUMBER = struct.Struct("!Q")
 _END, _HURRY = b"end", b"hurry"
 # When Python looks for circles of objects that nobody needs. Each case leaves some (its sides and
@@ -160,8 +163,9 @@ class Apart:
             _be_the_process(theirs, tester, body)
         theirs.close()
         self._sending = threading.Lock()
-        self._lock = threading.Lock()
-        self._waiting: dict[int, tuple[CaseRecord, Slice]] = {}
+        self._changed = threading.Condition()
+        self._waiting: dict[int, tuple[CaseRecord, Slice, int]] = {}
+        self._on_their_way = 0
         self._lost = self._ended = False
         self._here: queue.Queue[tuple[CaseRecord, Slice] | None] = queue.Queue()
         self._threads: list[threading.Thread] = []
@@ -280,10 +284,15 @@ class Apart:
             octets = _NUMBER.pack(found.number) + packed(record, found)
         except Exception:  # a case of somebody else's may hold anything
             return False
-        with self._lock:
+        with self._changed:
+            while self._waiting and self._on_their_way + len(octets) > _ON_THEIR_WAY:
+                self._changed.wait(_LOOK)
+                if interrupts.hurried:
+                    return False
             if self._lost:
                 return False
-            self._waiting[found.number] = record, found
+            self._waiting[found.number] = record, found, len(octets)
+            self._on_their_way += len(octets)
         with self._sending:
             # Where it is gone, the other thread knows what was waiting for it.
             _send(self._socket, octets)
@@ -294,8 +303,10 @@ class Apart:
             if said is None:
                 self._give_up()
                 return
-            with self._lock:
-                record, found = self._waiting.pop(said.number)
+            with self._changed:
+                record, found, octets = self._waiting.pop(said.number)
+                self._on_their_way -= octets
+                self._changed.notify_all()
             if isinstance(said, Outcome):
                 self._settle(record, found, said)
                 self._slices.judged(found)
@@ -320,11 +331,12 @@ class Apart:
 
     def _give_up(self) -> None:
         """It has died: what it had first may be the cause, all else is judged here."""
-        with self._lock:
+        with self._changed:
             self._lost = True
             left = list(self._waiting.values())
             self._waiting.clear()
-        for place, (record, found) in enumerate(left):
+            self._changed.notify_all()
+        for place, (record, found, _octets) in enumerate(left):
             if place or interrupts.hurried:
                 self._judge_here(record, found)
                 continue
@@ -333,7 +345,7 @@ class Apart:
             self._slices.judged(found)
 
     def _judge_here(self, record: CaseRecord, found: Slice) -> None:
-        with self._lock:
+        with self._changed:
             self._here.put((record, found))
             if self._judging_here is None:
                 self._judging_here = threading.Thread(

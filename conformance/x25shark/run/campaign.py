@@ -38,6 +38,7 @@ from ..links import own_addresses, xot
 from ..links.loop import Loop, Overdue
 from ..links.owners import Owners
 from ..links.xot import Address, LinkError, Listener
+from ..memory import spare
 from ..patience import waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
@@ -191,7 +192,10 @@ class Campaign:
         """Rights, judge, router, listening sides, capture. Raises CampaignError."""
         try:
             interrupts.check()
-            apart = self._judge_apart() if self.options.judge_apart else None
+            apart = None
+            if self.options.judge_apart:
+                spare()
+                apart = self._judge_apart()
             rights = obtain(self.profile, own=self.options.own_namespace)
             self.notes.append(f"capture: {rights.how}")
             opening = None
@@ -344,6 +348,8 @@ class Campaign:
         """Run one case; its result comes later (drain, finish)."""
         interrupts.check()
         self._run_once_more()
+        # Judges that do not keep up with the cases would have all of it in memory.
+        self._slices.wait()
         self._look_at_deadline()
         record = self._new_record(purpose)
         reason = self._not_to_run(purpose)

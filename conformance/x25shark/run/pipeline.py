@@ -17,10 +17,13 @@ from ..evidence.slicer import Slice
 from ..interrupts import interrupts
 from .judging import CaseRecord, Judgement, Taken
 
-# So many readings may wait to be decided: they are large.
-_AHEAD = 3
-# Octets of evidence that may wait for the judges before the next case waits, and how long at most.
-MOST_WAITING = 16 << 20
+# So many readings may wait to be decided, besides the one that is: they are large.
+_AHEAD = 1
+# Octets of memory that cases may take which wait for the judges before the next case waits, and how
+# long that waits at most. About what they take: themselves; a frame; an octet, as a frame, within
+# packets, and as what was decoded.
+MOST_WAITING = 8 << 20
+_OF_A_CASE, _OF_A_FRAME, _OF_AN_OCTET = 1 << 16, 1 << 10, 4
 _PATIENCE = 600.0
 # Between two looks whether somebody is in haste.
 _LOOK = 0.1
@@ -34,11 +37,16 @@ class Backlog:
     def __init__(self) -> None:
         self._slices: queue.Queue[Slice | None] = queue.Queue()
         self._octets = 0
+        self._of_slice: dict[int, int] = {}
         self._changed = threading.Condition()
 
     def put(self, found: Slice | None) -> None:
-        with self._changed:
-            self._octets += found.octets if found is not None else 0
+        if found is not None:
+            of_frames = _OF_A_FRAME * len(found.frames)
+            octets = _OF_A_CASE + of_frames + _OF_AN_OCTET * found.octets
+            with self._changed:
+                self._octets += octets
+                self._of_slice[found.number] = octets
         self._slices.put(found)
 
     def get(self) -> Slice | None:
@@ -47,7 +55,7 @@ class Backlog:
     def judged(self, found: Slice) -> None:
         """A slice that was taken with get has its verdict."""
         with self._changed:
-            self._octets -= found.octets
+            self._octets -= self._of_slice.pop(found.number)
             self._changed.notify_all()
 
     def wait(self, most: int = MOST_WAITING) -> None:

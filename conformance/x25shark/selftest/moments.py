@@ -149,6 +149,11 @@ def wrong_with(moments: Moments, ended: Ended, signals: Sequence[int]) -> Iterat
 
 
 def _wrong_with_report(report: Path) -> Iterator[str]:
+    if (load := report / "load.json").is_file():
+        try:
+            json.loads(load.read_text("utf-8"))
+        except ValueError as error:
+            yield f"{load.name}: {error}"
     path = report / "results.json"
     if not path.is_file():
         return
@@ -222,6 +227,8 @@ def main() -> int:
 
 
 def _verdicts(report: Path) -> str:
+    if (report / "load.json").is_file():
+        return "results of the load"
     try:
         summary = json.loads((report / "results.json").read_text())["summary"]
     except (OSError, ValueError):

@@ -6,13 +6,14 @@ from __future__ import annotations
 import threading
 
 from x25shark.evidence.slicer import Slice
-from x25shark.run.pipeline import Backlog
+from x25shark.run.pipeline import _OF_AN_OCTET, MOST_WAITING, Backlog
 
 
 def test_too_much_waits_for_the_judges() -> None:
     backlog = Backlog()
     for number in range(3):
-        backlog.put(Slice(number, octets=9 << 20))
+        # What is made of an octet is several in memory: two of three are too much.
+        backlog.put(Slice(number, octets=MOST_WAITING * 6 // 10 // _OF_AN_OCTET))
     went_on = threading.Event()
 
     def next_case() -> None:

@@ -272,16 +272,19 @@ class Apart:
                 self._slices.judged(found)
             elif not self._sent(record, found):
                 self._judge_here(record, found)
+            # Not to be held while nothing comes.
+            del record, found
         with self._sending:
             self._ended = True
             _send(self._socket, _END)
 
     def _sent(self, record: CaseRecord, found: Slice) -> bool:
         """Give a case to the process, if that can be."""
-        if found.octets > _MOST_SENT:
+        # Nobody reads a flood; its evidence is kept, and that is large.
+        if record.flood or found.octets > _MOST_SENT:
             return False
         try:
-            octets = _NUMBER.pack(found.number) + packed(record, found)
+            octets = packed(record, found)
         except Exception:  # a case of somebody else's may hold anything
             return False
         with self._changed:
@@ -295,7 +298,7 @@ class Apart:
             self._on_their_way += len(octets)
         with self._sending:
             # Where it is gone, the other thread knows what was waiting for it.
-            _send(self._socket, octets)
+            _send(self._socket, _NUMBER.pack(found.number), octets)
         return True
 
     def _take_outcomes(self) -> None:
@@ -312,6 +315,8 @@ class Apart:
                 self._slices.judged(found)
             else:
                 self._judge_here(record, found)
+            # Not to be held while nothing comes.
+            del record, found, said
         self.judge_one, self.judge_two = said.one, said.two
 
     def _next(self) -> Any:
@@ -361,27 +366,29 @@ class Apart:
             del item
 
 
-def _send(sock: socket.socket, octets: bytes) -> None:
+def _send(sock: socket.socket, *parts: bytes) -> None:
     """One message; nothing where the other end is gone, which whoever reads will notice."""
     with contextlib.suppress(OSError):
-        sock.sendall(_LENGTH.pack(len(octets)) + octets)
+        sock.sendall(_LENGTH.pack(sum(map(len, parts))))
+        for part in parts:
+            sock.sendall(part)
 
 
-def _octets(sock: socket.socket, count: int) -> bytes | None:
-    parts: list[bytes] = []
-    while count:
+def _octets(sock: socket.socket, count: int) -> bytearray | None:
+    octets = bytearray(count)
+    left = memoryview(octets)
+    while left:
         try:
-            part = sock.recv(min(count, 1 << 20))
+            came = sock.recv_into(left)
         except OSError:
             return None
-        if not part:
+        if not came:
             return None
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+        left = left[came:]
+    return octets
 
 
-def _message(sock: socket.socket) -> bytes | None:
+def _message(sock: socket.socket) -> bytearray | None:
     """The next message; None: the other end is gone."""
     length = _octets(sock, _LENGTH.size)
     return None if length is None else _octets(sock, _LENGTH.unpack(length)[0])
@@ -457,20 +464,26 @@ def _serve(
     opinion = ThirdOpinion(judge, said.wireshark)
     judgement = Judgement(lambda: opinion, directory)
     pipeline = Pipeline(slices, judgement, records.get, settle)
-    while (octets := _message(sock)) != _END:
+    while True:
+        octets = _message(sock)
         if octets is None:
             return
-        if octets == _HURRY:
+        word = bytes(octets[: _NUMBER.size])
+        if word == _END:
+            break
+        if word == _HURRY:
             interrupts.count = 2
             continue
         try:
-            record, found = unpacked(octets[_NUMBER.size :])
+            record, found = unpacked(memoryview(octets)[_NUMBER.size :])
         except Exception:  # what can be packed need not be to unpack
             _send(sock, pickle.dumps(_Refused(*_NUMBER.unpack_from(octets))))
             continue
         record.watched = [Watched(purpose, watch) for purpose, watch in watches]
         records[record.number] = record
         slices.put(found)
+        # Not to be held while nothing comes.
+        del octets, record, found
     slices.put(None)
     pipeline.join()
     two = judge.computed

@@ -423,7 +423,8 @@ class Judgement:
         path = self._directory / "cases" / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(b"".join(b.octets for b in blocks))
+            with path.open("wb") as file:
+                file.writelines(block.octets for block in blocks)
         except OSError as error:
             # Half a capture is worse than none.
             with contextlib.suppress(OSError):

@@ -33,7 +33,7 @@ def packed(record: CaseRecord, found: Slice) -> bytes:
     return octets.getvalue()
 
 
-def unpacked(octets: bytes) -> tuple[CaseRecord, Slice]:
+def unpacked(octets: bytes | memoryview) -> tuple[CaseRecord, Slice]:
     """The case of packed()."""
     record, found, rows = pickle.loads(octets)
     found.frames = [

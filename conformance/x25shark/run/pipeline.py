@@ -105,6 +105,8 @@ class Pipeline:
                 self._read.put((record, found, self._reading(record, found)))
             else:
                 self._slices.judged(found)
+            # Not to be held while nothing comes.
+            del record, found
         self._read.put(None)
 
     def _reading(self, record: CaseRecord, found: Slice) -> Callable[[], Taken]:

@@ -27,7 +27,7 @@ from .stream import MOST_OCTETS, READ, Stream
 HEADER_OCTETS = 4
 # As stream.MOST_OCTETS; packets and octets on all connections of a case.
 MOST_UNITS = 8_000
-MOST_OCTETS_OF_A_CASE = 12 << 20
+MOST_OCTETS_OF_A_CASE = 4 << 20
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600
 # Linux's TCP_SAVE_SYN and TCP_SAVED_SYN, which Python does not name: the headers of a SYN.

@@ -69,6 +69,8 @@ from .versions import About, about, versions
 _log = logging.getLogger(__name__)
 
 MOST_TURNED_AWAY = 20_000
+# Octets from the router in one case, of which no two shall be in memory at once.
+_LARGE = 1 << 20
 _SWITCH_INTERVAL = 0.0005
 # From when on the tester is held up: seconds without a processor, and as a share of the time.
 _HELD_UP_SECONDS = 0.5
@@ -388,8 +390,8 @@ class Campaign:
         if self._held_up():
             self._calm_down(most=0)
         ending = self._perform(record, body)
-        if record.flood:
-            self._calm_down()
+        if record.flood or self.loop.received > _LARGE:
+            self._calm_down(most=0)
         told = ending is not None and not record.held_up and not record.gone
         if record.gone and self._giving_up is not None and not self.options.stop_on_fail:
             self.gone = self.gone or self._giving_up.died(purpose.id, record.gone)
@@ -403,7 +405,8 @@ class Campaign:
     def _calm_down(self, most: int = MOST_WAITING) -> None:
         """Wait until no more octets of evidence than these are unjudged.
 
-        After a flood: one more at once would be too much for dumpcap and for the memory.
+        After a flood, and after much: one more at once would be too much for dumpcap and for the
+        memory.
         """
         if self._capture is not None:
             self._capture.fence()

@@ -49,6 +49,10 @@ def collision_of_restarts(line: RawLine) -> None:
     line.tell("013f", "01201000fb0000")
 
 
+def undefined_to_a_dte(line: RawLine) -> None:
+    more(line, "033f", "030d")
+
+
 def bad_fcs(line: RawLine) -> None:
     for last in ("de", "dd", "dc", "db"):
         line.whole(bytes.fromhex("013feb" + last))
@@ -387,10 +391,13 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-80": on_link(ASKS[0], "0153", seconds=4),
     "BUG-LAPB-81": on_link("01a1", "011d"),
     "BUG-LAPB-83": rr_late_in_t1,
+    "BUG-LAPB-84": undefined_to_a_dte,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }
+#: Scripts for a line on which the router is the DTE.
+OF_A_DTE = {undefined_to_a_dte}
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {
     *("BUG-HDLC-02", "BUG-LAPB-01", "BUG-LAPB-30", "BUG-SER-05", "BUG-SER-10"),
@@ -400,7 +407,9 @@ EVERYWHERE = {
 def observe(make_lab: Any, script: Script, framing: str, *faults: str) -> Any:
     patches = FAULTS.switch_on(faults)
     try:
-        line = RawLine(make_lab(serial=[SERIAL | {"framing": framing}], timers={"t10": 0}))
+        role = "dte" if script in OF_A_DTE else "dce"
+        of_line = SERIAL | {"framing": framing, "role": role}
+        line = RawLine(make_lab(serial=[of_line], timers={"t10": 0}))
         script(line)
         # tell() drops nothing: all that the router sent is in its counters as well.
         return line.frames, line.lab.router.counters.as_dict()

@@ -172,6 +172,7 @@ class Bench(Answers):
         initiates: one on which the router starts the link itself, or else one on which it does
         not if there is one. framing: only such a one. Raises NotApplicable.
         """
+        at = at or self.serial.turn
         lines = [line for name, line in self.lines.items() if at in ("", name)]
         found = sorted(lines, key=lambda line: line.profile.initiates is not initiates)
         found = [line for line in found if line.profile.initiates or not initiates]

@@ -28,6 +28,19 @@ def stop_at_further_calls(bench: Bench) -> None:
                     expectation.stop = min(ends)
 
 
+def leave(bench: Bench, line: LineSide) -> None:
+    """A case goes on on another line: what this one brings from here on is no matter of it."""
+    of_it = [side for side in bench.sides if side.name == line.name]
+    directions = {side.direction for side in of_it}
+    for side in of_it:
+        side.left_at = side.connection.received_octets
+    end = line.connection.received_octets
+    for expectation in bench.expectations:
+        if expectation.direction in directions and expectation.stop is None:
+            expectation.stop = end
+    line.link.leave()
+
+
 def demand_quiet(bench: Bench) -> None:
     """Nothing may have come on any connection but what was expected or may pass."""
     of_connection: dict[int, list[Side]] = {}
@@ -44,10 +57,15 @@ def demand_quiet(bench: Bench) -> None:
                 start=side.origin,
                 stop=side.stop,
                 passing=side.passing + allowed + _repeated(bench, side),
-                relaxed_from=side.connection.received_octets,
+                relaxed_from=_relaxed_from(side),
                 relaxed=side.relaxed,
             )
         )
+
+
+def _relaxed_from(side: Side) -> int:
+    """From where on the tester ends what is there."""
+    return side.connection.received_octets if side.left_at is None else side.left_at
 
 
 def _repeated(bench: Bench, side: Side) -> tuple[Packet, ...]:

@@ -456,13 +456,7 @@ class LineSide(Side):
         return LapbI(**fields) / bytes(whole)
 
     def finish(self) -> None:
-        """End the link, if the case used it; the answer is waited for, but not demanded."""
-        if self.used:
-            self.station.by_hand = False
-            self.station.refusing = True
-            self.station.disconnect()
-            self.bench.loop.wait(
-                lambda: self.station.phase == "disconnected" or self.connection.flooded,
-                self.bench.profile.times.reaction,
-            )
+        """The end of the case."""
+        if self.left_at is None:
+            self.link.leave()
         self.station.stop()

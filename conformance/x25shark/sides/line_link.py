@@ -43,6 +43,19 @@ class LineLink:
         # The link on which the packet layer has been restarted; 0: none yet.
         self._restarted = 0
 
+    def leave(self) -> None:
+        """End the link, if the case used it; the answer is waited for, but not demanded."""
+        line = self.line
+        line.kept_down = True
+        if line.used:
+            line.station.by_hand = False
+            line.station.refusing = True
+            line.station.disconnect()
+            line.bench.loop.wait(
+                lambda: line.station.phase == "disconnected" or line.connection.flooded,
+                line.bench.profile.times.reaction,
+            )
+
     def bring_down(self) -> None:
         """Preamble: the link is in its disconnected phase. Raises Inconclusive.
 

@@ -9,6 +9,7 @@ from ..judges.expectation import Direction
 from ..judges.tester import Received
 from ..links.circuits import Circuit
 from ..links.hdlc import Line
+from . import ending
 from .line import ChannelSide, LineSide
 from .rooms import Inconclusive
 from .side import NotApplicable, Side
@@ -23,6 +24,8 @@ class SerialLines:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self._layers: dict[str, ChannelSide] = {}
+        #: The line whose turn it is, in a case that runs on one after the other.
+        self.turn = ""
 
     def add(self, at: str, line: LineSide) -> None:
         """The line is there; what the case wants of it is another matter."""
@@ -36,6 +39,13 @@ class SerialLines:
             Direction(line.line.router(lcn), line.line.tester(lcn))
         )
         line.channels.on_circuit = bench.listeners.waiting[at].append
+
+    def turn_to(self, at: str) -> None:
+        """The case begins anew on this line; on those before it, nothing is judged from here on."""
+        for line in self.bench.lines.values():
+            if line.watched:
+                ending.leave(self.bench, line)
+        self.turn = at
 
     def unseen(self) -> list[LineSide]:
         """Lines whose frames are there, although the case is not about them."""

@@ -103,6 +103,8 @@ class Side:
     # before what is no more of it.
     origin = 0
     stop: int | None = None
+    # Where the tester ended what is there, while the case went on elsewhere.
+    left_at: int | None = None
 
     def __init__(
         self, bench: Bench, name: str, connection: Connection, modulus: int = 8, start: int = 0

@@ -148,20 +148,27 @@ __all__ = [
 Case = TypeVar("Case", bound=Callable[..., None])
 ATTRIBUTE = "x25shark_purpose"
 BOTH_SIDES = "both_sides"
+EACH_LINE = "each_line"
 
 
 def purpose(
-    identifier: str, *, both_sides: bool = False, **call_options: Any
+    identifier: str, *, both_sides: bool = False, each_line: bool = False, **call_options: Any
 ) -> Callable[[Case], Case]:
     """Mark a function as the case of a purpose.
 
     call_options: how the preamble call of a case that takes `call` is set up (see Bench.call),
     for instance window=7. both_sides: the case runs on a second call as well, with its ends
-    exchanged: what A does B does there, where the tester has a side B.
+    exchanged: what A does B does there, where the tester has a side B. each_line: a case about the
+    frames of one line, without a call, runs on each serial line in turn: they may differ in role,
+    framing and k.
     """
 
     def mark(function: Case) -> Case:
-        options = {**call_options, BOTH_SIDES: True} if both_sides else call_options
+        options = dict(call_options)
+        if both_sides:
+            options[BOTH_SIDES] = True
+        if each_line:
+            options[EACH_LINE] = True
         setattr(function, ATTRIBUTE, (identifier, options))
         return function
 

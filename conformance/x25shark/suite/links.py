@@ -46,10 +46,16 @@ LOOK = 0.02
 CROSSINGS = 20
 
 
-def at_the_line(bench: Bench, call: Call) -> tuple[LineSide, Side, Side]:
+def calls_lines(bench: Bench) -> tuple[str, ...]:
+    """The lines that carry calls between A and B: B's first."""
+    return tuple(at for at in ("b", "a") if at in bench.lines)
+
+
+def at_the_line(bench: Bench, call: Call, at: str = "") -> tuple[LineSide, Side, Side]:
     """The line that carries a call (B's if both do), and the call's ends: there, and beyond."""
     a, b = both(call)
-    return (bench.lines["b"], b, a) if "b" in bench.lines else (bench.lines["a"], a, b)
+    at = at or calls_lines(bench)[0]
+    return (bench.lines[at], b, a) if at == "b" else (bench.lines[at], a, b)
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
@@ -105,12 +111,14 @@ def all_again(line: LineSide, first: int, count: int) -> None:
 
     The first may come once more: it may have been sent to a busy station too (X.25 2.4.5.7), and
     the acknowledgement crosses with it. Those behind it may have been under way when the router was
-    told to begin with it.
+    told to begin with it. What it sends now has the N(R) that it acknowledged last: N(R) is V(R) at
+    the time of sending (X.25 2.4.5.1), and does not run back.
     """
+    acknowledged = line.station.v_s
     under_way = tuple(LapbI(n_s=number % 8) for number in range(first + 1, first + count))
     for number in range(first, first + count):
         again = (LapbI(n_s=first % 8),) if number > first else under_way
-        line.expect(LapbI(n_s=number % 8), passing=again)
+        line.expect(LapbI(n_s=number % 8, n_r=acknowledged), passing=again)
         respond(line, LapbRR, number + 1)
 
 

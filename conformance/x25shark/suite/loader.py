@@ -8,14 +8,15 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ..catalogue import Purpose, catalogue
 from ..sides.bench import Bench
 from ..sides.call import Call
+from ..sides.side import NotApplicable
 from .clearing import end
-from .language import ATTRIBUTE, BOTH_SIDES
+from .language import ATTRIBUTE, BOTH_SIDES, EACH_LINE
 from .selection import SelectionError
 
 
@@ -31,8 +32,9 @@ class Case:
 def body_of(function: Callable[..., None], options: dict[str, Any]) -> Callable[[Bench], None]:
     """A case as the campaign runs it: with the bench, or a call, or both, as its arguments say."""
     wants = set(inspect.signature(function).parameters)
-    how = {name: value for name, value in options.items() if name != BOTH_SIDES}
+    how = {name: value for name, value in options.items() if name not in (BOTH_SIDES, EACH_LINE)}
     both_sides = BOTH_SIDES in options
+    each_line = EACH_LINE in options
 
     def body(bench: Bench) -> None:
         given: dict[str, Any] = {}
@@ -45,8 +47,21 @@ def body_of(function: Callable[..., None], options: dict[str, Any]) -> Callable[
             # The first call is over, or a router for one call at a time would refuse the second.
             end_quietly(given["call"])
             function(**{**given, "call": bench.call(**how).turned()})
+        if each_line:
+            on_the_others(bench, partial(function, **given))
 
     return body
+
+
+def on_the_others(bench: Bench, again: Callable[[], None]) -> None:
+    """Run a case about one line on each line that it has left aside."""
+    for name in sorted(bench.lines):
+        if not bench.lines[name].watched:
+            bench.serial.turn_to(name)
+            try:
+                again()
+            except NotApplicable as why:
+                bench.remark(f"line.{name}: {why}")
 
 
 def end_quietly(call: Call) -> None:

@@ -72,7 +72,7 @@ def test_wrong_fcs(bench: Bench) -> None:
         line.no_reaction(LapbUA())
 
 
-@purpose("HDLC-04")
+@purpose("HDLC-04", each_line=True)
 def test_every_single_bit_error(bench: Bench) -> None:
     """A Restart Request in an I frame of eight octets: passed up it would be confirmed."""
     line = bench.line()
@@ -186,7 +186,7 @@ def test_unknown_address(bench: Bench) -> None:
         line.no_reaction(LapbUA(address=ANY_ADDRESS))
 
 
-@purpose("HDLC-12")
+@purpose("HDLC-12", each_line=True)
 def test_giants(bench: Bench) -> None:
     """An I frame with a Restart Request that is too long in every respect."""
     line = bench.line()

@@ -31,7 +31,7 @@ BETWEEN_OCTETS = 0.001
 ANOTHER = 4
 
 
-@purpose("HDLC-20")
+@purpose("HDLC-20", each_line=True)
 def test_wrong_fcs_of_every_kind(bench: Bench) -> None:
     """None at all, not inverted, its octets exchanged; and a wrong first octet with every second
     one."""
@@ -97,7 +97,7 @@ def test_ones_are_no_flag(bench: Bench) -> None:
     line.no_reaction(LapbUA())
 
 
-@purpose("HDLC-24")
+@purpose("HDLC-24", each_line=True)
 def test_bad_frames_leave_the_link_alone(bench: Bench) -> None:
     """Runts with a right FCS too, many of one kind in a row; then the next I frame is taken."""
     line, restart = ready(bench)
@@ -113,7 +113,7 @@ def test_bad_frames_leave_the_link_alone(bench: Bench) -> None:
     line.layer.expect(RestartConfirmation())
 
 
-@purpose("HDLC-25")
+@purpose("HDLC-25", each_line=True)
 def test_n_r_of_bad_frames(bench: Bench) -> None:
     """RR, REJ and I frames with a wrong FCS, or an address that is neither A nor B, whose N(R)
     would acknowledge an I frame that is open: the poll behind them names it as still open.

@@ -93,7 +93,7 @@ def anew(line: LineSide, disconnected: bool) -> None:
     line.expect(LapbUA(p_f=1), passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
 
 
-@purpose("LAPB-SET-21")
+@purpose("LAPB-SET-21", each_line=True)
 def test_the_queue_ends_with_its_link(bench: Bench) -> None:
     """More answers than the window takes; then DISC, a new link, and its restart.
 
@@ -112,7 +112,7 @@ def test_the_queue_ends_with_its_link(bench: Bench) -> None:
     )
 
 
-@purpose("LAPB-SET-23")
+@purpose("LAPB-SET-23", each_line=True)
 def test_t1_ends_with_its_link(bench: Bench) -> None:
     """DISC with an I frame open; what follows within T1 belongs to a set-up, if there is one."""
     needs_given(bench.line(), "t1")
@@ -131,7 +131,7 @@ def test_t1_ends_with_its_link(bench: Bench) -> None:
             )
 
 
-@purpose("LAPB-SET-22")
+@purpose("LAPB-SET-22", each_line=True)
 def test_commands_without_p(bench: Bench) -> None:
     """DISC with a link and without one, SABM without a link and with one: F=0, and their work is
     done."""

@@ -35,7 +35,7 @@ def busy(line: LineSide, restart: Packet) -> int:
     return n_r
 
 
-@purpose("LAPB-BUSY-01")
+@purpose("LAPB-BUSY-01", each_line=True)
 def test_rnr_stops_i_frames(bench: Bench) -> None:
     """But for one, which has the N(S) of the RNR's N(R)."""
     line, restart = ready(bench)
@@ -56,7 +56,7 @@ def all_after(line: LineSide, n_r: int) -> None:
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
 
-@purpose("LAPB-BUSY-02")
+@purpose("LAPB-BUSY-02", each_line=True)
 def test_rnr_acknowledges(bench: Bench) -> None:
     line, restart = ready(bench)
     first = unacknowledged(line, restart, 2)
@@ -73,7 +73,7 @@ def test_rnr_acknowledges(bench: Bench) -> None:
     line.layer.expect_count(RestartConfirmation(), 2, 2)
 
 
-@purpose("LAPB-BUSY-03")
+@purpose("LAPB-BUSY-03", each_line=True)
 def test_a_busy_peer_is_polled(bench: Bench) -> None:
     line, restart = ready(bench)
     n_r = busy(line, restart)
@@ -87,13 +87,13 @@ def test_a_busy_peer_is_polled(bench: Bench) -> None:
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
 
-@purpose("LAPB-BUSY-04")
+@purpose("LAPB-BUSY-04", each_line=True)
 def test_rr_ends_busy(bench: Bench) -> None:
     line, restart = ready(bench)
     all_after(line, busy(line, restart))
 
 
-@purpose("LAPB-BUSY-05")
+@purpose("LAPB-BUSY-05", each_line=True)
 def test_rej_ends_busy(bench: Bench) -> None:
     line, restart = ready(bench)
     first = unacknowledged(line, restart, WAITING)
@@ -107,7 +107,7 @@ def test_rej_ends_busy(bench: Bench) -> None:
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
 
-@purpose("LAPB-BUSY-06")
+@purpose("LAPB-BUSY-06", each_line=True)
 def test_rnr_with_p(bench: Bench) -> None:
     line, _ = ready(bench)
     line.send(LapbRNR(address=line.command_address, p_f=1))
@@ -133,7 +133,7 @@ def test_answered_polls_keep_the_link(bench: Bench) -> None:
     demand.stop = line.cursor
 
 
-@purpose("LAPB-BUSY-09")
+@purpose("LAPB-BUSY-09", each_line=True)
 def test_as_commands(bench: Bench) -> None:
     """P=0: nobody is asked for an answer."""
     line, restart = ready(bench)

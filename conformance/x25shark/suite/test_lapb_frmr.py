@@ -80,7 +80,7 @@ def numbers_that_differ(bench: Bench) -> LineSide:
     return line
 
 
-@purpose("LAPB-FRMR-01")
+@purpose("LAPB-FRMR-01", each_line=True)
 def test_undefined_control(bench: Bench) -> None:
     line, _ = ready(bench)
     line.by_hand = True
@@ -91,7 +91,7 @@ def test_undefined_control(bench: Bench) -> None:
         line.by_hand = True
 
 
-@purpose("LAPB-FRMR-02")
+@purpose("LAPB-FRMR-02", each_line=True)
 def test_information_in_rr(bench: Bench) -> None:
     line, _ = ready(bench)
     line.by_hand = True
@@ -99,7 +99,7 @@ def test_information_in_rr(bench: Bench) -> None:
     line.expect(LapbFRMR(w=1, x=1))
 
 
-@purpose("LAPB-FRMR-03")
+@purpose("LAPB-FRMR-03", each_line=True)
 def test_above_n1(bench: Bench) -> None:
     """One octet: FRMR Y, discarded, or the link is reset (X.25 2.4.7.2)."""
     line, restart = ready(bench)
@@ -115,7 +115,7 @@ def test_above_n1(bench: Bench) -> None:
     line.allow(LapbFRMR(y=1), LapbSABM())
 
 
-@purpose("LAPB-FRMR-04")
+@purpose("LAPB-FRMR-04", each_line=True)
 def test_invalid_n_r(bench: Bench) -> None:
     """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I.
 
@@ -184,7 +184,7 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
     link_was_reset(line)
 
 
-@purpose("LAPB-FRMR-07")
+@purpose("LAPB-FRMR-07", each_line=True)
 def test_sabm_ends_frame_reject(bench: Bench) -> None:
     line, restart, _ = rejected(bench)
     line.send(LapbSABM(p_f=1))
@@ -193,7 +193,7 @@ def test_sabm_ends_frame_reject(bench: Bench) -> None:
     line.poll(n_r=1)
 
 
-@purpose("LAPB-FRMR-08")
+@purpose("LAPB-FRMR-08", each_line=True)
 def test_disc_ends_frame_reject(bench: Bench) -> None:
     """A station that asks for a link at once shows it by that, and owes a poll no answer."""
     line, _, _ = rejected(bench)
@@ -204,7 +204,7 @@ def test_disc_ends_frame_reject(bench: Bench) -> None:
     line.allow(LapbDM(p_f=1), *ASKING_FOR_A_LINK)
 
 
-@purpose("LAPB-FRMR-09")
+@purpose("LAPB-FRMR-09", each_line=True)
 def test_received_frmr(bench: Bench) -> None:
     line, _ = ready(bench)
     line.by_hand = True
@@ -215,7 +215,7 @@ def test_received_frmr(bench: Bench) -> None:
     line.allow(LapbSABM())
 
 
-@purpose("LAPB-FRMR-10")
+@purpose("LAPB-FRMR-10", each_line=True)
 def test_frmr_is_repeated(bench: Bench) -> None:
     """At T1, N2 times at most, and then the link begins anew or is given up."""
     line, _, _ = rejected(bench)
@@ -237,7 +237,7 @@ def test_frmr_is_repeated(bench: Bench) -> None:
     line.allow(LapbSABM())
 
 
-@purpose("LAPB-FRMR-11")
+@purpose("LAPB-FRMR-11", each_line=True)
 def test_information_in_sabm(bench: Bench) -> None:
     line, _ = ready(bench)
     line.by_hand = True
@@ -253,7 +253,7 @@ def test_information_in_sabm(bench: Bench) -> None:
     demand.stop = line.cursor
 
 
-@purpose("LAPB-FRMR-12")
+@purpose("LAPB-FRMR-12", each_line=True)
 def test_what_is_rejected(bench: Bench) -> None:
     """RNR and responses with an invalid N(R), and commands with P=1."""
     line, _ = ready(bench)
@@ -277,7 +277,7 @@ def test_what_is_rejected(bench: Bench) -> None:
         begin_again(line)
 
 
-@purpose("LAPB-FRMR-13")
+@purpose("LAPB-FRMR-13", each_line=True)
 def test_supervisory_frames_in_frame_reject(bench: Bench) -> None:
     """They change nothing: the next command with P=1 is answered by FRMR F=1."""
     line, _, control = rejected(bench)
@@ -288,7 +288,7 @@ def test_supervisory_frames_in_frame_reject(bench: Bench) -> None:
         line.expect(LapbFRMR(p_f=1, rejected_control=control, z=1), passing=(LapbFRMR(p_f=0),))
 
 
-@purpose("LAPB-FRMR-16")
+@purpose("LAPB-FRMR-16", each_line=True)
 def test_second_frame_that_is_rejected(bench: Bench) -> None:
     """What else cannot be accepted changes nothing: FRMR tells of the first one (X.25 2.4.7.3)."""
     line, _, control = rejected(bench)
@@ -316,7 +316,7 @@ def test_invalid_n_r_in_timer_recovery(bench: Bench) -> None:
         begin_again(line)
 
 
-@purpose("LAPB-FRMR-15")
+@purpose("LAPB-FRMR-15", each_line=True)
 def test_n_r_runs_back(bench: Bench) -> None:
     """RR, RNR, REJ and an I frame each acknowledge; the N(R) before it is invalid from then on."""
     for kind in (LapbRR, LapbRNR, LapbREJ, LapbI):

@@ -42,7 +42,7 @@ from .links import (
 )
 
 
-@purpose("LAPB-I-01")
+@purpose("LAPB-I-01", each_line=True)
 def test_acknowledged(bench: Bench) -> None:
     line, restart = ready(bench)
     line.send(line.packet(restart))
@@ -50,7 +50,7 @@ def test_acknowledged(bench: Bench) -> None:
     line.layer.expect(RestartConfirmation())
 
 
-@purpose("LAPB-I-02")
+@purpose("LAPB-I-02", each_line=True)
 def test_n_s_counts(bench: Bench) -> None:
     line, restart = ready(bench)
     expected = line.station.v_r
@@ -60,7 +60,7 @@ def test_n_s_counts(bench: Bench) -> None:
         line.layer.expect(RestartConfirmation())
 
 
-@purpose("LAPB-I-03")
+@purpose("LAPB-I-03", each_line=True)
 def test_at_most_k(bench: Bench) -> None:
     """Fewer are right too: k is the most that the router may have open."""
     line, restart = ready(bench)
@@ -83,7 +83,7 @@ def test_at_most_k(bench: Bench) -> None:
     line.expect_count(beyond_the_window(line, first), 0, 0, start=begin, note="behind a link reset")
 
 
-@purpose("LAPB-I-04")
+@purpose("LAPB-I-04", each_line=True)
 def test_p_is_answered_at_once(bench: Bench) -> None:
     """Before the UA to the DISC that follows."""
     line, restart = ready(bench)
@@ -147,7 +147,7 @@ def test_longest_frame(bench: Bench) -> None:
     line.poll(n_r=line.station.v_s)
 
 
-@purpose("LAPB-I-07")
+@purpose("LAPB-I-07", each_line=True)
 def test_passed_up_once(bench: Bench) -> None:
     """Each N(S) once, so that V(R) wraps as well."""
     line, restart = ready(bench)
@@ -172,7 +172,7 @@ def test_empty_i_frame(bench: Bench) -> None:
     line.poll(n_r=line.station.v_s)
 
 
-@purpose("LAPB-I-09")
+@purpose("LAPB-I-09", each_line=True)
 def test_part_acknowledgements(bench: Bench) -> None:
     line, restart = ready(bench)
     k = line.profile.k
@@ -210,7 +210,7 @@ def test_full_windows_both_ways(bench: Bench) -> None:
             call.a.expect_message(other)
 
 
-@purpose("LAPB-I-11")
+@purpose("LAPB-I-11", each_line=True)
 def test_k_at_the_wrap(bench: Bench) -> None:
     """With the oldest open frame at each N(S) once, from which the window reaches over the end."""
     line, restart = ready(bench)
@@ -231,7 +231,7 @@ def test_k_at_the_wrap(bench: Bench) -> None:
         line.link_fence()
 
 
-@purpose("LAPB-I-12")
+@purpose("LAPB-I-12", each_line=True)
 def test_f_1_that_answers_nothing(bench: Bench) -> None:
     """It is ignored, or the link is set up again; but it is no poll (X.25 2.4.6.3)."""
     line, _ = ready(bench)
@@ -276,7 +276,7 @@ def test_last_of_several_is_acknowledged(bench: Bench) -> None:
     call.fence()
 
 
-@purpose("LAPB-I-14")
+@purpose("LAPB-I-14", each_line=True)
 def test_i_frame_as_a_response(bench: Bench) -> None:
     """FRMR with W, a reset of the link, or nothing; the packet in it is not taken."""
     line, restart = ready(bench)

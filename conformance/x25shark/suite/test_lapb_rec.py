@@ -46,7 +46,7 @@ PAUSE = 1.5
 IDLE_TRIES = 3
 
 
-@purpose("LAPB-REC-01")
+@purpose("LAPB-REC-01", each_line=True)
 def test_a_gap_gives_one_rej(bench: Bench) -> None:
     line, restart = ready(bench)
     line.send(line.packet(restart))
@@ -65,7 +65,7 @@ def test_a_gap_gives_one_rej(bench: Bench) -> None:
         line.expect_count(rejection, 0, 1, start=begin)
 
 
-@purpose("LAPB-REC-02")
+@purpose("LAPB-REC-02", each_line=True)
 def test_the_missing_frame_ends_it(bench: Bench) -> None:
     line, restart = ready(bench)
     out_of_sequence(line, restart, 1)
@@ -87,7 +87,7 @@ def test_a_later_gap_gives_a_new_rej(bench: Bench) -> None:
         line.layer.expect(RestartConfirmation())
 
 
-@purpose("LAPB-REC-04")
+@purpose("LAPB-REC-04", each_line=True)
 def test_rej_brings_the_frames_again(bench: Bench) -> None:
     line, restart = ready(bench)
     count = min(4, line.profile.k)
@@ -102,7 +102,7 @@ def test_rej_brings_the_frames_again(bench: Bench) -> None:
     line.layer.expect_count(RestartConfirmation(), count, count)
 
 
-@purpose("LAPB-REC-05")
+@purpose("LAPB-REC-05", each_line=True)
 def test_rej_with_p(bench: Bench) -> None:
     line, restart = ready(bench)
     first = unacknowledged(line, restart, 2)
@@ -115,7 +115,7 @@ def test_rej_with_p(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
 
 
-@purpose("LAPB-REC-06")
+@purpose("LAPB-REC-06", each_line=True)
 def test_lost_acknowledgement(bench: Bench) -> None:
     line, restart = ready(bench)
     unacknowledged(line, restart, 1)
@@ -167,7 +167,7 @@ def test_n2_attempts(bench: Bench) -> None:
     at_most_n2(line, begin)
 
 
-@purpose("LAPB-REC-09")
+@purpose("LAPB-REC-09", each_line=True)
 def test_gap_with_p(bench: Bench) -> None:
     line, restart = ready(bench)
     begin = line.cursor
@@ -318,7 +318,7 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
     at_most_n2(line, begin)
 
 
-@purpose("LAPB-REC-20")
+@purpose("LAPB-REC-20", each_line=True)
 def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
     """One RR each quarter of T1, with the N(R) that the router knows: T1 runs out none the less."""
     needs_given(bench.line(), "t1")
@@ -335,7 +335,7 @@ def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
 
 
-@purpose("LAPB-REC-14")
+@purpose("LAPB-REC-14", each_line=True)
 def test_two_frames_are_missing(bench: Bench) -> None:
     """REJ names the first of them, and a poll finds the router there; then the second."""
     line, restart = ready(bench)

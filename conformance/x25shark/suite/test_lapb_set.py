@@ -77,14 +77,14 @@ def asked_for_a_link(line: LineSide) -> None:
         line.expect_at_once(LapbSABM(p_f=1), passing=tries, within=RETRY_SECONDS)
 
 
-@purpose("LAPB-SET-01")
+@purpose("LAPB-SET-01", each_line=True)
 def test_sabm(bench: Bench) -> None:
     line = bench.line()
     line.allow(*ASKING_FOR_A_LINK)
     taken(line)
 
 
-@purpose("LAPB-SET-02")
+@purpose("LAPB-SET-02", each_line=True)
 def test_f_copies_p(bench: Bench) -> None:
     """Of a station that is ready: it has had a link."""
     line = bench.line()
@@ -203,7 +203,7 @@ def _line_of(bench: Bench, a: Side, b: object) -> tuple[LineSide, object]:
     return (line, b) if at == "a" else (line, a)
 
 
-@purpose("LAPB-SET-10")
+@purpose("LAPB-SET-10", each_line=True)
 def test_disc_without_a_link(bench: Bench) -> None:
     """UA is what some stations answer; it is accepted."""
     line = bench.line()
@@ -214,7 +214,7 @@ def test_disc_without_a_link(bench: Bench) -> None:
         bench.remark("DISC in the disconnected phase is answered by UA, not DM")
 
 
-@purpose("LAPB-SET-11")
+@purpose("LAPB-SET-11", each_line=True)
 def test_commands_without_a_link(bench: Bench) -> None:
     line = bench.line()
     line.link.bring_down()
@@ -235,7 +235,7 @@ def test_commands_without_a_link(bench: Bench) -> None:
     line.expect_count(LapbDM(p_f=0), 0, 3, start=begin, note="no answer to a command with P=0")
 
 
-@purpose("LAPB-SET-12")
+@purpose("LAPB-SET-12", each_line=True)
 def test_sabm_resets_the_link(bench: Bench) -> None:
     """Both count from 0 again, with I frames open in front of it."""
     line = bench.line()
@@ -251,7 +251,7 @@ def test_sabm_resets_the_link(bench: Bench) -> None:
     link_was_reset(line)
 
 
-@purpose("LAPB-SET-13")
+@purpose("LAPB-SET-13", each_line=True)
 def test_dm_during_transfer(bench: Bench) -> None:
     """With either F bit (X.25 2.4.6.4)."""
     line = bench.line()
@@ -277,14 +277,14 @@ def test_unsolicited_ua(bench: Bench) -> None:
         bench.place_call().fence("data after an unsolicited UA")
 
 
-@purpose("LAPB-SET-15")
+@purpose("LAPB-SET-15", each_line=True)
 def test_sabme_is_refused(bench: Bench) -> None:
     line = bench.line()
     line.link.bring_down()
     answered_without_a_link(line, LapbSABME(p_f=1), LapbDM(p_f=1), LapbFRMR(w=1))
 
 
-@purpose("LAPB-SET-16")
+@purpose("LAPB-SET-16", each_line=True)
 def test_sabm_as_a_response(bench: Bench) -> None:
     line = bench.line()
     line.link.bring_down()

@@ -33,7 +33,7 @@ from .links import (
 OPEN = 3
 
 
-@purpose("LAPB-REC-15")
+@purpose("LAPB-REC-15", each_line=True)
 def test_in_timer_recovery(bench: Bench) -> None:
     """A poll of the tester, and an I frame; then F=1 with the old N(R)."""
     line, restart = ready(bench)
@@ -72,7 +72,7 @@ def polled_in_vain(line: LineSide) -> None:
         expect_poll(line, f"poll {number}")
 
 
-@purpose("LAPB-REC-17")
+@purpose("LAPB-REC-17", each_line=True)
 def test_rej_once_more(bench: Bench) -> None:
     """Twice about the same frame, with more that waits than the window takes. A router may be
     careful, and send one frame at a time again."""

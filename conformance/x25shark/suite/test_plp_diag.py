@@ -22,7 +22,10 @@ def of_the_call(bench: Bench) -> tuple[LineSide, Call]:
 
 
 def brings(bench: Bench, line: LineSide, packet: bytes, code: Matcher) -> None:
-    """This diagnostic, where the router sends Diagnostic packets on this line; or silence."""
+    """This diagnostic, where the router sends Diagnostic packets on this line; or silence.
+
+    It has the first three octets of the packet, or those that there are (X.25 5.6).
+    """
     begin = line.layer.cursor
     least = int(sends_diagnostics(bench, line))
     if not least:
@@ -30,7 +33,8 @@ def brings(bench: Bench, line: LineSide, packet: bytes, code: Matcher) -> None:
         line.layer.allow(Diagnostic(diagnostic=code))
     line.send(LapbI() / Raw(packet))
     line.link_fence()
-    line.layer.expect_count(Diagnostic(diagnostic=code), least, 1, start=begin)
+    wanted = Diagnostic(diagnostic=code, explanation=packet[:3])
+    line.layer.expect_count(wanted, least, 1, start=begin)
 
 
 def sends_diagnostics(bench: Bench, line: LineSide) -> bool:

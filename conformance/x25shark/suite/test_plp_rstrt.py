@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .clearing import end
 from .language import (
     CLOSED,
     Bench,
@@ -26,7 +27,7 @@ from .language import (
     one_of,
     purpose,
 )
-from .links import at_the_line, of_a_dte, restarted
+from .links import at_the_line, calls_lines, of_a_dte, restarted
 from .many import at_a_time, fill
 from .reactions import both
 
@@ -150,14 +151,34 @@ def _restart_over(bench: Bench, calls: Sequence[Call]) -> None:
 
 @purpose("PLP-RSTRT-05")
 def test_causes_at_the_far_ends(bench: Bench) -> None:
-    """A DTE's own causes go on as they are or become others, but never an accusation of A."""
-    for cause in (0x00, 0x80) if line_of(bench).profile.role == "dce" else (0x07, 0x01):
-        call = bench.call()
-        line, _, far = at_the_line(bench, call)
-        line.layer.send(RestartRequest(cause=cause, diagnostic=0))
-        line.layer.expect(RestartConfirmation())
-        if far.expect(ClearIndication(cause=FAR_CAUSES), CLOSED) is not None:
-            far.send(ClearConfirmation())
+    """A DTE's own causes go on as they are or become others, but never an accusation of A.
+
+    A cause that goes on has its diagnostic with it (X.25 5.2.4), but that of a router that is a DTE
+    there may be the router's own.
+    """
+    for at in calls_lines(bench):
+        of_dte = bench.lines[at].profile.role == "dce"
+        for cause in (0x00, 0x80) if of_dte else (0x07, 0x01):
+            for diagnostic in (0, 0x9D):
+                call = bench.call()
+                line, _, far = at_the_line(bench, call, at)
+                line.layer.send(RestartRequest(cause=cause, diagnostic=diagnostic))
+                line.layer.expect(RestartConfirmation())
+                told = [ClearIndication(cause=FAR_CAUSES)]
+                if of_dte and not made_by_a_dte(bench, far):
+                    others = one_of(*(c for c in FAR_CAUSES.values if c != cause))
+                    told = [
+                        ClearIndication(cause=cause, diagnostic=diagnostic),
+                        ClearIndication(cause=others),
+                    ]
+                if far.expect(*told, CLOSED) is not None:
+                    far.send(ClearConfirmation())
+
+
+def made_by_a_dte(bench: Bench, side: Side) -> bool:
+    """Whether the router is a DTE there, so that what it clears it may clear in its own name."""
+    line = bench.lines.get(side.name.lower())
+    return line.profile.role == "dte" if line is not None else bench.declared("R-DTE")
 
 
 @purpose("PLP-RSTRT-06")
@@ -170,20 +191,21 @@ def test_all_channels_are_free(bench: Bench) -> None:
 @purpose("PLP-RSTRT-07")
 def test_confirmation_that_is_not_due(bench: Bench) -> None:
     """A restart because of it, or nothing; both ends of the call agree in any case."""
-    call = bench.call()
-    line, _, far = at_the_line(bench, call)
-    confirm(line)
-    line.link_fence()
-    if restarted(line, line.layer.cursor):
-        cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
-        line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
+    for at in calls_lines(bench):
+        call = bench.call()
+        line, _, far = at_the_line(bench, call, at)
         confirm(line)
-        if far.expect(ClearIndication(), CLOSED) is not None:
-            far.send(ClearConfirmation())
-        bench.fence()
-    else:
-        bench.remark("a confirmation that is not due is ignored")
-        call.fence("the call is there at both ends")
+        line.link_fence()
+        if restarted(line, line.layer.cursor):
+            cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
+            line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
+            confirm(line)
+            _cleared(far)
+        else:
+            bench.remark("a confirmation that is not due is ignored")
+            call.fence("the call is there at both ends")
+            end(call)
+    bench.fence()
 
 
 @purpose("PLP-RSTRT-08")
@@ -330,23 +352,25 @@ def test_confirmation_of_wrong_length(bench: Bench) -> None:
 
 @purpose("PLP-RSTRT-17")
 def test_calls_in_every_state(bench: Bench) -> None:
-    """One that is not answered yet, one that is up, one that is being reset."""
-    up, resetting = bench.call(), bench.call()
-    line, _, _ = at_the_line(bench, up)
-    with bench.preamble():
-        pending = bench.connect()
-        pending.send(bench.call_request())
-        bench.incoming()
-        one, other = both(resetting)
-        one.send(ResetRequest(cause=0, diagnostic=0))
-        other.expect(ResetIndication())
-    restart(line)
-    for call in (up, resetting):
-        _, _, far = at_the_line(bench, call)
-        # Its Reset may have been confirmed before, where the two sides of a path are independent.
-        far.allow(ResetConfirmation())
-        _cleared(far)
-    _cleared(pending)
+    """One that is not answered yet, one that is up, one that is being reset: for the called side's
+    line, and for that of the side that calls."""
+    for at in calls_lines(bench):
+        up, resetting = bench.call(), bench.call()
+        line, _, _ = at_the_line(bench, up, at)
+        with bench.preamble():
+            calling = bench.connect()
+            calling.send(bench.call_request())
+            called = bench.incoming()
+            one, other = both(resetting)
+            one.send(ResetRequest(cause=0, diagnostic=0))
+            other.expect(ResetIndication())
+            # It may have been confirmed before, where the sides of a path are independent.
+            one.allow(ResetConfirmation())
+        restart(line)
+        for call in (up, resetting):
+            _, _, far = at_the_line(bench, call, at)
+            _cleared(far)
+        _cleared(calling if at == "b" else called)
     bench.fence("a call on a channel that is free again")
 
 

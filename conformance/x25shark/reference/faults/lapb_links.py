@@ -8,7 +8,7 @@ from typing import Any
 from ..codes import Diag, RestartCause
 from ..lapb import Lapb
 from ..lapb_errors import FrameErrors
-from ..lapb_frames import Control, Frame, Reason, rejection
+from ..lapb_frames import ADDRESS_A, Control, Frame, Reason, rejection
 from ..lapb_phases import Phases
 from ..lapb_recovery import TimerRecovery
 from ..lapb_station import MODULO, Phase
@@ -241,3 +241,11 @@ def every_rr_starts_t1(patch: Patch) -> None:
         if frame.kind == Control.RR and station.open and not station.polling:
             station.stop("T1")
             station.transfer.watch_window()
+
+
+@fault("BUG-LAPB-84", "as a DTE, it rejects an undefined control field with W=0")
+def a_dte_gives_no_reason(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
+        of_dte = errors.lapb.own == ADDRESS_A
+        original(errors, frame, reasons & ~Reason.W if of_dte else reasons)

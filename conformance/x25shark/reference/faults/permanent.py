@@ -163,3 +163,15 @@ def wrong_numbers_of_a_pvc(patch: Patch) -> None:
     def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
         if not resets.channel.permanent or diagnostic != Diag.INVALID_P_S:
             original(resets, diagnostic)
+
+
+@fault("BUG-XOT-68", "does not reset a PVC whose other end comes back")
+def return_is_not_told(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "up")
+    def up(original: Any, end: PvcEnd, channel: Channel) -> None:
+        partner = end.partner.channel if end.partner is not None else None
+        if partner is not None:
+            vars(partner.resets)["reset"] = lambda cause, diagnostic: None
+        original(end, channel)
+        if partner is not None:
+            del vars(partner.resets)["reset"]

@@ -276,3 +276,22 @@ def no_private_restart(patch: Patch) -> None:
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
         if octets[3] < 0x80:
             original(restarts, octets)
+
+
+@fault("BUG-RSTRT-21", "a Restart of the side that calls leaves a call that is not answered")
+def restart_before_the_answer(patch: Patch) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
+        every = interface.channels
+        pending = {n: c for n, c in every.items() if c.p is P.CALL_RECEIVED}
+        interface.channels = {n: c for n, c in every.items() if n not in pending}
+        original(restarts, octets)
+        interface.channels |= pending
+
+
+@fault("BUG-RSTRT-22", "does not tell the far ends the diagnostic of a Restart")
+def restart_without_its_diagnostic(patch: Patch) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        original(restarts, octets[:4])

@@ -22,6 +22,7 @@ from packaging.utils import canonicalize_name
 from x25shark.catalogue import catalogue
 from x25shark.cli import ELSEWHERE
 from x25shark.profile import builtin_profiles
+from x25shark.selftest import messages as message_list
 from x25shark.suite import index, loader
 from x25shark.verdicts import EXIT_STATUSES, OUTCOMES
 
@@ -128,6 +129,14 @@ def test_no_class_has_more_public_methods_than_a_reader_keeps_in_mind() -> None:
         if count > MOST_PUBLIC_METHODS
     ]
     assert found == []
+
+
+def test_the_list_of_messages_has_what_users_see(capsys: pytest.CaptureFixture[str]) -> None:
+    message_list.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert any("ip/hosts.py" in line and "{name}" in line for line in lines)
+    assert any(line.startswith("load/cli.py") for line in lines)
+    assert not [line for line in lines if re.search(r"\b(is|are) no [A-Z]", line)]
 
 
 def test_each_case_has_a_purpose_and_each_purpose_one_case_at_most() -> None:

@@ -418,7 +418,7 @@ class Profile(_Table):
         for item in sorted(self.pics | self.lacks):
             if item not in PICS_ITEMS and item not in MANDATORY:
                 known = [*PICS_ITEMS, *MANDATORY]
-                raise ValueError(f"pics: {item!r} is no PICS item{_nearest(item, known)}")
+                raise ValueError(f"pics: {item!r} is not a PICS item{_nearest(item, known)}")
         self._check_sides()
         own = self.addresses
         if "b" not in self.sides and not (own.echo or own.accepts or own.ip):

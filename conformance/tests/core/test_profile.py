@@ -57,7 +57,7 @@ def test_the_tester_s_own_hosts() -> None:
         ('"192.0.2.1"', "5", "line 5: xot.router: must be text"),
         ('a = "31"', 'a = "31x"', "line 10: addresses.a:"),
         ('a = "31"', 'a = ""', "line 10: addresses.a:"),
-        ('"P-MOD128"', '"P-MOD127"', "line 2: pics: 'P-MOD127' is no PICS item; did you mean"),
+        ('"P-MOD128"', '"P-MOD127"', "line 2: pics: 'P-MOD127' is not a PICS item; did you mean"),
         ('"local"', '"locl"', "line 1: relay_model: 'locl' is not allowed; allowed are: 'local'"),
         ('b = "21"', "", "addresses: b is missing"),
         ('b = "192.0.2.11"', "", "addresses: without xot.b (a second side) addresses.echo"),

@@ -116,7 +116,7 @@ def test_what_is_missing_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(hosts, "TUN_PATH", "/dev/none/tun")
     with pytest.raises(hosts.HostError, match=r"no TUN device: /dev/none/tun: .*modprobe tun"):
         hosts.open_tun()
-    with pytest.raises(hosts.HostError, match="no name of a network device"):
+    with pytest.raises(hosts.HostError, match="not the name of a network device"):
         hosts.open_tun("a/b")
     with pytest.raises(hosts.HostError, match="apt-get install iputils-ping"):
         hosts.program("no-such-ping", "iputils-ping")

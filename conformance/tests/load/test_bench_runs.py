@@ -205,7 +205,7 @@ def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -
     ("arguments", "words"),
     [
         (["-P", "16"], "size of messages 16"),
-        (["-P", "5000"], "no one packet"),
+        (["-P", "5000"], "do not fit in one packet"),
         (["--line-rate", "fast"], "--line-rate 'fast'"),
         (["-W", "9"], "window is 9"),
         (["--router", "nonesuch"], "no such profile"),

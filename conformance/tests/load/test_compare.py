@@ -121,11 +121,11 @@ def test_limits_are_held_and_missed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("throughput.128 > 900\n", ":1: 'throughput.128 > 900' is no limit"),
-        ("\nfast\n", ":2: 'fast' is no limit"),
-        ("# nothing\n", "there is no limit in it"),
+        ("throughput.128 > 900\n", ":1: 'throughput.128 > 900' is not a limit"),
+        ("\nfast\n", ":2: 'fast' is not a limit"),
+        ("# nothing\n", "it contains no limits"),
         ("througput.128 >= 1\n", ":1: no figure 'througput.128'"),
-        (b"\xff\xfe", "no text in UTF-8"),
+        (b"\xff\xfe", "not UTF-8 text"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, text: str | bytes, words: str) -> None:
@@ -157,7 +157,7 @@ def test_the_commands_take_load_results(tmp_path: Path) -> None:
         (compare_command, [str(old), str(tmp_path)], "results.json"),
         (gate_command, [str(old)], "--baseline is missing"),
         (gate_command, ["--limits", str(file), "--write", str(old)], "no other option"),
-        (gate_command, ["--limits", str(file), str(tmp_path)], "no load result"),
+        (gate_command, ["--limits", str(file), str(tmp_path)], "not a load result"),
         (gate_command, ["--limits", str(tmp_path / "none"), str(old)], "No such file"),
     ):
         done = run(command, arguments)

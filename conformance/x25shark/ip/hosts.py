@@ -77,7 +77,7 @@ class Link:
 def open_tun(name: str = DEVICE) -> int:
     """The descriptor of a TUN device without packet information. Raises HostError."""
     if not _NAME.fullmatch(name):
-        raise HostError(f"{name!r} is no name of a network device")
+        raise HostError(f"{name!r} is not the name of a network device")
     try:
         number = os.open(TUN_PATH, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:

@@ -82,7 +82,7 @@ def read_datagram(octets: bytes) -> bytes:
         return octets
     header = (octets[0] & 15) * 4 if octets else 0
     if version != 4 or len(octets) < _HEADER or not _HEADER <= header <= len(octets):
-        raise Unreadable(f"a unit of {len(octets)} octets that is no IP datagram")
+        raise Unreadable(f"a unit of {len(octets)} octets that is not an IP datagram")
     length = int.from_bytes(octets[2:4], "big")
     if length != len(octets):
         raise Unreadable(f"a unit of {len(octets)} octets with a datagram of {length}")

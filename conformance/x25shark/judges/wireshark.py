@@ -207,9 +207,9 @@ class _Process:
         try:
             answer = json.loads(b"".join(parts))
         except ValueError as error:
-            raise JudgeError("crash", f"the judge's answer is no JSON: {error}") from error
+            raise JudgeError("crash", f"the judge's answer is not JSON: {error}") from error
         if not isinstance(answer, dict):
-            raise JudgeError("crash", "the judge's answer is no JSON object")
+            raise JudgeError("crash", "the judge's answer is not a JSON object")
         return answer
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ def read_limits(path: Path) -> list[Limit]:
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ResultError(f"{path}: no text in UTF-8") from None
+        raise ResultError(f"{path}: not UTF-8 text") from None
     if len(text) > LONGEST:
         raise ResultError(f"{path}: more than {LONGEST} octets")
     limits = []
@@ -109,12 +109,12 @@ def read_limits(path: Path) -> list[Limit]:
         found = _LIMIT.fullmatch(words)
         if found is None:
             raise ResultError(
-                f"{path}:{number}: {one_line(words, 60)!r} is no limit; like this: "
+                f"{path}:{number}: {one_line(words, 60)!r} is not a limit; write it like this: "
                 "throughput.128 >= 900"
             )
         limits.append(Limit(number, found[1], found[2] == ">=", float(found[3])))
     if not limits:
-        raise ResultError(f"{path}: there is no limit in it")
+        raise ResultError(f"{path}: it contains no limits")
     return limits
 
 

@@ -139,7 +139,7 @@ def bench(
         chosen = _sizes(sizes, original, quick)
         size = int(packet_size) if packet_size else (128 if original else None)
         if size is None and max(chosen) > 4096:
-            raise OptionError(f"-P: {max(chosen)} octets are no one packet (--packet-size)")
+            raise OptionError(f"-P: {max(chosen)} octets do not fit in one packet (--packet-size)")
         plan = BenchPlan(
             sizes=chosen,
             packet_size=size,

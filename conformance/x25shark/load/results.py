@@ -341,7 +341,7 @@ def read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ResultError(f"{path}: {error}") from None
     if not isinstance(result, dict) or result.get("format") != FORMAT:
-        raise ResultError(f"{path}: no load result of x25shark")
+        raise ResultError(f"{path}: not a load result of x25shark")
     if result.get("version") != VERSION:
         raise ResultError(f"{path}: version {result.get('version')!r}, this x25shark reads 1")
     return result

@@ -52,7 +52,7 @@ def endpoint(text: str, port: int = 1998) -> str:
         if not 0 <= port < 65536:
             raise ValueError
     except ValueError:
-        raise OptionError(f"{text!r} is no IPv4 address with or without a port") from None
+        raise OptionError(f"{text!r} is not an IPv4 address, with or without a port") from None
     return f"{address}:{port}"
 
 

@@ -153,7 +153,7 @@ def gate_command(
             _refuse("--limits goes with no other option")
         file = _load_file(results_path)
         if file is None:
-            _refuse(f"{results_path}: no load result of x25shark")
+            _refuse(f"{results_path}: not a load result of x25shark")
         sys.exit(_gate_load(limits_path, file))
     if baseline_path is None:
         _refuse("--baseline is missing (for a load result: --limits)")

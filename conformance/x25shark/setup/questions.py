@@ -43,7 +43,7 @@ def digits(answer: str) -> str:
     try:
         return _DIGITS.validate_python(answer)
     except ValidationError:
-        raise ValueError(f"{answer!r} is no X.121 address: 1 to 15 digits") from None
+        raise ValueError(f"{answer!r} is not an X.121 address (1 to 15 digits)") from None
 
 
 def one_of(known: Collection[str]) -> Check:
@@ -66,7 +66,7 @@ def pics_items(answer: str) -> str:
         if item not in PICS_ITEMS:
             near = get_close_matches(item, list(PICS_ITEMS), 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"{item!r} is no PICS item{hint}")
+            raise ValueError(f"{item!r} is not a PICS item{hint}")
     return " ".join(dict.fromkeys(filter(None, found)))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from scapy.packet import Packet
-from scapy_x25 import hdlc
+from scapy_x25 import Diagnostic, hdlc
 from scapy_x25.lapb import (
     LAPB,
     LapbDISC,
@@ -98,6 +98,13 @@ class ChannelSide(Side):
     def _transmit(self, packets: Sequence[bytes]) -> None:
         self.bench.last_sender = self
         self._circuit.send_packets(list(packets))
+
+    def allow(self, *templates: Packet) -> None:
+        """As at any side; a Diagnostic comes on channel 0 of the line (X.25 5.6)."""
+        super().allow(*templates)
+        diagnostics = [template for template in templates if isinstance(template, Diagnostic)]
+        if diagnostics and self.lcn:
+            self.bench.lines[self.name.lower()].layer.allow(*diagnostics)
 
     def close(self) -> None:
         """The line outlives its calls."""

@@ -477,6 +477,13 @@ class Side:
             raise ExpectationFailed(expectation, seen)
         self.cursor = expectation.stop
 
+    def cause_given(self, cause: int) -> int:
+        """This cause of a Clear or Reset if the tester may give it here, or else 0.
+
+        A DTE gives 0 or a private one, with bit 8 set (X.25 5.2.4.1.1, 5.4.3.1).
+        """
+        return cause if cause >= 0x80 or not self.router_is_dce else 0
+
     def allow(self, *templates: Packet) -> None:
         """Let such packets come at any time without an expectation of their own."""
         self.allowed += (cast(Packet, self.right_here(template)) for template in templates)

@@ -94,7 +94,7 @@ def test_calls_sent(bench: Bench) -> None:
 def cleared_by_b(bench: Bench, cause: int, diagnostic: int = 0) -> None:
     """A call that comes about and that B clears."""
     a, b = both(bench.place_call())
-    b.send(ClearRequest(cause=cause, diagnostic=diagnostic))
+    b.send(ClearRequest(cause=b.cause_given(cause), diagnostic=diagnostic))
     a.expect(ClearIndication())
     a.send(ClearConfirmation())
     b.expect(ClearConfirmation(), CLOSED)
@@ -152,7 +152,7 @@ def test_clears_of_a_network(bench: Bench) -> None:
 
 
 def reset_by_a(call: Call, cause: int) -> None:
-    call.a.send(ResetRequest(cause=cause, diagnostic=0))
+    call.a.send(ResetRequest(cause=call.a.cause_given(cause), diagnostic=0))
     call.b.expect(ResetIndication())
     call.b.send(ResetConfirmation())
     call.a.expect(ResetConfirmation())

@@ -6,6 +6,7 @@
 #   make unit            the unit tests alone
 #   make suite           the suite under plain pytest
 #   make engine          the engine's own tests
+#   make routers         the suite against every built-in router, serial lines in each pair of roles
 #   make mutants         the suite against the broken routers (FULL=1: every case with every fault,
 #                        for hours; GO_ON=1: where an interrupted FULL=1 ended)
 #   make variants        the suite against routers that are right in other ways (FULL=1: every case with
@@ -31,7 +32,7 @@
 #   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
 #   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps bench linux-router roots wireshark-zip testers clean \
+.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps bench linux-router roots wireshark-zip testers clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -104,6 +105,9 @@ suite: setup-test
 
 engine: setup-test
 	cd conformance/engine && $(CARGO) test --quiet --locked
+
+routers: setup-test
+	$(BIN)/python -m x25shark.selftest.routers $(OWN)
 
 mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.mutants $(if $(FULL),--full --json $(REPORT)-mutants.json) \

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -174,3 +175,37 @@ def test_actions_are_pinned_and_permissions_least(path: str) -> None:
         assert document["permissions"] == {"contents": "read"}
     for command in re.findall(r"(?m)^\s*(?:- )?run: (.*)$", text):
         assert "${{" not in command, "an input would become part of a command"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (None, 0, "pip-audit is not installed (pip install pip-audit): left out"),
+        ("echo 'No known vulnerabilities found' >&2", 0, "pip-audit: none known"),
+        ("echo 'Found 1 known vulnerability in 1 package'; exit 1", 1, "Found 1 known"),
+        ("echo 'no route to host' >&2; exit 1", 0, "pip-audit gave no answer: no route to host"),
+    ],
+    ids=["not installed", "none", "one", "no network"],
+)
+def test_advisories_that_could_not_be_asked_about_are_said(
+    tmp_path: Path, body: str | None, status: int, said: str
+) -> None:
+    """No silence is taken for a good answer, and no missing network for a bad one."""
+    (tmp_path / "ci").mkdir()
+    shutil.copy(ROOT / "ci" / "advisories", tmp_path / "ci")
+    (tmp_path / "ci" / "rust-path").write_text(f"#!/bin/sh\necho {tmp_path}/bin:/usr/bin:/bin\n")
+    (tmp_path / "ci" / "rust-path").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    if body is not None:
+        (tmp_path / "bin" / "pip-audit").write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / "bin" / "pip-audit").chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "ci" / "advisories"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert said in done.stdout
+    assert "cargo-audit is not installed" in done.stdout
+
+
+def test_advisories_are_asked_for_where_there_is_a_network() -> None:
+    assert "run: ci/advisories" in (ROOT / ".github" / "workflows" / "ci.yml").read_text()

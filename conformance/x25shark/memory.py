@@ -10,7 +10,7 @@ from scapy import data
 
 # <malloc.h>: mallopt(3).
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
-_LARGE = 128 << 10
+_LARGE = 1 << 20
 
 
 def spare() -> None:

@@ -305,8 +305,8 @@ def test_the_judge_does_not_grow(judge: WiresharkJudge) -> None:
     before = resident()
     for _ in range(300):
         judge.read(CAPTURES["records"], FILTERS, FIELDS)
-    # kB. Lua's collector rests up to 96 MB; a leak of the data tables alone would be 3 GB.
-    assert resident() - before < 128 * 1024
+    # kB. Lua's collector rests up to 24 MB; a leak of the data tables alone would be 3 GB.
+    assert resident() - before < 48 * 1024
 
 
 def test_a_judge_that_has_grown_too_large_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:

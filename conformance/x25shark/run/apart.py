@@ -47,7 +47,7 @@ from .versions import About, about, version_of
 # octets are on their way at once, or one case: enough that the process need not wait, and each is
 # in memory twice.
 _MOST_SENT = 16 << 20
-_ON_THEIR_WAY = 1 << 19
+_ON_THEIR_WAY = 1 << 21
 _LENGTH = _NUMBER = struct.Struct("!Q")
 _END, _HURRY = b"end", b"hurry"
 # When Python looks for circles of objects that nobody needs. Each case leaves some (its sides and

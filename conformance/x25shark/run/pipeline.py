@@ -18,11 +18,11 @@ from ..interrupts import interrupts
 from .judging import CaseRecord, Judgement, Taken
 
 # So many readings may wait to be decided, besides the one that is: they are large.
-_AHEAD = 1
+_AHEAD = 3
 # Octets of memory that cases may take which wait for the judges before the next case waits, and how
 # long that waits at most. About what they take: themselves; a frame; an octet, as a frame, within
 # packets, and as what was decoded.
-MOST_WAITING = 8 << 20
+MOST_WAITING = 24 << 20
 _OF_A_CASE, _OF_A_FRAME, _OF_AN_OCTET = 1 << 16, 1 << 10, 4
 _PATIENCE = 600.0
 # Between two looks whether somebody is in haste.

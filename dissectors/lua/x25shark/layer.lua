@@ -24,7 +24,7 @@ local packet_layer
 local current -- what the packet layer has to know of the unit being dissected
 local shown_in_frame = 0
 -- KiB of Lua's heap up to which the judge's collector rests.
-local RESTING = 96 * 1024
+local RESTING = 24 * 1024
 local resting = false
 
 -- A field of another dissector, or nil if this Wireshark has none of that name.

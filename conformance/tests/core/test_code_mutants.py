@@ -133,7 +133,7 @@ def test_the_order_of_the_cases() -> None:
 def test_a_number_with_a_name_is_reached_where_it_is_used() -> None:
     line = sources()["codes"].splitlines().index("    TOO_LONG: Final = 39") + 1
     used = uses_of("codes", line)
-    assert {module for module, _ in used} >= {"channel", "relay"}
+    assert {module for module, _ in used} >= {"data_flow", "negotiation"}
     place = sorted(used)[0]
     reach = Reach("reference", lines={"A-01": {place[0]: [place[1]]}, "A-02": {place[0]: [1]}})
     reach.start = {"codes": [line]}

@@ -50,7 +50,9 @@ def test_a_kept_connection_serves_for_the_next_call(tmp_path: Path) -> None:
 def test_where_both_sides_clear_the_next_call_is_seen(the_tester_first: bool) -> None:
     """X.25 4.1.9: neither confirms, and the call is over."""
     connection: Any = SimpleNamespace(remote=("r", 1), local=("l", 1), received=[])
-    bench: Any = SimpleNamespace(echoes=False, answered_without_echo=False, last_call=None)
+    bench: Any = SimpleNamespace(
+        far_end=SimpleNamespace(echoes=False, without_echo=False), last_call=None
+    )
     side = Side(bench, "B", connection)
     clear = bytes.fromhex("1001130000")
 

@@ -207,12 +207,12 @@ def test_a_router_that_is_not_there_is_status_3(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["stress", "--connect", "router"], "no IPv4 address"),
+        (["stress", "--connect", "router"], "not an IPv4 address"),
         (["stress", "-W", "8", "--connect", "127.0.0.1:1"], "window is 8"),
         (["stress", "-d", "5,4", "--connect", "127.0.0.1:1"], "same number of digits"),
         (["stress", "--router", "nonesuch"], "no such profile"),
         (["sweep", "-P", "100"], "packet size 100"),
-        (["echo", "127.0.0.1:99999"], "no IPv4 address"),
+        (["echo", "127.0.0.1:99999"], "not an IPv4 address"),
         (["stress", "--fault", "BUG-SYS-08", "--connect", "127.0.0.1:1"], "--connect"),
         (["stress", "--fault", "NOPE"], "no fault 'NOPE'"),
         (["stress", "--shortest", "9", "-l", "8"], "--shortest 9"),

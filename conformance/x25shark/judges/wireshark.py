@@ -45,8 +45,8 @@ __all__ = ["Judge", "JudgeError", "Reading", "WiresharkJudge", "open_judge"]
 DEFAULT_TIMEOUT = 10.0
 START_SECONDS = 60.0
 MOST_ANSWER = 1 << 30
-# Octets of memory that the process may keep from one capture to the next: it gives none back.
-MOST_KEPT = 160 << 20
+# By how many octets the process may have grown since it was up: it gives no memory back.
+MOST_GROWN = 32 << 20
 
 _log = logging.getLogger(__name__)
 
@@ -121,6 +121,7 @@ class _Process:
         self._version = ""
         # What is in force against a hostile capture, in the words of the program.
         self.confined: tuple[str, ...] = ()
+        self._at_first = 0
 
     @property
     def version(self) -> str:
@@ -130,6 +131,7 @@ class _Process:
                 ready = self.receive(Patience(self.process.pid, START_SECONDS))
                 self._version = str(ready["ready"])
                 self.confined = tuple(str(name) for name in ready.get("confined", ()))
+                self._at_first = self._memory()
             except (JudgeError, KeyError) as error:
                 self.close()
                 why = f"the judge {self._path} does not start: {error}"
@@ -142,8 +144,11 @@ class _Process:
         text = self.errors.read().decode(errors="replace").strip()
         return text[-2000:]
 
-    def kept(self) -> int:
-        """Octets of memory that it has; 0 where nobody tells."""
+    def grown(self) -> int:
+        """By how many octets of memory it has grown since it was up; 0 where nobody tells."""
+        return self._memory() - self._at_first
+
+    def _memory(self) -> int:
         with contextlib.suppress(OSError, ValueError, IndexError):
             pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
             return int(pages) * resource.getpagesize()
@@ -324,7 +329,7 @@ class WiresharkJudge:
         except JudgeError:
             self._drop()
             raise
-        if self._process.kept() > MOST_KEPT:
+        if self._process.grown() > MOST_GROWN:
             self._drop()
         if error := answer.get("error"):
             raise JudgeError(error["kind"], error["message"], error.get("place"))

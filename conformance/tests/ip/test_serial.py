@@ -58,13 +58,16 @@ b = "2100001"
 start = "sh {folder}/start"
 stop = "sh {folder}/stop"
 """
-# The line is up when restarts have gone both ways.
+# The line is up when restarts have gone both ways. What the last start printed is no
+# word of this one's: it goes first.
 START = """
+set -e
+rm -f {folder}/*.ready
 for end in near far; do
   setsid {python} -m x25shark.reference --config {folder}/$end.router \
     > {folder}/$end.ready 2>&1 < /dev/null &
   echo $! >> {folder}/pids
-  until grep -q listen {folder}/$end.ready; do sleep 0.1; done
+  until grep -qs listen {folder}/$end.ready; do sleep 0.1; done
 done
 {python} {folder}/wait.py
 """
@@ -76,6 +79,15 @@ for _ in range(600):
     if line["ifOperStatus"] == 1 and line["ifInUcastPkts"] and line["ifOutUcastPkts"]:
         break
     time.sleep(0.1)
+else:
+    raise SystemExit(f"the line did not come up: {line}")
+"""
+STOP = """
+kill $(cat {folder}/pids)
+for pid in $(cat {folder}/pids); do
+  while kill -0 $pid 2> /dev/null; do sleep 0.1; done
+done
+rm {folder}/pids
 """
 
 
@@ -84,10 +96,10 @@ def test_pings_and_files_are_whole(ip: Ip, tmp_path: Path, framing: str) -> None
     names = {"folder": tmp_path, "python": sys.executable, "framing": framing}
     for name, text in (
         ("near.router", NEAR), ("far.router", FAR), ("own.toml", PROFILE), ("start", START),
+        ("stop", STOP),
     ):  # fmt: skip
         (tmp_path / name).write_text(text.format(**names))
     (tmp_path / "wait.py").write_text(WAIT)
-    (tmp_path / "stop").write_text(f"kill $(cat {tmp_path}/pids); rm {tmp_path}/pids\n")
     fast = ("--rate", "10000000", "--delay", "1", "--router", str(tmp_path / "own.toml"))
     done = ip("ping", *fast, "--pings", "3", "-o", str(tmp_path / "ping"), "--no-capture")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from capture_builder import ACK, RST, SYN, Connection, pcapng
-from scapy_x25 import CallAccepted
+from scapy_x25 import CallAccepted, ClearRequest
 from x25shark.catalogue import Purpose
 from x25shark.evidence import pcapng as blocks
 from x25shark.evidence.frames import segment
 from x25shark.evidence.pcapng import CaptureFormatError
 from x25shark.evidence.slicer import BEGIN, END, PROBE, Frame, Slice, Slicer, marker
 from x25shark.judges.evidence import EvidenceJudge
-from x25shark.judges.expectation import Next
+from x25shark.judges.expectation import Never, Next
 from x25shark.judges.gaps import KnownGaps
 from x25shark.judges.reading import JudgeError
 from x25shark.judges.wireshark import WiresharkJudge
@@ -258,6 +258,19 @@ def test_evidence_of_something_else_is_a_disagreement(
     result = judged(opinion, other, tmp_path)
     assert result.verdict is Verdict.ERROR
     assert "judges disagree" in result.reason
+
+
+def test_what_the_tester_did_not_read_is_judged_by_nobody(
+    opinion: ThirdOpinion, tmp_path: Path
+) -> None:
+    """A tester that has stopped reading leaves in its socket what the capture has."""
+    made = record(Exchange([[ACCEPTED]]))
+    made.expectations.append(Never("A", "X.25 5.2", FROM_ROUTER, forbidden=(ClearRequest(),)))
+    result = Judgement(lambda: opinion, tmp_path).judge(
+        made, slice_of(Exchange([[ACCEPTED, CLEARED]]))
+    )
+    assert (result.verdict, result.reason) == (Verdict.PASS, "")
+    assert [line.text.split()[0] for line in result.packets] == ["Call", "Clear"]
 
 
 def test_a_judge_that_dies_costs_the_case_and_no_more(tmp_path: Path) -> None:

@@ -154,6 +154,23 @@ class EvidenceJudge(Judge):
             if direction not in opened:
                 opened.append(direction)
 
+    def leave_out_behind(self, borders: Mapping[Direction, int]) -> None:
+        """Take no notice of packets that begin at this octet of their direction, or behind it.
+
+        What came when the tester read no more is in the capture, and judge one has not got it.
+        """
+        for direction, border in borders.items():
+            views = self._by_direction.get(direction)
+            if views and views[-1].offset >= border:
+                self._by_direction[direction] = [v for v in views if v.offset < border]
+                both = frozenset(direction)
+                self._by_connection[both] = [
+                    read
+                    for read in self._by_connection[both]
+                    if read.direction != direction or read.view.offset < border
+                ]
+        self._conversations.clear()
+
     def frames(self) -> dict[tuple[Direction, int], tuple[int | None, int | None]]:
         """Frame and k of every packet, by direction and offset."""
         return {(r.direction, r.view.offset): (r.view.frame, r.view.k) for r in self.reads}

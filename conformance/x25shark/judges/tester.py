@@ -238,6 +238,13 @@ class TesterJudge(Judge):
         received.update()
         return received.views
 
+    def borders(self) -> dict[Direction, int]:
+        """The octet behind the last packet that was read, by direction of a TCP connection."""
+        sources = {d: kept.source for d, kept in self._received.items() if d.line is None}
+        return {
+            d: source.received[-1].end if source.received else 0 for d, source in sources.items()
+        }
+
     def octets_at(self, direction: Direction, offset: int) -> bytes:
         """The packet at an offset of a direction."""
         return self._received[direction].packets[offset]

@@ -312,6 +312,7 @@ class Judgement:
         judge_two: EvidenceJudge,
     ) -> None:
         assert record.judge_one is not None
+        judge_two.leave_out_behind(record.judge_one.borders())
         record.judge_one.settle_by(judge_two, record.turned_away)
         one = evaluate_all(record.expectations, record.judge_one)
         consumed: Consumed = set()

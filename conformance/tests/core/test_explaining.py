@@ -19,6 +19,7 @@ from scapy_x25 import (
 from scapy_x25.lapb import LapbFRMR
 from x25shark.judges.evidence import EvidenceJudge, Read
 from x25shark.judges.expectation import (
+    FRAMES,
     Counted,
     Direction,
     Expectation,
@@ -57,6 +58,8 @@ class Evidence(EvidenceJudge):
 
 
 OTHER_CHANNEL = Direction(("line.b router", 127), ("line.b tester", 127))
+LINE = Direction(("line.b router", FRAMES), ("line.b tester", FRAMES))
+WRONG_FCS = view("013f0000", 0, 4)._replace(framed=True)
 RESET = view("10011b0527", 0, 7)
 RR = view("100121", 0, 8)
 DATA = view("100110" + "41" * 3, 0, 9, m=1)
@@ -108,9 +111,16 @@ CASES: list[tuple[str, Expectation, Seen, dict[Direction, list[PacketView]], lis
     (
         "a packet too many",
         Counted(**HERE, template=ResetRequest(), high=0),
-        Seen(False, RESET, "1 times", 1),
+        Seen(False, RESET, "once", 1),
         {A: [RESET]},
         ["the first too many: Reset Indication", "diagnostic=39"],
+    ),
+    (
+        "a packet too few",
+        Counted(**HERE, template=ResetRequest(), low=2),
+        Seen(False, RESET, "once", 1),
+        {A: [RESET]},
+        ["the last of them: Reset Indication"],
     ),
     (
         "what came at the other side",
@@ -132,6 +142,13 @@ CASES: list[tuple[str, Expectation, Seen, dict[Direction, list[PacketView]], lis
         NOTHING,
         {OTHER_CHANNEL: [RESET]},
         ["meanwhile on a logical channel of no side: Reset Indication LCI=1"],
+    ),
+    (
+        "what came on a line and no station takes",
+        Next(**HERE, alternatives=(ClearConfirmation(),)),
+        NOTHING,
+        {LINE: [WRONG_FCS]},
+        ["meanwhile on a serial line: frame with wrong FCS, 4 octets (frame 4, packet 1)"],
     ),
     ("a counter is no packet", Quiet(**HERE), NOTHING, {B: [RESET]}, []),
 ]

@@ -358,7 +358,7 @@ class Never(Expectation):
 
     @property
     def text(self) -> str:
-        return "never " + " or ".join(in_words(t) for t in self.forbidden)
+        return "no " + " or ".join(in_words(t) for t in self.forbidden)
 
     def templates(self) -> tuple[Packet, ...]:
         return self.forbidden
@@ -382,10 +382,14 @@ class Counted(Expectation):
     @property
     def text(self) -> str:
         assert self.template is not None
-        bounds = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+        words = in_words(self.template)
+        if self.high == 0:
+            return f"no {words}"
         if self.high is None:
-            bounds = f"{self.low} or more"
-        return f"{bounds} times {in_words(self.template)}"
+            return f"{words}, {_times(self.low)} or more"
+        if self.low == self.high:
+            return f"{words}, exactly {_times(self.low)}"
+        return f"{words}, {f'{self.low} to' if self.low else 'at most'} {_times(self.high)}"
 
     def templates(self) -> tuple[Packet, ...]:
         assert self.template is not None
@@ -400,7 +404,11 @@ class Counted(Expectation):
         last = found[-1] if found else None
         if too_many and self.high is not None:
             last = found[self.high]
-        return Seen(met, last, f"{len(found)} times", len(found))
+        return Seen(met, last, _times(len(found)) if found else "none", len(found))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 @dataclass

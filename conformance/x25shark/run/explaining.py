@@ -23,6 +23,7 @@ from ..judges.expectation import (
     PacketView,
     Seen,
 )
+from ..judges.frames import is_invalid
 from ..judges.template import decode, wrong_fields
 
 # More than so many packets of one kind are not told, and so much of each.
@@ -71,7 +72,8 @@ def explanation(
 def _of_packet(expectation: Expectation, seen: Seen, view: PacketView) -> Iterator[str]:
     """The packet itself where that was not said, and which of its fields are wrong."""
     if isinstance(expectation, Counted):
-        yield f"the first too many: {_shown(view)}"
+        few = (seen.count or 0) < expectation.low
+        yield f"{'the last of them' if few else 'the first too many'}: {_shown(view)}"
         return
     if seen.said:
         yield f"in {_shown(view)}"
@@ -144,6 +146,9 @@ def _meanwhile(
     strange = [view for view in _of_no_side(judge, sides) if (view.frame or 0) >= (sent or 0)]
     if strange:
         yield f"meanwhile on a logical channel of no side: {_listed(strange)}"
+    damaged = [view for view in _damaged(judge) if (view.frame or 0) >= (sent or 0)]
+    if damaged:
+        yield f"meanwhile on a serial line: {_listed(damaged)}"
 
 
 def _of_no_side(
@@ -157,6 +162,13 @@ def _of_no_side(
             continue
         # Restarts and diagnostics are of the line itself.
         if direction.source[1] != 0:
+            yield view
+
+
+def _damaged(judge: EvidenceJudge) -> Iterator[PacketView]:
+    """Frames of the router that no station takes: a wrong FCS, an abort, too few octets."""
+    for direction, view, octets in judge.reads:
+        if view.framed and direction.source[0].endswith(" router") and is_invalid(octets):
             yield view
 
 

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from x25shark.suite.walk import ERRORS, Step, drawn, step_of
+from x25shark.suite.walks.alphabet import ERRORS, Step
+from x25shark.suite.walks.walk import drawn, step_of
 
 ROOT = Path(__file__).parents[3]
 

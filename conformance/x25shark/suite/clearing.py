@@ -38,6 +38,18 @@ def clear_or_close(bench: Bench, side: Side) -> None:
         bench.remark("a call was refused by a close of TCP, without a Clear")
 
 
+def clear_with(user_data: bytes, diagnostic: int = 241) -> ClearRequest:
+    """A Clear in the extended format: no addresses, no facilities, clear user data."""
+    return ClearRequest(
+        cause=0,
+        diagnostic=diagnostic,
+        called_address_length=0,
+        calling_address_length=0,
+        facility_length=0,
+        user_data=user_data,
+    )
+
+
 def setup_error(bench: Bench, offender: AnySide, other: AnySide, *codes: int) -> None:
     """As procedure_error(), while the call is not connected."""
     refused(

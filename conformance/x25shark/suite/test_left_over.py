@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..judges.expectation import TcpEnd
+from .anew import as_new, given_up, refused_by_b, without_a_route
 from .calls import accepted, agreed_by, at_a, window_holds
 from .clearing import AnySide, refused
 from .language import (
@@ -30,7 +31,6 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
-    Side,
     purpose,
 )
 from .procedure_errors import expect_refusal
@@ -104,23 +104,6 @@ def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
     """One of these comes, or what is left of the old use and then one of these."""
     while isinstance(side.expect(*wanted, OLD), Data):
         pass
-
-
-def as_new(call: Call, note: str = "") -> None:
-    """Numbers from 0, Q=0, more Data than a window takes and an Interrupt: each way, and back."""
-    ways = (both(call), both(call)[::-1])
-    for here, there in ways:
-        there.withholding = False
-        for number in range(here.window + 1):
-            octets = f"new {number} from {here.name}".encode()
-            here.send_data(octets, q=0)
-            there.expect(Data(p_s=number, q=0, m=0, user_data=octets), note=note)
-    for here, there in ways:
-        here.send(Interrupt(user_data=b"new"))
-        there.expect(Interrupt(user_data=b"new"), note=note)
-        there.send(InterruptConfirmation())
-        here.expect(InterruptConfirmation(), note=note)
-    call.fence()
 
 
 @purpose("PLP-RST-21")
@@ -270,7 +253,7 @@ def test_call_behind_an_attempt(bench: Bench) -> None:
     """B refuses, A gives up, there is no route: each three times, then a call that comes about."""
     a = bench.connect()
     for _ in range(3):
-        for attempt in (_refused, _given_up, _without_a_route):
+        for attempt in (refused_by_b, given_up, without_a_route):
             a = attempt(bench, a if a.connection.end is None else bench.connect())
         call = bench.call_again(a) if a.connection.end is None else bench.place_call()
         as_new(call)
@@ -280,47 +263,3 @@ def test_call_behind_an_attempt(bench: Bench) -> None:
         call.b.send(ClearConfirmation())
         a.expect(ClearConfirmation(), CLOSED)
     bench.fence()
-
-
-def _called(bench: Bench, a: Side, called: str | None = None) -> Side:
-    """A calls; a router that closes the connection instead (RFC 1613 5) is called on another."""
-    request = bench.call_request(called=called)
-    a.numbering.reset()
-    a.send(request)
-    bench.went_on(a)
-    if a.connection.end is None or not a.arrivals.at_end:
-        return a
-    a.expect_closed()
-    again = bench.connect()
-    again.send(request)
-    return again
-
-
-def _refused(bench: Bench, a: Side) -> Side:
-    a = _called(bench, a)
-    b = bench.incoming()
-    b.send(ClearRequest(cause=0, diagnostic=7))
-    a.expect(ClearIndication(cause=0, diagnostic=7))
-    a.send(ClearConfirmation())
-    b.expect(ClearConfirmation(), CLOSED)
-    return a
-
-
-def _given_up(bench: Bench, a: Side) -> Side:
-    a = _called(bench, a)
-    b = bench.incoming()
-    a.send(ClearRequest(cause=0, diagnostic=7))
-    if b.expect(ClearIndication(), CLOSED) is not None:
-        b.send(ClearConfirmation())
-    a.expect(ClearConfirmation(), CLOSED)
-    return a
-
-
-def _without_a_route(bench: Bench, a: Side) -> Side:
-    """A splice that does not look for the Clear passes this Call to B, as it does all others."""
-    no_route = bench.profile.addresses.no_route
-    if no_route is None or bench.model == "splice":
-        return a
-    a = _called(bench, a, no_route)
-    refused(bench, a, ClearIndication(cause=bench.network_clear))
-    return a

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..sides.answers import NETWORK_CAUSES
 from .calls import accepted, arrives
-from .clearing import AnySide, cleared, confirmed, end, passes
+from .clearing import cleared, confirmed, end, passes
+from .collisions import clear_together, end_of_collision
 from .connections import second_call
 from .language import (
     CLOSED,
@@ -92,30 +93,6 @@ def test_clear_is_confirmed_in_bounded_time(call: Call) -> None:
     call.b.allow(ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50)))
     call.a.expect(ClearConfirmation(), CLOSED, within=2.4 * bench.profile.times.t13)
     bench.fence()
-
-
-def end_of_collision(side: AnySide) -> None:
-    """A Clear ends a collision, and so does a Confirmation; one more Confirmation is a remark."""
-    came = side.expect(ClearIndication(), ClearConfirmation(), CLOSED)
-    if isinstance(came, ClearIndication):
-        side.allow(ClearConfirmation())
-
-
-def clear_together(race: Race, call: Call) -> bool:
-    """Both clear, one of them a moment later; whether each did before it knew of the other."""
-    a, b = call.a, call.b
-    assert isinstance(b, Side)
-    first, last = (a, b) if race.coin() else (b, a)
-    packets = {a: ClearRequest(cause=0, diagnostic=241), b: ClearRequest(cause=0, diagnostic=242)}
-    first.send(packets[first])
-    race.pause()
-    if last.phase == "being cleared":
-        last.expect(ClearIndication(cause=0, diagnostic=packets[first].diagnostic))
-        last.send(ClearConfirmation())
-        confirmed(first)
-        return False
-    last.send(packets[last])
-    return True
 
 
 @purpose("PLP-CLR-08")

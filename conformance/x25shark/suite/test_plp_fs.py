@@ -14,7 +14,16 @@ from .calls import (
     trusts_the_ends,
     window_holds,
 )
-from .clearing import clear_or_close, cleared, confirmed, end, give_up, refused, setup_error
+from .clearing import (
+    clear_or_close,
+    clear_with,
+    cleared,
+    confirmed,
+    end,
+    give_up,
+    refused,
+    setup_error,
+)
 from .language import (
     ABSENT,
     CLOSED,
@@ -24,7 +33,6 @@ from .language import (
     CallRequest,
     ClearConfirmation,
     ClearIndication,
-    ClearRequest,
     FastSelectReverseCharging,
     Packet,
     purpose,
@@ -36,18 +44,6 @@ UNRESTRICTED, RESTRICTED = 2, 3
 def octets(bench: Bench, length: int) -> bytes:
     """User data behind a protocol identifier of free use."""
     return b"\xc0" + bench.random.randbytes(length - 1)
-
-
-def clear_with(user_data: bytes) -> ClearRequest:
-    """A Clear in the extended format: no addresses, no facilities, clear user data."""
-    return ClearRequest(
-        cause=0,
-        diagnostic=241,
-        called_address_length=0,
-        calling_address_length=0,
-        facility_length=0,
-        user_data=user_data,
-    )
 
 
 def fast_select_call(bench: Bench) -> Call:

@@ -2,7 +2,7 @@
 """Reset (X.25 4.4.3, Table C-4)."""
 
 from ..sides.side import AbsentSide
-from .clearing import end
+from .collisions import collide
 from .language import (
     CLOSED,
     Bench,
@@ -11,7 +11,6 @@ from .language import (
     ClearIndication,
     Data,
     Packet,
-    Race,
     Raw,
     ResetConfirmation,
     ResetIndication,
@@ -38,43 +37,6 @@ def reset_by(
     expect_after(receiver, ResetIndication(cause=cause, diagnostic=diagnostic), *before)
     receiver.send(ResetConfirmation())
     expect_after(sender, ResetConfirmation(), *before)
-
-
-def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
-    """Both sides reset, one a moment later; each gets a Reset or a confirmation (X.25 4.4.3.3).
-
-    One confirmation more may come on XOT; a Reset that comes behind it has to be confirmed.
-    Returns whether each reset before it knew of the other; else the second one only confirms.
-    """
-    a, b = call.a, call.b
-    assert isinstance(b, Side)
-    first, last = ends = (a, b) if race.coin() else (b, a)
-    marks = [side.cursor for side in ends]
-    first.send(ResetRequest(cause=0, diagnostic=diagnostic))
-    race.pause()
-    if any(u.offset >= marks[1] and u.packet[2:3] == b"\x1b" for u in last.arrivals.units):
-        expect_after(last, ResetIndication(cause=0, diagnostic=diagnostic), *before)
-        last.send(ResetConfirmation())
-        expect_after(first, ResetConfirmation(), *before)
-        return False
-    last.send(ResetRequest(cause=0, diagnostic=diagnostic))
-    reset = ResetIndication(cause=0, diagnostic=diagnostic)
-    for side in ends:
-        came = None
-        while not isinstance(came, (ResetIndication, ResetConfirmation)):
-            came = side.expect(reset, ResetConfirmation(), *before)
-    come = "all that follows from the collision has come"
-    beside = call.bench.place_call(note=come)
-    beside.fence(come)
-    # Or a router with few channels would have none left in the end.
-    end(beside)
-    for side, mark in zip(ends, marks, strict=True):
-        kinds = [unit.packet[2] for unit in side.connection.received if unit.offset >= mark]
-        side.expect_count(reset, 0, 1, start=mark)
-        side.expect_count(ResetConfirmation(), 0, 1, start=mark)
-        if kinds.count(0x1B) and 0x1F in kinds[: kinds.index(0x1B)]:
-            side.send(ResetConfirmation())
-    return True
 
 
 def deliver_from_0(call: Call, octets: bytes) -> None:

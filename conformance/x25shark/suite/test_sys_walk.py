@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from .language import Bench, purpose
 from .many import at_a_time
-from .walk import Walk, drawn
+from .walks.walk import Walk, drawn
 
+# So many walks of so many steps: each has its own likings.
+WALKS = 4
 STEPS = 150
 CIRCUITS = 3
 
 
 def walk(bench: Bench, name: str, *, errors: bool) -> None:
     bench.remark(f"seed {bench.seed}")
-    circuits = at_a_time(bench, CIRCUITS)
-    Walk(bench, circuits).go(drawn(STEPS, circuits, f"{bench.seed}/{name}", errors=errors))
+    circuits = at_a_time(bench, CIRCUITS, spare=1)
+    for number in range(WALKS):
+        steps = drawn(STEPS, circuits, f"{bench.seed}/{name}/{number}", errors=errors)
+        Walk(bench, circuits).go(steps)
 
 
 @purpose("SYS-WALK-01")

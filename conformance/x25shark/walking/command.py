@@ -18,7 +18,7 @@ from ..report.tell import complain, tell
 
 if TYPE_CHECKING:
     from ..run.campaign import Options
-    from ..suite.walk import Step
+    from ..suite.walks.alphabet import Step
     from .hunt import Hunt, Walked
 
 MOST_STEPS = 5000
@@ -198,7 +198,7 @@ def _text(options: Options, seed: int, walked: Walked) -> str:
 
 def _read(source: Path) -> list[Step]:
     """The steps of such a file. Raises ValueError with the line at fault."""
-    from ..suite.walk import step_of
+    from ..suite.walks.walk import step_of
 
     steps: list[Step] = []
     try:

@@ -15,7 +15,8 @@ from ..judges.reading import JudgeError
 from ..results import CaseResult
 from ..run.campaign import Campaign, Options
 from ..sides.bench import Bench
-from ..suite.walk import Step, Walk, drawn
+from ..suite.walks.alphabet import Step
+from ..suite.walks.walk import Walk, drawn
 from ..verdicts import Verdict
 
 # What a walk that fails is tried to be shortened by: so many further walks at most.

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Both ends reset, or clear, at the same time (X.25 4.1.9, 4.4.3.3)."""
+
+from __future__ import annotations
+
+from scapy.packet import Packet
+from scapy_x25 import (
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+)
+
+from ..judges.expectation import CLOSED
+from ..sides.call import Call
+from ..sides.race import Race
+from ..sides.side import Side
+from .clearing import AnySide, confirmed, end
+from .procedure_errors import expect_after
+
+
+def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
+    """Both sides reset, one a moment later; each gets a Reset or a confirmation (X.25 4.4.3.3).
+
+    One confirmation more may come on XOT; a Reset that comes behind it has to be confirmed.
+    Returns whether each reset before it knew of the other; else the second one only confirms.
+    """
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    first, last = ends = (a, b) if race.coin() else (b, a)
+    marks = [side.cursor for side in ends]
+    first.send(ResetRequest(cause=0, diagnostic=diagnostic))
+    race.pause()
+    if any(u.offset >= marks[1] and u.packet[2:3] == b"\x1b" for u in last.arrivals.units):
+        expect_after(last, ResetIndication(cause=0, diagnostic=diagnostic), *before)
+        last.send(ResetConfirmation())
+        expect_after(first, ResetConfirmation(), *before)
+        return False
+    last.send(ResetRequest(cause=0, diagnostic=diagnostic))
+    reset = ResetIndication(cause=0, diagnostic=diagnostic)
+    for side in ends:
+        came = None
+        while not isinstance(came, (ResetIndication, ResetConfirmation)):
+            came = side.expect(reset, ResetConfirmation(), *before)
+    come = "all that follows from the collision has come"
+    beside = call.bench.place_call(note=come)
+    beside.fence(come)
+    # Or a router with few channels would have none left in the end.
+    end(beside)
+    for side, mark in zip(ends, marks, strict=True):
+        kinds = [unit.packet[2] for unit in side.connection.received if unit.offset >= mark]
+        side.expect_count(reset, 0, 1, start=mark)
+        side.expect_count(ResetConfirmation(), 0, 1, start=mark)
+        if kinds.count(0x1B) and 0x1F in kinds[: kinds.index(0x1B)]:
+            side.send(ResetConfirmation())
+    return True
+
+
+def end_of_collision(side: AnySide, *before: Packet) -> None:
+    """A Clear ends a collision, and so does a Confirmation; one more Confirmation is a remark.
+
+    before: what may come ahead of it.
+    """
+    ends = (ClearIndication, ClearConfirmation)
+    came = side.expect(ClearIndication(), ClearConfirmation(), CLOSED, *before)
+    while came is not None and not isinstance(came, ends):
+        came = side.expect(ClearIndication(), ClearConfirmation(), CLOSED, *before)
+    if isinstance(came, ClearIndication):
+        side.allow(ClearConfirmation())
+
+
+def clear_together(race: Race, call: Call) -> bool:
+    """Both clear, one of them a moment later; whether each did before it knew of the other."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    first, last = (a, b) if race.coin() else (b, a)
+    packets = {a: ClearRequest(cause=0, diagnostic=241), b: ClearRequest(cause=0, diagnostic=242)}
+    first.send(packets[first])
+    race.pause()
+    if last.phase == "being cleared":
+        last.expect(ClearIndication(cause=0, diagnostic=packets[first].diagnostic))
+        last.send(ClearConfirmation())
+        confirmed(first)
+        return False
+    last.send(packets[last])
+    return True

@@ -329,7 +329,12 @@ def used_again(bench: Bench, a: Side) -> None:
 
 
 def confirms_too_long(bench: Bench, cleared: Side, other: Side) -> None:
-    """A Clear Confirmation of five octets; the router may clear again (39), then of three."""
+    """A Clear Confirmation of five octets, and one of three if the router did not take that.
+
+    It may clear again for the error (39), or discard the confirmation (RFC 1613 6.1) until T13
+    runs out (50); the other end then waits where confirmations are end to end.
+    """
+    ran_out = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50))
     came = len(cleared.connection.received)
     cleared.put(header(cleared, 0x17) + bytes(2))
     cleared.phase = "cleared"
@@ -344,7 +349,11 @@ def confirms_too_long(bench: Bench, cleared: Side, other: Side) -> None:
     later = cleared.connection.received[came:]
     if any(unit.packet[2:3] == b"\x13" for unit in later):
         again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
-        cleared.expect(again)
+        cleared.expect(again, ran_out)
+        cleared.send(ClearConfirmation())
+    elif other.phase != "cleared" and other.connection.end is None:
+        bench.remark("a Clear Confirmation that is too long was discarded")
+        cleared.allow(ran_out)
         cleared.send(ClearConfirmation())
 
 

@@ -308,3 +308,13 @@ def unknown_modulo_is_refused(patch: Patch) -> None:
             channel.modulo = MODULO_8
             channel.clearing.error(Diag.INVALID_GFI)
         return valid
+
+
+@variant("MAY-ERR-25")
+def discards_a_long_clear_confirmation(patch: Patch) -> None:
+    @patch.wrap(Channel, "take")
+    def take(original: Original, channel: Channel, packet_type: int, octets: bytes) -> None:
+        if packet_type == Type.CLEAR_CONFIRMATION and len(octets) > _HEADER:
+            channel.discard()
+            return
+        original(channel, packet_type, octets)

@@ -124,3 +124,17 @@ def no_snap_within_null(patch: Patch) -> None:
     def identifier_of(original: Original, end: IpEnd, unit: bytes) -> bytes | None:
         found: bytes | None = original(end, unit)
         return None if found == SNAP_IP else found
+
+
+@variant("MAY-IP-10")
+def cut_datagrams_clear(patch: Patch) -> None:
+    """Those with fewer octets than their header says."""
+
+    @patch.wrap(IpEnd, "unit_received")
+    def unit_received(original: Original, end: IpEnd, channel: Channel, unit: bytes) -> None:
+        identifier = end.identifier_of(unit)
+        datagram = unit[len(identifier) :] if identifier is not None else b""
+        if datagram and len(datagram) < int.from_bytes(datagram[2:4]):
+            end.idle(channel)
+            return
+        original(end, channel, unit)

@@ -79,6 +79,10 @@ def importers(package: str, folder: str, *forbidden: str) -> list[str]:
     found = []
     for path in sorted((PACKAGES[package] / folder).rglob("*.py")):
         for name in set(imports(path, package)):
+            # What a link is to those above it is said without any of the links.
+            carrier = name == "x25shark.links" or name.startswith("x25shark.links.carrier")
+            if carrier and folder in ("judges", "evidence"):
+                continue
             if any(name == f or name.startswith(f + ".") for f in forbidden):
                 found.append(f"{path.relative_to(ROOT)} imports {name}")
     return found

@@ -19,7 +19,6 @@ from scapy_x25 import (
 from scapy_x25.lapb import LapbFRMR
 from x25shark.judges.evidence import EvidenceJudge, Read
 from x25shark.judges.expectation import (
-    FRAMES,
     Counted,
     Direction,
     Expectation,
@@ -30,6 +29,7 @@ from x25shark.judges.expectation import (
     Seen,
 )
 from x25shark.judges.template import describe_template, lacks, wrong_fields
+from x25shark.links.carrier import FRAMES, LineEnd
 from x25shark.run.explaining import Until, explanation
 
 A = Direction(("127.0.0.1", 1998), ("127.0.0.2", 1000))
@@ -57,8 +57,8 @@ class Evidence(EvidenceJudge):
         return {(d, v.offset): (v.frame, v.k) for d, views in self._made.items() for v in views}
 
 
-OTHER_CHANNEL = Direction(("line.b router", 127), ("line.b tester", 127))
-LINE = Direction(("line.b router", FRAMES), ("line.b tester", FRAMES))
+OTHER_CHANNEL = Direction(LineEnd("line.b", 127, True), LineEnd("line.b", 127, False))
+LINE = Direction(LineEnd("line.b", FRAMES, True), LineEnd("line.b", FRAMES, False))
 WRONG_FCS = view("013f0000", 0, 4)._replace(framed=True)
 RESET = view("10011b0527", 0, 7)
 RR = view("100121", 0, 8)

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from x25shark.sides.bench import Bench, Inconclusive
+from x25shark.sides.bench import Bench
+from x25shark.sides.outcomes import Inconclusive
 from x25shark.sides.race import Race
 
 

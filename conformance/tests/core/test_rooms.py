@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 from x25shark.links.loop import Loop
 from x25shark.sides.bench import Bench
-from x25shark.sides.rooms import LEAST_ATTEMPTS, NoChannel, Rooms
+from x25shark.sides.outcomes import NoChannel
+from x25shark.sides.rooms import LEAST_ATTEMPTS, Rooms
 
 from .conftest import x25shark
 

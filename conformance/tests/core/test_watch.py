@@ -31,9 +31,10 @@ class Link:
     received: list[Unit] = field(default_factory=list)
     sent: list[Unit] = field(default_factory=list)
     end: str | None = None
-    received_octets: int = 0
+    octets_read: int = 0
     syn_octets: int | None = None
     finished_first: bool = False
+    sent_in_part: bool = False
 
 
 def judge(

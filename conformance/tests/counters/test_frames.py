@@ -17,8 +17,9 @@ from x25shark.counters.moved import CounterMoved
 from x25shark.counters.paths import parse
 from x25shark.judges import tester
 from x25shark.judges.evidence import FIELDS, EvidenceJudge, filters_of
-from x25shark.judges.expectation import FRAMES, Direction, Expectation, Seen, evaluate_all
+from x25shark.judges.expectation import Direction, Expectation, Seen, evaluate_all
 from x25shark.judges.wireshark import WiresharkJudge
+from x25shark.links.carrier import FRAMES, LineEnd
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "dissectors" / "gaps"))
 
@@ -28,7 +29,7 @@ USER0 = 147
 INBOUND, OUTBOUND = 1, 2
 UNALIGNED, SYMBOL_ERROR = 1 << 28, 1 << 31
 DAMAGE = {0: "", SYMBOL_ERROR: "aborted", UNALIGNED: "unaligned"}
-LINE = Direction(("line.a router", FRAMES), ("line.a tester", FRAMES))
+LINE = Direction(LineEnd("line.a", FRAMES, True), LineEnd("line.a", FRAMES, False))
 
 
 @dataclass(frozen=True)

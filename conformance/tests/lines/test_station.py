@@ -247,7 +247,7 @@ def test_link_and_dissector_agree_on_what_is_in_sequence(seed: int, judge: Wires
     flags = [INBOUND if sender == ROUTER else OUTBOUND for sender, _ in frames]
     reading = judge.read(pcapng([octets for _, octets in frames], 147, flags), (), FIELDS)
     two = [
-        (ROUTER if "router" in read.direction.source[0] else TESTER, read.view.offset, read.octets)
+        (TESTER if read.direction.to_router else ROUTER, read.view.offset, read.octets)
         for read in EvidenceJudge(reading, (), {0: "line.a"}).reads
         if not read.view.framed
     ]

@@ -11,6 +11,8 @@ import struct
 from socket import inet_ntoa
 from typing import NamedTuple
 
+from ..links.carrier import End
+
 LINK_ETHERNET, LINK_RAW, LINK_SLL, LINK_SLL2 = 1, 101, 113, 276
 # Octets before the network header, and where the Ethertype stands.
 _LINK = {LINK_ETHERNET: (14, 12), LINK_SLL: (16, 14), LINK_SLL2: (20, 0), LINK_RAW: (0, None)}
@@ -20,14 +22,14 @@ _TCP, _UDP = 6, 17
 
 
 class Segment(NamedTuple):
-    """A TCP segment or UDP datagram.
+    """A TCP segment or UDP datagram, or the place of a frame of a serial line.
 
     flags is -1 for UDP. payload: of UDP alone, for that of TCP is in the frame, from payload_at on.
     length: octets of the payload.
     """
 
-    source: tuple[str, int]
-    destination: tuple[str, int]
+    source: End
+    destination: End
     flags: int
     sequence: int
     payload_at: int

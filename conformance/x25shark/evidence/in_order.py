@@ -16,12 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from ..links.carrier import End
 from . import pcapng
 from .frames import ACK, FIN, RST, SYN, Segment, trimmed
 from .slicer import Slice
 
 _SEQUENCES = 1 << 32
-Key = tuple[tuple[str, int], tuple[str, int]]
+Key = tuple[End, End]
 
 
 @dataclass

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..links.carrier import End, LineEnd
 from . import pcapng
 from .frames import ACK, FIN, RST, SYN, Segment, segment
 
@@ -89,9 +90,7 @@ class Slice:
     lines: dict[int, str] = field(default_factory=dict)
     not_begun: set[str] = field(default_factory=set)
     not_ended: set[str] = field(default_factory=set)
-    connections: dict[frozenset[tuple[str, int]], set[tuple[str, int]]] = field(
-        default_factory=dict
-    )
+    connections: dict[frozenset[End], set[End]] = field(default_factory=dict)
 
     def all_closed(self) -> bool:
         """Whether every connection has ended in both directions."""
@@ -129,16 +128,16 @@ class Slicer:
     ) -> None:
         self.key = key
         # Between which ends markers go; nobody else has these ports.
-        self.marker_ends: tuple[tuple[str, int], tuple[str, int]] | None = None
+        self.marker_ends: tuple[End, End] | None = None
         # Connections that are not the router's.
-        self._strange: set[frozenset[tuple[str, int]]] = set()
+        self._strange: set[frozenset[End]] = set()
         self._on_complete = on_complete
         self._head: list[pcapng.Block] = []
         self._interfaces: list[pcapng.Interface] = []
         self._streams = {NETWORK} if network else set()
         self._lines: list[LineStream] = []
         self._slices: dict[int, Slice] = {}
-        self._owner: dict[frozenset[tuple[str, int]], Slice] = {}
+        self._owner: dict[frozenset[End], Slice] = {}
         self._current: Slice | None = None
         # Each stream is read by a thread of its own.
         self._lock = threading.RLock()
@@ -251,7 +250,7 @@ class Slicer:
         owner.octets += len(frame.block.octets)
         owner.frames.append(frame)
 
-    def disown(self, one: tuple[str, int], other: tuple[str, int]) -> None:
+    def disown(self, one: End, other: End) -> None:
         """The connection between these ends is not the router's: no frame of it is evidence."""
         with self._lock:
             key = frozenset((one, other))
@@ -357,7 +356,7 @@ class LineStream:
             self._slicer.end(case, self.name)
 
     def _frame(self, block: pcapng.Block, time: float, octets: bytes) -> None:
-        ends = [(f"{self.name} tester", 0), (f"{self.name} router", 0)]
+        ends = [LineEnd(self.name, 0, of_router=False), LineEnd(self.name, 0, of_router=True)]
         if pcapng.flags(block) & 3 == INBOUND:
             ends.reverse()
         place = Segment(ends[0], ends[1], 0, 0, 0, b"", 0)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from scapy.packet import Packet
 
-from .expectation import FRAMES, Address, Direction, Expectation, Header, Judge, PacketView
+from ..links.carrier import FRAMES, End, LineEnd
+from .expectation import Direction, Expectation, Header, Judge, PacketView
 from .frames import Damaged
 from .reading import PacketRead, Reading
 from .template import to_filter
@@ -70,7 +71,7 @@ class EvidenceJudge(Judge):
         self._hits = {
             text: frozenset(hits) for text, hits in zip(filters, reading.hits, strict=True)
         }
-        self._opened: dict[Address, list[Direction]] = {}
+        self._opened: dict[End, list[Direction]] = {}
         self._disconnected: set[str] = set()
         self.reads: list[Read] = []
         # Frames whose packet is of no channel: sent again, or followed by nobody.
@@ -83,7 +84,7 @@ class EvidenceJudge(Judge):
             else:
                 self.reads.append(_read(packet))
         self._by_direction: dict[Direction, list[PacketView]] = {}
-        self._by_connection: dict[frozenset[Address], list[Read]] = {}
+        self._by_connection: dict[frozenset[End], list[Read]] = {}
         self._conversations: dict[Direction, list[tuple[bool, bytes, PacketView]]] = {}
         for read in self.reads:
             self._by_direction.setdefault(read.direction, []).append(read.view)
@@ -121,8 +122,13 @@ class EvidenceJudge(Judge):
     ) -> None:
         """A frame of a serial line, and the packet that it brought to a channel."""
         name = lines.get(packet.stream, f"interface {packet.stream}")
-        ends = (f"{name} tester", f"{name} router")
-        source, destination = ends if packet.src == "A" else ends[::-1]
+        by_router = packet.src != "A"
+
+        def direction_of(channel: int) -> Direction:
+            return Direction(
+                LineEnd(name, channel, by_router), LineEnd(name, channel, not by_router)
+            )
+
         whole = _octets(packet, "hdlcs.octets")
         how = [w for w in ("aborted", "unaligned") if _number(packet, f"hdlcs.{w}")]
         if how:
@@ -140,17 +146,17 @@ class EvidenceJudge(Judge):
             k=packet.k,
             framed=True,
         )
-        self.reads.append(Read(Direction((source, FRAMES), (destination, FRAMES)), view, whole))
-        if packet.src != "A" and view.type == _DISC:
-            self._disconnected.add(source)
+        self.reads.append(Read(direction_of(FRAMES), view, whole))
+        if by_router and view.type == _DISC:
+            self._disconnected.add(name)
         brought = _octets(packet, "x25s.octets")
         if not brought or packet.frame in passed_over:
             return
         lcn = (brought[0] & 15) << 8 | brought[1] if len(brought) > 1 else 0
-        direction = Direction((source, lcn), (destination, lcn))
+        direction = direction_of(lcn)
         self.reads.append(Read(direction, _view(packet, brought, view.end), brought))
-        if packet.src != "A" and lcn:
-            opened = self._opened.setdefault((destination, 0), [])
+        if by_router and lcn:
+            opened = self._opened.setdefault(LineEnd(name, 0, of_router=False), [])
             if direction not in opened:
                 opened.append(direction)
 
@@ -179,8 +185,9 @@ class EvidenceJudge(Judge):
         return self._by_direction.get(direction, ())
 
     def ended(self, direction: Direction) -> str | None:
-        if direction.line is not None and direction.source[1] != FRAMES:
-            return "DISC" if direction.source[0] in self._disconnected else None
+        source = direction.source
+        if isinstance(source, LineEnd) and source.channel != FRAMES:
+            return "DISC" if source.of_router and source.line in self._disconnected else None
         return self._ends.get(direction)
 
     def headers(self, direction: Direction) -> Sequence[Header]:
@@ -195,7 +202,7 @@ class EvidenceJudge(Judge):
     def octets_with_syn(self, direction: Direction) -> int | None:
         return self._with_syn.get(direction)
 
-    def connections_to(self, listener: Address) -> Sequence[Direction]:
+    def connections_to(self, listener: End) -> Sequence[Direction]:
         return self._opened.get(listener, ())
 
     def conversation(

@@ -18,28 +18,41 @@ from typing import ClassVar, NamedTuple
 from scapy.packet import Packet
 from scapy_x25 import RNR, RNR128, RR, RR128, summary_line
 
+from ..links.carrier import FRAMES, End, LineEnd
 from ..results import CounterReading
 from .frames import frame_line
 from .template import describe_template
-
-Address = tuple[str, int]
 
 
 class Direction(NamedTuple):
     """One direction of one TCP connection, or of one logical channel of a serial line.
 
-    A line's ends are ("line.a router", channel) and ("line.a tester", channel); channel FRAMES
-    stands for the frames of the line themselves. There the offset is that of the frame.
+    Channel FRAMES of a line stands for its frames themselves. There the offset is that of the
+    frame.
     """
 
-    source: Address
-    destination: Address
+    source: End
+    destination: End
 
     @property
     def line(self) -> str | None:
         """The name of the serial line; None for TCP."""
-        name, blank, end = self.source[0].rpartition(" ")
-        return name if blank and end in ("router", "tester") else None
+        return self.source.line if isinstance(self.source, LineEnd) else None
+
+    @property
+    def framed(self) -> bool:
+        """Whether it is about the frames of a line themselves."""
+        return isinstance(self.source, LineEnd) and self.source.channel == FRAMES
+
+    @property
+    def by_router(self) -> bool:
+        """Whether the router sends in it, on a line."""
+        return isinstance(self.source, LineEnd) and self.source.of_router
+
+    @property
+    def to_router(self) -> bool:
+        """Whether the tester sends in it, on a line."""
+        return isinstance(self.source, LineEnd) and not self.source.of_router
 
 
 class PacketView(NamedTuple):
@@ -100,7 +113,7 @@ class Judge(ABC):
         """How the sender ended the direction: "FIN", "RST", or None."""
 
     @abstractmethod
-    def connections_to(self, listener: Address) -> Sequence[Direction]:
+    def connections_to(self, listener: End) -> Sequence[Direction]:
         """Connections opened to a listening address of the tester, in order."""
 
     @abstractmethod
@@ -153,8 +166,6 @@ class TcpEnd:
 
 
 CLOSED = TcpEnd()
-# Direction's channel of the frames of a line.
-FRAMES = -1
 FLOW_CONTROL: tuple[Packet, ...] = (RR(), RNR(), RR128(), RNR128())
 
 Consumed = set[tuple[Direction, int]]
@@ -415,7 +426,7 @@ def _times(count: int) -> str:
 class NoConnection(Expectation):
     """The router opens no connection to a listening side but those that are known."""
 
-    listener: Address = ("", 0)
+    listener: End = ("", 0)
     known: frozenset[Direction] = field(default_factory=frozenset)
 
     @property
@@ -427,7 +438,7 @@ class NoConnection(Expectation):
     @property
     def on_line(self) -> bool:
         """Whether the listening side is a serial line: then its channels are what is known."""
-        return self.listener[0].endswith(" tester")
+        return isinstance(self.listener, LineEnd)
 
     def templates(self) -> tuple[Packet, ...]:
         return ()

@@ -5,38 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from scapy.packet import Packet
 
-from .expectation import Address, Direction, Header, Judge, PacketView
+from ..links.carrier import End, Traffic, Unit
+from .expectation import Direction, Header, Judge, PacketView
 from .form import frame_problem, packet_problem
 from .frames import Damaged, decode_frame
 from .template import decode, matches, type_of
-
-
-class UnitLike(Protocol):
-    """One XOT unit as a link keeps it."""
-
-    @property
-    def offset(self) -> int: ...
-    @property
-    def packet(self) -> bytes: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def time(self) -> float: ...
-
-
-class Source(Protocol):
-    """What a link keeps of one direction: units in order, and how the sender ended it."""
-
-    @property
-    def received(self) -> Sequence[UnitLike]: ...
-    @property
-    def sent(self) -> Sequence[UnitLike]: ...
-    @property
-    def end(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -47,17 +24,19 @@ class StoredUnit:
     packet: bytes
     end: int
     time: float
+    version: int = 0
+    damage: str = ""
 
 
 @dataclass(frozen=True)
 class Stored:
     """A direction as it was when the case ended."""
 
-    received: Sequence[UnitLike]
-    sent: Sequence[UnitLike]
+    received: Sequence[Unit]
+    sent: Sequence[Unit]
     end: str | None
     finished_first: bool = False
-    received_octets: int | None = None
+    octets_read: int | None = None
     syn_octets: int | None = None
     sent_in_part: bool = False
 
@@ -67,24 +46,23 @@ Conversation = Sequence[tuple[bool, bytes, PacketView]]
 SHORTEST_UNIT = 7
 
 
-def _header(unit: UnitLike) -> Header:
+def _header(unit: Unit) -> Header:
     """The header of a unit; that of a unit put together for another look has version 0."""
-    octets: bytes = getattr(unit, "octets", b"\0\0")
-    return Header(unit.offset, unit.end, int.from_bytes(octets[:2], "big"))
+    return Header(unit.offset, unit.end, unit.version)
 
 
 @dataclass
 class Received:
     """One direction, decoded as far as it has come. framed: its units are frames of a line."""
 
-    source: Source
+    source: Traffic
     framed: bool = False
     views: list[PacketView] = field(default_factory=list)
     packets: dict[int, bytes] = field(default_factory=dict)
     types: set[int | None] = field(default_factory=set)
     taken: int = 0
 
-    def view(self, unit: UnitLike) -> PacketView:
+    def view(self, unit: Unit) -> PacketView:
         """A unit as an expectation looks at it."""
         return frame_view_of(unit) if self.framed else view_of(unit)
 
@@ -103,7 +81,7 @@ class Received:
         self.taken = len(self.source.received)
 
 
-def view_of(unit: UnitLike) -> PacketView:
+def view_of(unit: Unit) -> PacketView:
     """A unit as an expectation looks at it."""
     packet = decode(unit.packet)
     return PacketView(
@@ -117,10 +95,9 @@ def view_of(unit: UnitLike) -> PacketView:
     )
 
 
-def frame_view_of(unit: UnitLike) -> PacketView:
+def frame_view_of(unit: Unit) -> PacketView:
     """A frame of a serial line as an expectation looks at it."""
-    how = getattr(unit, "damage", "")
-    octets = Damaged(unit.packet, how) if how else unit.packet
+    octets = Damaged(unit.packet, unit.damage) if unit.damage else unit.packet
     frame = decode_frame(octets)
     kind = frame.fields.get("type") if frame is not None else None
     return PacketView(
@@ -162,21 +139,21 @@ def _in_order_of(captured: Conversation, own: Conversation) -> Conversation:
     return [item for _, item in keyed]
 
 
-def _stored(source: Source) -> Stored:
+def _stored(source: Traffic) -> Stored:
     """A direction as it is now."""
     return Stored(
         list(source.received),
         list(source.sent),
         source.end,
-        getattr(source, "finished_first", False),
-        getattr(source, "received_octets", None),
-        getattr(source, "syn_octets", None),
-        getattr(source, "sent_in_part", False),
+        source.finished_first,
+        source.octets_read,
+        source.syn_octets,
+        source.sent_in_part,
     )
 
 
 def _with_others(
-    unit: UnitLike, direction: Direction, packets: Mapping[tuple[Direction, int], bytes]
+    unit: Unit, direction: Direction, packets: Mapping[tuple[Direction, int], bytes]
 ) -> StoredUnit:
     """A unit with its packet replaced, if there is another one for it."""
     packet = packets.get((direction, unit.offset), unit.packet)
@@ -189,7 +166,7 @@ class TesterJudge(Judge):
     def __init__(
         self,
         received: Mapping[Direction, Received],
-        accepted: dict[Address, list[Direction]],
+        accepted: dict[End, list[Direction]],
     ) -> None:
         self._received = received
         self._accepted = accepted
@@ -256,7 +233,7 @@ class TesterJudge(Judge):
     def closed_by_router(self, direction: Direction) -> bool:
         """Whether the router closed in an orderly way (FIN), and the tester had not before."""
         source = self._received[direction].source
-        return source.end == "FIN" and not getattr(source, "finished_first", False)
+        return source.end == "FIN" and not source.finished_first
 
     def headers(self, direction: Direction) -> Sequence[Header]:
         received = self._received.get(direction)
@@ -264,24 +241,22 @@ class TesterJudge(Judge):
 
     def octets_sent(self, direction: Direction) -> int | None:
         source = self._received[direction].source
-        octets: int | None = getattr(source, "received_octets", None)
-        return octets if source.end == "FIN" else None
+        return source.octets_read if source.end == "FIN" else None
 
     def octets_with_syn(self, direction: Direction) -> int | None:
-        octets: int | None = getattr(self._received[direction].source, "syn_octets", None)
-        return octets
+        return self._received[direction].source.syn_octets
 
     def misframed_by_tester(self) -> bool:
         """Whether the tester itself sent a unit with an illegal header, or half a unit, in this
         case."""
         sources = [received.source for received in self._received.values()]
-        return any(getattr(source, "sent_in_part", False) for source in sources) or any(
+        return any(source.sent_in_part for source in sources) or any(
             _header(unit).version or unit.end - unit.offset < SHORTEST_UNIT
             for source in sources
             for unit in source.sent
         )
 
-    def connections_to(self, listener: Address) -> Sequence[Direction]:
+    def connections_to(self, listener: End) -> Sequence[Direction]:
         return self._accepted.get(listener, ())
 
     def settle_by(self, captured: Judge, turned_away: Collection[Direction]) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from scapy.packet import Packet
 
 from .expectation import (
-    FRAMES,
     Consumed,
     Direction,
     Expectation,
@@ -236,7 +235,7 @@ class WellFormed(Expectation):
         return f"only {'frames' if self._framed() else 'packets'} of the right form"
 
     def _framed(self) -> bool:
-        return self.direction is not None and self.direction.source[1] == FRAMES
+        return self.direction is not None and self.direction.framed
 
     def templates(self) -> tuple[Packet, ...]:
         return ()
@@ -406,7 +405,7 @@ class Watch:
         def make(
             side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
         ) -> Expectation | None:
-            if direction.source[1] == FRAMES:
+            if direction.framed:
                 return WellFormed(side, self.clause, direction)
             if not latest or latest[0][0] is not sent:
                 latest[:] = [(sent, _malformed_families(sent, bool(self.roles)))]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .hdlc import Address, FrameUnit, Line
+from .carrier import LineEnd
+from .hdlc import FrameUnit, Line
 
 _FCS_OCTETS = 2
 _CALL, _CLEAR, _CLEAR_CONFIRMATION = 0x0B, 0x13, 0x17
@@ -34,6 +35,9 @@ class PacketUnit:
     packet: bytes
     end: int
     time: float
+    # No header of XOT, and a damaged frame brings no packet.
+    version = 0
+    damage = ""
 
 
 @dataclass
@@ -43,6 +47,9 @@ class ChannelLog:
     received: list[PacketUnit] = field(default_factory=list)
     sent: list[PacketUnit] = field(default_factory=list)
     end: str | None = None
+    # Nothing of TCP.
+    finished_first = sent_in_part = False
+    octets_read = syn_octets = None
 
 
 class Sequence:
@@ -98,8 +105,8 @@ class Circuit:
         self.lcn = lcn
         self.start = start
         self.stop: int | None = None
-        self.local: Address = channels.line.tester(lcn)
-        self.remote: Address = channels.line.router(lcn)
+        self.local: LineEnd = channels.line.tester(lcn)
+        self.remote: LineEnd = channels.line.router(lcn)
         self.received: list[PacketUnit] = []
         self.sent: list[PacketUnit] = []
         self.end: str | None = None
@@ -111,6 +118,11 @@ class Circuit:
     @property
     def flooded(self) -> bool:
         return self._channels.line.flooded
+
+    @property
+    def amid_a_unit(self) -> bool:
+        """The tap cuts frames; nothing is waited for."""
+        return False
 
     @property
     def received_octets(self) -> int:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from scapy_x25 import hdlc
 
+from .carrier import FRAMES, LineEnd
 from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
 
@@ -24,10 +25,6 @@ _SABM, _DISC, _UA, _DM, _P_F = 0x2F, 0x43, 0x63, 0x0F, 0x10
 # As stream.MOST_OCTETS; on all lines of a case.
 MOST_FRAMES = 8_000
 FRAMINGS = ("octet", "bit")
-
-Address = tuple[str, int]
-# In place of a logical channel: the frames of the line themselves.
-FRAMES = -1
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,8 @@ class FrameUnit:
     octets: bytes
     damage: str
     time: float
+    # No header of XOT.
+    version = 0
 
     @property
     def packet(self) -> bytes:
@@ -102,6 +101,9 @@ class FrameLog:
     received: list[FrameUnit] = field(default_factory=list)
     sent: list[FrameUnit] = field(default_factory=list)
     end: str | None = None
+    # Nothing of TCP.
+    finished_first = sent_in_part = False
+    octets_read = syn_octets = None
 
 
 class Line:
@@ -132,12 +134,12 @@ class Line:
 
     # who is who, in the key of judges
 
-    def router(self, plane: int = FRAMES) -> Address:
+    def router(self, plane: int = FRAMES) -> LineEnd:
         """The router's end of a logical channel, or of the line itself."""
-        return (f"{self.name} router", plane)
+        return LineEnd(self.name, plane, of_router=True)
 
-    def tester(self, plane: int = FRAMES) -> Address:
-        return (f"{self.name} tester", plane)
+    def tester(self, plane: int = FRAMES) -> LineEnd:
+        return LineEnd(self.name, plane, of_router=False)
 
     @property
     def received_octets(self) -> int:

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import deaf
+from .carrier import TcpAddress
 from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
 
@@ -36,7 +37,7 @@ _SAVE_SYN, _SAVED_SYN = 27, 28
 _PORTS = range(20000, 32000)
 _ports = itertools.cycle(random.sample(_PORTS, len(_PORTS)))
 
-Address = tuple[str, int]
+Address = TcpAddress
 
 
 class LinkError(Exception):
@@ -59,6 +60,15 @@ class Unit(NamedTuple):
     offset: int
     octets: bytes
     time: float
+
+    @property
+    def damage(self) -> str:
+        """TCP brings nothing that is broken."""
+        return ""
+
+    @property
+    def version(self) -> int:
+        return int.from_bytes(self.octets[:2], "big")
 
     @property
     def packet(self) -> bytes:
@@ -133,6 +143,11 @@ class Connection:
 
     @property
     def received_octets(self) -> int:
+        return self._input.octets
+
+    @property
+    def octets_read(self) -> int:
+        """All octets of the router, those of a unit that came in part as well."""
         return self._input.octets
 
     @property

@@ -42,9 +42,9 @@ from ..memory import spare
 from ..patience import waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
-from ..sides.bench import Bench, Inconclusive, NoChannel, NotApplicable
+from ..sides.bench import Bench
+from ..sides.outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
 from ..sides.rooms import MOST_ENDED, Ended
-from ..sides.side import ExpectationFailed
 from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up

@@ -157,8 +157,7 @@ def _of_no_side(
     """Packets of the router on logical channels of a line on which the tester has nothing."""
     known = {direction for _, direction in sides}
     for direction, view, _ in judge.reads:
-        from_tester = direction.source[0].endswith(" tester")
-        if direction.line is None or view.framed or from_tester or direction in known:
+        if direction.line is None or view.framed or direction.to_router or direction in known:
             continue
         # Restarts and diagnostics are of the line itself.
         if direction.source[1] != 0:
@@ -168,7 +167,7 @@ def _of_no_side(
 def _damaged(judge: EvidenceJudge) -> Iterator[PacketView]:
     """Frames of the router that no station takes: a wrong FCS, an abort, too few octets."""
     for direction, view, octets in judge.reads:
-        if view.framed and direction.source[0].endswith(" router") and is_invalid(octets):
+        if view.framed and direction.by_router and is_invalid(octets):
             yield view
 
 

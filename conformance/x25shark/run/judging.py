@@ -17,7 +17,6 @@ from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
     CLOSED,
-    FRAMES,
     Consumed,
     Direction,
     Expectation,
@@ -31,6 +30,7 @@ from ..judges.reading import JudgeError, Reading
 from ..judges.template import to_filter
 from ..judges.tester import TesterJudge
 from ..judges.watch import Follows, Looked, Watch, looked_at
+from ..links.carrier import LineEnd
 from ..links.xot import HEADER_OCTETS, MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading
 from ..sides.bench import Bench
@@ -550,20 +550,24 @@ def _concerns(purpose: Purpose, direction: Direction) -> bool:
     """Whether a purpose about the whole run is about such a direction: XOT, frames, or packets."""
     if purpose.id.startswith("XOT-"):
         return direction.line is None
-    framed = direction.line is not None and direction.source[1] == FRAMES
-    return framed == purpose.id.startswith(("HDLC-", "LAPB-"))
+    return direction.framed == purpose.id.startswith(("HDLC-", "LAPB-"))
 
 
 def _exactly(condition: str, direction: Direction, offset: int, k: int) -> str:
     """The condition on just this packet: by connection, direction and octet offset."""
-    (source, source_port), (destination, port) = direction
-    packet = (
-        f"hdlcs.offset#{k} == {offset} && hdlcs.direction#{k} == {int('router' in source)} && "
-        f'frame.interface_name == "{direction.line}"'
-        if direction.line is not None
-        else f"x25s.offset#{k} == {offset} && ip.src == {source} && ip.dst == {destination} && "
-        f"tcp.srcport == {source_port} && tcp.dstport == {port}"
-    )
+    if direction.line is not None:
+        packet = (
+            f"hdlcs.offset#{k} == {offset} && "
+            f"hdlcs.direction#{k} == {int(not direction.to_router)} && "
+            f'frame.interface_name == "{direction.line}"'
+        )
+    else:
+        source, destination = direction
+        packet = (
+            f"x25s.offset#{k} == {offset} && ip.src == {source[0]} && "
+            f"ip.dst == {destination[0]} && "
+            f"tcp.srcport == {source[1]} && tcp.dstport == {destination[1]}"
+        )
     return f"({condition}) && {packet}" if condition else packet
 
 
@@ -573,10 +577,11 @@ def filters_of_leading(expectation: Expectation) -> list[str]:
     if isinstance(expectation, Next) and CLOSED in expectation.alternatives:
         filters.append("tcp.flags.fin#1 == 1 || tcp.flags.reset#1 == 1")
     if isinstance(expectation, NoConnection):
-        host, port = expectation.listener
-        if expectation.on_line:
-            filters.append(f'x25s.lcn#1 >= 1 && frame.interface_name == "{host.split()[0]}"')
+        listener = expectation.listener
+        if isinstance(listener, LineEnd):
+            filters.append(f'x25s.lcn#1 >= 1 && frame.interface_name == "{listener.line}"')
             return filters
+        host, port = listener
         filters.append(
             f"tcp.flags.syn == 1 && tcp.flags.ack == 1 && ip.src == {host} && tcp.srcport == {port}"
         )

@@ -43,10 +43,10 @@ def ladder(
 
 
 def _packet(read: Read, ends: dict[Direction, _End]) -> PacketLine:
-    line, (end, _) = read.direction.line, read.direction.source
+    line = read.direction.line
     unknown = ("?", False, 0)
     if line is not None:
-        unknown = (line.rpartition(".")[2].upper(), end.endswith(" tester"), 0)
+        unknown = (line.rpartition(".")[2].upper(), read.direction.to_router, 0)
     name, sent, number = ends.get(read.direction, unknown)
     shown = read.octets[:_MOST_OCTETS].hex()
     if len(read.octets) > _MOST_OCTETS:

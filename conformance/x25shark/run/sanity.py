@@ -6,7 +6,8 @@ from __future__ import annotations
 import time
 
 from ..catalogue import Purpose
-from ..sides.bench import Bench, Inconclusive
+from ..sides.bench import Bench
+from ..sides.outcomes import Inconclusive
 from ..sides.side import Side
 
 SANITY = Purpose(

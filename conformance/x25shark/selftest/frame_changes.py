@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from scapy.packet import Packet
 from scapy_x25 import hdlc
 
-from ..judges.expectation import FRAMES, Expectation, PacketView, Quiet
+from ..judges.expectation import Expectation, PacketView, Quiet
 from ..judges.frames import decode_frame
 from ..judges.template import matches
+from ..links.carrier import FRAMES, LineEnd
 
 # Address and control octet in front of a packet, FCS behind it (X.25 2.3.2).
 PACKET_AT, FCS_OCTETS = 2, 2
@@ -106,10 +107,10 @@ class FramePlaces:
     """Counts the frames of a capture, to find those to change."""
 
     def __init__(self) -> None:
-        self._octets: dict[str, int] = {}
+        self._octets: dict[LineEnd, int] = {}
 
     def patched(
-        self, block: bytes, sender: str, made: Sequence[tuple[int, int | None, bytes]]
+        self, block: bytes, sender: LineEnd, made: Sequence[tuple[int, int | None, bytes]]
     ) -> bytes:
         """The block of the next frame of a sender with its changes (plane, offset, octets)."""
         size = int.from_bytes(block[20:24], sys.byteorder)

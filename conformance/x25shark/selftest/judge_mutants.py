@@ -28,7 +28,6 @@ from ..evidence.slicer import Slice
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
     CLOSED,
-    FRAMES,
     Counted,
     Direction,
     Expectation,
@@ -43,6 +42,7 @@ from ..judges.expectation import (
 from ..judges.template import decode, matches
 from ..judges.values import Absent
 from ..judges.wireshark import open_judge
+from ..links.carrier import LineEnd
 from ..profile import load_profile
 from ..run.campaign import Campaign, Options, Watcher
 from ..run.judging import CaseRecord
@@ -70,13 +70,15 @@ class Change:
     @property
     def of_a_frame(self) -> bool:
         """Whether it is a frame of a serial line that is changed, and not a packet."""
-        return self.direction.line is not None and self.direction.source[1] == FRAMES
+        return self.direction.framed
 
     @property
-    def place(self) -> tuple[str | Direction, int | None]:
+    def place(self) -> tuple[LineEnd | Direction, int | None]:
         """Of changes at one place only one is made."""
-        line = self.direction.line
-        return (self.direction if line is None else self.direction.source[0]), self.offset
+        source = self.direction.source
+        return (
+            source._replace(channel=0) if isinstance(source, LineEnd) else self.direction
+        ), self.offset
 
 
 @dataclass
@@ -252,21 +254,23 @@ def counter_change(expectation: CounterMoved, judge: Judge) -> Change | None:
 def apply(made: Sequence[Change], found: Slice) -> bytes:
     """The capture of a case with the changes in it."""
     by_direction: dict[tuple[object, ...], list[Change]] = {}
-    by_line: dict[str, list[tuple[int, int | None, bytes]]] = {}
+    by_line: dict[LineEnd, list[tuple[int, int | None, bytes]]] = {}
     for change in made:
-        if change.direction.line is None:
-            by_direction.setdefault(tuple(change.direction), []).append(change)
+        source = change.direction.source
+        if isinstance(source, LineEnd):
+            by_line.setdefault(source._replace(channel=0), []).append(
+                (source.channel, change.offset, change.packet)
+            )
         else:
-            sender, plane = change.direction.source
-            by_line.setdefault(sender, []).append((plane, change.offset, change.packet))
+            by_direction.setdefault(tuple(change.direction), []).append(change)
     places = FramePlaces()
     first: dict[tuple[object, ...], int] = {}
     blocks = [b.octets for b in found.head]
     for frame in found.frames:
         segment = frame.segment
         octets = frame.block.octets
-        if not segment.source[1] and not segment.destination[1]:
-            sender = segment.source[0]
+        sender = segment.source
+        if isinstance(sender, LineEnd):
             blocks.append(places.patched(octets, sender, by_line.get(sender, ())))
             continue
         key = (segment.source, segment.destination)
@@ -398,7 +402,7 @@ def _independent(
     if isinstance(expectations[first_number], (Quiet, CounterMoved)) or first.offset is None:
         return [pending[0]]
     numbers: set[int] = set()
-    packets: set[tuple[str | Direction, int | None]] = set()
+    packets: set[tuple[LineEnd | Direction, int | None]] = set()
     chosen: list[tuple[int, Change]] = []
     for number, change in pending:
         alone = isinstance(expectations[number], _ALONE) or change.offset is None

@@ -10,7 +10,7 @@ from ..catalogue import Purpose
 from ..judges.values import Matcher, OneOf, one_of
 from ..profile import Profile
 from .diagnostics import Diagnostics
-from .side import NotApplicable
+from .outcomes import NotApplicable
 
 # X.25 5.2.4: what the network says of a Clear.
 NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)

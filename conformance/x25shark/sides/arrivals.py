@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scapy_x25 import summary_line
 
-from ..links.xot import Unit
+from ..links.carrier import Unit
 
 if TYPE_CHECKING:
     from .side import Side

@@ -36,6 +36,7 @@ from ..judges.expectation import (
 from ..judges.template import decode
 from ..judges.tester import Received, TesterJudge
 from ..links import xot
+from ..links.carrier import End
 from ..links.circuits import Circuit
 from ..links.hdlc import Line
 from ..links.loop import Loop
@@ -50,10 +51,11 @@ from .far_end import FarEnd
 from .further import FurtherCalls
 from .line import ChannelSide, LineSide
 from .listeners import CALLED_BY, Listeners
+from .outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
 from .race import Race
-from .rooms import Ended, Inconclusive, NoChannel, Rooms
+from .rooms import Ended, Rooms
 from .serial_lines import SerialLines
-from .side import AbsentSide, ExpectationFailed, NotApplicable, Side
+from .side import AbsentSide, Side
 
 __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "NotApplicable"]
 
@@ -89,7 +91,7 @@ class Bench(Answers):
         self.last_call: Packet | None = None
         self.connections: list[tuple[str, Connection]] = []
         self.received: dict[Direction, Received] = {}
-        self.accepted: dict[tuple[str, int], list[Direction]] = {}
+        self.accepted: dict[End, list[Direction]] = {}
         # Whether addresses and ports of a connection were those of an earlier one of this case.
         self.same_ends = False
         self.in_preamble = False

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from scapy.packet import Packet
 from scapy_x25 import ClearConfirmation, ClearRequest, ResetRequest
@@ -76,7 +76,7 @@ def _repeated(bench: Bench, side: Side) -> tuple[Packet, ...]:
         again.append(ClearRequest(diagnostic=bench.diagnostic(50)))
     if kinds.count(b"\x1b") > 1:
         again.append(ResetRequest(diagnostic=bench.diagnostic(51)))
-    return tuple(cast(Packet, side.right_here(packet)) for packet in again)
+    return tuple(side.right_here(packet) for packet in again)
 
 
 def demand_no_connections(bench: Bench) -> None:

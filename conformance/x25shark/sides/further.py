@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scapy.packet import Packet
 
 from ..judges.template import matches
-from .side import ExpectationFailed
+from .outcomes import ExpectationFailed
 
 if TYPE_CHECKING:
     from .bench import Bench

@@ -7,8 +7,8 @@ the calls on its logical channels, which are sides like any other. Parts of a li
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from scapy.packet import Packet
 from scapy_x25 import Diagnostic, hdlc
@@ -32,11 +32,11 @@ from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
 from ..links.lapb import DISC, DM, UA, Parameters, Station
-from ..links.xot import Connection
 from ..profile import Line as LineProfile
 from .line_link import LineLink
 from .line_wire import LineFrames, LineWire, Losses
-from .side import NotApplicable, Side
+from .outcomes import NotOnALine
+from .side import Side
 from .wire import ConnectionWire
 
 if TYPE_CHECKING:
@@ -66,10 +66,6 @@ _NETWORK_OPERATIONAL = 0x07
 _P_F = 0x10
 
 
-class NotOnALine(NotApplicable):
-    """What a case wants has no counterpart on a serial line; the message says what."""
-
-
 class ChannelWire(ConnectionWire):
     """What a logical channel has not."""
 
@@ -90,7 +86,7 @@ class ChannelSide(Side):
         self._circuit = circuit
         self.router_is_dce = bench.profile.line.by_side()[name.lower()].role == "dce"
         # A circuit has all of a connection that a side needs; what it has not is of XOT only.
-        super().__init__(bench, name, cast(Connection, circuit), modulus, circuit.start)
+        super().__init__(bench, name, circuit, modulus, circuit.start)
         self.wire = ChannelWire(self)
         self.lcn = circuit.lcn
         self.origin = circuit.start
@@ -125,7 +121,7 @@ class FramePlane:
         self.local, self.remote = line.tester(), line.router()
         self.end: str | None = None
         self.closed = False
-        self.on_unit = None
+        self.on_unit: Callable[[FrameUnit], None] | None = None
 
     @property
     def received(self) -> list[FrameUnit]:
@@ -195,7 +191,7 @@ class LineSide(Side):
         self.losses = Losses(self)
         line.begin_case()
         line.on_received, line.on_sent = self._received, self._sent
-        super().__init__(bench, name, cast(Connection, FramePlane(line)))
+        super().__init__(bench, name, FramePlane(line))
         self.wire = LineWire(self)
 
     def _received(self, unit: FrameUnit) -> None:

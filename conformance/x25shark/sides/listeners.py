@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from scapy_x25 import CallRequest
 
 from ..judges.expectation import Direction, NoConnection
+from ..links.carrier import End
 from ..links.circuits import Circuit, PacketUnit
 from ..links.xot import Connection, LinkError, Listener, Unit
 from .line import ChannelSide, LineSide
-from .rooms import Inconclusive
-from .side import NotApplicable, Side
+from .outcomes import Inconclusive, NotApplicable
+from .side import Side
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -98,7 +99,7 @@ class Listeners:
         kept = self._kept(at)
         if kept is not None:
             start, kept.next_call = kept.next_call or 0, None
-            return bench.add_side(name, kept.connection, start=start)
+            return bench.add_side(name, kept.wire.tcp, start=start)
         if not self.waiting[at]:
             return None
         connection = self.waiting[at].pop(0)
@@ -130,9 +131,10 @@ class Listeners:
         if at in self.waiting:
             self.watch(at, self.bench.clause(clause))
 
-    def addresses(self) -> dict[str, tuple[str, int]]:
+    def addresses(self) -> dict[str, End]:
         """Where the router may open connections to, or (on a line) use channels."""
-        found = {name: listener.address for name, listener in self._listeners.items()}
+        listening = self._listeners.items()
+        found: dict[str, End] = {name: listener.address for name, listener in listening}
         used = {at: line for at, line in self.bench.lines.items() if line.used}
         return found | {at: line.line.tester(0) for at, line in used.items()}
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, TypeVar
 from scapy_x25 import ClearConfirmation, ClearRequest
 
 from ..judges.template import decode
-from .side import NotApplicable, Side
+from .outcomes import NoChannel, NotApplicable
+from .side import Side
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -42,21 +43,6 @@ MOST_ENDED = 5000
 # When a call was over (monotonic time), and whether the tester had opened its connection.
 Ended = deque[tuple[float, bool]]
 Got = TypeVar("Got")
-
-
-class Inconclusive(Exception):
-    """The purpose cannot be judged; the message says why."""
-
-
-class NoChannel(Inconclusive):
-    """The router has no room for one more call beside those that are up, and may have none.
-
-    passing: because of calls that ended a moment ago.
-    """
-
-    def __init__(self, message: str, *, passing: bool) -> None:
-        super().__init__(message)
-        self.passing = passing
 
 
 class Rooms:

@@ -11,8 +11,8 @@ from ..links.circuits import Circuit
 from ..links.hdlc import Line
 from . import ending
 from .line import ChannelSide, LineSide
-from .rooms import Inconclusive
-from .side import NotApplicable, Side
+from .outcomes import Inconclusive, NotApplicable
+from .side import Side
 
 if TYPE_CHECKING:
     from .bench import Bench

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from scapy.packet import Packet
 from scapy_x25 import (
@@ -28,7 +28,6 @@ from ..judges.expectation import (
     FLOW_CONTROL,
     Counted,
     Direction,
-    Expectation,
     Never,
     Next,
     NextMessage,
@@ -37,30 +36,18 @@ from ..judges.expectation import (
 )
 from ..judges.template import decode
 from ..judges.values import ABSENT
-from ..links.xot import Connection, Unit
+from ..links.carrier import Carrier, Unit
 from .agreement import Values, values_of
 from .arrivals import Arrivals
 from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
+from .outcomes import ExpectationFailed
 from .wire import ConnectionWire
 
 if TYPE_CHECKING:
     from .bench import Bench
 
-_WITH_DIAGNOSTIC = (ClearRequest, ResetRequest)
-
-
-class NotApplicable(Exception):
-    """The profile does not have what the case needs; the message says what."""
-
-
-class ExpectationFailed(Exception):
-    """The router contradicted an expectation; the case ends here."""
-
-    def __init__(self, expectation: Expectation, seen: Seen) -> None:
-        super().__init__(f"expected {expectation.text}; received: {seen.saw}")
-        self.expectation = expectation
-        self.seen = seen
+Expected = TypeVar("Expected", bound=Packet | TcpEnd)
 
 
 def unit(packet: bytes) -> bytes:
@@ -85,6 +72,17 @@ def _built_before(kind: type[Packet], fields: tuple[tuple[str, Any], ...]) -> by
     return _built(kind(), dict(fields))
 
 
+def _from_no_dce(template: Any) -> Any:
+    """The template with the diagnostics that are as right where the router is no DCE."""
+    wanted = template.fields.get("diagnostic", ABSENT)
+    right = as_no_dce(wanted)
+    if right == wanted:
+        return template
+    whole = template.copy()
+    whole.fields["diagnostic"] = right
+    return whole
+
+
 class Side:
     """A DTE (side "A" calls, side "B" is called) on one connection.
 
@@ -107,7 +105,7 @@ class Side:
     left_at: int | None = None
 
     def __init__(
-        self, bench: Bench, name: str, connection: Connection, modulus: int = 8, start: int = 0
+        self, bench: Bench, name: str, connection: Carrier, modulus: int = 8, start: int = 0
     ) -> None:
         self.bench = bench
         self.name = name
@@ -361,17 +359,10 @@ class Side:
         """What came, as a packet to look at."""
         return decode(octets)
 
-    def right_here(self, template: Packet | TcpEnd) -> Packet | TcpEnd:
+    def right_here(self, template: Expected) -> Expected:
         """The same, with the diagnostics that are as right on this link (diagnostics.py)."""
-        if not isinstance(template, _WITH_DIAGNOSTIC) or self.router_is_dce:
-            return template
-        wanted = template.fields.get("diagnostic", ABSENT)
-        right = as_no_dce(wanted)
-        if right == wanted:
-            return template
-        whole = template.copy()
-        whole.fields["diagnostic"] = right
-        return whole
+        with_diagnostic = isinstance(template, (ClearRequest, ResetRequest))
+        return template if self.router_is_dce or not with_diagnostic else _from_no_dce(template)
 
     def expect_message(
         self,
@@ -460,7 +451,7 @@ class Side:
             self.bench.clause(clause),
             self.direction,
             start=self.cursor if start is None else start,
-            template=cast(Packet, self.right_here(template)),
+            template=self.right_here(template),
             low=low,
             high=high,
             note=note,
@@ -486,7 +477,7 @@ class Side:
 
     def allow(self, *templates: Packet) -> None:
         """Let such packets come at any time without an expectation of their own."""
-        self.allowed += (cast(Packet, self.right_here(template)) for template in templates)
+        self.allowed += (self.right_here(template) for template in templates)
 
     def wait_until(self, condition: Callable[[], bool], seconds: float | None = None) -> bool:
         """Serve the connections until the condition holds or the time is over."""

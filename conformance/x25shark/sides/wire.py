@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..links.xot import Connection
+from .outcomes import NotOnALine
+
 if TYPE_CHECKING:
     from .side import Side
 
@@ -15,12 +18,20 @@ class ConnectionWire:
     def __init__(self, side: Side) -> None:
         self.side = side
 
+    @property
+    def tcp(self) -> Connection:
+        """The TCP connection. Raises NotOnALine."""
+        connection = self.side.connection
+        if not isinstance(connection, Connection):
+            raise NotOnALine("a TCP connection has no counterpart on a serial line")
+        return connection
+
     def send(self, octets: bytes) -> None:
         """Send octets on the connection as they are: headers, halves of packets, anything."""
         side = self.side
         side.bench.last_sender = side
         side.unanswered_call = None
-        side.connection.send(octets)
+        self.tcp.send(octets)
 
     def let_it_finish(self) -> None:
         side = self.side
@@ -32,9 +43,9 @@ class ConnectionWire:
     def reset(self) -> None:
         """End the connection with a TCP RST; as close() otherwise."""
         self.let_it_finish()
-        self.side.connection.reset()
+        self.tcp.reset()
 
     def half_close(self) -> None:
         """Send FIN and go on reading; not amid a packet, as close() does not."""
         self.let_it_finish()
-        self.side.connection.finish_sending()
+        self.tcp.finish_sending()

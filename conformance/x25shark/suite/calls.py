@@ -19,8 +19,9 @@ from scapy_x25 import (
 from ..judges.template import Lacks, decode, lacks
 from ..judges.values import between
 from ..sides.agreement import DEFAULTS, offer_of, towards
-from ..sides.bench import Bench, Inconclusive
+from ..sides.bench import Bench
 from ..sides.call import Call
+from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
 from .clearing import AnySide
 from .windows import fill_window, may_send

@@ -93,7 +93,7 @@ def passes_unread(far: Side) -> bool:
         return connection.received_octets > known or connection.end is not None
 
     far.wait_until(decided)
-    right = [u.end for u in connection.received if u.octets[:2] == bytes(2) and len(u.packet) > 2]
+    right = [u.end for u in connection.received if not u.version and len(u.packet) > 2]
     return connection.received_octets > max(known, *right, 0)
 
 

@@ -27,9 +27,9 @@ from ..counters.pages import moved, others_moved, value
 from ..counters.places import Place, places
 from ..counters.reader import ReadError, Reading
 from ..counters.settings import Cleared
-from ..judges.expectation import FRAMES, Direction
-from ..judges.tester import UnitLike
-from ..sides.side import ExpectationFailed
+from ..judges.expectation import Direction
+from ..links.carrier import Unit
+from ..sides.outcomes import ExpectationFailed
 from .language import Bench, Inconclusive, LineSide, NotApplicable
 from .many import hang_up
 
@@ -118,7 +118,7 @@ def _begun(bench: Bench) -> Extent:
     }
 
 
-def _end(units: Sequence[UnitLike]) -> int:
+def _end(units: Sequence[Unit]) -> int:
     return units[-1].end if units else 0
 
 
@@ -138,7 +138,7 @@ def _cuts(bench: Bench, interface: str, begun: Extent, *, framed: bool = False) 
     for direction, (end_received, end_sent) in _begun(bench).items():
         if interface not in ("router", _interface_of(bench, direction)):
             continue
-        if framed is not (direction.line is not None and direction.source[1] == FRAMES):
+        if framed is not direction.framed:
             continue
         received, sent = begun.get(direction, (0, 0))
         cuts.append(Cut(direction, (received, end_received), (sent, end_sent)))

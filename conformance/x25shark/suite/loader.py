@@ -14,7 +14,7 @@ from typing import Any
 from ..catalogue import Purpose, catalogue
 from ..sides.bench import Bench
 from ..sides.call import Call
-from ..sides.side import NotApplicable
+from ..sides.outcomes import NotApplicable
 from .clearing import end
 from .language import ATTRIBUTE, BOTH_SIDES, EACH_LINE
 from .selection import SelectionError

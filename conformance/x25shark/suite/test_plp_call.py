@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ..sides.arriving import arriving, with_called
-from ..sides.rooms import Inconclusive
+from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide
 from .calls import (
     accepted,

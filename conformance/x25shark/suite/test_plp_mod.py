@@ -271,13 +271,13 @@ def test_a_window_of_large_packets_at_once(call: Call) -> None:
         if busy:
             b.put(header(b, 0x05) + p_r_octet(b))
         else:
-            b.connection.stop_reading()
+            b.wire.tcp.stop_reading()
         a.send(*(a.data(octets) for octets in parts))
         call.bench.fence("B reads late" if not busy else "B is busy")
         if busy:
             b.put(header(b, 0x01) + p_r_octet(b))
         else:
-            b.connection.go_on_reading()
+            b.wire.tcp.go_on_reading()
         for octets in parts:
             b.expect_message(octets, longest=b.size_in)
         call.fence()

@@ -184,12 +184,12 @@ def test_window_abuse_is_held(bench: Bench) -> None:
     call.a.allow(ANYTHING)
     call.b.allow(ANYTHING)
     if isinstance(call.b, Side):
-        call.b.connection.stop_reading()
+        call.b.wire.tcp.stop_reading()
     for number in range(5000):
         call.a.put(header(call.a, number % 8 << 1) + bytes(1024))
     call.a.wait_until(lambda: was_reset(call.a) or call.a.connection.end is not None, 1.0)
     if isinstance(call.b, Side):
-        call.b.connection.go_on_reading()
+        call.b.wire.tcp.go_on_reading()
     bench.fence()
 
 

@@ -258,7 +258,7 @@ def test_write_to_a_connection_that_was_reset(bench: Bench) -> None:
         a, b = both(bench.place_call(note=f"call {number + 1}", options={"window": 7}))
         sender, gone = (a, b) if number % 2 == 0 else (b, a)
         gone.allow(ANYTHING)
-        gone.connection.stop_reading()
+        gone.wire.tcp.stop_reading()
         behind = (min(6, sender.window) + 1) // 2
         for _ in range(min(6, sender.window) - behind):
             sender.send(sender.data(bytes(128)))

@@ -282,7 +282,7 @@ def test_urgent_data(call: Call) -> None:
     other = bench.call()
     octets = bench.record(0x40 - 3)
     unit = call.a.unit_of(call.a.data(octets))
-    call.a.connection.urgent(unit[:3])
+    call.a.wire.tcp.urgent(unit[:3])
     call.a.wire.send(unit[3:])
     came = call.b.expect(Data(user_data=octets), ClearIndication(cause=bench.network_clear), CLOSED)
     if isinstance(came, Data):

@@ -355,7 +355,7 @@ def test_idle_call(call: Call) -> None:
 def test_dead_peer(call: Call) -> None:
     """What the router still sends to the dead peer is its own affair."""
     call.a.allow(ClearIndication())
-    call.a.connection.play_dead()
+    call.a.wire.tcp.play_dead()
     within = call.bench.profile.times.keepalive
     template = ClearIndication(cause=call.bench.network_clear)
     if call.b.expect(template, CLOSED, within=within) is not None:
@@ -373,21 +373,21 @@ def test_peer_that_stops_reading(call: Call) -> None:
     assert isinstance(b, Side)
     other = bench.call()
     b.withholding = True
-    b.connection.stop_reading()
+    b.wire.tcp.stop_reading()
     sent: list[bytes] = []
     while len(sent) * a.packet_size < MOST_UNDER_WAY:
-        if a.numbering.outstanding < a.window and not a.connection.unsent:
+        if a.numbering.outstanding < a.window and not a.wire.tcp.unsent:
             sent.append(bench.record(a.packet_size))
             a.send(a.data(sent[-1], m=1))
             continue
         before = a.numbering.outstanding
         other.fence()
-        if a.connection.unsent or a.numbering.outstanding == before:
+        if a.wire.tcp.unsent or a.numbering.outstanding == before:
             break
     else:
         a.expect_count(RR(), 0, 0, start=0, note=f"B reads nothing; {len(sent)} Data were taken")
     b.withholding = False
-    b.connection.go_on_reading()
+    b.wire.tcp.go_on_reading()
     sent.append(b"the end")
     a.send_data(sent[-1])
     b.expect_message(b"".join(sent))
@@ -568,7 +568,7 @@ def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
     others = [bench.call(window=7) for _ in range(at_a_time(bench, 3, spare=1))]
     assert isinstance(held.b, Side)
     held.b.withholding = True
-    held.b.connection.stop_reading()
+    held.b.wire.tcp.stop_reading()
     sent = [bench.record(held.a.packet_size) for _ in range(held.a.window)]
     held.a.send(*(held.a.data(octets, m=1) for octets in sent))
     for other in others:
@@ -576,7 +576,7 @@ def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
         other.a.send_message(octets)
         arrives_there(other, octets, note="while the peer of another call does not read")
     held.b.withholding = False
-    held.b.connection.go_on_reading()
+    held.b.wire.tcp.go_on_reading()
     sent.append(b"the end")
     held.a.send_data(sent[-1])
     held.b.expect_message(b"".join(sent))

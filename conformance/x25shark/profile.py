@@ -37,7 +37,7 @@ import tomllib
 from importlib import resources
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -45,12 +45,14 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    create_model,
     model_validator,
 )
 
 from .counters.settings import Counters
+from .endpoints import XOT_PORT, endpoint
+from .line_places import BY_KEY, WAYS, Way
 
-XOT_PORT = 1998
 LONGEST_PROFILE = 1 << 20
 LONGEST_T1 = 60.0
 
@@ -124,27 +126,6 @@ class ProfileError(Exception):
     """A profile that cannot be used; the message names file, line, field and the remedy."""
 
 
-def _endpoint(value: Any) -> Any:
-    """ "192.0.2.1" or "192.0.2.1:1998" as (address, port)."""
-    if isinstance(value, tuple):
-        return value
-    if not isinstance(value, str):
-        raise ValueError('must be text such as "192.0.2.1" or "192.0.2.1:1998"')
-    match = re.fullmatch(r"([0-9.]+)(?::(\d{1,5}))?", value)
-    try:
-        if not match:
-            raise ValueError
-        address = str(ipaddress.IPv4Address(match[1]))
-        port = int(match[2] or XOT_PORT)
-        if not 0 < port < 65536:
-            raise ValueError
-    except ValueError:
-        raise ValueError(
-            f'{value!r} is not an IPv4 address with or without a port, such as "192.0.2.1:1998"'
-        ) from None
-    return (address, port)
-
-
 def _pair(value: Any) -> Any:
     """Two whole numbers, the first not above the second."""
     whole = isinstance(value, (list, tuple)) and len(value) == 2
@@ -153,7 +134,7 @@ def _pair(value: Any) -> Any:
     return tuple(value)
 
 
-Endpoint = Annotated[tuple[str, int], BeforeValidator(_endpoint)]
+Endpoint = Annotated[tuple[str, int], BeforeValidator(endpoint)]
 Digits = Annotated[str, Field(pattern=r"^[0-9]{1,15}$")]
 DigitsOrNone = Annotated[str, Field(pattern=r"^[0-9]{0,15}$")]
 
@@ -173,17 +154,28 @@ class Xot(_Table):
     b2: Endpoint | None = Field(default=None, description="a second destination")
 
 
-class Line(_Table):
+if TYPE_CHECKING:
+
+    class _Places(_Table):
+        """One key for each way to a line; Line.place has the one that is given."""
+
+else:
+    _Places = create_model(
+        "_Places",
+        __base__=_Table,
+        **{way.KEY: (Annotated[way.TYPE | None, BeforeValidator(way.read)], None) for way in WAYS},
+    )
+
+
+class Line(_Places):
     """[line.a] or [line.b]: a serial line of the router (HDLC, LAPB), as the router has it.
 
-    One of: tcp: the octets of the line go over a TCP connection to there; pty: path of a terminal;
-    serial: name of an interface of the embedded reference router. n1: bits of the longest frame;
-    k, n2, t1 and t3 (seconds): X.25 2.4.8. modulo: of the packet layer. initiates: it starts the
-    link.
+    One of: a key of line_places (tcp: the octets of the line go over a TCP connection to there;
+    pty: path of a terminal); serial: name of an interface of the embedded reference router.
+    n1: bits of the longest frame; k, n2, t1 and t3 (seconds): X.25 2.4.8. modulo: of the packet
+    layer. initiates: it starts the link.
     """
 
-    tcp: Endpoint | None = None
-    pty: str | None = Field(default=None, pattern=r"^/[ -~]+$")
     serial: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]{1,15}$")
     framing: Literal["octet", "bit"] = "octet"
     role: Literal["dce", "dte"] = "dce"
@@ -204,13 +196,23 @@ class Line(_Table):
 
     @model_validator(mode="after")
     def _one_place(self) -> Line:
-        given = [self.tcp, self.pty, self.serial]
-        if sum(place is not None for place in given) != 1:
+        given = [key for key in (*BY_KEY, "serial") if getattr(self, key) is not None]
+        if len(given) != 1:
+            keys = ", ".join(BY_KEY)
+            examples = ", ".join(f"{way.KEY} = {way.EXAMPLE}" for way in WAYS)
             raise ValueError(
-                "give one of tcp, pty and serial: where the line is (tcp = "
-                '"192.0.2.1:2001", pty = "/dev/pts/7", serial = "s0")'
+                f'give one of {keys} and serial: where the line is ({examples}, serial = "s0")'
             )
         return self
+
+    @property
+    def place(self) -> tuple[Way, Any] | None:
+        """How the line is reached, and where; None: it is one of the embedded router."""
+        for way in WAYS:
+            value = getattr(self, way.KEY)
+            if value is not None:
+                return way, value
+        return None
 
 
 class Lines(_Table):
@@ -577,10 +579,12 @@ class Profile(_Table):
     @property
     def is_loopback(self) -> bool:
         """Whether all of the test stays on this machine's loopback interface."""
-        ends = [line.tcp for line in self.line.by_side().values()]
+        places = [line.place for line in self.line.by_side().values()]
+        hosts = [place[0].host(place[1]) for place in places if place is not None]
         if self.xot is not None:
-            ends += [self.xot.router, self.xot.a, self.xot.b, self.xot.b2]
-        return all(ipaddress.ip_address(e[0]).is_loopback for e in ends if e is not None)
+            ends = (self.xot.router, self.xot.a, self.xot.b, self.xot.b2)
+            hosts += [end[0] for end in ends if end is not None]
+        return all(ipaddress.ip_address(host).is_loopback for host in hosts if host is not None)
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from x25shark.line_places import BY_KEY
 from x25shark.profile import ProfileError, builtin_profiles, load_profile, parse_profile
 
 GOOD = """\
@@ -118,7 +119,7 @@ def test_a_profile_of_serial_lines_only() -> None:
     assert {"L-LAPB", "L-HDLC", "R-SW"} <= profile.declared
     assert not profile.declared & {"X-TCP", "X-OUT", "L-INIT"}
     assert profile.line.a is not None
-    assert profile.line.a.tcp == ("192.0.2.1", 2001)
+    assert profile.line.a.place == (BY_KEY["tcp"], ("192.0.2.1", 2001))
 
 
 @pytest.mark.parametrize(

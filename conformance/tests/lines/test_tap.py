@@ -98,7 +98,7 @@ class Running:
         self.router: socket.socket | None = None
 
     def connect(self) -> socket.socket:
-        self.tap.connect(["tcp", *self.listener.getsockname()])
+        self.tap.connect(["tcp", self.listener.getsockname()])
         router, _ = self.listener.accept()
         self.wait(self.tap.answered)
         router.settimeout(5)
@@ -234,7 +234,7 @@ def test_a_line_that_is_not_there_says_why() -> None:
     with running() as now:
         port = now.listener.getsockname()[1]
         now.listener.close()
-        now.tap.connect(["tcp", "127.0.0.1", port])
+        now.tap.connect(["tcp", ("127.0.0.1", port)])
         now.wait(now.tap.answered)
         assert now.tap.ended == "connection refused"
         now.tap.connect(["pty", "/nonexistent"])

@@ -118,7 +118,7 @@ class LineTap:
             self.control.send(json.dumps(words).encode())
 
     def connect(self, place: Sequence[object]) -> None:
-        """Open the line: ["tcp", host, port] or ["pty", path]; connected or ended tell how."""
+        """Open the line: the key of a way (line_places) and a place; connected or ended tell how."""
         self.connected, self.ended = False, ""
         self._line += 1
         self._order(connect=list(place), line=self._line)

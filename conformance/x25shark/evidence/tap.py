@@ -14,7 +14,7 @@ was complete, flags and stuffing included, is a custom option. Markers are packe
 USER1.
 
 NAME is the interface's name, FRAMING is octet or bit, OCTETS and CONTROL are descriptors. CONTROL
-takes JSON messages: {"connect": ["tcp", HOST, PORT], "line": N}, or ["pty", PATH] there,
+takes JSON messages: {"connect": [KEY, PLACE], "line": N} (KEY and PLACE: see line_places),
 {"marker": HEX} and {"go_on": HEX}. It answers {"connected": true, "line": N}, {"failed": WHY,
 "line": N} and {"marked": HEX}, and says {"ended": WHY, "line": N} when the router ends the line.
 When {"marked"} comes, all that was recorded before the marker has reached the tester, and until
@@ -32,10 +32,10 @@ import selectors
 import socket
 import struct
 import sys
-import termios
 import time
-import tty
 from collections.abc import Iterator
+
+from ..line_places import BY_KEY
 
 USER0, USER1 = 147, 148
 OUTBOUND, INBOUND = 2, 1
@@ -367,17 +367,7 @@ class Tap:
 
     def _connect(self, place: list[object]) -> None:
         try:
-            if place[0] == "pty":
-                self._router = os.open(str(place[1]), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
-                if os.isatty(self._router):
-                    # Now: what the router has sent already is not to be flushed.
-                    tty.setraw(self._router, termios.TCSANOW)
-            else:
-                # detach() leaves the descriptor open when the socket object goes.
-                with socket.create_connection((str(place[1]), int(str(place[2]))), 5.0) as sock:
-                    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    sock.setblocking(False)
-                    self._router = sock.detach()
+            self._router = BY_KEY[str(place[0])].connect(place[1])
         except OSError as error:
             self._hang_up()
             code = error.errno or errno.ETIMEDOUT

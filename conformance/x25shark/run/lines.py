@@ -147,12 +147,13 @@ class Lines:
 
 
 def _place(line: LineProfile, serial: Mapping[str, str]) -> list[object] | None:
-    if line.tcp is not None:
-        return ["tcp", *line.tcp]
-    place = line.pty if line.serial is None else serial.get(line.serial)
+    if line.place is not None:
+        way, value = line.place
+        return [way.KEY, value]
+    place = None if line.serial is None else serial.get(line.serial)
     if place is None:
         return None
     if place.startswith("/"):
         return ["pty", place]
     host, _, port = place.rpartition(":")
-    return ["tcp", host, int(port)]
+    return ["tcp", (host, int(port))]

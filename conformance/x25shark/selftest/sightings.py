@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..catalogue.permission import Permission
+from ..endpoints import XOT_PORT
 from ..evidence import pcapng
 from ..judges.reading import Judge, PacketRead, Reading, TcpEnd
-from ..profile import XOT_PORT
 
 ROUTER = "127.0.25.1"
 # Of a frame of a serial line: who sent it, as judges tell it, and as a filter.

@@ -7,6 +7,8 @@ for each key, and no sentence without a key.
 
 from __future__ import annotations
 
+from ..line_places import WAYS
+
 SECTIONS: dict[str, str] = {
     "": "The top of the file.",
     "xot": "Who is where, where a side is XOT. Addresses are IPv4, with `:port` if it is not 1998.",
@@ -53,8 +55,7 @@ KEYS: dict[str, str] = {
     "xot.a": "from where tester A calls, and where it listens",
     "xot.b": "where the router sends calls for B",
     "xot.b2": "a second destination",
-    "line.a.tcp": "the octets of the line go over a TCP connection to there",
-    "line.a.pty": "path of a terminal that carries the octets of the line",
+    **{f"line.a.{way.KEY}": way.WORDS for way in WAYS},
     "line.a.serial": "an interface of the embedded reference router",
     "line.a.framing": "octet-stuffed, or bit-synchronous",
     "line.a.role": "whether the router is DCE or DTE; the tester is the other",

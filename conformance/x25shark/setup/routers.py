@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from ..profile import XOT_PORT
+from ..endpoints import XOT_PORT
 
 # The X.121 addresses of sides A and B, and of what answers in the router, unless others are given.
 A_ADDRESS, B_ADDRESS, ECHO = "3100001", "2100001", "1111"

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the octets of a serial line may be: a module for each way, and the list of them.
+
+    tcp    a TCP connection
+    pty    a terminal
+
+A new way is a module with what Way names, and its name in WAYS: the profile has its key then, its
+document the words, and the tap of a line opens it. The modules are loaded in the tap's process as
+well, so they import nothing heavy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from . import pty, tcp
+
+
+class Way(Protocol):
+    """One way to a line. KEY, TYPE, EXAMPLE: its key in [line.a], its value's type, and one in TOML.
+
+    WORDS: what the key means, for docs/profile.md. read() checks the key's value and returns what
+    connect() takes; raises ValueError. connect() returns a descriptor that does not block, which
+    reads and writes octets of the line; raises OSError. host(): the IPv4 address to which it
+    leads, or None for this machine.
+    """
+
+    KEY: str
+    TYPE: Any
+    EXAMPLE: str
+    WORDS: str
+
+    def read(self, value: Any, /) -> Any: ...
+    def connect(self, place: Any, /) -> int: ...
+    def host(self, place: Any, /) -> str | None: ...
+
+
+WAYS: tuple[Way, ...] = (tcp, pty)
+BY_KEY = {way.KEY: way for way in WAYS}

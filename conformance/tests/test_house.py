@@ -109,6 +109,54 @@ def test_imports_run_one_way(package: str, folder: str, forbidden: tuple[str, ..
     assert importers(package, folder, *forbidden) == []
 
 
+def circles(package: str, folder: str) -> list[set[str]]:
+    """Groups of modules of a folder that import each other, imports for types alone included."""
+    base = PACKAGES[package] / folder
+    paths = {
+        ".".join([package, *folder.split("/"), *p.relative_to(base).with_suffix("").parts]): p
+        for p in base.rglob("*.py")
+        if p.name not in ("__init__.py", "__main__.py")
+    }
+    graph = {m: {n for n in imports(p, package) if n in paths and n != m} for m, p in paths.items()}
+    reach: dict[str, set[str]] = {}
+    for module in graph:
+        seen: set[str] = set()
+        todo = [module]
+        while todo:
+            for other in graph[todo.pop()] - seen:
+                seen.add(other)
+                todo.append(other)
+        reach[module] = seen
+    found: list[set[str]] = []
+    for module in graph:
+        circle = {other for other in reach[module] if module in reach[other]}
+        if circle and circle not in found:
+            found.append(circle)
+    return found
+
+
+def test_few_modules_import_each_other() -> None:
+    """What belongs together by nature is named in the package's text."""
+    names = [sorted(m.rpartition(".")[2] for m in c) for c in circles("x25shark", "reference")]
+    assert sorted(names) == [
+        ["call_setup", "channel", "channel_rules", "clearing", "data_flow", "interrupts", "resets"]
+        + ["user"],
+        ["lapb", "lapb_acknowledging", "lapb_errors", "lapb_phases", "lapb_recovery"]
+        + ["lapb_transfer"],
+    ]
+    for folder in (
+        "links",
+        "judges",
+        "evidence",
+        "run",
+        "report",
+        "counters",
+        "catalogue",
+        "suite",
+    ):
+        assert circles("x25shark", folder) == [], folder
+
+
 #: A class with more public methods, properties among them, is split by what it does: into parts
 #: with a name of their own, not into base classes.
 MOST_PUBLIC_METHODS = 25

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from x25shark.counters.cleared import ClearedTable, NoTable, entries
-from x25shark.counters.counts import DEFINITIONS, Cut, definition
-from x25shark.counters.moved import CounterMoved
 from x25shark.counters.names import (
     NAMES,
     NO_COUNTER,
@@ -21,6 +18,9 @@ from x25shark.counters.names import (
 )
 from x25shark.counters.settings import Cleared
 from x25shark.judges import tester
+from x25shark.judges.cleared_table import ClearedTable, NoTable, entries
+from x25shark.judges.counter_events import DEFINITIONS, Cut, definition
+from x25shark.judges.counter_moved import CounterMoved
 from x25shark.judges.evidence import FIELDS, EvidenceJudge, filters_of
 from x25shark.judges.expectation import Direction, Expectation, Judge, Seen, evaluate_all
 from x25shark.judges.wireshark import WiresharkJudge

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from scapy_x25 import hdlc
 from scapy_x25.lapb import LapbREJ
-from x25shark.counters.counts import DEFINITIONS, AllButFirst, Cut, definition
-from x25shark.counters.kept import FrameRejectKept, field
-from x25shark.counters.moved import CounterMoved
 from x25shark.counters.paths import parse
 from x25shark.judges import tester
+from x25shark.judges.counter_events import DEFINITIONS, AllButFirst, Cut, definition
+from x25shark.judges.counter_moved import CounterMoved
 from x25shark.judges.evidence import FIELDS, EvidenceJudge, filters_of
 from x25shark.judges.expectation import Direction, Expectation, Seen, evaluate_all
+from x25shark.judges.frame_reject_kept import FrameRejectKept, field
 from x25shark.judges.wireshark import WiresharkJudge
 from x25shark.links.carrier import FRAMES, LineEnd
 

@@ -7,7 +7,8 @@ import socket
 import threading
 
 import pytest
-from x25shark.counters.reader import LONGEST, ReadError, Reading
+from x25shark.counters.reader import ReadError, Reading
+from x25shark.counters.readers.http_json import LONGEST
 
 from .page_server import Answer, page, raw, serving
 

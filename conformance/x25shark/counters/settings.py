@@ -25,8 +25,7 @@ What the router does not count is left out. Without url the embedded router's ow
 from __future__ import annotations
 
 import ipaddress
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -41,9 +40,15 @@ from pydantic import (
 
 from .names import NAMES
 from .paths import Path, parse
+from .readers import BY_NAME
 
 _CONFIG = ConfigDict(extra="forbid", frozen=True)
 INTERFACES = ("router", "a", "b")
+# One of the readers that there are.
+if TYPE_CHECKING:
+    ReaderName = str
+else:
+    ReaderName = Literal[tuple(BY_NAME)]
 
 
 def _paths(value: Any) -> Any:
@@ -130,7 +135,7 @@ class Counters(BaseModel):
 
     model_config = _CONFIG
 
-    reader: Literal["http-json"] = "http-json"
+    reader: ReaderName = "http-json"
     remote: bool = Field(default=False, description="whether url may lead to another machine")
     url: str | None = None
     timeout: float = Field(default=2.0, gt=0, le=60)
@@ -143,7 +148,8 @@ class Counters(BaseModel):
     @classmethod
     def _can_be_read(cls, url: str | None, info: ValidationInfo) -> str | None:
         if url is not None:
-            check_url(url, remote=bool(info.data.get("remote")))
+            reader = info.data.get("reader", "http-json")
+            check_url(url, reader, remote=bool(info.data.get("remote")))
         return url
 
     def paths(self, name: str) -> tuple[Path, ...] | None:
@@ -166,20 +172,13 @@ class Counters(BaseModel):
         return found
 
 
-def check_url(url: str, *, remote: bool) -> None:
-    """Raises ValueError for what cannot be read, or may not be."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        raise ValueError(f"{url!r} is not a URL") from None
-    if parts.scheme != "http" or not parts.hostname or parts.username or parts.password:
-        raise ValueError(f'{url!r}: must be like "http://127.0.0.1:8080/debug/vars"')
-    if port == 0 or any(not 32 < ord(c) < 127 for c in url):
-        raise ValueError(f"{url!r} is not a URL that can be read")
-    if not remote and not is_loopback(parts.hostname):
+def check_url(url: str, reader: str, *, remote: bool) -> None:
+    """Raises ValueError for what the reader cannot read, or may not."""
+    BY_NAME[reader].check(url)
+    host = BY_NAME[reader].host(url)
+    if not remote and not is_loopback(host):
         raise ValueError(
-            f"{parts.hostname} is not this machine; if counters shall be read from another one, "
+            f"{host} is not this machine; if counters shall be read from another one, "
             "say so: remote = true"
         )
 

@@ -118,7 +118,7 @@ class LineTap:
             self.control.send(json.dumps(words).encode())
 
     def connect(self, place: Sequence[object]) -> None:
-        """Open the line: the key of a way (line_places) and a place; connected or ended tell how."""
+        """Open the line: [KEY, PLACE] as line_places says; connected or ended tell how."""
         self.connected, self.ended = False, ""
         self._line += 1
         self._order(connect=list(place), line=self._line)

@@ -17,7 +17,7 @@ from . import pty, tcp
 
 
 class Way(Protocol):
-    """One way to a line. KEY, TYPE, EXAMPLE: its key in [line.a], its value's type, and one in TOML.
+    """One way to a line. KEY, TYPE, EXAMPLE: the key in [line.a], the type of its value, and one.
 
     WORDS: what the key means, for docs/profile.md. read() checks the key's value and returns what
     connect() takes; raises ValueError. connect() returns a descriptor that does not block, which

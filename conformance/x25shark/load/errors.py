@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..counters.locations import places
 from ..counters.names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
 from ..counters.pages import in_words, numbers
 from ..counters.paths import Missing
-from ..counters.places import places
 from ..counters.settings import Counters
 from ..profile import Profile
 from ..results import ResultsError, read_results

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..counters.locations import places
 from ..counters.pages import value
-from ..counters.places import places
 from ..counters.reader import ReadError, Reading
 from ..counters.settings import Counters
 
@@ -80,7 +80,7 @@ class Management:
         while len(answers.taken) < _MOST_ANSWERS:
             begun = time.monotonic()
             try:
-                Reading(self.url, self._counters.timeout).wait()
+                self._reading().wait()
                 answers.taken.append(time.monotonic() - begun)
             except ReadError:
                 answers.taken.append(None)
@@ -92,9 +92,13 @@ class Management:
         if self.url is None or self._counters is None:
             return None
         try:
-            return Reading(self.url, self._counters.timeout).wait()
+            return self._reading().wait()
         except ReadError:
             return None
+
+    def _reading(self) -> Reading:
+        assert self.url is not None and self._counters is not None
+        return Reading(self.url, self._counters.timeout, reader=self._counters.reader)
 
     def moved(self, before: Any, after: Any, name: str, interface: str) -> tuple[str, int] | None:
         """Where a counter stands and by how much it moved; None: no such counter."""

@@ -17,7 +17,6 @@ RFC 1613 5: one circuit per connection, and the LCN of a packet that comes in me
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from . import codec
 from .call_setup import CallSetup
@@ -27,22 +26,20 @@ from .clearing import Clearing
 from .codec import Clear
 from .codes import LOCAL_TYPES, ClearCause, Diag, PacketError, Type
 from .data_flow import DataFlow
+from .environment import Environment
 from .interrupts import Interrupts
 from .ports import Wire
 from .resets import Resets
 from .tables import Do, P
 from .user import ChannelUser
 
-if TYPE_CHECKING:
-    from .router import Router
-
 
 class Channel(Circuit):
     """The packet layer of one connection. See the module's text."""
 
-    def __init__(self, router: "Router", wire: Wire, accepted: bool) -> None:
+    def __init__(self, router: Environment, wire: Wire, accepted: bool) -> None:
         super().__init__(router, wire, accepted)
-        self.user: ChannelUser = router
+        self.user: ChannelUser = router.idle_user
         #: RFC 1613 6.2: the other half of a splice takes the packets unread.
         self.joined: Callable[[bytes], None] | None = None
         self.rules = Rules(self)
@@ -148,7 +145,7 @@ class Channel(Circuit):
         self.joined = None
         self.set_gauge("")
         self.forget_call()
-        user, self.user = self.user, self.router
+        user, self.user = self.user, self.router.idle_user
         user.released(self)
         self.wait_for_call()
 

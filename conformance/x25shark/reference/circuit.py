@@ -2,20 +2,17 @@
 """The state of one end of a circuit: values, numbers, windows and timers (X.25 4.4, Annex D)."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from .environment import Environment
 from .facilities import DEFAULT_SIZE, DEFAULT_WINDOW
 from .ports import Timer, Wire
 from .tables import D, P
-
-if TYPE_CHECKING:
-    from .router import Router
 
 
 class Circuit:
     """What a channel and its parts know about the circuit; what they do is in channel.py."""
 
-    def __init__(self, router: "Router", wire: Wire, accepted: bool) -> None:
+    def __init__(self, router: Environment, wire: Wire, accepted: bool) -> None:
         self.router = router
         #: True if the peer opened the connection, so that calls may come in on it.
         self.accepted = accepted

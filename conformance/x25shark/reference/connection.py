@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One XOT connection: framing below, one channel above (RFC 1613 4.1, 5)."""
 
-from typing import TYPE_CHECKING
-
 from .channel import Channel
+from .environment import Environment
 from .framing import Framer, FramingError
 from .ports import Wire
-
-if TYPE_CHECKING:
-    from .router import Router
 
 
 class Connection:
     """Joins a wire and its channel."""
 
-    def __init__(self, router: "Router", wire: Wire, accepted: bool) -> None:
+    def __init__(self, router: Environment, wire: Wire, accepted: bool) -> None:
         self.router = router
         self.wire = wire
         self.framer = Framer(router.settings.longest_packet)

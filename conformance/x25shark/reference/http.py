@@ -5,10 +5,9 @@ import json
 import selectors
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .server import Server
+from .environment import Host
 
 #: Longest request that is read, and seconds that it may take.
 REQUEST_LONGEST = 4096
@@ -19,7 +18,7 @@ class Exchange:
     """One request and its answer."""
 
     def __init__(
-        self, server: "Server", sock: socket.socket, content: Callable[[], dict[str, Any]]
+        self, server: Host, sock: socket.socket, content: Callable[[], dict[str, Any]]
     ) -> None:
         self.server = server
         self.socket = sock
@@ -85,6 +84,6 @@ def message(status: str, content: dict[str, Any], head_only: bool = False) -> by
     return head.encode() + (b"" if head_only else body)
 
 
-def serve(server: "Server", sock: socket.socket, content: Callable[[], dict[str, Any]]) -> Exchange:
+def serve(server: Host, sock: socket.socket, content: Callable[[], dict[str, Any]]) -> Exchange:
     """Take a request from a connection."""
     return Exchange(server, sock, content)

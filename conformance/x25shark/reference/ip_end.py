@@ -9,7 +9,6 @@ cleared with diagnostic 249, circuits without a datagram for a time with 0.
 """
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 from . import ipv4
 from .channel import Channel
@@ -17,10 +16,8 @@ from .codec import Call, Clear, Data
 from .codes import ClearCause, Diag
 from .ip_config import NLPID, NULL, SNAP, IpSettings
 from .relay_local import Segment
+from .switchboard import Switchboard
 from .terminal import Terminal
-
-if TYPE_CHECKING:
-    from .router import Router
 
 IP = b"\xcc"
 SNAP_IP = b"\x80\x00\x00\x00\x08\x00"
@@ -33,7 +30,7 @@ class IpEnd(Terminal):
 
     form = NLPID
 
-    def __init__(self, router: "Router") -> None:
+    def __init__(self, router: Switchboard) -> None:
         super().__init__(router)
         assert router.settings.ip is not None  # a route to here has it
         self.ip: IpSettings = router.settings.ip

@@ -7,16 +7,16 @@ after a pause; a pseudo terminal stays open, so that who uses it may come and go
 
 import socket
 
+from .environment import Host, Stream
 from .ports import WireUser
 from .pty_end import PtyEnd
 from .serial import SerialInterface
-from .server import PendingConnection, Server, TcpWire
 
 
 class Line:
     """Gives an interface its line. place: where it is, for the ready line."""
 
-    def __init__(self, server: Server, interface: SerialInterface) -> None:
+    def __init__(self, server: Host, interface: SerialInterface) -> None:
         self.server = server
         self.interface = interface
         self.place = ""
@@ -34,9 +34,9 @@ class Line:
         else:
             end = PtyEnd()
             self.place = end.path
-            self.use(TcpWire(self.server, end, (end.path, 0)))
+            self.use(self.server.stream(end, (end.path, 0)))
 
-    def use(self, wire: TcpWire) -> None:
+    def use(self, wire: Stream) -> None:
         """The wire is the line from now on."""
         wire.start(self.interface.connected(wire))
 
@@ -47,16 +47,16 @@ class Line:
         except OSError:
             return
         if self.interface.link.wire is None:
-            self.use(TcpWire(self.server, sock, address))
+            self.use(self.server.stream(sock, address))
         else:
             sock.close()
 
     def attempt(self) -> None:
         to = self.interface.settings.connect
         if to is not None and self.server.running:
-            PendingConnection(self.server, to.host, to.port, self.connected, self.failed)
+            self.server.connect(to.host, to.port, self.connected, self.failed)
 
-    def connected(self, wire: TcpWire) -> WireUser:
+    def connected(self, wire: Stream) -> WireUser:
         return self.interface.connected(wire)
 
     def failed(self, reason: str) -> None:

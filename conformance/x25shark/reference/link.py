@@ -7,17 +7,14 @@ nothing else.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from . import hdlc, lapb_frames
+from .environment import Interface
 from .hdlc import FRAMINGS, SHORTEST, Kind, Received
 from .lapb import Lapb
 from .lapb_station import Parameters, Phase
 from .line_counters import LineCounters
 from .ports import StreamWire, Timers
-
-if TYPE_CHECKING:
-    from .serial import SerialInterface
 
 #: Packets that wait for the link before the calls above are held.
 HIGH_WATER = 32
@@ -31,7 +28,7 @@ class SerialLink:
 
     def __init__(
         self,
-        interface: "SerialInterface",
+        interface: Interface,
         framing: str,
         parameters: Parameters,
         dce: bool,

@@ -4,16 +4,12 @@
 'Near' is the side that calls, 'far' the side that is called.
 """
 
-from typing import TYPE_CHECKING
-
 from . import addresses, codec, facilities, routes
 from .channel import Channel
 from .codec import Call
 from .codes import ClearCause, Diag, PacketError
 from .facilities import DEFAULT_SIZE, DEFAULT_WINDOW, PACKET_SIZE, THROUGHPUT, WINDOW_SIZE, Pair
-
-if TYPE_CHECKING:
-    from .relay import Relay
+from .relayed import RelayedCall
 
 
 def limit(pair: Pair, called: int, calling: int) -> Pair:
@@ -38,7 +34,7 @@ def requested(call: Call, size_limit: int, window_limit: int) -> tuple[Pair, Pai
 class Negotiation:
     """Checks a Call and its answer, and writes those for the other side."""
 
-    def __init__(self, relay: "Relay") -> None:
+    def __init__(self, relay: RelayedCall) -> None:
         self.relay = relay
 
     def check_call(self, call: Call) -> None:

@@ -6,14 +6,12 @@ packet with a Clear 0/0; relay copies octets between A and B without looking at 
 until B has answered, and swallows everything after that.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .environment import Host, Stream
 from .framing import Framer, FramingError
 from .ports import Wire
 from .routes import INTERNAL, Destination
-
-if TYPE_CHECKING:
-    from .server import Server, TcpWire
 
 KINDS = ("silent", "close", "clear", "relay", "mute")
 
@@ -21,7 +19,7 @@ KINDS = ("silent", "close", "clear", "relay", "mute")
 class Silent:
     """Takes octets and does nothing; closes when the peer does."""
 
-    def __init__(self, wire: "TcpWire") -> None:
+    def __init__(self, wire: Stream) -> None:
         self.wire = wire
 
     def octets_received(self, octets: bytes) -> None:
@@ -40,7 +38,7 @@ class Silent:
 class Clearing(Silent):
     """Answers each packet, whatever it is, with Clear cause 0 diagnostic 0 on its channel."""
 
-    def __init__(self, wire: "TcpWire") -> None:
+    def __init__(self, wire: Stream) -> None:
         super().__init__(wire)
         self.framer = Framer(longest=65535)
 
@@ -57,7 +55,7 @@ class Copying(Silent):
 
     other: "Copying | None" = None
 
-    def __init__(self, wire: "TcpWire") -> None:
+    def __init__(self, wire: Stream) -> None:
         super().__init__(wire)
         self.early: list[bytes] = []
 
@@ -104,14 +102,14 @@ class Muting(Copying):
 class NullRouter:
     """In the place of the router proper; has what the event loop asks of it."""
 
-    def __init__(self, server: "Server", kind: str) -> None:
+    def __init__(self, server: Host, kind: str) -> None:
         self.server = server
         self.kind = kind
         routes = [r.to for r in server.settings.routes if r.to.name not in INTERNAL]
         self.destination: Destination | None = routes[0] if routes else None
         self.counters = NoCounters()
 
-    def accepted(self, wire: "TcpWire") -> Silent:
+    def accepted(self, wire: Stream) -> Silent:
         """A peer opened a connection."""
         if self.kind == "close":
             wire.close()

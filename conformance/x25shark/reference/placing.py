@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The way of a call to its far side: the destinations of its route in turn, over XOT or a line."""
 
-from typing import TYPE_CHECKING
-
 from .channel import Channel
 from .codec import Clear
 from .codes import ClearCause, Diag
 from .connection import Connection
 from .ports import Wire
-
-if TYPE_CHECKING:
-    from .relay import Relay
+from .relayed import RelayedCall
 
 
 class Placing:
     """Finds the far side of a call and sends the Call there."""
 
-    def __init__(self, relay: "Relay") -> None:
+    def __init__(self, relay: RelayedCall) -> None:
         self.relay = relay
 
     def connect(self) -> None:

@@ -16,27 +16,22 @@ setup each end is reset: with cause 0x09 (remote DTE operational) if its partner
 (out of order); the partner is reset when an end comes or goes.
 """
 
-from typing import TYPE_CHECKING
-
 from . import codec, pvc_setup
 from .channel import Channel
 from .codec import Clear, Data
 from .codes import Diag, PacketError, ResetCause
 from .config import Pvc
 from .ports import Pending, Timer
-from .pvc_setup import VERSION, Initiator, Responder, Setup, Status, parse_setup
+from .pvc_setup import VERSION, Initiator, Responder, Setup, SetUpEnd, Status, parse_setup
 from .relay_local import Direction
+from .switchboard import Switchboard
 from .tables import D, P
-from .user import ChannelUser
-
-if TYPE_CHECKING:
-    from .router import Router
 
 
-class PvcEnd(ChannelUser):
+class PvcEnd(SetUpEnd):
     """One end of a permanent circuit."""
 
-    def __init__(self, router: "Router", settings: Pvc) -> None:
+    def __init__(self, router: Switchboard, settings: Pvc) -> None:
         self.router = router
         self.settings = settings
         self.channel: Channel | None = None
@@ -178,7 +173,7 @@ class PvcEnd(ChannelUser):
 class PvcTable:
     """All ends of permanent circuits of this router."""
 
-    def __init__(self, router: "Router") -> None:
+    def __init__(self, router: Switchboard) -> None:
         self.router = router
         self.ends = {
             (pvc.name.lower(), pvc.lcn): PvcEnd(router, pvc) for pvc in router.settings.pvcs

@@ -8,17 +8,16 @@ Octets: 1-3 header, 4 version 0x81, 5 status, 6 length N of the initiator's inte
 """
 
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from . import codec
 from .channel import Channel
 from .codes import Diag, PacketError, Type
+from .config import Pvc
 from .connection import Connection
-from .ports import Wire
+from .ports import Pending, Timer, Wire
+from .switchboard import Switchboard
 from .user import ChannelUser
-
-if TYPE_CHECKING:
-    from .pvc import PvcEnd
 
 VERSION = 0x81
 SHORTEST = 15
@@ -94,10 +93,25 @@ def encode_setup(lcn: int, setup: Setup) -> bytes:
     )
 
 
+class SetUpEnd(ChannelUser):
+    """One end of a permanent circuit, as its setup sees it; see pvc.py."""
+
+    router: Switchboard
+    settings: Pvc
+    channel: Channel | None
+    pending: Pending | None
+    waiting: Channel | None
+    timer: Timer | None
+
+    def up(self, channel: Channel) -> None:
+        """The setup succeeded."""
+        raise NotImplementedError
+
+
 class Initiator:
     """Opens the connection of an end, and tries again later where that fails."""
 
-    def __init__(self, end: "PvcEnd") -> None:
+    def __init__(self, end: SetUpEnd) -> None:
         self.end = end
 
     def start(self) -> None:
@@ -189,7 +203,7 @@ class Initiator:
 class Responder:
     """Checks and answers a PVC setup that names an end."""
 
-    def __init__(self, end: "PvcEnd") -> None:
+    def __init__(self, end: SetUpEnd) -> None:
         self.end = end
 
     def check(self, setup: Setup) -> int:

@@ -7,23 +7,17 @@ What happens to Data and to flow control is the matter of the model: relay_local
 relay_splice. 'Near' is the side that calls, 'far' the side that is called.
 """
 
-from typing import TYPE_CHECKING
-
 from . import codec
 from .channel import Channel
 from .codec import Call, Clear
 from .codes import ClearCause, Diag, PacketError
-from .connection import Connection
 from .facilities import Pair
 from .negotiation import Negotiation
 from .placing import Placing
-from .ports import Pending
-from .routes import Destination, Route
+from .relayed import RelayedCall
+from .routes import Route
+from .switchboard import Switchboard
 from .tables import P
-from .user import ChannelUser
-
-if TYPE_CHECKING:
-    from .router import Router
 
 
 def set_values(channel: Channel, size: Pair, window: Pair, peer_calls: bool) -> None:
@@ -34,40 +28,16 @@ def set_values(channel: Channel, size: Pair, window: Pair, peer_calls: bool) -> 
     channel.window_out = window.called if peer_calls else window.calling
 
 
-class Relay(ChannelUser):
+class Relay(RelayedCall):
     """One call and its two channels."""
 
     #: Name of the model.
     model = ""
 
-    def __init__(self, router: "Router", route: Route) -> None:
-        self.router = router
-        self.settings = router.settings
-        self.route = route
+    def __init__(self, router: Switchboard, route: Route) -> None:
+        super().__init__(router, route)
         self.negotiation = Negotiation(self)
         self.placing = Placing(self)
-        self.near: Channel
-        self.far: Channel | None = None
-        self.call: Call
-        #: The Call as sent to the far side.
-        self.offered: Call
-        #: What each side was offered, and then what it agreed to.
-        self.near_size: Pair
-        self.near_window: Pair
-        self.far_size: Pair
-        self.far_window: Pair
-        self.destination: Destination
-        self.destinations: list[Destination] = []
-        self.pending: Pending | None = None
-        #: The connection of the far side, where that is XOT.
-        self.connection: Connection | None = None
-        self.far_lcn = 0
-        self.held_interrupts: dict[Channel, bytes] = {}
-        self.near_done = False
-        self.recorded = False
-
-    def other(self, channel: Channel) -> Channel | None:
-        return self.far if channel is self.near else self.near
 
     # -- set-up ---------------------------------------------------------------------------------
 
@@ -145,15 +115,6 @@ class Relay(ChannelUser):
             self.router.keep(self.destination, self.connection)
         else:
             far.wire.close()
-
-    def record(self, cause: int, diagnostic: int) -> None:
-        """One entry in the table of cleared circuits."""
-        if not self.recorded:
-            self.recorded = True
-            parties = self.call.addresses
-            self.router.counters.circuit_cleared(
-                parties.called_digits, parties.calling_digits, cause, diagnostic
-            )
 
     # -- interrupts and resets ------------------------------------------------------------------
 

@@ -8,16 +8,14 @@ resets at once: what the resetting side sends next waits until the other side ha
 """
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .channel import Channel
 from .codec import Call, Data
 from .negotiation import Negotiation
 from .relay import Relay
 from .routes import Route
-
-if TYPE_CHECKING:
-    from .router import Router
+from .switchboard import Switchboard
 
 
 class Segment(NamedTuple):
@@ -170,7 +168,7 @@ class LocalRelay(Relay):
     model = "local"
     directions: "dict[Channel, Direction] | None" = None
 
-    def __init__(self, router: "Router", route: Route) -> None:
+    def __init__(self, router: Switchboard, route: Route) -> None:
         super().__init__(router, route)
         self.negotiation = LocalNegotiation(self)
 

@@ -9,7 +9,6 @@ TCP holds a side that sends faster than the other one takes.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from . import codec, routes
 from .channel import Channel
@@ -19,10 +18,8 @@ from .negotiation import Negotiation
 from .placing import Placing
 from .relay import Relay
 from .routes import Route
+from .switchboard import Switchboard
 from .tables import P
-
-if TYPE_CHECKING:
-    from .router import Router
 
 
 class SpliceNegotiation(Negotiation):
@@ -58,7 +55,7 @@ class SpliceRelay(Relay):
 
     model = "splice"
 
-    def __init__(self, router: "Router", route: Route) -> None:
+    def __init__(self, router: Switchboard, route: Route) -> None:
         super().__init__(router, route)
         self.negotiation = SpliceNegotiation(self)
         self.placing = SplicePlacing(self)

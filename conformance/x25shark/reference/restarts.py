@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Restarts of a serial interface, and what comes on channel 0 (X.25 3.3, Table C-2, T10)."""
 
-from enum import Enum
-from typing import TYPE_CHECKING
-
 from . import codec
 from .codec import Clear
 from .codes import DEFINED_TYPES, ClearCause, Diag, RestartCause, Type
 from .counters import is_from_dte
+from .environment import Interface
 from .ports import Timer
-
-if TYPE_CHECKING:
-    from .serial import SerialInterface
+from .tables import R
 
 _OF_A_CHANNEL = (DEFINED_TYPES - {Type.PVC_SETUP}) | {Type.DATA, Type.RR, Type.RNR, Type.REJ}
-
-
-class R(Enum):
-    """Restart (X.25 Figure B-1); r2 ends as soon as the restart of the peer is confirmed."""
-
-    DOWN = "no link"
-    READY = "r1"
-    RESTART_SENT = "r3"
 
 
 class Restarts:
     """Takes, sends and confirms Restarts."""
 
-    def __init__(self, interface: "SerialInterface") -> None:
+    def __init__(self, interface: Interface) -> None:
         self.interface = interface
         self.timer: Timer | None = None
         self._repeats = 0

@@ -35,6 +35,7 @@ class Router(ChannelUser):
 
     def __init__(self, settings: Settings, timers: Timers, network: Network) -> None:
         self.settings = settings
+        self.idle_user: ChannelUser = self
         self.timers = timers
         self.network = network
         self.counters = Counters()

@@ -7,23 +7,20 @@ channel in serial_channel.py.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from . import codec
 from .channel import Channel
 from .codec import Call, Clear
 from .codes import ClearCause, Diag, RestartCause, Type
+from .environment import Environment
 from .line_counters import LineCounters
 from .link import SerialLink
 from .ports import StreamWire
-from .restarts import R, Restarts
+from .restarts import Restarts
 from .serial_channel import SerialChannel
 from .serial_config import SerialSettings
-from .tables import P
+from .tables import P, R
 from .user import ChannelUser
-
-if TYPE_CHECKING:
-    from .router import Router
 
 _TYPE_NAMES = {value: name for name, value in vars(Type).items() if isinstance(value, int)}
 
@@ -31,7 +28,7 @@ _TYPE_NAMES = {value: name for name, value in vars(Type).items() if isinstance(v
 class SerialInterface:
     """See the module's text."""
 
-    def __init__(self, router: "Router", settings: SerialSettings) -> None:
+    def __init__(self, router: Environment, settings: SerialSettings) -> None:
         self.router = router
         self.settings = settings
         self.name = settings.name

@@ -6,8 +6,6 @@ packets of local significance are errors, calls of both sides may collide. A DTE
 a DTE may write (X.25 5.2.4) and sees the state diagrams from the other side.
 """
 
-from typing import TYPE_CHECKING
-
 from .call_setup import CallSetup
 from .channel import Channel
 from .channel_rules import Rules
@@ -15,6 +13,7 @@ from .clearing import Clearing
 from .codec import Clear
 from .codes import ClearCause, Diag, PacketError, ResetCause, Type
 from .counters import is_from_dte
+from .environment import Interface
 from .tables import (
     LAPB_CALL_SETUP,
     LAPB_RESET,
@@ -26,9 +25,6 @@ from .tables import (
     Do,
     P,
 )
-
-if TYPE_CHECKING:
-    from .serial import SerialInterface
 
 #: State diagnostics as a DCE and as a DTE name the same state.
 _MIRRORED = {
@@ -51,7 +47,7 @@ class ChannelWire:
     from_self = False
     closing = False
 
-    def __init__(self, interface: "SerialInterface") -> None:
+    def __init__(self, interface: Interface) -> None:
         self.interface = interface
         self.peer = interface.name
 
@@ -123,7 +119,7 @@ class LineCallSetup(CallSetup):
         """In p3 a collision: the call of the peer counts (X.25 4.1.6)."""
         channel = self.channel
         if channel.p is P.CALL_SENT:
-            user, channel.user = channel.user, channel.router
+            user, channel.user = channel.user, channel.router.idle_user
             channel.stop_timers()
             channel.set_gauge("")
             channel.forget_call()
@@ -144,7 +140,7 @@ class LineClearing(Clearing):
 class SerialChannel(Channel):
     """See the module's text."""
 
-    def __init__(self, interface: "SerialInterface", lcn: int) -> None:
+    def __init__(self, interface: Interface, lcn: int) -> None:
         self.line = interface
         super().__init__(interface.router, ChannelWire(interface), accepted=True)
         self.rules = LineRules(self)

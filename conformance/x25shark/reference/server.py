@@ -23,8 +23,9 @@ from contextlib import suppress
 from . import http
 from .config import Settings
 from .framing import frame
+from .lines import Line
 from .null import NullRouter
-from .ports import Wire, WireUser
+from .ports import WireUser
 from .pty_end import PtyEnd
 from .router import Router
 from .routes import Destination
@@ -376,8 +377,6 @@ class Server:
 
     def open_lines(self, router: Router) -> None:
         """The lines of the serial interfaces; where they are is in the ready line."""
-        from .lines import Line
-
         for name, interface in router.serials.items():
             line = Line(self, interface)
             line.open()
@@ -412,11 +411,15 @@ class Server:
             self.selector.modify(sock, events, ready)
         return events
 
+    def stream(self, sock: socket.socket | PtyEnd, far_end: tuple[str, int]) -> TcpWire:
+        """The stream of a socket or terminal that is open."""
+        return TcpWire(self, sock, far_end)
+
     def connect(
         self,
         host: str,
         port: int,
-        connected: Callable[[Wire], WireUser],
+        connected: Callable[[TcpWire], WireUser],
         failed: Callable[[str], None],
     ) -> PendingConnection:
         """Open an XOT connection (see ports.Network)."""

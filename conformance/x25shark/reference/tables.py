@@ -141,3 +141,11 @@ LAPB_CALL_SETUP: Final[dict[int, dict[P, Cell]]] = {
 LAPB_RESET: Final[dict[int, dict[D, Cell]]] = {
     packet: dict(zip(_D, cells, strict=True)) for packet, cells in _LAPB_C4_ROWS.items()
 }
+
+
+class R(Enum):
+    """Restart (X.25 Figure B-1); r2 ends as soon as the restart of the peer is confirmed."""
+
+    DOWN = "no link"
+    READY = "r1"
+    RESTART_SENT = "r3"

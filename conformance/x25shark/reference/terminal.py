@@ -6,8 +6,6 @@ returns it as an Interrupt; sink takes everything; source sends as fast as the w
 are answered as on any interface of this router; a reset is confirmed at once.
 """
 
-from typing import TYPE_CHECKING
-
 from . import facilities
 from .channel import Channel
 from .codec import Call, Clear, Data
@@ -16,16 +14,14 @@ from .facilities import PACKET_SIZE, WINDOW_SIZE, Facilities
 from .negotiation import check_user_data, requested
 from .relay import set_values
 from .relay_local import Direction
+from .switchboard import Switchboard
 from .user import ChannelUser
-
-if TYPE_CHECKING:
-    from .router import Router
 
 
 class Terminal(ChannelUser):
     """What the three terminals share: they accept calls; this one is the sink."""
 
-    def __init__(self, router: "Router") -> None:
+    def __init__(self, router: Switchboard) -> None:
         self.router = router
         self.call: Call
 

@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from ..catalogue import Purpose, catalogue
-from ..counters.places import survey
+from ..counters.locations import survey
 from ..counters.reader import ReadError, Reading
 from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
@@ -546,7 +546,7 @@ class Campaign:
         if counters is None or url is None:
             return ""
         try:
-            page = Reading(url, counters.timeout).wait()
+            page = Reading(url, counters.timeout, reader=counters.reader).wait()
         except ReadError as error:
             return f"cannot be read: {error}"
         wanted, missing = survey(counters, page, self.profile.line.by_side())

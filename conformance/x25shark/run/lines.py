@@ -79,7 +79,9 @@ class Lines:
         tap.connect(place)
         self._loop.wait(tap.answered, _CONNECT_SECONDS)
         why = tap.ended or tap.failure or "no answer"
-        end.down = "" if tap.connected else f"{':'.join(map(str, place[1:]))}: {why}"
+        at = place[1]
+        shown = ":".join(map(str, at)) if isinstance(at, tuple) else str(at)
+        end.down = "" if tap.connected else f"{shown}: {why}"
 
     def lost(self) -> str:
         """Which line the router has ended and does not open again, and why; "" if none."""

@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from scapy.packet import Packet
 
-from ..counters.counts import Packets
-from ..counters.moved import CounterMoved
 from ..evidence.frames import FIN, RST, Segment
 from ..evidence.slicer import Slice
+from ..judges.counter_events import Packets
+from ..judges.counter_moved import CounterMoved
 from ..judges.evidence import FIELDS, EvidenceJudge, filters_of
 from ..judges.expectation import (
     CLOSED,

@@ -7,6 +7,7 @@ for each key, and no sentence without a key.
 
 from __future__ import annotations
 
+from ..counters.readers import READERS
 from ..line_places import WAYS
 
 SECTIONS: dict[str, str] = {
@@ -134,7 +135,7 @@ KEYS: dict[str, str] = {
     "control.filters": "sets as many filter conditions as stand in place of {count}",
     "capture.interface": "interface for dumpcap",
     "capture.namespace": "whether the run is in a network namespace of its own",
-    "counters.reader": "how they are read: JSON over HTTP",
+    "counters.reader": f"how they are read: {', '.join(reader.WORDS for reader in READERS)}",
     "counters.remote": "whether `url` may lead to another machine",
     "counters.url": "where the router shows its counters",
     "counters.timeout": "seconds for one reading",

@@ -19,15 +19,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..counters.cleared import ClearedTable, Entry, NoTable, entries
-from ..counters.counts import DEFINITIONS, N1, Cut, Definition, definition
-from ..counters.kept import FrameRejectKept, field
-from ..counters.moved import CounterMoved
+from ..counters.locations import Place, places
 from ..counters.pages import moved, others_moved, value
-from ..counters.places import Place, places
 from ..counters.reader import ReadError, Reading
 from ..counters.settings import Cleared
+from ..judges.cleared_table import ClearedTable, Entry, NoTable, entries
+from ..judges.counter_events import DEFINITIONS, N1, Cut, Definition, definition
+from ..judges.counter_moved import CounterMoved
 from ..judges.expectation import Direction
+from ..judges.frame_reject_kept import FrameRejectKept, field
 from ..links.carrier import Unit
 from ..sides.outcomes import ExpectationFailed
 from .language import Bench, Inconclusive, LineSide, NotApplicable
@@ -50,7 +50,7 @@ def read(bench: Bench) -> Any:
     woken, waker = socket.socketpair()
     try:
         bench.loop.add(woken, lambda _events: None, selectors.EVENT_READ)
-        reading = Reading(url, counters.timeout, waker.close)
+        reading = Reading(url, counters.timeout, waker.close, reader=counters.reader)
         bench.loop.wait(lambda: reading.done, counters.timeout)
         return reading.result()
     except ReadError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from ..counters.counts import DEFINITIONS, AllButFirst, Packets
+from ..judges.counter_events import DEFINITIONS, AllButFirst, Packets
 from .counting import cleared_circuits, counting, frame_reject_kept
 from .language import (
     CLOSED,

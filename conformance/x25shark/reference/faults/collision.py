@@ -68,7 +68,7 @@ def dte_takes_both(patch: Patch) -> None:
     def call_cell(original: Any, rules: LineRules, packet_type: int) -> Cell:
         channel = rules.channel
         if not rules.line.dce and collides(channel, packet_type):
-            user, channel.user = channel.user, channel.router
+            user, channel.user = channel.user, channel.router.idle_user
             user.displaced(channel)
             channel.p = P.READY
         cell: Cell = original(rules, packet_type)

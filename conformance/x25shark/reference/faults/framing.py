@@ -282,10 +282,10 @@ def shared_connection(patch: Patch) -> None:
             original(placing)
             return
         relay.destination = relay.destinations.pop(0)
-        relay.offered.lcn = relay.placing.choose_lcn()
+        relay.offered.lcn = placing.choose_lcn()
         relay.far = add_channel(shared, relay.offered.lcn, accepted=False)
         relay.far.user = relay
-        relay.placing.send_call(relay.far)
+        placing.send_call(relay.far)
 
 
 @fault("BUG-XOT-25", "looks up calls by LCN alone: crosses data between two calls with one LCN")
@@ -293,7 +293,7 @@ def lookup_by_lcn(patch: Patch) -> None:
     def channel_for(connection: Connection, packet: bytes) -> Channel:
         own = connection.channel
         for one in connection.router.connections:
-            channel = one.channel
+            channel: Channel = one.channel
             same = channel.lcn == codec.lcn_of(packet) and channel.accepted == own.accepted
             if same and channel.p is P.DATA_TRANSFER and own.p is P.DATA_TRANSFER:
                 return channel
@@ -320,8 +320,9 @@ def foreign_lcn(patch: Patch) -> None:
         own, lcn = connection.channel, codec.lcn_of(packet)
         if own.p is P.DATA_TRANSFER and lcn != own.lcn:
             for one in connection.router.connections:
-                if one.channel.lcn == lcn and one.channel.accepted == own.accepted:
-                    return one.channel
+                channel: Channel = one.channel
+                if channel.lcn == lcn and channel.accepted == own.accepted:
+                    return channel
         return own
 
     patch.replace(Connection, "channel_for", channel_for)

@@ -12,8 +12,8 @@ from ..lapb_phases import Phases
 from ..lapb_recovery import TimerRecovery
 from ..lapb_station import MODULO, Phase
 from ..lapb_transfer import InformationTransfer
-from ..restarts import R
 from ..serial import SerialInterface
+from ..tables import R
 from .registry import Patch, fault
 
 

@@ -12,9 +12,9 @@ from ..lapb_frames import COMMANDS, RESPONSES, Control, Frame
 from ..line_counters import ERRORS, LineCounters
 from ..link import SerialLink
 from ..relay import Relay
-from ..restarts import R, Restarts
+from ..restarts import Restarts
 from ..serial import SerialInterface
-from ..tables import P
+from ..tables import P, R
 from ..user import ChannelUser
 from .registry import Patch, fault
 

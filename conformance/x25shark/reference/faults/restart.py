@@ -6,9 +6,9 @@ from typing import Any
 from .. import codec
 from ..codec import Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
-from ..restarts import R, Restarts
+from ..restarts import Restarts
 from ..serial import SerialInterface
-from ..tables import P
+from ..tables import P, R
 from .registry import Patch, fault
 
 PAUSE_SECONDS = 0.05

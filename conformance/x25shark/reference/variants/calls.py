@@ -19,6 +19,7 @@ from ..placing import Placing
 from ..ports import Wire
 from ..relay import Relay
 from ..relay_splice import SpliceNegotiation
+from ..relayed import RelayedCall
 from ..router import Router
 from ..routes import Destination, Route
 from ..tables import P
@@ -66,7 +67,7 @@ def three_octets(patch: Patch) -> None:
 
 @variant("MAY-CALL-04")
 def calling_address_put_in(patch: Patch) -> None:
-    def change(_relay: Relay, offered: Call) -> None:
+    def change(_relay: RelayedCall, offered: Call) -> None:
         if not offered.addresses.calling and not offered.addresses.a_bit:
             offered.addresses = offered.addresses._replace(calling=PUT_IN)
 
@@ -246,7 +247,7 @@ def another_attempt(patch: Patch) -> None:
             return
         tried.add(relay.destination)
         relay.destinations.insert(0, relay.destination)
-        relay.placing.connect()
+        placing.connect()
 
 
 @variant("MAY-CALL-19")
@@ -352,7 +353,7 @@ def slow_to_call(patch: Patch) -> None:
 
         def call() -> None:
             if relay.near.p is P.CALL_RECEIVED and not connection.over:
-                relay.placing.call_on(connection)
+                placing.call_on(connection)
             else:
                 connection.wire.close()
 
@@ -363,7 +364,7 @@ def slow_to_call(patch: Patch) -> None:
 def change_called(patch: Patch, change: Callable[[str], str]) -> None:
     """Change the called address of Calls to B that no route has rewritten."""
 
-    def rewrite(relay: Relay, offered: Call) -> None:
+    def rewrite(relay: RelayedCall, offered: Call) -> None:
         called = offered.addresses.called
         mine = called.startswith(ADDRESS_OF_B) and called == relay.call.addresses.called
         if mine and not offered.addresses.a_bit:

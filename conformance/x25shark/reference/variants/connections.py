@@ -171,7 +171,7 @@ def try_a_lost_call_again(patch: Patch) -> None:
         channel.stop_timers()
         channel.p = P.READY
         channel.set_gauge("")
-        channel.user = channel.router
+        channel.user = channel.router.idle_user
         relay.far = None
         relay.router.give_lcn(relay.far_lcn)
         relay.destinations.insert(0, relay.destination)
@@ -189,7 +189,7 @@ def try_a_refused_connection_again(patch: Patch) -> None:
         vars(relay)["connected_again"] = True
         relay.pending = None
         relay.destinations.insert(0, relay.destination)
-        relay.placing.connect()
+        placing.connect()
 
 
 def before_a_call(patch: Patch, react: Original, *kinds: int) -> None:

@@ -25,9 +25,9 @@ from ..facilities import (
     pair_answer_is_legal,
 )
 from ..negotiation import Negotiation
-from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalNegotiation
+from ..relayed import RelayedCall
 from ..router import Router
 from .registry import Original, Patch, variant
 
@@ -48,7 +48,7 @@ def both(value: int) -> Pair:
     return Pair(value, value)
 
 
-def change_offer(patch: Patch, change: Callable[[Relay, Call], None]) -> None:
+def change_offer(patch: Patch, change: Callable[[RelayedCall, Call], None]) -> None:
     """Change the Call that goes to the far side; a splice passes facilities as they are."""
 
     @patch.wrap(Negotiation, "offer")
@@ -80,7 +80,7 @@ def without(facilities: Facilities, *codes: int) -> None:
 # values of each side
 
 
-def far_values(patch: Patch, choose: Callable[[Relay, int, Values], Values]) -> None:
+def far_values(patch: Patch, choose: Callable[[RelayedCall, int, Values], Values]) -> None:
     """The far side has values of its own, whatever comes of the near one (RFC 1613 6.2)."""
 
     @patch.wrap(LocalNegotiation, "far_values")
@@ -185,7 +185,7 @@ def only_what_differs(patch: Patch) -> None:
 
 @variant("MAY-FAC-11")
 def throughput_at_b(patch: Patch) -> None:
-    def change(relay: Relay, offered: Call) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
         if offered.facilities.get(THROUGHPUT) is None:
             add(offered, one(THROUGHPUT, 0xAA))
 
@@ -209,7 +209,7 @@ def throughput_kept_from_b(patch: Patch) -> None:
 
 @variant("MAY-FAC-14")
 def lower_throughput(patch: Patch) -> None:
-    def change(relay: Relay, offered: Call) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
         if offered.facilities.get(THROUGHPUT) is not None:
             offered.facilities.put(THROUGHPUT, b"\x77")
 
@@ -218,7 +218,7 @@ def lower_throughput(patch: Patch) -> None:
 
 @variant("MAY-FAC-15")
 def defaults_spelled_out(patch: Patch) -> None:
-    def change(relay: Relay, offered: Call) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
         if offered.facilities.get(fields.FAST_SELECT) is None:
             add(offered, one(fields.FAST_SELECT, 0))
 
@@ -238,7 +238,7 @@ def kept_by_the_network(patch: Patch) -> None:
 
 @variant("MAY-FAC-18")
 def local_network_only(patch: Patch) -> None:
-    def change(relay: Relay, offered: Call) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
         if offered.facilities.marked[:2] == b"\0\0":
             offered.facilities.marked = b""
 
@@ -344,7 +344,7 @@ def closed_user_group_refused(patch: Patch) -> None:
 
 @variant("MAY-FAC-27")
 def other_index(patch: Patch) -> None:
-    def change(relay: Relay, offered: Call) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
         for code, value in zip(CUG, (b"\x34", b"\x56\x78"), strict=True):
             if offered.facilities.get(code) is not None:
                 offered.facilities.put(code, value)
@@ -366,7 +366,7 @@ def redirection_refused(patch: Patch) -> None:
 
 @variant("MAY-FAC-30", number=250)
 def transit_delay_adds_up(patch: Patch) -> None:
-    def change(relay: Relay, offered: Call) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
         delay = offered.facilities.get(TRANSIT_DELAY)
         if delay is not None:
             total = min(int.from_bytes(delay, "big") + round(patch.number), 0xFFFF)

@@ -21,8 +21,8 @@ from ..lapb_recovery import TimerRecovery
 from ..lapb_station import Parameters, Phase
 from ..lapb_transfer import InformationTransfer
 from ..link import SerialLink
-from ..restarts import R
 from ..serial import SerialInterface
+from ..tables import R
 from .registry import Original, Patch, variant
 
 BUSY_SECONDS = 0.02

@@ -7,9 +7,10 @@ from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..relay import Relay
-from ..restarts import R, Restarts
+from ..restarts import Restarts
 from ..serial import SerialInterface
 from ..serial_channel import SerialChannel
+from ..tables import R
 from .facilities import change_connected, without
 from .registry import Original, Patch, variant
 

@@ -6,8 +6,8 @@ from functools import partial
 from ..channel import Channel
 from ..codec import Clear
 from ..connection import Connection
-from ..relay import Relay
 from ..relay_splice import SplicePlacing, SpliceRelay
+from ..relayed import RelayedCall
 from ..server import TcpWire
 from .registry import Original, Patch, variant
 
@@ -39,11 +39,11 @@ def passes_octets_on(patch: Patch) -> None:
         connection.router.flush()
 
 
-def joins(patch: Patch) -> set[Relay]:
+def joins(patch: Patch) -> set[RelayedCall]:
     """Joins the two connections with the Call; the relays that have."""
-    joined: set[Relay] = set()
+    joined: set[RelayedCall] = set()
 
-    def pass_on(relay: Relay, channel: Channel, octets: bytes) -> None:
+    def pass_on(relay: RelayedCall, channel: Channel, octets: bytes) -> None:
         other = relay.other(channel)
         if other is None:
             channel.discard()

@@ -35,9 +35,9 @@ from scapy_x25 import (
 )
 from scapy_x25.lapb import LAPB, LapbFRMR, LapbI, LapbREJ, LapbRNR, LapbRR, LapbUA
 
-from ..judges.expectation import Direction, Judge, PacketView
-from ..judges.frames import frame_of
-from ..judges.values import between, one_of
+from .expectation import Direction, Judge, PacketView
+from .frames import frame_of
+from .values import between, one_of
 
 # X.25 5.2.4, 5.4.3: 0 and those with bit 8 are of a DTE, all others of the network.
 OF_A_DTE = one_of(0, range(0x80, 0x100))

@@ -14,11 +14,11 @@ from typing import Any
 from scapy.packet import Packet
 from scapy_x25 import CallRequest, ClearRequest
 
-from ..judges.expectation import Consumed, Expectation, Judge, Seen
-from .counts import Cut
-from .pages import number
-from .paths import Missing
-from .settings import Cleared
+from ..counters.pages import number
+from ..counters.paths import Missing
+from ..counters.settings import Cleared
+from .counter_events import Cut
+from .expectation import Consumed, Expectation, Judge, Seen
 
 _ADDRESS = re.compile(r"[0-9]{0,15}")
 

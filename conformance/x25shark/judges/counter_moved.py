@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from scapy.packet import Packet
 
-from ..judges.expectation import Consumed, Expectation, Judge, Seen
+from ..counters.names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER, WRONG_NUMBER
+from ..counters.pages import moved
 from ..results import CounterReading
-from .counts import Circuits, Cut, Definition
-from .names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER, WRONG_NUMBER
-from .pages import moved
+from .counter_events import Circuits, Cut, Definition
+from .expectation import Consumed, Expectation, Judge, Seen
 
 
 @dataclass

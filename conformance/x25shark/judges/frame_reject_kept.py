@@ -10,9 +10,9 @@ from typing import Any
 from scapy.packet import Packet
 from scapy_x25.lapb import LapbFRMR
 
-from ..judges.expectation import Consumed, Expectation, Judge, Seen
-from .counts import Cut
-from .paths import Missing, Path
+from ..counters.paths import Missing, Path
+from .counter_events import Cut
+from .expectation import Consumed, Expectation, Judge, Seen
 
 # Address and control octet stand in front of the field, which has three octets.
 _BEFORE, _FIELD = 2, 3

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a router's counters are read: a module for each way, and the list of them.
+
+    http_json    one JSON document over HTTP
+
+A new way is a module with what Reader names, and its name in READERS: `reader` in [counters] takes
+it then. It makes of what it reads a document as JSON has it (objects, lists, numbers, texts); paths
+of [counters.names] lead into that.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from . import http_json
+from .errors import ReadError
+
+__all__ = ["BY_NAME", "READERS", "ReadError", "Reader"]
+
+
+class Reader(Protocol):
+    """One way to read counters. NAME: in a profile. WORDS: what it is. EXAMPLE: a url for it.
+
+    check() raises ValueError for a url that it cannot read. host(): the machine it leads to.
+    read() returns the document, within so many seconds; opened is to be told of its socket, so
+    that it can be given up. Raises ReadError, TimeoutError, OSError or ValueError.
+    """
+
+    NAME: str
+    WORDS: str
+    EXAMPLE: str
+
+    def check(self, url: str, /) -> None: ...
+    def host(self, url: str, /) -> str: ...
+    def read(self, url: str, seconds: float, opened: Callable[[socket.socket], None], /) -> Any: ...
+
+
+READERS: tuple[Reader, ...] = (http_json,)
+BY_NAME = {reader.NAME: reader for reader in READERS}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counters as one JSON document, over HTTP: expvar and its like.
+
+The router may be slow, silent or hostile: an answer has at most LONGEST octets.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from .errors import ReadError, printable
+
+NAME = "http-json"
+WORDS = "JSON over HTTP"
+EXAMPLE = "http://127.0.0.1:8080/debug/vars"
+LONGEST = 4 << 20
+
+
+def check(url: str) -> None:
+    """Raises ValueError for what cannot be read."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError(f"{url!r} is not a URL") from None
+    if parts.scheme != "http" or not parts.hostname or parts.username or parts.password:
+        raise ValueError(f'{url!r}: must be like "{EXAMPLE}"')
+    if port == 0 or any(not 32 < ord(c) < 127 for c in url):
+        raise ValueError(f"{url!r} is not a URL that can be read")
+
+
+def host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
+def read(url: str, seconds: float, opened: Callable[[socket.socket], None]) -> Any:
+    """The document. Raises ReadError, TimeoutError, OSError or ValueError."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 80, timeout=seconds)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        connection.connect()
+        opened(connection.sock)
+        connection.request("GET", target, headers={"Accept": "application/json"})
+        answer = connection.getresponse()
+        if answer.status != http.client.OK:
+            raise ReadError(f"status {answer.status} in place of 200")
+        body = answer.read(LONGEST + 1)
+        if len(body) > LONGEST:
+            raise ReadError(f"the answer has more than {LONGEST} octets")
+        if answer.length:
+            raise ReadError("the answer is shorter than its Content-Length says")
+        return decode(body)
+    except http.client.HTTPException as error:
+        raise ReadError(f"no answer: {printable(error)}") from None
+    finally:
+        connection.close()
+
+
+def decode(body: bytes) -> Any:
+    """A JSON document. Raises ReadError."""
+    try:
+        return json.loads(body)
+    except RecursionError:
+        raise ReadError("the answer is not JSON that can be read: too deep") from None
+    except ValueError as error:
+        raise ReadError(f"the answer is not JSON: {printable(error)}") from None

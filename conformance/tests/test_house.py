@@ -138,12 +138,9 @@ def circles(package: str, folder: str) -> list[set[str]]:
 def test_few_modules_import_each_other() -> None:
     """What belongs together by nature is named in the package's text."""
     names = [sorted(m.rpartition(".")[2] for m in c) for c in circles("x25shark", "reference")]
-    assert sorted(names) == [
-        ["call_setup", "channel", "channel_rules", "clearing", "data_flow", "interrupts", "resets"]
-        + ["user"],
-        ["lapb", "lapb_acknowledging", "lapb_errors", "lapb_phases", "lapb_recovery"]
-        + ["lapb_transfer"],
-    ]
+    channel = "call_setup channel channel_rules clearing data_flow interrupts resets user"
+    station = "lapb lapb_acknowledging lapb_errors lapb_phases lapb_recovery lapb_transfer"
+    assert sorted(names) == [channel.split(), station.split()]
     for folder in (
         "links",
         "judges",

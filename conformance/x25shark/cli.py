@@ -208,7 +208,9 @@ output_option = click.option(
     shell_complete=_complete_cases,
     help='Cases by name or clause, e.g. "XOT-HDR,PLP-RST-0*,!*-04" or "RFC 1613 6.1".',
 )
-@click.option("--last-failed", is_flag=True, help="Only what did not pass in the last run.")
+@click.option(
+    "--last-failed", is_flag=True, help="Only the cases that did not pass in the last run."
+)
 @click.option("--slow", is_flag=True, help="Run the slow cases too (protocol timers).")
 @click.option("--judge", type=click.Choice(["auto", "libwireshark", "tshark"]), default="auto")
 @click.option("--seed", type=int, default=0, help="Seed of every random choice.")
@@ -217,12 +219,19 @@ output_option = click.option(
     "--variant",
     multiple=True,
     metavar="ID",
-    help="Permission that the reference router makes use of; router --list-variants.",
+    help="Legal variant of the reference router; x25shark router --list-variants.",
 )
 @click.option("--null", metavar="KIND", help="A null router: silent, close, clear, relay or mute.")
 @click.option("--address", metavar="IP[:PORT]", help="A router without a profile; with --a, --b.")
-@click.option("--a", "side_a", metavar="IP", help="With --address: this machine's, calling.")
-@click.option("--b", "side_b", metavar="IP", help="With --address: this machine's, called.")
+@click.option(
+    "--a", "side_a", metavar="IP", help="With --address: the address of this machine that calls."
+)
+@click.option(
+    "--b",
+    "side_b",
+    metavar="IP",
+    help="With --address: the address of this machine that is called.",
+)
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 @click.option(
     "--repeat",
@@ -240,7 +249,8 @@ output_option = click.option(
     "--deadline",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="What is left then is NOT RUN; 0: no bound. Unless given it grows with what runs.",
+    help="Stop after so many seconds; the cases left are NOT RUN. 0: no limit. Default: by "
+    "what runs.",
 )
 @click.option("--keep-going", is_flag=True, help="Keep going after the router stops answering.")
 @click.option(
@@ -249,19 +259,19 @@ output_option = click.option(
     default=KEPT,
     show_default=True,
     metavar="N",
-    help="How many earlier reports stay, below earlier/ in the report's folder.",
+    help="Number of earlier reports to keep, in earlier/ inside the report directory.",
 )
 @click.option(
     "--inconclusive-ok", is_flag=True, help="Exit status 0 even if cases are INCONCLUSIVE."
 )
-@click.option("--dry-run", is_flag=True, help="Say what would run, and what that costs.")
+@click.option("--dry-run", is_flag=True, help="Show what would run, and how long it would take.")
 @click.option(
     "--watch",
     is_flag=False,
     flag_value=".",
     type=click.Path(exists=True, path_type=Path),
     metavar="[PATH]",
-    help="Run again when a file under PATH changes: first what did not pass.",
+    help="Run again when a file under PATH changes, failed cases first.",
 )
 def run(
     router: str,
@@ -427,13 +437,15 @@ def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn
 
 @main.command("list")
 @router_option
-@click.option("--all", "everything", is_flag=True, help="Every purpose, with a case or without.")
 @click.option(
-    "--select", default="", metavar="EXPR", shell_complete=_complete_cases, help="Only these."
+    "--all", "everything", is_flag=True, help="Every test purpose, with or without a case."
+)
+@click.option(
+    "--select", default="", metavar="EXPR", shell_complete=_complete_cases, help="Only these cases."
 )
 @click.option("--coverage", is_flag=True, help="The state tables: which cells have a case.")
-@click.option("--cost", is_flag=True, help="Seconds that each case takes, about.")
-@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON document.")
+@click.option("--cost", is_flag=True, help="About how many seconds each case takes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 def list_cases(
     router: str, everything: bool, select: str, coverage: bool, cost: bool, as_json: bool
 ) -> None:

@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("x25shark", "conformance cases")
     group.addoption("--router", default="reference", help="router profile (built-in name or file)")
     group.addoption("--x25shark-output", default="x25shark-report", help="directory of the report")
-    group.addoption("--keep", type=int, default=KEPT, help="how many earlier reports stay")
+    group.addoption("--keep", type=int, default=KEPT, help="number of earlier reports to keep")
     group.addoption("--judge", default="auto", help="judge two: auto, libwireshark or tshark")
     group.addoption("--select", default="", help="cases, groups or patterns, e.g. 'XOT-HDR,!PLP*'")
     group.addoption("--slow", action="store_true", help="run the slow cases too")
@@ -43,23 +43,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--variant",
         action="append",
         default=[],
-        help="permission the router makes use of",
+        help="legal variant of the reference router",
     )
     group.addoption(
         "--own-namespace", action="store_true", help="run in a network namespace of its own"
     )
     group.addoption(
-        "--keep-going", action="store_true", help="run on when the router does not answer any more"
+        "--keep-going", action="store_true", help="keep going after the router stops answering"
     )
     group.addoption(
         "--inconclusive-ok", action="store_true", help="INCONCLUSIVE does not fail the session"
     )
-    group.addoption("--repeat", type=int, default=1, help="run the whole selection that often")
+    group.addoption("--repeat", type=int, default=1, help="run the whole selection so many times")
     group.addoption(
         "--stop-on-fail", action="store_true", help="stop at the first FAIL, leave the router as is"
     )
     group.addoption(
-        "--deadline", type=float, default=None, help="seconds of the run at most; 0: no bound"
+        "--deadline",
+        type=float,
+        default=None,
+        help="stop the run after so many seconds; 0: no limit",
     )
     group.addoption("--null", default=None, help="null router in place of the reference router")
 

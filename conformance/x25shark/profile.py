@@ -366,7 +366,7 @@ class Ip(_Table):
     @model_validator(mode="after")
     def _two_hosts(self) -> Ip:
         if self.router == self.tester:
-            raise ValueError(f"tester: {self.tester} is the address of the router as well")
+            raise ValueError(f"tester: {self.tester} is the router's own address, too")
         return self
 
 
@@ -455,15 +455,18 @@ class Profile(_Table):
         for side in ("a", "b"):
             at = getattr(self.xot, side) if self.xot is not None else None
             if getattr(self.emulation, side) is not None and at is None:
-                raise ValueError(f"emulation.{side}: there is no xot.{side} that the line leads to")
+                raise ValueError(f"emulation.{side}: xot.{side} is missing, the end of that line")
 
     def _check_sides(self) -> None:
         lines = self.line.by_side()
         if self.xot is None and not lines:
-            raise ValueError("xot: is missing (or [line.a]: a side on a serial line)")
+            raise ValueError("xot: is missing; for a side on a serial line give [line.a]")
         for side, line in lines.items():
             if self.xot is not None and getattr(self.xot, side) is not None:
-                raise ValueError(f"line.{side}: side {side.upper()} is at xot.{side} already")
+                raise ValueError(
+                    f"line.{side}: side {side.upper()} is already given by xot.{side}; remove "
+                    f"one of the two"
+                )
             if line.serial is not None and self.embedded is None:
                 raise ValueError(
                     f"line.{side}.serial: names an interface of the embedded reference router; "
@@ -472,7 +475,7 @@ class Profile(_Table):
         if self.xot is not None and self.xot.a is None and "a" not in lines:
             raise ValueError("xot.a: is missing")
         if "a" not in self.sides:
-            raise ValueError("line.a: is missing: side A calls, so there has to be one")
+            raise ValueError("line.a: is missing; it is needed, as side A makes the calls")
 
     @property
     def sides(self) -> frozenset[str]:

@@ -91,10 +91,12 @@ def whole_texts(stored: Sequence[Any]) -> list[str]:
         else:
             number, head, middle, tail = item
             if not all(isinstance(n, int) and n >= 0 for n in (number, head, tail)):
-                raise TypeError("a text is none")
+                raise TypeError("an entry of texts does not hold three numbers")
             base = texts[number]
             if head + tail > min(len(base), _LONGEST_SHARED):
-                raise ValueError("a text shares more than there is")
+                raise ValueError(
+                    "an entry of texts refers to more characters than the earlier one has"
+                )
             text = base[:head] + middle + base[len(base) - tail :]
         left -= len(text)
         if left < 0:
@@ -105,7 +107,7 @@ def whole_texts(stored: Sequence[Any]) -> list[str]:
 
 def _text(texts: Sequence[str], number: Any) -> str:
     if not isinstance(number, int) or number < 0:
-        raise TypeError("the number of a text is none")
+        raise TypeError("a reference to a text is not a number")
     return texts[number]
 
 
@@ -353,4 +355,4 @@ def texts_of(cases: Sequence[CaseResult]) -> Texts:
 
 def _demand(fine: bool) -> None:
     if not fine:
-        raise TypeError("a row of an expectation or a packet holds what does not belong there")
+        raise TypeError("a row of an expectation or a packet holds a value of the wrong type")

@@ -261,7 +261,7 @@ def test_it_outlives_nobody_even_when_it_is_stopped(tmp_path: Path) -> None:
 def test_where_it_dies_before_it_is_up_there_is_no_run(tmp_path: Path) -> None:
     played = Played(tmp_path)
     os.kill(played.apart.process_id, signal.SIGKILL)
-    with pytest.raises(JudgeError, match="the process that judges does not start"):
+    with pytest.raises(JudgeError, match="the judging process does not start"):
         played.apart.about()
     played.apart.close()
 

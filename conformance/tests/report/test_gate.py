@@ -156,7 +156,7 @@ def test_reasons_are_kept_only_where_the_failure_is_the_same(
         (HEAD + "\n\n" + ENTRY.replace("id =", "name ="), "line 5: unknown key 'name'"),
         (HEAD + ENTRY.replace("FAIL", "PASS"), "verdict has to be one of ERROR, FAIL"),
         (HEAD + ENTRY.replace('why = "w"\n', ""), "expectation or why is missing"),
-        (HEAD + ENTRY + "\n" + ENTRY, "line 9: PLP-RST-02 stands twice"),
+        (HEAD + ENTRY + "\n" + ENTRY, "line 9: PLP-RST-02 is listed twice"),
         (HEAD + 'pass = ["PLP-RST-02"]\n' + ENTRY, "listed under pass as well"),
     ],
 )

@@ -154,7 +154,7 @@ def _reaction(text: str, where: str) -> Reaction:
             return Reaction(text.strip())
         case ["clear", "far"]:
             return Reaction("clear far")
-    raise StateTableError(f"state_tables.toml: {where}: {text!r} is no cell")
+    raise StateTableError(f"state_tables.toml: {where}: {text!r} is not a cell")
 
 
 @cache

@@ -74,7 +74,9 @@ def read_blocks(stream: IO[bytes]) -> Iterator[Block]:
         kind = struct.unpack(order + "I", head[:4])[0]
         length = struct.unpack(order + "I", head[4:8])[0]
         if length % 4 or not 12 <= length <= LONGEST_BLOCK:
-            raise CaptureFormatError(f"a block of {length} octets in the capture stream")
+            raise CaptureFormatError(
+                f"the capture stream has a block of {length} octets, which is not pcapng"
+            )
         rest = stream.read(length - len(head))
         if len(rest) < length - len(head):
             return

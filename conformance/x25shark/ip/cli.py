@@ -52,7 +52,7 @@ circuit_options = option_group(
         type=click.IntRange(1, 10),
         default=1,
         show_default=True,
-        help="Circuits at the same time to one destination.",
+        help="Circuits open to one destination at the same time.",
     ),
     click.option(
         "--encapsulation",
@@ -77,7 +77,7 @@ circuit_options = option_group(
         type=click.FloatRange(0, 86_400),
         default=10.0,
         show_default=True,
-        help="Seconds without calls after a refusal.",
+        help="Seconds to wait after a refused call before calling again.",
     ),
 )
 
@@ -97,7 +97,7 @@ def ip() -> None:
 
 
 @ip.command()
-@click.option("--address", required=True, metavar="IP/LEN", help="Of this end; IPv4 or IPv6.")
+@click.option("--address", required=True, metavar="IP/LEN", help="Own address; IPv4 or IPv6.")
 @click.option("--calling", required=True, metavar="X121", help="X.121 address of this end.")
 @click.option(
     "--peer",
@@ -107,10 +107,10 @@ def ip() -> None:
     metavar="X121=PREFIX",
     help="Datagrams for PREFIX go to the gateway X121. Repeatable.",
 )
-@click.option("--connect", metavar="IP[:PORT]", help="Router that calls go to.")
-@click.option("--listen", metavar="IP[:PORT]", help="Where the router sends calls to.")
+@click.option("--connect", metavar="IP[:PORT]", help="The router to call.")
+@click.option("--listen", metavar="IP[:PORT]", help="Where to listen for the router's calls.")
 @click.option(
-    "--tun", "device", metavar="NAME", help="A TUN device that is there already and set up."
+    "--tun", "device", metavar="NAME", help="An existing TUN device that is already configured."
 )
 @click.option("--mtu", type=click.IntRange(576, 1600), default=1500, show_default=True)
 @click.option(
@@ -118,7 +118,7 @@ def ip() -> None:
     type=click.IntRange(1, 100_000),
     default=500,
     show_default=True,
-    help="Datagrams that wait for a circuit, for each peer.",
+    help="Datagrams per peer that may wait for a circuit.",
 )
 @circuit_options
 @click.argument("command", nargs=-1)
@@ -144,7 +144,7 @@ def up(
     try:
         interrupts.listen()
         if device is not None and command:
-            raise OptionError("--tun goes with no COMMAND: start it yourself")
+            raise OptionError("--tun cannot be combined with a COMMAND: start the command yourself")
         own = ip_interface(address)
         if own.version == 6 and mtu < IPV6_LEAST:
             raise OptionError(f"--mtu {mtu}: IPv6 needs {IPV6_LEAST}")
@@ -168,7 +168,7 @@ def up(
 def _peer(text: str) -> dict[str, Any]:
     called, equals, prefix = text.partition("=")
     if not equals:
-        raise OptionError(f"--peer {text!r}: X.121 address, =, prefix, as 21=10.1.0.0/24")
+        raise OptionError(f"--peer {text!r}: write X121=PREFIX, such as 21=10.1.0.0/24")
     return {"address": called, "prefixes": [str(ip_network(prefix, strict=False))]}
 
 
@@ -185,43 +185,45 @@ def _circuit_words(given: dict[str, Any]) -> dict[str, Any]:
 
 
 experiment_options = option_group(
-    click.option("--router", metavar="PROFILE", help="Default: reference, started by itself."),
+    click.option("--router", metavar="PROFILE", help="Profile. Default: reference, built in."),
     click.option(
         "--fault", "faults", multiple=True, metavar="ID",
-        help="Of the reference router. Repeatable.",
+        help="Fault of the reference router. Repeatable.",
     ),
     click.option(
         "--rate", type=click.IntRange(0, 10**9), default=paper.LINE, show_default=True,
-        help="bit/s of each access line; 0: no limit.",
+        help="Rate of each access line in bit/s; 0: no limit.",
     ),
     click.option(
-        "--delay", type=click.FloatRange(0, 60_000), help="Milliseconds of each line, one way."
+        "--delay", type=click.FloatRange(0, 60_000), help="One-way delay of a line, milliseconds."
     ),
     click.option(
         "--ping", "ping_ms", type=click.FloatRange(0, 60_000), default=340.0, show_default=True,
-        help="Without --delay: the delay is such that a small ping takes so many milliseconds.",
+        help="Without --delay: a delay with which a small ping takes so many milliseconds.",
     ),
     click.option(
         "--framing", type=click.Choice(["xot", "hdlc", "hdlcoctet"]), default="xot",
-        show_default=True, help="What a packet is charged with on the line.",
+        show_default=True, help="Overhead that each packet has on the line.",
     ),
-    click.option("--line-queue", type=click.IntRange(0), default=0, help="Packets; 0: no limit."),
-    click.option("--line-queue-octets", type=click.IntRange(0), default=0, help="0: no limit."),
+    click.option("--line-queue", type=click.IntRange(0), default=0,
+        help="Longest queue of a line, in packets; 0: no limit."),
+    click.option("--line-queue-octets", type=click.IntRange(0), default=0,
+        help="Longest queue of a line, in octets; 0: no limit."),
     click.option(
         "--overflow", type=click.Choice(["hold", "drop"]), default="hold", show_default=True,
-        help="What becomes of a packet that finds the line's queue full.",
+        help="What happens to a packet when the line's queue is full.",
     ),
-    click.option("--loss", type=click.FloatRange(0, 1), default=0.0, help="Share of packets lost."),
+    click.option("--loss", type=click.FloatRange(0, 1), default=0.0, help="Share of lost packets."),
     click.option("--mtu", type=click.IntRange(576, 1600), default=576, show_default=True),
     click.option(
         "--tcp-window", type=click.IntRange(0, 65_535), default=16_384, show_default=True,
-        help="Octets that the hosts' TCP announces; 0: as the kernel says.",
+        help="TCP window of the hosts, octets; 0: the kernel's default.",
     ),
-    click.option("--ipv6", is_flag=True, help="IPv6 as the passenger; needs --mtu 1280 or more."),
+    click.option("--ipv6", is_flag=True, help="Carry IPv6; needs --mtu 1280 or more."),
     circuit_options,
     click.option(
         "--clear-every", type=click.FloatRange(0), default=0.0, metavar="SECONDS",
-        help="Line A clears all circuits so often.",
+        help="Interval at which line A clears all circuits.",
     ),
     click.option(
         "--refuse-every", type=click.IntRange(0), default=0, metavar="N",
@@ -229,42 +231,42 @@ experiment_options = option_group(
     ),
     click.option(
         "--corrupt", type=click.FloatRange(0, 1), default=0.0, metavar="PROBABILITY",
-        help="That line A changes an octet of user data, for each of them.",
+        help="Probability that line A changes any given octet of user data.",
     ),
     click.option(
         "--compress", type=click.FloatRange(1, 100), default=1.0, show_default=True,
-        help="Lines so many times as fast and as short; times are shown as without it.",
+        help="Lines so many times faster and shorter; results are scaled back.",
     ),
     click.option(
         "--pings", type=click.IntRange(2, 100_000), default=paper.PINGS, show_default=True
     ),
     click.option(
         "--octets", type=click.IntRange(1, 10**9), default=paper.FILE_OCTETS, show_default=True,
-        help="Of the file.",
+        help="Size of the file, in octets.",
     ),
     click.option(
         "--file-octets", type=click.IntRange(1, 10**9), default=paper.FILES_OCTETS,
-        show_default=True, help="Of each of the five files.",
+        show_default=True, help="Size of each of the five files.",
     ),
-    click.option("--numbers", metavar="LIST", help="Circuits to try, as 1,2,4 or 1-10."),
+    click.option("--numbers", metavar="LIST", help="Circuits to try, such as 1,2,4 or 1-10."),
     click.option(
         "--minutes", type=click.IntRange(1, 1440), default=5, show_default=True,
-        help="Of the saturation run.",
+        help="Duration of the saturation run.",
     ),
     click.option(
         "--hours", type=click.FloatRange(0.001, 10_000), default=0.1, show_default=True,
-        help="Of the availability run.",
+        help="Duration of the availability run.",
     ),
     click.option(
         "--limit", type=click.FloatRange(1), metavar="SECONDS",
-        help="After which a transfer is given up; default: five times the model's time and two "
+        help="Give up a transfer after this long. Default: five times the model's time and two "
         "minutes.",
     ),
     click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
-    click.option("--no-capture", is_flag=True, help="With -o: no capture of the packets."),
+    click.option("--no-capture", is_flag=True, help="With -o: do not capture packets."),
     click.option(
         "-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False),
-        help="Folder for ip.json, ip.html and the captures.",
+        help="Directory for ip.json, ip.html and the captures.",
     ),
 )  # fmt: skip
 

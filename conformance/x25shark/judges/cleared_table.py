@@ -37,7 +37,7 @@ def entries(document: Any, cleared: Cleared) -> Counter[Entry]:
     except Missing as error:
         raise NoTable(f"no table {cleared.table.text}: {error.args[0]}") from None
     if not isinstance(table, list):
-        raise NoTable(f"{cleared.table.text} is no list")
+        raise NoTable(f"{cleared.table.text} is not a list")
     return Counter(_entry(item, cleared) for item in table)
 
 

@@ -90,7 +90,10 @@ class TsharkJudge:
     def __init__(self, xot_ports: Iterable[int] = ()) -> None:
         found = os.environ.get("X25SHARK_TSHARK") or shutil.which("tshark")
         if found is None:
-            raise JudgeError("start", "tshark is not installed (Debian: tshark)")
+            raise JudgeError(
+                "start",
+                "tshark is not installed. On Debian and Ubuntu: sudo apt-get install tshark",
+            )
         self._tshark = found
         self._lock = threading.Lock()
         self._prefix, self._identity = _as_nobody()
@@ -128,7 +131,7 @@ class TsharkJudge:
             with process:
                 try:
                     if not ends_within(process, seconds):
-                        raise JudgeError("timeout", "tshark gave no answer in its time")
+                        raise JudgeError("timeout", "tshark did not answer in time")
                 finally:
                     process.kill()
             if output.tell() > MOST_OUTPUT:
@@ -160,7 +163,7 @@ class TsharkJudge:
         with self._lock:
             for place, name in enumerate(fields):
                 if name not in self._types:
-                    raise JudgeError("field", "Wireshark knows no such field", place)
+                    raise JudgeError("field", "Wireshark has no such field", place)
             for place, text in enumerate(filters):
                 if not text.strip():
                     raise JudgeError("filter", "the filter is empty", place)

@@ -184,7 +184,7 @@ class _Process:
                 rights = []
             except TimeoutError as error:
                 if left <= 0:
-                    raise JudgeError("timeout", "the judge does not take its request") from error
+                    raise JudgeError("timeout", "the judge does not accept its request") from error
             except OSError as error:
                 raise self._gone() from error
 
@@ -195,7 +195,7 @@ class _Process:
             left = patience.left()
             if not select.select([self.socket], [], [], max(left, 0.0))[0]:
                 if left <= 0:
-                    raise JudgeError("timeout", "the judge gave no answer in its time")
+                    raise JudgeError("timeout", "the judge did not answer in time")
                 continue
             try:
                 got = self.socket.recv(1 << 20)
@@ -325,7 +325,7 @@ class WiresharkJudge:
             self._process.send(request, capture, patience)
             answer = self._process.receive(patience)
             if answer.get("load") != self._loads:
-                raise JudgeError("crash", "the judge answered another request")
+                raise JudgeError("crash", "the judge answered a different request")
         except JudgeError:
             self._drop()
             raise

@@ -51,7 +51,7 @@ target_options = option_group(
     click.option(
         "--router",
         metavar="PROFILE",
-        help="Router profile, built-in or a file. Default: reference, started by itself.",
+        help="Router profile: a built-in name or a file. Default: the built-in reference router.",
     ),
     click.option("--connect", metavar="IP[:PORT]", help="A router without a profile."),
     click.option(
@@ -61,13 +61,16 @@ target_options = option_group(
         "With --connect and without this, somebody else has to (x25shark echo).",
     ),
     click.option(
-        "-d", "called", metavar="START,END", help="Range of called addresses, one random each call."
+        "-d",
+        "called",
+        metavar="START,END",
+        help="Range of called addresses; each call takes a random one.",
     ),
     click.option(
         "--router-echo",
         "echo_address",
         is_flag=True,
-        help="Call the address that the router answers itself.",
+        help="Call an address at which the router itself answers.",
     ),
     click.option(
         "--fault",
@@ -88,21 +91,21 @@ session_options = option_group(
         type=click.IntRange(1, 256),
         default=1,
         show_default=True,
-        help="Threads of each side of the tester.",
+        help="Threads on each side of the tester.",
     ),
     click.option(
         "--timeout",
         type=click.FloatRange(0.001),
         default=5.0,
         show_default=True,
-        help="Seconds after which an answer is given up: the call has failed.",
+        help="Seconds to wait for an answer; then the call counts as failed.",
     ),
     click.option(
         "--seed",
         type=click.IntRange(0),
         default=1,
         show_default=True,
-        help="Decides all chance: lengths, addresses, contents.",
+        help="Seed of everything random: lengths, addresses, contents.",
     ),
     click.option(
         "--workers",

@@ -54,7 +54,10 @@ def run_bench(
     profile = target.profile
     management = Management(profile.counters if profile else None, target.counters_url)
     hook = profile.control.filters if profile else None
-    console.print(f"This takes about {plan.seconds() / 60:.1f} minutes; Ctrl-C ends it in order.")
+    console.print(
+        f"This takes about {plan.seconds() / 60:.1f} minutes; Ctrl-C stops it and keeps what "
+        f"was measured."
+    )
     outcome = Outcome()
     with progress(console, plan.seconds()) as say:
         bench = Bench(track, plan, management, Filters(hook) if hook else None, say)

@@ -36,7 +36,9 @@ from .sweep import SweepPlan, run_sweep
     show_default=True,
     help="Calls at the same time.",
 )
-@click.option("-T", "duration", type=click.FloatRange(0.1, 604_800), help="Seconds. Default: 20.")
+@click.option(
+    "-T", "duration", type=click.FloatRange(0.1, 604_800), help="Duration in seconds. Default: 20."
+)
 @click.option("-n", "calls", type=click.IntRange(1, 2**32 - 1), help="Number of calls.")
 @click.option(
     "-P",
@@ -68,7 +70,9 @@ from .sweep import SweepPlan, run_sweep
     show_default=True,
     help="Messages of a call under way at the same time.",
 )
-@click.option("--hold", type=click.FloatRange(0), default=0.0, help="Least seconds of a call.")
+@click.option(
+    "--hold", type=click.FloatRange(0), default=0.0, help="Shortest duration of a call, in seconds."
+)
 @click.option("--hold-to-end", is_flag=True, help="Calls stay open until the run ends.")
 @click.option("--rate", type=click.FloatRange(1e-6), help="Open loop: calls/s by schedule.")
 @click.option("--poisson", is_flag=True, help="Open loop: random gaps instead of equal ones.")
@@ -82,10 +86,14 @@ from .sweep import SweepPlan, run_sweep
     type=click.Choice(["echo", "sink", "source"]),
     default="echo",
     show_default=True,
-    help="What the called side does.",
+    help="What the called side does with the data.",
 )
-@click.option("--q-share", type=click.FloatRange(0, 1), default=0.0, help="Share with Q bit.")
-@click.option("--d-share", type=click.FloatRange(0, 1), default=0.0, help="Share with D bit.")
+@click.option(
+    "--q-share", type=click.FloatRange(0, 1), default=0.0, help="Fraction sent with the Q bit."
+)
+@click.option(
+    "--d-share", type=click.FloatRange(0, 1), default=0.0, help="Fraction sent with the D bit."
+)
 @click.option(
     "--interrupt-every",
     type=click.IntRange(0),
@@ -112,7 +120,7 @@ from .sweep import SweepPlan, run_sweep
     "backoff_ms",
     type=click.IntRange(0),
     default=0,
-    help="Milliseconds of pause after a failed connection.",
+    help="Milliseconds to wait after a failed connection.",
 )
 @click.option(
     "--control",
@@ -177,7 +185,9 @@ def stress(
 )
 @click.option("-W", "windows", default="1-7", show_default=True, help="Windows.")
 @click.option("-N", "circuits", default="1,4", show_default=True, help="Calls at the same time.")
-@click.option("-T", "seconds", type=click.FloatRange(0.1, 86_400), help="Of a cell. Default: 20.")
+@click.option(
+    "-T", "seconds", type=click.FloatRange(0.1, 86_400), help="Duration of each cell. Default: 20."
+)
 @click.option(
     "--control",
     "control_seconds",

@@ -82,7 +82,7 @@ class Cluster(Engine):
             return super().caller(configuration)  # the polite caller is one by nature
         left = [number for number in range(len(self.actors)) if number not in self.lost]
         if not left:
-            raise TestersGoneError("no tester is left")
+            raise TestersGoneError("all testers have gone")
         return Spread(self, left, configuration)
 
     def lose(self, number: int, why: object) -> None:

@@ -43,7 +43,9 @@ def answer(
     except (OptionError, ValueError) as error:
         fail(error)
     address = endpoint(listen).rpartition(":")[0]
-    console.print(f"Answering calls on {address}:{side.port} ({mode}); Ctrl-C ends.", markup=False)
+    console.print(
+        f"Answering calls on {address}:{side.port} ({mode}); press Ctrl-C to stop.", markup=False
+    )
     try:
         interrupts.listen()
         _wait(console, side, duration)
@@ -90,13 +92,25 @@ def _print_answered(console: Console, side: Any) -> None:
     "--mode", type=click.Choice(["echo", "sink", "source"]), default="echo", show_default=True
 )
 @click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
-@click.option("-P", "packet_size", type=SIZES, default="4096", help="Largest agreed to.")
-@click.option("-W", "window", type=click.IntRange(1, 127), default=127, help="Largest agreed to.")
-@click.option("--messages", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a source.")
 @click.option(
-    "-l", "length", type=click.IntRange(1, 16_777_215), default=4096, help="Of a source's messages."
+    "-P", "packet_size", type=SIZES, default="4096", help="Largest packet size agreed to."
 )
-@click.option("-T", "duration", type=click.FloatRange(0.1), help="Seconds; default: until Ctrl-C.")
+@click.option(
+    "-W", "window", type=click.IntRange(1, 127), default=127, help="Largest window agreed to."
+)
+@click.option(
+    "--messages", type=click.IntRange(0, 2**32 - 1), default=1, help="Messages that a source sends."
+)
+@click.option(
+    "-l",
+    "length",
+    type=click.IntRange(1, 16_777_215),
+    default=4096,
+    help="Octets of a source's messages.",
+)
+@click.option(
+    "-T", "duration", type=click.FloatRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
+)
 def echo(
     *,
     listen: str,
@@ -140,14 +154,21 @@ def both_ways(text: str) -> tuple[float, float]:
     default=0.0,
     help="Milliseconds added to each direction.",
 )
-@click.option("--stall-at", type=click.FloatRange(0), default=0.0, help="Seconds from the start.")
-@click.option("--stall", type=click.FloatRange(0), default=0.0, help="Seconds of standstill.")
+@click.option(
+    "--stall-at",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="Seconds from the start to the first stall.",
+)
+@click.option(
+    "--stall", type=click.FloatRange(0), default=0.0, help="Length of each stall, in seconds."
+)
 @click.option(
     "--stall-every",
     type=click.FloatRange(0),
     default=0.0,
     metavar="SECONDS",
-    help="It stands still again each time so much has passed.",
+    help="Interval from one stall to the next.",
 )
 @click.option(
     "--rate",
@@ -164,22 +185,21 @@ def both_ways(text: str) -> tuple[float, float]:
     type=click.IntRange(0, 1_000_000),
     default=100,
     show_default=True,
-    help="Messages that wait in each direction.",
+    help="Messages that may wait in each direction.",
 )
 @click.option(
     "--call-queue",
     type=click.IntRange(0, 1_000_000),
     default=100,
     show_default=True,
-    help="Calls that wait.",
+    help="Calls that may wait.",
 )
 @click.option(
     "--overflow",
     type=click.Choice(["hold", "drop"]),
     default="hold",
     show_default=True,
-    help="What becomes of what finds the queue full: it is held back on its connection, or "
-    "dropped.",
+    help="What happens when the queue is full: it is held back on its connection, or dropped.",
 )
 @click.option(
     "--mss", type=click.IntRange(88, 32_767), help="Largest TCP segment, octets, on both sides."
@@ -192,7 +212,7 @@ def both_ways(text: str) -> tuple[float, float]:
     type=click.FloatRange(0, 1),
     default=0.0,
     metavar="PROBABILITY",
-    help="That an octet of user data is changed.",
+    help="Probability that an octet of user data is changed.",
 )
 @click.option(
     "--drop",
@@ -243,12 +263,21 @@ def both_ways(text: str) -> tuple[float, float]:
     type=click.Choice(["xot", "hdlc", "hdlcoctet"]),
     default="xot",
     show_default=True,
-    help="What a packet is charged with: XOT header, or an HDLC frame, stuffed by bits or octets.",
+    help="Overhead of each packet: an XOT header, or an HDLC frame with bit or octet stuffing.",
 )
-@click.option("--delay-call", type=click.IntRange(0), default=0, help="Number of a connection.")
-@click.option("--delay-call-for", type=click.FloatRange(0), default=1.0, help="Seconds.")
+@click.option(
+    "--delay-call",
+    type=click.IntRange(0),
+    default=0,
+    help="Which connection is delayed: 1 is the first; 0: none.",
+)
+@click.option(
+    "--delay-call-for", type=click.FloatRange(0), default=1.0, help="By how many seconds."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("-T", "duration", type=click.FloatRange(0.1), help="Seconds; default: until Ctrl-C.")
+@click.option(
+    "-T", "duration", type=click.FloatRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
+)
 def relay(
     *,
     listen: str,
@@ -334,7 +363,7 @@ def relay(
         )
     except (OptionError, ValueError) as error:
         fail(error)
-    tell(f"Relaying from port {side.port} to {endpoint(connect)}; Ctrl-C ends.")
+    tell(f"Relaying from port {side.port} to {endpoint(connect)}; press Ctrl-C to stop.")
     try:
         interrupts.listen()
         end = time.monotonic() + duration if duration is not None else None

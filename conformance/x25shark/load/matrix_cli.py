@@ -57,14 +57,14 @@ def settings(
     help="The second pair: where the tester answers its calls, and the address to call. "
     "Default: xot.b2 and addresses.b2 of the profile.",
 )
-@click.option("--one-pair", is_flag=True, help="A to B alone.")
+@click.option("--one-pair", is_flag=True, help="Only from A to B.")
 @click.option(
     "--tcp-window",
     "tcp_windows",
     metavar="OCTETS,...",
     help="Socket buffers. Default with --mss and -N: the original's seven tests.",
 )
-@click.option("--mss", metavar="OCTETS,...", help="Largest TCP segments.")
+@click.option("--mss", metavar="OCTETS,...", help="TCP maximum segment sizes.")
 @click.option("-N", "parallel", metavar="N,...", help="Parallel connections of each pair.")
 @click.option("-P", "sizes", default="4096", show_default=True, help="Packet sizes to ask for.")
 @click.option("-W", "windows", default="7", show_default=True, help="Windows to ask for.")
@@ -73,7 +73,7 @@ def settings(
     "-T",
     "seconds",
     type=click.FloatRange(0.5, 86_400),
-    help="Of a test. Default: 15; --original: 60; --quick: 2.",
+    help="Duration of each test. Default: 15; --original: 60; --quick: 2.",
 )
 @click.option(
     "--control",
@@ -83,12 +83,14 @@ def settings(
 )
 @click.option("--original", is_flag=True, help="A minute for each test, as the original had.")
 @click.option("--quick", is_flag=True, help="At most a minute.")
-@click.option("--line-rate", metavar="RATE", help="Of A's line, bit/s: 56k, 100M, 1G.")
+@click.option(
+    "--line-rate", metavar="RATE", help="Rate of A's line in bit/s, such as 56k, 100M or 1G."
+)
 @click.option(
     "--capture",
     "packets",
     type=click.IntRange(100, 100_000_000),
-    help="Packets of each test that are captured and read. Default: 100000; --quick: 20000.",
+    help="Packets to capture and read in each test. Default: 100000; --quick: 20000.",
 )
 @session_options
 def matrix(

@@ -49,7 +49,7 @@ def run_matrix(
     }
     console.print(
         f"{plural(len(plan.settings), 'test')} of {plan.seconds:g} s: this takes about "
-        f"{plan.expected() / 60:.1f} minutes; Ctrl-C ends it in order."
+        f"{plan.expected() / 60:.1f} minutes; Ctrl-C stops it and keeps what was measured."
     )
     if folder is not None:
         plan = replace(plan, captures=folder / CAPTURES)

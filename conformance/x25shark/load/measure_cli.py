@@ -88,16 +88,20 @@ def bit_rate(text: str) -> float:
     type=click.FloatRange(0.001, 0.5),
     default=0.01,
     show_default=True,
-    help="Relative width of the interval that the search ends with.",
+    help="Relative width of the interval at which the search stops.",
 )
 @click.option(
     "--grace",
     type=click.FloatRange(0, 3600),
     default=1.0,
     show_default=True,
-    help="Seconds after it was due from which a message is late.",
+    help="Seconds after its due time from which a message counts as late.",
 )
-@click.option("--line-rate", metavar="RATE", help="Of the slowest line, bit/s: 56k, 100M, 1G.")
+@click.option(
+    "--line-rate",
+    metavar="RATE",
+    help="Rate of the slowest line in bit/s, such as 56k, 100M or 1G.",
+)
 @click.option(
     "--skip",
     multiple=True,

@@ -51,7 +51,7 @@ def steps(text: str) -> list[float]:
     "-T",
     "step",
     type=click.FloatRange(0.2, 86_400),
-    help="Seconds of a step. Default: 6; --original: 60; --quick: 1.",
+    help="Duration of each step in seconds. Default: 6; --original: 60; --quick: 1.",
 )
 @click.option("--original", is_flag=True, help="Steps of a minute, as the original had.")
 @click.option(
@@ -60,27 +60,27 @@ def steps(text: str) -> list[float]:
     type=click.FloatRange(1, 10_000),
     default=20.0,
     show_default=True,
-    help="Calls/s of the polite caller.",
+    help="Rate of the polite caller, in calls/s.",
 )
 @click.option(
     "--flood-rate",
     type=click.FloatRange(1, 1e6),
     default=500.0,
     show_default=True,
-    help="Per second, of connections, calls, clears or half-closed connections.",
+    help="Connections, calls, clears or half-closed connections per second of a flood.",
 )
 @click.option(
     "--flood-most",
     type=click.IntRange(1, 1_000_000),
     default=2000,
     show_default=True,
-    help="Of them open at the same time.",
+    help="How many of them are open at the same time.",
 )
 @click.option(
     "--flood",
     "flood",
     type=click.FloatRange(0.2, 3600),
-    help="Seconds of each flood. Default: 4; --quick: 1.",
+    help="Duration of each flood in seconds. Default: 4; --quick: 1.",
 )
 @click.option(
     "--bound",

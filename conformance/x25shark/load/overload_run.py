@@ -43,7 +43,9 @@ def run_overload(
         "bound_seconds": plan.bound,
     }
     minutes = plan.seconds() / 60
-    console.print(f"This takes about {minutes:.1f} minutes; Ctrl-C ends it in order.")
+    console.print(
+        f"This takes about {minutes:.1f} minutes; Ctrl-C stops it and keeps what was measured."
+    )
     outcome = Outcome()
     with progress(console, plan.seconds()) as say:
         overload = Overload(engine, options, target, plan, say)

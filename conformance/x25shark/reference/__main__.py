@@ -37,7 +37,9 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         help="TOML file (see x25shark.reference.config); usual: the built-in one",
     )
-    options.add_argument("--stop-on-eof", action="store_true", help="end with standard input")
+    options.add_argument(
+        "--stop-on-eof", action="store_true", help="stop when standard input is closed"
+    )
     options.add_argument(
         "--fault",
         action="append",
@@ -53,8 +55,8 @@ def parser() -> argparse.ArgumentParser:
         help="make use of a permission of the standards; may be repeated",
     )
     options.add_argument("--null", choices=KINDS, default="", help="a router that does nothing")
-    options.add_argument("--list-faults", action="store_true", help="print all faults and end")
-    options.add_argument("--list-variants", action="store_true", help="print all variants and end")
+    options.add_argument("--list-faults", action="store_true", help="print all faults and exit")
+    options.add_argument("--list-variants", action="store_true", help="print all variants and exit")
     return options
 
 

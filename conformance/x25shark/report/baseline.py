@@ -135,7 +135,7 @@ def read_baseline(path: Path, *, unfinished: bool = False) -> Baseline:
         except ValueError as error:
             raise BaselineError(f"{where}: {error}") from None
         if entry.id in known:
-            raise BaselineError(f"{where}: {one_line(entry.id, 80)} stands twice")
+            raise BaselineError(f"{where}: {one_line(entry.id, 80)} is listed twice")
         if passing is not None and entry.id in passing:
             raise BaselineError(f"{where}: {one_line(entry.id, 80)} is listed under pass as well")
         known[entry.id] = entry

@@ -123,7 +123,7 @@ def compare_command(old: Path, new: Path) -> None:
 
 
 @click.command("gate")
-@click.option("--baseline", "baseline_path", type=_PATH, help="The reviewed file.")
+@click.option("--baseline", "baseline_path", type=_PATH, help="The reviewed baseline.")
 @click.option(
     "--limits",
     "limits_path",
@@ -193,9 +193,11 @@ def _labelled(word: str) -> Given:
     default="x25shark-site",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page.",
+    help="Directory for the page.",
 )
-@click.option("--title", default="X.25 and XOT routers", show_default=True, help="Its heading.")
+@click.option(
+    "--title", default="X.25 and XOT routers", show_default=True, help="Heading of the page."
+)
 def site_command(runs: tuple[str, ...], output: Path, title: str) -> None:
     """Make one page of several runs: routers and releases by groups and cases.
 

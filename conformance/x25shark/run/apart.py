@@ -189,7 +189,7 @@ class Apart:
         if isinstance(said, _NoJudge):
             raise JudgeError(said.kind, said.message)
         self._lost = True
-        raise JudgeError("start", "the process that judges does not start")
+        raise JudgeError("start", "the judging process does not start")
 
     def begin(
         self,

@@ -68,7 +68,7 @@ def _enter() -> None:
     if libc.unshare(flags) != 0:
         why = os.strerror(ctypes.get_errno())
         raise NamespaceError(
-            f"no own network namespace: {why}. Run as root, let dumpcap capture "
+            f"cannot make a network namespace: {why}. Run as root, let dumpcap capture "
             "(sudo dpkg-reconfigure wireshark-common, then join the group wireshark), or allow "
             "user namespaces (Ubuntu: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
         )

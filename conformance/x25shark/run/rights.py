@@ -52,7 +52,9 @@ def obtain(profile: Profile, *, own: bool = False) -> Rights:
     possible = profile.is_loopback and starts_router
     if own or profile.capture.namespace == "own":
         if not possible:
-            raise RightsError("an own namespace needs a router on loopback that the profile starts")
+            raise RightsError(
+                "a network namespace of its own needs a router on loopback that the profile starts"
+            )
         return _own()
     if profile.embedded is not None and possible and profile.capture.namespace == "auto":
         # Nobody else on this machine can reach the router then, or the tester, and two runs

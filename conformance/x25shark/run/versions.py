@@ -70,7 +70,7 @@ def version_of(judge: Judge) -> str:
 def _number(text: str, who: str) -> str:
     version = re.search(r"\d+\.\d+\.\d+", text)
     if version is None:
-        raise JudgeError("start", f"{who} does not tell a version")
+        raise JudgeError("start", f"{who} does not report its version")
     return version[0]
 
 

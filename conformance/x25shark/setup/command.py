@@ -36,12 +36,16 @@ def own_address(router: str) -> str:
 @click.command("init")
 @click.argument("file", default=DEFAULT_FILE, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--router-address", metavar="IP[:PORT]", help="Where the router accepts XOT.")
-@click.option("--kind", type=click.Choice([*KINDS]), help="Which router it is.")
-@click.option("--model", type=click.Choice([*MODELS]), help="Its relay model.")
+@click.option("--kind", type=click.Choice([*KINDS]), help="Kind of router.")
+@click.option("--model", type=click.Choice([*MODELS]), help="Relay model of the router.")
 @click.option("--a", metavar="IP", help="This machine's address for side A.")
 @click.option("--b", metavar="IP", help='Side B, where the router sends calls; "none" for none.')
-@click.option("--a-address", metavar="X.121", help=f"Side A's.  [default: {A_ADDRESS}]")
-@click.option("--b-address", metavar="X.121", help=f"Side B's.  [default: {B_ADDRESS}]")
+@click.option(
+    "--a-address", metavar="X.121", help=f"X.121 address of side A.  [default: {A_ADDRESS}]"
+)
+@click.option(
+    "--b-address", metavar="X.121", help=f"X.121 address of side B.  [default: {B_ADDRESS}]"
+)
 @click.option(
     "--echo",
     metavar="X.121",

@@ -84,7 +84,11 @@ def wireshark_command() -> None:
 
 
 @wireshark_command.command("install")
-@click.option("--force", is_flag=True, help="Overwrite files that were changed, or are another's.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Overwrite files that were changed, or that x25shark did not install.",
+)
 def install_command(force: bool) -> None:
     """Install the dissector and the profile for this user."""
     at = _places()
@@ -102,7 +106,7 @@ def install_command(force: bool) -> None:
 
 
 @wireshark_command.command("uninstall")
-@click.option("--force", is_flag=True, help="Remove files too that were changed since.")
+@click.option("--force", is_flag=True, help="Also remove files that were changed since.")
 def uninstall_command(force: bool) -> None:
     """Remove what install put there."""
     try:

@@ -104,7 +104,7 @@ def note_causes(bench: Bench) -> None:
             if isinstance(packet, (ClearRequest, ResetRequest)):
                 cause = packet.fields.get("cause")
                 if isinstance(cause, int) and 0 < cause < 0x80:
-                    bench.remark(f"a DTE sends cause 0x00 or 0x80 to 0xFF; came 0x{cause:02x}")
+                    bench.remark(f"a DTE sends cause 0x00 or 0x80 to 0xFF; received 0x{cause:02x}")
 
 
 def clear_calls(bench: Bench) -> None:

@@ -195,11 +195,13 @@ def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -
     """
     begin = line.cursor
     if "t1" not in line.profile.model_fields_set:
-        line.bench.remark(f"line.{line.name.lower()}: t1 is not given: not judged from below")
+        line.bench.remark(
+            f"line.{line.name.lower()}: t1 is not given: that T1 runs out too early was not judged"
+        )
         return
     line.pause(earliest - time.monotonic())
     if time.monotonic() > earliest + EARLY * line.profile.t1:
-        line.bench.remark("the tester was held up: T1 was not judged from below")
+        line.bench.remark("the tester was delayed: that T1 runs out too early was not judged")
         return
     for template in templates:
         line.expect_count(template, 0, 0, start=begin, note=note)

@@ -57,7 +57,7 @@ def _of_clause(item: str, known: Sequence[str]) -> list[str] | None:
         k for k in known if k in purposes and _is_under(purposes[k].clause, standard, wanted)
     ]
     if not matched:
-        raise SelectionError(f"{item!r}: no case stands on this clause (x25shark list --json)")
+        raise SelectionError(f"{item!r}: no case tests this clause (x25shark list --json)")
     return matched
 
 

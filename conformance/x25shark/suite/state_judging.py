@@ -216,7 +216,7 @@ def _either(cell: Cell, scene: Scene) -> None:
         case "f1g1" | "g2":
             _reset_or_passed(scene, cell.diagnostics)
         case state:
-            raise NotImplementedError(f"no way to tell the reactions apart in {state}")
+            raise NotImplementedError(f"nothing tells the reactions apart in {state}")
 
 
 def _any_data(side: Side) -> Packet:

@@ -34,21 +34,25 @@ def _refuse(status: int, message: str) -> NoReturn:
 @click.option(
     "--router", default="reference", show_default=True, metavar="PROFILE", help="Router profile."
 )
-@click.option("--seconds", type=click.FloatRange(1, 604_800), help="How long. Default: 60.")
+@click.option(
+    "--seconds", type=click.FloatRange(1, 604_800), help="Seconds to go on walking. Default: 60."
+)
 @click.option(
     "--steps",
     type=click.IntRange(1, MOST_STEPS),
     default=60,
     show_default=True,
-    help="Of each walk.",
+    help="Number of steps in each walk.",
 )
-@click.option("--seed", type=int, help="Of the first walk; the next has the next. Default: drawn.")
+@click.option("--seed", type=int, help="Seed of the first walk; each walk adds 1. Default: random.")
 @click.option("--circuits", type=click.IntRange(1, 100), default=3, show_default=True)
-@click.option("--legal", is_flag=True, help="No steps in which the tester makes an error.")
+@click.option(
+    "--legal", is_flag=True, help="Leave out the steps in which the tester breaks the protocol."
+)
 @click.option(
     "--replay",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Make the steps of this file, once.",
+    help="Replay the steps in this file, once.",
 )
 @click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
 @click.option("--variant", multiple=True, metavar="ID", help="Variant of the reference router.")
@@ -58,7 +62,7 @@ def _refuse(status: int, message: str) -> NoReturn:
     default="x25shark-report",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where walk.txt and walk.pcapng go if a walk fails.",
+    help="Directory for walk.txt and walk.pcapng if a walk fails.",
 )
 def walk(
     router: str,

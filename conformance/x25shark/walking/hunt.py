@@ -73,7 +73,7 @@ class Hunt:
         self.campaign.run_case(self._purpose, body)
         self.campaign.settle_all()
         if len(self.campaign.results) == before:
-            raise JudgeError("timeout", "a walk got no verdict")
+            raise JudgeError("timeout", "a walk ended without a verdict")
         self.walks += 1
         return Walked(tuple(made), self.campaign.results[-1])
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+from alike import read_alike
 from capture_builder import pcapng
 from scapy.packet import Packet
 from scapy_x25 import hdlc, strict_fields
@@ -96,12 +97,8 @@ FILTERS = [
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_both_judges_read_the_same(name: str, judge: WiresharkJudge, tshark: TsharkJudge) -> None:
-    fast = judge.read(CAPTURES[name], FILTERS, FIELDS)
-    slow = tshark.read(CAPTURES[name], FILTERS, FIELDS, timeout=60)
-    assert fast == slow
-    assert fast.lua_errors == ()
-    assert fast.file_error is None
-    assert len(fast.packets) == fast.frames
+    read = read_alike(judge, tshark, CAPTURES[name], FILTERS, FIELDS)
+    assert len(read.packets) == read.frames
 
 
 def test_frames_have_ends_and_offsets(judge: WiresharkJudge) -> None:

@@ -77,7 +77,7 @@ def test_what_is_no_table(
     table = tmp_path / "table.json"
     table.write_text(content)
     assert mutants.main([ONE, "--form", "full", "--go-on", "--json", str(table)]) == 2
-    assert f"{table} is no table of an earlier run" in capsys.readouterr().err
+    assert f"{table} is not the table of an earlier run" in capsys.readouterr().err
     assert table.read_text() == content
 
 

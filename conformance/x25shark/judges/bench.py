@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import gaps
-from .reading import Judge, JudgeError
+from .reading import CaptureReader, JudgeError
 from .tshark import TsharkJudge
 from .wireshark import WiresharkJudge
 
@@ -32,7 +32,7 @@ FILTERS = (
 SECONDS = 60.0
 
 
-def costs(judge: Judge, captures: Sequence[bytes], turns: int) -> list[float]:
+def costs(judge: CaptureReader, captures: Sequence[bytes], turns: int) -> list[float]:
     """Milliseconds of every reading but those of a first turn, which warms up."""
     measured = []
     for turn in range(turns + 1):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .reading import Difference, Hit, Judge, Reading
+from .reading import CaptureReader, Difference, Hit, Reading
 from .sandbox import dissectors_folder
 
 
@@ -97,7 +97,7 @@ class KnownGaps:
 
     def read(
         self,
-        judge: Judge,
+        judge: CaptureReader,
         capture: bytes | int,
         filters: Sequence[str] = (),
         fields: Sequence[str] = (),

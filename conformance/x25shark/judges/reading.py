@@ -8,10 +8,11 @@ line every frame has k = 1, also one without an X.25 packet or with a wrong FCS.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 Value = int | str | bytes
 
@@ -140,9 +141,10 @@ class Reading:
         )
 
 
-class Judge(Protocol):
+class CaptureReader(ABC):
     """Anything that reads captures with the strict dissector."""
 
+    @abstractmethod
     def read(
         self,
         capture: bytes | int,
@@ -150,19 +152,25 @@ class Judge(Protocol):
         fields: Sequence[str] = (),
         *,
         timeout: float = 10.0,
-    ) -> Reading: ...
+    ) -> Reading:
+        """What the dissector says of a capture."""
 
     @property
+    @abstractmethod
     def computed(self) -> float:
         """Seconds of processor time of its processes so far; 0 where nobody tells."""
 
-    def close(self) -> None: ...
+    @abstractmethod
+    def close(self) -> None:
+        """End what runs, and remove its folder."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None: ...
+    ) -> None:
+        self.close()

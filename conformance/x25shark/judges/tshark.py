@@ -17,12 +17,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from types import TracebackType
-from typing import Self
 
 from ..patience import ends_within
 from . import pdml
-from .reading import Hit, JudgeError, Reading
+from .reading import CaptureReader, Hit, JudgeError, Reading
 from .sandbox import NOBODY, Sandbox
 
 FIRST_LAYERS = 8
@@ -84,7 +82,7 @@ def _as_nobody() -> tuple[list[str], dict[str, object]]:
     return [], {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 
 
-class TsharkJudge:
+class TsharkJudge(CaptureReader):
     """The same interface as WiresharkJudge. Raises JudgeError("start") if there is no tshark."""
 
     def __init__(self, xot_ports: Iterable[int] = ()) -> None:
@@ -243,17 +241,6 @@ class TsharkJudge:
     def close(self) -> None:
         """Remove the folder."""
         self._sandbox.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Taps:

@@ -21,16 +21,15 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from ..patience import Patience, computed
 from . import program
 from .reading import (
+    CaptureReader,
     Difference,
     ExpertInfo,
     Hit,
-    Judge,
     JudgeError,
     PacketRead,
     Reading,
@@ -40,7 +39,7 @@ from .reading import (
 from .sandbox import Sandbox
 from .tshark import TsharkJudge
 
-__all__ = ["Judge", "JudgeError", "Reading", "WiresharkJudge", "open_judge"]
+__all__ = ["JudgeError", "Reading", "WiresharkJudge", "open_judge"]
 
 DEFAULT_TIMEOUT = 10.0
 START_SECONDS = 60.0
@@ -231,7 +230,7 @@ class _Process:
         self.close()
 
 
-class WiresharkJudge:
+class WiresharkJudge(CaptureReader):
     """The C judge. Use it as a context manager; read() may be called from any thread.
 
     Raises JudgeError("start") at once if the program cannot be found, built or started. waiting:
@@ -353,17 +352,6 @@ class WiresharkJudge:
                 self._process = None
             self._sandbox.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 class Opening:
     """A judge that comes up while something else is done.
@@ -376,7 +364,7 @@ class Opening:
     def __init__(self, which: str = "auto", xot_ports: Iterable[int] = ()) -> None:
         self._which = which
         self._ports = tuple(xot_ports)
-        self._judge: Judge | None = None
+        self._judge: CaptureReader | None = None
         # Why the slower judge has to do, in words.
         self.slower = ""
         if which == "tshark":
@@ -398,7 +386,7 @@ class Opening:
         self.slower = f"judging with tshark, which is slower: {no_program}"
         _log.warning("%s", self.slower)
 
-    def judge(self) -> Judge:
+    def judge(self) -> CaptureReader:
         """The judge, when it is up. Raises JudgeError("start") with all reasons."""
         if isinstance(self._judge, WiresharkJudge):
             try:
@@ -415,7 +403,7 @@ class Opening:
             self._judge.close()
 
 
-def open_judge(xot_ports: Iterable[int] = ()) -> Judge:
+def open_judge(xot_ports: Iterable[int] = ()) -> CaptureReader:
     """The C judge, or the one that starts tshark where the C judge cannot be had.
 
     xot_ports: TCP ports that XOT is on, besides 1998.

@@ -54,14 +54,8 @@ class Unit(Protocol):
     def damage(self) -> str: ...
 
 
-class Traffic(Protocol):
-    """What a link keeps of both directions: units in order, and how the router ended its own.
-
-    finished_first: the tester ended its direction before, not amid a unit of the router.
-    octets_read: all octets of the router, where units are not all there is; None: not counted.
-    syn_octets: octets that came with the SYN; None where there is none, or it is not known.
-    sent_in_part: what the tester has sent ends amid a unit.
-    """
+class Packets(Protocol):
+    """Units of both directions in order, and how the router ended its own."""
 
     @property
     def received(self) -> Sequence[Unit]: ...
@@ -69,6 +63,17 @@ class Traffic(Protocol):
     def sent(self) -> Sequence[Unit]: ...
     @property
     def end(self) -> str | None: ...
+
+
+class Traffic(Packets, Protocol):
+    """What a judge needs of a link besides.
+
+    finished_first: the tester ended its direction before, not amid a unit of the router.
+    octets_read: all octets of the router, where units are not all there is; None: not counted.
+    syn_octets: octets that came with the SYN; None where there is none, or it is not known.
+    sent_in_part: what the tester has sent ends amid a unit.
+    """
+
     @property
     def finished_first(self) -> bool: ...
     @property
@@ -79,8 +84,8 @@ class Traffic(Protocol):
     def sent_in_part(self) -> bool: ...
 
 
-class Carrier(Protocol):
-    """What a side needs of what carries its packets.
+class Carrier(Packets, Protocol):
+    """What a side needs of what carries its packets, besides.
 
     closed: the tester has closed it. flooded: the router sent more than the tester reads.
     received_octets: where the next unit of the router would be. on_unit sees each unit that comes.
@@ -92,12 +97,6 @@ class Carrier(Protocol):
     def local(self) -> End: ...
     @property
     def remote(self) -> End: ...
-    @property
-    def received(self) -> Sequence[Unit]: ...
-    @property
-    def sent(self) -> Sequence[Unit]: ...
-    @property
-    def end(self) -> str | None: ...
     @property
     def closed(self) -> bool: ...
     @property

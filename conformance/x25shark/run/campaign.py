@@ -31,7 +31,7 @@ from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
 from ..interrupts import Interrupted, interrupts
 from ..judges.expectation import Direction
-from ..judges.reading import Judge, JudgeError
+from ..judges.reading import CaptureReader, JudgeError
 from ..judges.watch import Watch
 from ..judges.wireshark import Opening
 from ..links import own_addresses, xot
@@ -163,7 +163,7 @@ class Campaign:
         self._stack.callback(here.close)
         self._judgement = Judgement(here.opinion, options.directory)
         self._about = About()
-        self.judge: Judge | None = None
+        self.judge: CaptureReader | None = None
         self._computed_before = _computed_by_children()
         self._judge_computed = self._judge_one_computed = 0.0
         self._started = time.time()
@@ -277,7 +277,7 @@ class Campaign:
         self._stack.callback(apart.close)
         return apart
 
-    def _judge_with(self, judge: Judge) -> None:
+    def _judge_with(self, judge: CaptureReader) -> None:
         self._about = about(judge)
         opinion = ThirdOpinion(judge, self._about.wireshark)
         self._judgement = Judgement(lambda: opinion, self.options.directory)

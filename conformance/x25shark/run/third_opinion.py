@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..judges.gaps import KnownGaps
-from ..judges.reading import Difference, Judge, Reading
+from ..judges.reading import CaptureReader, Difference, Reading
 
 MOST_REMARKS = 5
 
@@ -18,7 +18,7 @@ MOST_REMARKS = 5
 class ThirdOpinion:
     """Reads captures through judge two, and looks at what the built-in dissector says."""
 
-    def __init__(self, judge: Judge, version: str) -> None:
+    def __init__(self, judge: CaptureReader, version: str) -> None:
         self._judge = judge
         self._known = KnownGaps(version)
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import metadata
 
 from .. import __version__
-from ..judges.reading import Judge, JudgeError
+from ..judges.reading import CaptureReader, JudgeError
 from ..judges.tshark import TsharkJudge
 from ..judges.wireshark import WiresharkJudge
 
@@ -31,7 +31,7 @@ class About:
     slower: str = ""
 
 
-def about(judge: Judge, slower: str = "") -> About:
+def about(judge: CaptureReader, slower: str = "") -> About:
     """What is to be said of a judge that is up. Raises JudgeError."""
     name = "tshark" if isinstance(judge, TsharkJudge) else "libwireshark"
     return About(name, version_of(judge), confinement(judge), slower)
@@ -53,14 +53,14 @@ def versions(judge_two: About) -> dict[str, str]:
     return found
 
 
-def confinement(judge: Judge) -> str:
+def confinement(judge: CaptureReader) -> str:
     """What keeps a hostile capture from doing harm through a judge, in words."""
     if isinstance(judge, WiresharkJudge) and judge.confined:
         return f"confined: {', '.join(judge.confined)}"
     return "not confined"
 
 
-def version_of(judge: Judge) -> str:
+def version_of(judge: CaptureReader) -> str:
     """The version of Wireshark that a judge reads captures with. Raises JudgeError."""
     if isinstance(judge, WiresharkJudge):
         return _number(judge.version, "the judge")

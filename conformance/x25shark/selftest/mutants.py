@@ -14,13 +14,12 @@ there has to FAIL. What such a profile leaves unsaid must not hide a fault.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -29,10 +28,11 @@ from rich.table import Table
 
 from ..catalogue import faults
 from ..profile import load_profile
-from ..results import CaseResult, write_whole
+from ..results import CaseResult
 from ..run.namespaces import enter_own
 from ..suite.loader import cases
 from ..verdicts import Verdict
+from .rows import rows_so_far, save_rows
 from .variants import FULL, TEN_LINES, profile_in
 from .worker import Worker, applicable, each_apart
 
@@ -194,7 +194,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     started = time.monotonic()
     chosen = arguments.faults or known
     try:
-        rows = _so_far(arguments.json, chosen) if arguments.go_on else []
+        earlier = rows_so_far(arguments.json, Caught) if arguments.go_on else []
+        rows = [row for row in earlier if row.fault in chosen and not row.errors]
     except ValueError as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 2
@@ -230,29 +231,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _so_far(path: Path, chosen: Sequence[str]) -> list[Caught]:
-    """The rows of an earlier run for these faults, but those with an ERROR. Raises ValueError."""
-    if not path.exists():
-        return []
-    try:
-        table = json.loads(path.read_bytes())
-        if not isinstance(table, list):
-            raise ValueError("it is no list")
-        rows = [Caught(**row) for row in table]
-    except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is no table of an earlier run: {error}") from None
-    return [row for row in rows if row.fault in chosen and not row.errors]
-
-
-def _save(path: Path | None, rows: Sequence[Caught]) -> None:
-    if path is None:
-        return
-    try:
-        write_whole(path, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    except OSError as error:
-        sys.exit(f"mutants: {path} cannot be written: {error.strerror or error}")
-
-
 def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught]) -> None:
     """Add to the rows what they lack, and save them."""
     jobs, everything = arguments.jobs, not arguments.faults
@@ -262,7 +240,7 @@ def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught
         left = [name for name in chosen if (name, form) not in done]
         for found in _hunt_all(left, jobs, arguments.full, form):
             rows += found
-            _save(arguments.json, rows)
+            save_rows(arguments.json, rows, "mutants")
     if arguments.search:
         _search(rows, jobs)
     everything = everything and FULL in forms
@@ -277,7 +255,7 @@ def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught
             _take_better(rows, [row for found in tried for row in found])
     order = {name: number for number, name in enumerate(faults())}
     rows.sort(key=lambda row: (order.get(row.fault, len(order)), row.form))
-    _save(arguments.json, rows)
+    save_rows(arguments.json, rows, "mutants")
 
 
 def _worth_another_try(rows: Sequence[Caught], *, nulls: bool) -> list[str]:

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from shlex import join
@@ -27,10 +27,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..results import ResultsError, read_results, write_whole
+from ..results import ResultsError, read_results
 from ..run.namespaces import NamespaceError, enter_own
 from ..verdicts import Verdict
 from .network import NETWORKS, PREFIX
+from .rows import rows_so_far, save_rows
 
 PROFILES = ("reference", "reference-e2e", "reference-splice")
 _LOOPBACK = "127.0.25."
@@ -166,26 +167,6 @@ def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
         yield from pool.imap_unordered(run, tasks)
 
 
-def _so_far(path: Path) -> list[Row]:
-    """The rows of an earlier run that were as they should be. Raises ValueError."""
-    if not path.exists():
-        return []
-    try:
-        rows = [Row(**row) for row in json.loads(path.read_bytes())]
-    except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is no table of an earlier run: {error}") from None
-    return [row for row in rows if row.right]
-
-
-def _save(path: Path | None, rows: Sequence[Row]) -> None:
-    if path is None:
-        return
-    try:
-        write_whole(path, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    except OSError as error:
-        sys.exit(f"networks: {path} cannot be written: {error.strerror or error}")
-
-
 def _print(rows: Sequence[Row]) -> None:
     console = Console(width=max(Console().width, 100))
     words = [str(v) for v in Verdict if any(row.verdicts.get(v) for row in rows)]
@@ -220,7 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given.go_on and not given.json:
         parser.error("--go-on needs --json FILE: what there is so far")
     try:
-        rows = _so_far(given.json) if given.go_on else []
+        rows = [r for r in rows_so_far(given.json, Row) if r.right] if given.go_on else []
     except ValueError as error:
         parser.error(str(error))
     done = {(row.network, row.profile) for row in rows}
@@ -239,7 +220,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         for row in _run_all(tasks, given.jobs):
             rows.append(row)
-            _save(given.json, rows)
+            save_rows(given.json, rows, "networks")
             print(f"{row.network}, {row.profile}: {row.verdicts or row.problem}", file=sys.stderr)
     except KeyboardInterrupt:
         kept = f"; go on with --go-on --json {given.json}" if given.json else ""

@@ -18,7 +18,7 @@ from itertools import pairwise
 from ..catalogue.permission import Permission
 from ..endpoints import XOT_PORT
 from ..evidence import pcapng
-from ..judges.reading import Judge, PacketRead, Reading, TcpEnd
+from ..judges.reading import CaptureReader, PacketRead, Reading, TcpEnd
 
 ROUTER = "127.0.25.1"
 # Of a frame of a serial line: who sent it, as judges tell it, and as a filter.
@@ -385,7 +385,7 @@ def _ours(sent: PacketRead | TcpEnd) -> bool:
     return sent.src == ROUTER
 
 
-def amount(judge: Judge, permission: Permission, captures: Sequence[bytes]) -> float:
+def amount(judge: CaptureReader, permission: Permission, captures: Sequence[bytes]) -> float:
     """How much of the permitted behaviour these captures show.
 
     To be compared with that of the router without the variant: more shows it.
@@ -404,7 +404,7 @@ def display_filter(text: str) -> str:
     return _FROM_ROUTER.sub(FROM_ROUTER, _STRICT.sub(r"\g<0>#{k}", text))
 
 
-def _look(judge: Judge, capture: bytes) -> Seen:
+def _look(judge: CaptureReader, capture: bytes) -> Seen:
     times, line_octets = [], []
     interfaces = []
     for block in pcapng.read_blocks(io.BytesIO(capture)):

@@ -38,6 +38,7 @@ from ..run.namespaces import enter_own
 from ..suite.loader import cases
 from ..verdicts import Verdict
 from . import sightings
+from .rows import rows_so_far
 from .worker import Worker, applicable, each_apart
 
 FULL, TEN_LINES = "full", "ten lines"
@@ -388,7 +389,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = [known[name] for name in arguments.permissions] or list(known.values())
     started = time.monotonic()
     try:
-        rows = _so_far(arguments.json) if arguments.go_on else []
+        earlier = rows_so_far(arguments.json, Row) if arguments.go_on else []
+        rows = [row for row in earlier if not row.wrong]
     except ValueError as error:
         print(f"variants: {error}", file=sys.stderr)
         return 2
@@ -452,17 +454,6 @@ def _looked_at_again(found: Sequence[Row]) -> list[Row]:
         anew = [row for rows in each_apart(1, examine, tasks) for row in rows]
         rows = [*(row for row in rows if row not in again), *anew]
     return rows
-
-
-def _so_far(path: Path) -> list[Row]:
-    """The rows of an earlier run but those that failed. Raises ValueError."""
-    if not path.exists():
-        return []
-    try:
-        rows = [Row(**row) for row in json.loads(path.read_bytes())]
-    except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is not the table of an earlier run: {error}") from None
-    return [row for row in rows if not row.wrong]
 
 
 def show(rows: Sequence[Row]) -> None:

@@ -59,22 +59,23 @@ SOON_SECONDS = 0.3
 MOST_TRIES = 3
 
 
-@purpose("XOT-TCP-01")
-def test_listens(bench: Bench) -> None:
-    """That the connection is answered is shown by a call on it."""
-    port = bench.profile.xot_end.router[1]
+def call_on_port(bench: Bench, port: int) -> None:
+    """A call, with a remark where the port is another than the registered one."""
     if port != XOT_PORT:
         bench.remark(f"the profile names port {port}")
     bench.place_call().fence()
+
+
+@purpose("XOT-TCP-01")
+def test_listens(bench: Bench) -> None:
+    """That the connection is answered is shown by a call on it."""
+    call_on_port(bench, bench.profile.xot_end.router[1])
 
 
 @purpose("XOT-TCP-02")
 def test_opens_connections(bench: Bench) -> None:
     assert bench.profile.xot_end.b is not None
-    port = bench.profile.xot_end.b[1]
-    if port != XOT_PORT:
-        bench.remark(f"the profile names port {port}")
-    bench.place_call().fence()
+    call_on_port(bench, bench.profile.xot_end.b[1])
 
 
 @purpose("XOT-TCP-04")

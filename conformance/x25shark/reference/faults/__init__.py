@@ -4,58 +4,13 @@
 The ids are those of the fault catalogue. FAULTS.switch_on() applies faults by name.
 """
 
-from . import (
-    amid_a_call,
-    calls,
-    clearing,
-    collision,
-    control,
-    counting,
-    data,
-    facilities,
-    form,
-    framing,
-    hdlc,
-    ip,
-    lapb,
-    lapb_answers,
-    lapb_links,
-    left_over,
-    line,
-    overload,
-    permanent,
-    restart,
-    sides,
-    system,
-    values,
-)
+import importlib
+import pkgutil
+
 from .registry import FAULTS, fault
 
 __all__ = ["FAULTS", "fault"]
 
-# Importing the modules has registered their faults.
-_MODULES = (
-    amid_a_call,
-    calls,
-    clearing,
-    collision,
-    control,
-    counting,
-    data,
-    facilities,
-    form,
-    framing,
-    hdlc,
-    ip,
-    lapb,
-    lapb_answers,
-    lapb_links,
-    left_over,
-    line,
-    overload,
-    permanent,
-    restart,
-    sides,
-    system,
-    values,
-)
+# Importing the modules registers their faults.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

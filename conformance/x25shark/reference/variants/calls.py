@@ -203,32 +203,30 @@ def barred_without_a_reason(patch: Patch) -> None:
     other_refusal(patch, ClearCause.ACCESS_BARRED, ClearCause.ACCESS_BARRED, 64)
 
 
+def before_a_call(patch: Patch, answer: Callable[[Channel], None]) -> None:
+    """What is no Call on a free channel is not answered by a Clear."""
+
+    @patch.wrap(Clearing, "error")
+    def clear_error(
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
+    ) -> None:
+        channel = clearing.channel
+        if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
+            answer(channel)
+        else:
+            original(clearing, diagnostic, cause)
+
+
 @variant("MAY-CALL-16")
 def closed_before_a_call(patch: Patch) -> None:
     """What is no Call on a free channel ends the connection."""
 
-    @patch.wrap(Clearing, "error")
-    def clear_error(
-        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
-    ) -> None:
-        channel = clearing.channel
-        if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
-            channel.wire.close()
-        else:
-            original(clearing, diagnostic, cause)
+    before_a_call(patch, lambda channel: channel.wire.close())
 
 
 @variant("MAY-CALL-17")
 def discarded_before_a_call(patch: Patch) -> None:
-    @patch.wrap(Clearing, "error")
-    def clear_error(
-        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
-    ) -> None:
-        channel = clearing.channel
-        if channel.p is P.READY and diagnostic == Diag.STATE_P1 and not channel.on_line:
-            channel.discard()
-        else:
-            original(clearing, diagnostic, cause)
+    before_a_call(patch, Channel.discard)
 
 
 # destinations

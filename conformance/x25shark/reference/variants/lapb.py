@@ -208,8 +208,9 @@ def rej_answers_polls(patch: Patch) -> None:
             original(acknowledging)
 
 
-@variant("MAY-LAPB-12")
-def rej_commands(patch: Patch) -> None:
+def as_command(patch: Patch, *, poll: bool) -> None:
+    """REJ that answers no command is one itself."""
+
     @patch.wrap(Acknowledging, "acknowledge_with")
     def acknowledge_with(
         original: Original, acknowledging: Acknowledging, kind: int, f: bool
@@ -219,21 +220,17 @@ def rej_commands(patch: Patch) -> None:
             original(acknowledging, kind, f)
             return
         station.acknowledging.acknowledged()
-        station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, False))
+        station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, poll))
+
+
+@variant("MAY-LAPB-12")
+def rej_commands(patch: Patch) -> None:
+    as_command(patch, poll=False)
 
 
 @variant("MAY-LAPB-13")
 def rej_that_polls(patch: Patch) -> None:
-    @patch.wrap(Acknowledging, "acknowledge_with")
-    def acknowledge_with(
-        original: Original, acknowledging: Acknowledging, kind: int, f: bool
-    ) -> None:
-        station = acknowledging.lapb
-        if kind != Control.REJ or f:
-            original(acknowledging, kind, f)
-            return
-        station.acknowledging.acknowledged()
-        station.station.frame_out(frames.supervisory(station.other, kind, station.v_r, True))
+    as_command(patch, poll=True)
 
 
 @variant("MAY-LAPB-14")

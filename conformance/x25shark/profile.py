@@ -265,6 +265,7 @@ class Times(_Table):
     quiet: float = Field(default=1.0, gt=0, le=60)
     acknowledge: float = Field(default=5.0, gt=0, le=600)
     stall: float = Field(default=30.0, gt=0, le=600)
+    t10: float = Field(default=60.0, gt=0)
     t11: float = Field(default=180.0, gt=0)
     t12: float = Field(default=60.0, gt=0)
     t13: float = Field(default=60.0, gt=0)

@@ -1117,7 +1117,7 @@ OF_COLLISIONS = {f"BUG-CALL-{number}" for number in (*range(23, 29), 31)}
 OF_LINES = {
     one
     for one in FAULTS
-    if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER", "BUG-RSTRT", "BUG-DIAG"))
+    if one.startswith(("BUG-HDLC", "BUG-LAPB", "BUG-SER", "BUG-RSTRT", "BUG-DIAG", "BUG-LINE"))
     or one in OF_COLLISIONS | {"BUG-XOT-29"}
 }
 

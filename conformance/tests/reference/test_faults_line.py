@@ -7,6 +7,7 @@ nothing unusual happens, only faults that touch every frame may show.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,6 +52,17 @@ def collision_of_restarts(line: RawLine) -> None:
 
 def undefined_to_a_dte(line: RawLine) -> None:
     more(line, "033f", "030d")
+
+
+def idle_twice(line: RawLine) -> None:
+    """Twice as long as T3; the first probe is answered."""
+    up(line)
+    lapb = line.link.lapb
+    lapb.parameters = replace(lapb.parameters, t3=5)
+    more(line, "0121")
+    line.lab.timers.advance(5.5)
+    more(line, "0331")
+    line.lab.timers.advance(5.5)
 
 
 def bad_fcs(line: RawLine) -> None:
@@ -392,6 +404,10 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-81": on_link("01a1", "011d"),
     "BUG-LAPB-83": rr_late_in_t1,
     "BUG-LAPB-84": undefined_to_a_dte,
+    "BUG-LAPB-85": on_link(*ASKS[:2], "0329", "0329", "0329"),
+    "BUG-LAPB-86": on_link(ASKS[1], "010d", "013f", "01021fff00"),
+    "BUG-LAPB-87": on_link(*["0131"] * 5),
+    "BUG-LAPB-88": idle_twice,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),

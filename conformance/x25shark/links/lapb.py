@@ -181,7 +181,8 @@ class Station:
             # Two SABMs that cross are both answered (X.25 2.4.4.5.1), a case's own as well.
             self.emit(self.own, UA | _P_F * p_f)
         elif self.by_hand:
-            if kind in (SABM, DISC, FRMR):
+            # FRMR behind a SABM of the tester belongs to the link before.
+            if kind in (SABM, DISC) or (kind == FRMR and self.phase != "set-up"):
                 self._lost("the router ended the link")
         elif kind == SABM:
             self._asked_for_link(p_f)

@@ -94,6 +94,7 @@ KEYS: dict[str, str] = {
     "times.quiet": "TQ: how long nothing may come where nothing is expected",
     "times.acknowledge": "by when received Data is acknowledged",
     "times.stall": "how long an incomplete unit may stay so before the router gives up",
+    "times.t10": "T10: a Restart that is not confirmed",
     "times.t11": "T11: a call that is not answered (X.25 Annex D)",
     "times.t12": "T12: a Reset that is not confirmed",
     "times.t13": "T13: a Clear that is not confirmed",

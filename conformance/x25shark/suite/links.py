@@ -7,7 +7,7 @@ What makes a router send I frames is a Restart Request on a ready packet layer: 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scapy_x25 import hdlc
 
@@ -37,6 +37,7 @@ from .language import (
 from .reactions import both
 
 _RESTART = b"\xfb"
+_SABM = 0x2F
 # What is sent within this part of T1 behind the last time is early; the rest is for clocks, and
 # for a tester that is a little late.
 EARLY_FROM = 0.8
@@ -56,6 +57,12 @@ def at_the_line(bench: Bench, call: Call, at: str = "") -> tuple[LineSide, Side,
     a, b = both(call)
     at = at or calls_lines(bench)[0]
     return (bench.lines[at], b, a) if at == "b" else (bench.lines[at], a, b)
+
+
+def is_dte_of_a_line(bench: Bench, side: Side) -> bool:
+    """Whether the router is the DTE of the line that this side is on; on XOT none is."""
+    line = bench.lines.get(side.name.lower())
+    return line is not None and line.profile.role == "dte"
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:
@@ -124,16 +131,24 @@ def all_again(line: LineSide, first: int, count: int) -> None:
 
 def respond(line: LineSide, kind: type[Packet], n_r: int) -> None:
     """A response with this N(R); F=1 if the router has polled and waits for that."""
+    line.send(kind(n_r=n_r % 8, p_f=int(is_polled(line))))
+
+
+def is_polled(line: LineSide) -> bool:
+    """Whether the router has sent a command with P=1 on this link, and no F=1 has followed."""
     log, own = line.line.log, line.response_address
 
-    def latest(frames: Sequence[FrameUnit]) -> float:
-        return max((u.time for u in frames if u.valid and is_final_or_poll(u)), default=0.0)
+    def latest(frames: Sequence[FrameUnit], wanted: Callable[[bytes], bool]) -> float:
+        return max((u.time for u in frames if u.valid and wanted(u.octets)), default=0.0)
 
-    def is_final_or_poll(unit: FrameUnit) -> bool:
-        control = unit.octets[1]
-        return unit.octets[0] == own and bool(control & 0x10) and control & 3 != 3
+    def is_final_or_poll(octets: bytes) -> bool:
+        return octets[0] == own and bool(octets[1] & 0x10) and octets[1] & 3 != 3
 
-    line.send(kind(n_r=n_r % 8, p_f=int(latest(log.received) > latest(log.sent))))
+    def begins_a_link(octets: bytes) -> bool:
+        return octets[1] & ~0x10 == _SABM
+
+    began = max(latest(log.received, begins_a_link), latest(log.sent, begins_a_link))
+    return latest(log.received, is_final_or_poll) > max(latest(log.sent, is_final_or_poll), began)
 
 
 def out_of_sequence(line: LineSide, packet: Packet, ahead: int, **fields: int) -> None:

@@ -224,3 +224,47 @@ def _unasked_final(conversation: Conversation, *, address: int) -> PacketView | 
                 return view
             polls -= 1
     return None
+
+
+@purpose("LAPB-FORM-04")
+def test_n_r_is_what_was_sent(watch: Watch) -> None:
+    for side, role in watch.roles.items():
+        watch.always(
+            "N(R) acknowledges what was sent, no more, and does not run back",
+            partial(_wrong_n_r, command=_addresses(role)[1]),
+            side=side,
+        )
+
+
+def _wrong_n_r(conversation: Conversation, *, command: int) -> PacketView | None:
+    """The first I or supervisory frame of the router whose N(R) is neither the last one nor any up
+    to V(S) of the tester.
+
+    command: the address of the tester's commands. Only what stands behind a set-up of which the
+    case has seen all is judged: where the last SABM is answered both begin at 0.
+    """
+    last: int | None = None
+    taken = set_ups = 0
+    for sent, _, view in conversation:
+        frame = decode_frame(view.octets)
+        if frame is None:
+            continue
+        if isinstance(frame, LapbSABM):
+            last, set_ups = None, set_ups + 1
+        elif isinstance(frame, (LapbDISC, LapbDM, LapbFRMR)):
+            last, set_ups = None, 0
+        elif isinstance(frame, LapbUA):
+            # One that answers no SABM begins nothing.
+            last, taken = (0, 0) if set_ups == 1 else (last, taken)
+            set_ups = max(0, set_ups - 1)
+        elif last is None or frame.fields.get("n_r") is None:
+            continue
+        elif sent:
+            if isinstance(frame, LapbI) and frame.fields["address"] == command:
+                taken += frame.fields["n_s"] == (last + taken) % 8
+        else:
+            ahead = (frame.fields["n_r"] - last) % 8
+            if ahead > taken:
+                return view
+            last, taken = frame.fields["n_r"], taken - ahead
+    return None

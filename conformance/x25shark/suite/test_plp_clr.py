@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Clearing (X.25 4.1.7 to 4.1.9, 4.5, 5.2.4, Table C-3; RFC 1613 6.1).
 
-PLP-CLR-05, -09 and -13 need a LAPB interface; PLP-CLR-17 looks at the whole run.
+PLP-CLR-05 and -13 are in test_plp_lines.py, -09 is not there yet; PLP-CLR-17 looks at the whole
+run.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def test_clear_collision(bench: Bench) -> None:
     bench.fence("the channels are free")
 
 
-@purpose("PLP-CLR-10")
+@purpose("PLP-CLR-10", both_sides=True)
 def test_packets_behind_the_clear_of_the_router(call: Call) -> None:
     """The error is a Call Request in data transfer; no packet may come before the fence."""
     call.a.send(call.bench.call_request())
@@ -127,6 +128,8 @@ def test_packets_behind_the_clear_of_the_router(call: Call) -> None:
         ClearIndication(cause=call.bench.local_clear, diagnostic=call.bench.diagnostic(23))
     )
     call.a.send(Data(user_data=b"late"), RR(), Interrupt(), ResetRequest(), ClearConfirmation())
+    call.b.expect(ClearIndication(cause=call.bench.remote_clear))
+    call.b.send(ClearConfirmation())
     call.bench.fence()
 
 

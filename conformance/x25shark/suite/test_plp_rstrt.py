@@ -53,13 +53,13 @@ def confirm(line: LineSide) -> None:
     line.layer.wait_until(lambda: not line.station.unacknowledged)
 
 
-def restarting(bench: Bench) -> LineSide:
+def restarting(bench: Bench, at: str = "") -> LineSide:
     """A line on which the router's own Restart has come and is not confirmed.
 
     A new link has one. Where the router leaves that to the tester, a confirmation that is not due
     is an error for which it restarts (Table C-2).
     """
-    line = line_of(bench)
+    line = bench.line(at) if at else line_of(bench)
     with bench.preamble():
         line.link.raise_link()
         line.link.note_restarted()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the packet layer that a serial line alone shows."""
+
+from typing import Any
+
+from ..channel import Channel
+from ..clearing import Clearing
+from ..codec import Clear
+from ..codes import Diag, ResetCause, Type
+from ..data_flow import DataFlow
+from ..resets import Resets
+from ..restarts import Restarts
+from ..serial import SerialInterface
+from ..serial_channel import LineClearing, LineRules, SerialChannel
+from ..tables import P
+from .registry import Patch, fault
+
+RNRS = 2
+
+
+@fault("BUG-LINE-01", "agrees on packets that the frames of the line do not hold")
+def any_size(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "__init__")
+    def init(original: Any, channel: SerialChannel, interface: SerialInterface, lcn: int) -> None:
+        original(channel, interface, lcn)
+        channel.size_limit = interface.router.settings.size_limit
+
+
+@fault("BUG-LINE-02", "T10 runs out without a second Restart")
+def no_second_restart(patch: Patch) -> None:
+    @patch.wrap(Restarts, "t10_expired")
+    def t10_expired(original: Any, restarts: Restarts) -> None:
+        restarts._repeats = 1
+        original(restarts)
+
+
+@fault("BUG-LINE-03", "a channel of a line is lost behind the second T13")
+def channel_lost(patch: Patch) -> None:
+    @patch.wrap(Clearing, "t13_expired")
+    def t13_expired(original: Any, clearing: Clearing) -> None:
+        if not (isinstance(clearing.channel, SerialChannel) and clearing.channel.repeats):
+            original(clearing)
+
+
+@fault("BUG-LINE-04", "passes on a network's cause in the Clear of a DTE")
+def any_clear(patch: Patch) -> None:
+    @patch.wrap(LineClearing, "check_clear")
+    def check_clear(original: Any, clearing: LineClearing, clear: Clear) -> None:
+        Clearing.check_clear(clearing, clear)
+
+
+@fault("BUG-LINE-05", "passes on a network's cause in the Reset of a DTE")
+def any_reset(patch: Patch) -> None:
+    @patch.wrap(LineRules, "check_cause")
+    def check_cause(original: Any, rules: LineRules, cause: int) -> None:
+        """Whatever it is, it is right."""
+
+
+@fault("BUG-LINE-06", "sends Data on a line behind the third RNR of a call")
+def third_rnr(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        original(flow, packet_type, octets)
+        channel = flow.channel
+        if packet_type == Type.RNR and isinstance(channel, SerialChannel):
+            state = vars(channel)
+            state["rnrs"] = state.get("rnrs", 0) + 1
+            if state["rnrs"] > RNRS:
+                channel.peer_busy = False
+
+
+@fault("BUG-LINE-07", "confirms a Reset on a line behind its own Clear")
+def reset_behind_a_clear(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "receive")
+    def receive(original: Any, channel: SerialChannel, octets: bytes) -> None:
+        if channel.p is P.CLEAR_SENT and octets[2:3] == bytes((Type.RESET,)):
+            channel.send(octets[:2] + bytes((Type.RESET_CONFIRMATION,)))
+            return
+        original(channel, octets)
+
+
+@fault("BUG-LINE-08", "T12 on a line repeats the Reset for ever")
+def t12_for_ever(patch: Patch) -> None:
+    @patch.wrap(Resets, "t12_expired")
+    def t12_expired(original: Any, resets: Resets) -> None:
+        channel: Channel = resets.channel
+        if not isinstance(channel, SerialChannel):
+            original(resets)
+            return
+        resets.emit(ResetCause.LOCAL_PROCEDURE_ERROR, Diag.TIME_RESET)
+        channel.start_timer("T12", channel.settings.t12, resets.t12_expired)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The packet layer on a serial line: what a DCE demands of a DTE, flow control, T10 and T13."""
+
+from __future__ import annotations
+
+import time
+
+from .language import (
+    CLOSED,
+    RNR,
+    Bench,
+    CallAccepted,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Diagnostic,
+    Interrupt,
+    InterruptConfirmation,
+    LineSide,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
+    Side,
+    purpose,
+)
+from .links import at_the_line, calls_lines, polls
+from .test_plp_rstrt import restarting
+
+# Causes that only a network gives: busy, congestion, not obtainable; remote DTE and network
+# operational.
+CLEARS = (0x01, 0x05, 0x0D)
+RESETS = (0x09, 0x0F)
+# Nothing comes before this part of a timer.
+EARLY = 0.8
+# By this part of a timer at the latest its time is over.
+LATE = 1.2
+# How often an idle link has to be probed.
+PROBES = 3
+
+
+def lines_of_a_dce(bench: Bench) -> list[str]:
+    """The lines on which the router is the DCE. Raises NotApplicable."""
+    found = [at for at in calls_lines(bench) if bench.lines[at].profile.role == "dce"]
+    bench.need(bool(found), "a line on which the router is the DCE")
+    return found
+
+
+@purpose("PLP-CLR-05")
+def test_network_cause_in_a_clear_of_a_dte(bench: Bench) -> None:
+    """Forced to 0, or an error (X.25 5.2.4.1.1)."""
+    for at in lines_of_a_dce(bench):
+        for cause in CLEARS:
+            call = bench.call()
+            _, near, far = at_the_line(bench, call, at)
+            near.send(ClearRequest(cause=cause, diagnostic=7))
+            far.expect(ClearIndication(cause=0), ClearIndication(cause=bench.remote_clear))
+            far.send(ClearConfirmation())
+            error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(81))
+            if isinstance(near.expect(ClearConfirmation(), error), ClearIndication):
+                near.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-RST-06")
+def test_network_cause_in_a_reset_of_a_dte(bench: Bench) -> None:
+    """Forced to 0, or an error (X.25 5.4.3.1)."""
+    for at in lines_of_a_dce(bench):
+        for cause in RESETS:
+            call = bench.call()
+            _, near, far = at_the_line(bench, call, at)
+            near.send(ResetRequest(cause=cause, diagnostic=7))
+            far.expect(ResetIndication(cause=0), ResetIndication(cause=bench.remote_reset))
+            far.send(ResetConfirmation())
+            error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(81))
+            if isinstance(near.expect(ResetConfirmation(), error), ResetIndication):
+                near.send(ResetConfirmation())
+            call.fence()
+
+
+@purpose("PLP-FLOW-03")
+def test_rnr_stops_the_flow(bench: Bench) -> None:
+    """Three times, the last time with the P(R) of what has come; then a reset ends it as well."""
+    for at in calls_lines(bench):
+        call = bench.call()
+        line, near, far = at_the_line(bench, call, at)
+        near.withholding = True
+        for number in range(3):
+            _stopped(line, near, far, b"held %d" % number)
+            near.acknowledge()
+            near.expect(near.data(b"held %d" % number), note="RR resumes it")
+        _stopped(line, near, far, b"lost in the reset")
+        near.send(ResetRequest(cause=0, diagnostic=0))
+        far.expect(ResetIndication(cause=0, diagnostic=0))
+        far.send(ResetConfirmation())
+        near.expect(ResetConfirmation(), passing=(near.data(b"lost in the reset"),))
+        call.fence("no RNR is left behind a reset")
+        near.withholding = False
+
+
+def _stopped(line: LineSide, near: Side, far: Side, octets: bytes) -> None:
+    """RNR, which the router has read; then Data, and an Interrupt that passes it."""
+    near.send(RNR())
+    line.link_fence()
+    far.send(far.data(octets), Interrupt(user_data=b"now"))
+    near.expect(Interrupt(user_data=b"now"), note="RNR stops Data")
+    near.send(InterruptConfirmation())
+    far.expect(InterruptConfirmation())
+
+
+@purpose("PLP-CLR-13")
+def test_t13(bench: Bench) -> None:
+    """The DTE never confirms, on all lines at once; behind the second T13 its channel is free."""
+    calls = [at_the_line(bench, bench.call(), at) for at in lines_of_a_dce(bench)]
+    t13 = bench.profile.times.t13
+    began = time.monotonic()
+    for line, near, far in calls:
+        near.allow(Diagnostic(diagnostic=bench.diagnostic(50)))
+        line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(50)))
+        far.send(ClearRequest(cause=0, diagnostic=9))
+        near.expect(ClearIndication(cause=0, diagnostic=9))
+        far.expect(ClearConfirmation())
+    for _, near, _ in calls:
+        again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50))
+        near.expect(again, within=LATE * t13 + bench.patience)
+    bench.need(time.monotonic() - began >= EARLY * t13, "T13 as the profile has it")
+    line = calls[0][0]
+    line.pause(LATE * t13 + bench.patience)
+    for line, near, _ in calls:
+        _free_again(bench, line, near)
+    bench.fence()
+
+
+def _free_again(bench: Bench, line: LineSide, near: Side) -> None:
+    """A call from the line, on the channel of the last one."""
+    addresses = bench.profile.addresses
+    at = line.name.lower()
+    far_at = "a" if at == "b" else "b"
+    number = {"a": addresses.a, "b": bench.far_end.address}
+    request = bench.call_request(called=number[far_at], calling=number[at])
+    near.numbering.reset()
+    near.send(request)
+    far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
+    far.send(far.acceptance)
+    near.expect(CallAccepted(), note="the channel is free again")
+
+
+@purpose("PLP-RSTRT-10")
+def test_t10(bench: Bench) -> None:
+    """The DTE never confirms, on all lines at once: one Restart more, and the interface is ready
+    behind the second T10."""
+    lines = [restarting(bench, at) for at in lines_of_a_dce(bench)]
+    t10 = bench.profile.times.t10
+    for line in lines:
+        line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(52)))
+    again = RestartRequest(cause=0x01, diagnostic=bench.diagnostic(52))
+    begun = [line.layer.cursor for line in lines]
+    for line in lines:
+        line.layer.expect(again, within=LATE * t10 + bench.patience)
+    lines[0].pause(LATE * t10 + bench.patience)
+    for line, begin in zip(lines, begun, strict=True):
+        line.layer.expect_count(RestartRequest(), 1, 1, start=begin, note="T10 repeats it once")
+        line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+        line.layer.expect(RestartConfirmation(), note="ready behind the second T10")
+    bench.fence("a call behind the second T10")
+
+
+@purpose("LAPB-I-15")
+def test_agreed_packets_fit_into_frames(bench: Bench) -> None:
+    """The largest size is asked for, from either side: of what comes of it full packets pass in
+    both directions."""
+    addresses = bench.profile.addresses
+    numbers = {"a": addresses.a, "b": bench.far_end.address}
+    for at, far_at in (("a", "b"), ("b", "a")):
+        if numbers[far_at] is None:
+            continue
+        calling = bench.connect(at=at)
+        request = bench.call_request(called=numbers[far_at], calling=numbers[at], size=4096)
+        calling.send(request)
+        if not bench.went_on(calling, at=far_at):
+            calling.expect(ClearIndication(), CLOSED)
+            calling.send(ClearConfirmation())
+            bench.remark("a call that asks for packets of 4096 octets is refused")
+            continue
+        called = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
+        called.send(called.acceptance)
+        connected = calling.expect(CallAccepted())
+        assert connected is not None
+        bench.settle(calling, called, request, connected)
+        for sender, receiver in ((calling, called), (called, calling)):
+            octets = bench.record(sender.packet_size)
+            sender.send_message(octets)
+            receiver.expect_message(octets)
+
+
+@purpose("LAPB-EXT-06")
+def test_idle_link_is_supervised(bench: Bench) -> None:
+    """Nothing is sent on any line: the router asks for the other station, again and again."""
+    lines = [bench.line(at) for at in bench.lines]
+    lines = [line for line in lines if "t3" in line.profile.model_fields_set]
+    bench.need(bool(lines), "the profile does not give t3 of a line")
+    for line in lines:
+        line.link.bring_up()
+        line.link_fence()
+    for number in range(PROBES):
+        for line in lines:
+            within = LATE * line.profile.t3 + line.profile.t1_at_most + bench.patience
+            line.expect(*polls(line), within=within, note=f"probe {number + 1}")
+    for line in lines:
+        line.link_fence()

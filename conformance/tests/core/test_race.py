@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from x25shark.sides.bench import Bench
 from x25shark.sides.outcomes import Inconclusive
-from x25shark.sides.race import Race
+from x25shark.sides.race import LONGEST_PAUSE, LONGEST_PAUSE_OF_ALL, Race
 
 
 def race(seed: int = 7, at_once: int = 2) -> Race:
@@ -46,6 +46,7 @@ def test_first_tries_leave_no_pause_and_the_seed_repeats_the_others() -> None:
             served.clear()
             coin = played.coin()
             played.pause()
+            played.reached()
             seen.append((coin, bool(served)))
         return seen
 
@@ -53,3 +54,19 @@ def test_first_tries_leave_no_pause_and_the_seed_repeats_the_others() -> None:
     assert [coin for coin, _ in play(1)] != [coin for coin, _ in play(2)]
     assert not any(paused for _, paused in play(1)[:10])
     assert all(paused for _, paused in play(1)[10:])
+
+
+def test_pauses_grow_until_a_try_gets_there() -> None:
+    tried = Race("", 40, 2, 7, random.Random(7), lambda: None)
+    longest = []
+    for number in tried:
+        longest.append(tried.longest_pause)
+        tried.reached(number == 14)
+    assert longest[2:10] == [LONGEST_PAUSE] * 8
+    assert longest[10:15] == [LONGEST_PAUSE * 2**more for more in range(1, 6)]
+    assert set(longest[15:]) == {LONGEST_PAUSE}
+
+
+def test_pauses_are_bounded() -> None:
+    tried = Race("", 100, 0, 7, random.Random(7), lambda: None)
+    assert max(tried.longest_pause for _ in tried) == LONGEST_PAUSE_OF_ALL

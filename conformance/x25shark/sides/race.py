@@ -15,6 +15,10 @@ from collections.abc import Callable, Iterator
 Serve = Callable[[], None]
 # Pauses are below this; a router on the same machine answers in a tenth of it.
 LONGEST_PAUSE = 0.001
+# What is slower (a router that gathers what it sends, a network) is given more: where so many
+# tries with pauses got nowhere the bound doubles in each, up to this.
+TRIES_BEFORE_MORE = 7
+LONGEST_PAUSE_OF_ALL = 0.25
 
 
 class Race:
@@ -45,10 +49,16 @@ class Race:
         """Between the one and the other: serve the connections for a moment, or go on at once."""
         if self.tried <= self._at_once:
             return
-        until = time.perf_counter() + LONGEST_PAUSE * self._chance.random()
+        until = time.perf_counter() + self.longest_pause * self._chance.random()
         self._serve()
         while time.perf_counter() < until:
             self._serve()
+
+    @property
+    def longest_pause(self) -> float:
+        """Seconds that no pause of this try is longer than."""
+        in_vain = 0 if self.times else self.tried - self._at_once - 1 - TRIES_BEFORE_MORE
+        return min(LONGEST_PAUSE * 2.0 ** min(max(in_vain, 0), 16), LONGEST_PAUSE_OF_ALL)
 
     def coin(self) -> bool:
         """One of two ways, by the seed."""

@@ -75,8 +75,9 @@ def ready(bench: Bench) -> tuple[LineSide, Packet]:
 def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
     """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps.
 
-    A router may take its time to confirm (X.25 3.3.1): as many confirmations are waited for as may
-    be open, for half of T1, since it may also have fewer open.
+    A router may take its time to confirm (X.25 3.3.1), and T1 runs from the first I frame on: for
+    that one it is waited as for any answer, then half of T1 for as many as may be open, since it
+    may also have fewer open.
     """
     line.by_hand = True
     n_r, begin = line.station.v_r, line.connection.received_octets
@@ -84,6 +85,7 @@ def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
         line.send(line.packet(restart, n_r=n_r))
         line.acknowledged()
     may_come = min(count, line.profile.k)
+    line.wait_until(lambda: opened(line, n_r, begin) > 0)
     line.wait_until(lambda: opened(line, n_r, begin) >= may_come, line.profile.t1 / 2)
     return n_r
 

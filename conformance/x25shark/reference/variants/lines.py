@@ -111,7 +111,7 @@ def a_restart_is_out_of_order(patch: Patch) -> None:
     patch.replace(Restarts, "clear_cause", lambda restarts, cause: int(ClearCause.OUT_OF_ORDER))
 
 
-@variant("MAY-LINE-09", number=0.1)
+@variant("MAY-LINE-09", number=0.6)
 def restart_confirmed_late(patch: Patch) -> None:
     """On the link on which it was asked for: another link begins with a restart of its own."""
 

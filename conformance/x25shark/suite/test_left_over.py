@@ -34,7 +34,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
-from .reactions import both
+from .reactions import both, header
 
 FULL = b"a sequence that is never ended".ljust(128)
 
@@ -117,6 +117,26 @@ def test_reset_leaves_nothing(call: Call) -> None:
             way.b.send(ResetConfirmation())
             behind_old(way.a, ResetConfirmation())
             as_new(call, f"behind a reset of {way.a.name}, {left}")
+
+
+# Octet 3 of a packet that X.25 does not define.
+UNDEFINED = 0x2B
+
+
+@purpose("PLP-RST-25")
+def test_own_reset_leaves_nothing(call: Call) -> None:
+    """In the middle of each thing an error of A, and then one of B: the router resets both."""
+    bench = call.bench
+    for middle, left in MIDDLES.items():
+        for way in (call, call.turned()):
+            a, b = both(way)
+            middle(call)
+            a.put(header(a, UNDEFINED))
+            behind_old(a, ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
+            a.send(ResetConfirmation())
+            behind_old(b, ResetIndication(cause=bench.remote_reset))
+            b.send(ResetConfirmation())
+            as_new(way.turned(), f"behind an error of {a.name}, {left}")
 
 
 @purpose("SYS-INTEG-13")

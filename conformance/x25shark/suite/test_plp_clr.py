@@ -17,6 +17,7 @@ from .language import (
     RR,
     Bench,
     Call,
+    CallAccepted,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -250,6 +251,15 @@ def call_behind_a_clear(bench: Bench) -> Call:
     return second or bench.call()
 
 
+def answered_with_data(bench: Bench) -> Call:
+    """A fast select call whose answer has user data."""
+    request = bench.call_request(fast_select=2)
+    with bench.preamble():
+        a = bench.connect()
+        a.send(request)
+        return accepted(a, arrives(bench), request, CallAccepted(user_data=b"\xc0the answer"))
+
+
 @purpose("PLP-CLR-18")
 def test_no_spontaneous_clear(bench: Bench) -> None:
     """100 calls at the same time (half of what the router takes), a fence each 10 s.
@@ -260,7 +270,9 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
     times = bench.profile.times
     number = min(100, ((bench.profile.limits.calls or 100) + 1) // 2)
     calls = [call_behind_a_clear(bench)]
-    calls += as_many(bench, number - 1, lambda _: bench.call())
+    if number > 2 and bench.two_sided and bench.declared("F-FS"):
+        calls.append(answered_with_data(bench))
+    calls += as_many(bench, number - len(calls), lambda _: bench.call())
     they_last(bench, calls, max(60.0, 1.1 * max(times.t11, times.t13, times.t21)))
     for call in calls:
         end(call)

@@ -12,6 +12,7 @@ from .language import (
 )
 from .procedure_errors import expect_refusal
 from .shut_windows import outside_the_window
+from .transfer import acknowledged_inside_data
 
 # In T2 the router returns what A sent, so that "B sends the same, A expects it" holds there too.
 
@@ -174,13 +175,7 @@ def test_both_directions_at_full_rate(call: Call) -> None:
 
 @purpose("PLP-DATA-15", both_sides=True)
 def test_acknowledgement_inside_data(call: Call) -> None:
-    call.a.withholding = call.b.withholding = True
-    for number in range(20):
-        for sender, receiver in ((call.a, call.b), (call.b, call.a)):
-            octets = f"{number} from {sender.name}".encode()
-            sender.send_data(octets)
-            receiver.expect(Data(user_data=octets))
-    call.fence()
+    acknowledged_inside_data(call)
 
 
 @purpose("PLP-DATA-16")

@@ -40,6 +40,7 @@ from .reactions import (
     with_gfi,
 )
 from .shut_windows import outside_the_window
+from .transfer import acknowledged_inside_data
 
 PACKETS = 300
 
@@ -293,3 +294,8 @@ def test_p_s_outside_the_window(call: Call) -> None:
     if own_numbers_of_modulo_8(call):
         return
     outside_the_window(call)
+
+
+@purpose("PLP-MOD-18", both_sides=True, modulus=128)
+def test_acknowledgement_inside_data(call: Call) -> None:
+    acknowledged_inside_data(call)

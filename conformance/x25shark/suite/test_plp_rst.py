@@ -297,7 +297,7 @@ def test_causes_at_both_ends(call: Call) -> None:
 
 @purpose("PLP-RST-17")
 def test_a_thousand_resets(call: Call) -> None:
-    """By A and B in turn, 3 Data before each; T12 has passed before the end."""
+    """By A and B in turn, 3 Data before each, and by both; T12 has passed before the end."""
     pairs = (call.a, call.b), (call.b, call.a)
     for number in range(1000):
         sender, receiver = pairs[number % 2]
@@ -305,6 +305,11 @@ def test_a_thousand_resets(call: Call) -> None:
             sender.send_data(octets)
             receiver.expect(Data(user_data=octets))
         reset_by(sender, receiver, 0, number % 256)
+    race = call.bench.race("resets collided", 2, at_once=2)
+    for number in race:
+        # A timer of either side that runs on behind a collision ends this call.
+        race.reached(collide(call, race, number))
+        deliver_from_0(call, b"after the collision")
     arrived = len(call.a.connection.received)
     more = 1.1 * call.bench.profile.times.t12
     call.a.wait_until(lambda: len(call.a.connection.received) > arrived, more)

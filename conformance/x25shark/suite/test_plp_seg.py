@@ -72,9 +72,25 @@ def test_split_keeps_m_on_the_last_part(bench: Bench) -> None:
 
 @purpose("PLP-SEG-05", both_sides=True)
 def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
-    call.a.send(call.a.data(b"part of it", m=1), call.a.data(b"next after"))
-    call.b.expect(Data(m=0, user_data=b"part of it"))
-    call.b.expect(Data(m=0, user_data=b"next after"))
+    """The next packet may have another Q."""
+    for q in (0, 1):
+        call.a.send_data(b"part of it", m=1)
+        call.a.send_data(b"next after", q=q)
+        call.b.expect(Data(m=0, q=0, user_data=b"part of it"))
+        call.b.expect(Data(m=0, q=q, user_data=b"next after"))
+    call.fence()
+
+
+@purpose("PLP-SEG-20")
+def test_full_is_what_its_own_side_says(bench: Bench) -> None:
+    """M=1 in a packet that would be full at the other side, whose packets are smaller."""
+    call = call_of_sizes(bench, 512, 128)
+    part = bench.random.randbytes(128)
+    for q in (0, 1):
+        call.a.send_data(part, m=1)
+        call.a.send_data(b"next after", q=q)
+        call.b.expect(Data(m=0, q=0, user_data=part))
+        call.b.expect(Data(m=0, q=q, user_data=b"next after"))
     call.fence()
 
 

@@ -128,6 +128,22 @@ def test_no_leak_after_clear_collisions(bench: Bench) -> None:
     has_room(bench)
 
 
+@purpose("SYS-RES-12")
+def test_no_leak_after_clears_that_a_close_confirms(bench: Bench) -> None:
+    """MAXCALLS and ten times: B clears, and A ends TCP in place of a Clear Confirmation."""
+    for number in range(limit(bench) + MORE):
+        a, b = both(bench.place_call())
+        b.send(ClearRequest(cause=0, diagnostic=1))
+        a.expect(ClearIndication(cause=0, diagnostic=1))
+        if number % 2:
+            a.wire.reset()
+        else:
+            a.close()
+        b.expect(ClearConfirmation(), CLOSED)
+        tidy(bench)
+    has_room(bench)
+
+
 @purpose("SYS-RES-06")
 def test_no_leak_after_refused_calls(bench: Bench) -> None:
     """MAXCALLS and ten times: a Call without route, and one that B refuses."""

@@ -5,15 +5,30 @@ from __future__ import annotations
 
 from .language import (
     Bench,
+    Call,
+    ClearIndication,
+    Data,
     InterruptConfirmation,
     Packet,
+    PvcSetup,
     ResetConfirmation,
     ResetIndication,
+    ResetRequest,
     Side,
     purpose,
 )
+from .procedure_errors import expect_after
 from .reactions import both
-from .test_xot_pvc import circuit, closed, data_passes
+from .test_xot_pvc import (
+    SUCCESS,
+    VERSION,
+    circuit,
+    closed,
+    data_passes,
+    end_of,
+    opened,
+    setup,
+)
 
 
 def errors_of(side: Side) -> list[tuple[Packet, int]]:
@@ -44,4 +59,60 @@ def test_errors_on_a_circuit(bench: Bench) -> None:
             there.expect(ResetIndication(cause=bench.remote_reset))
             data_passes(way, f"behind an error of {here.name}")
     closed(*both(call))
+    bench.fence()
+
+
+OLD = Data(user_data=b"old")
+
+
+@purpose("XOT-PVC-25")
+def test_reset_drops_what_is_held(bench: Bench) -> None:
+    """Both ends have sent what they may and acknowledge nothing. A resets, and then B does: behind
+    it numbers begin at 0, and nothing of what the circuit held comes, in either direction."""
+    call = circuit(bench)
+    for way in (call, call.turned()):
+        here, there = both(way)
+        hold(way)
+        here.send(ResetRequest(cause=0, diagnostic=0))
+        expect_after(there, ResetIndication(), OLD)
+        expect_after(here, ResetConfirmation(), OLD)
+        for side in (here, there):
+            side.withholding = False
+        for sender, receiver in ((there, here), (here, there)):
+            sender.send_data(b"new")
+            note = f"behind a reset of {here.name}"
+            receiver.expect(Data(p_s=0, user_data=b"new"), note=note)
+    closed(*both(call))
+    bench.fence()
+
+
+def hold(call: Call) -> None:
+    """Each end acknowledges nothing, and the other has sent all that it may, twice."""
+    acknowledged = {side.name: side.numbering.p_r for side in both(call)}
+    for side in both(call):
+        side.withholding = True
+    for _ in range(2):
+        for side in both(call):
+            while side.numbering.outstanding < side.window:
+                side.send(side.data(b"old", p_r=acknowledged[side.name]))
+        call.bench.fence("the router has what both ends have sent")
+
+
+@purpose("XOT-PVC-26")
+def test_no_clear_for_want_of_a_confirmation(bench: Bench) -> None:
+    """B is up, A confirms no Reset for more than two times T12. How the router goes on is its own
+    matter, but a permanent circuit knows no Clear."""
+    end = end_of(bench, "a")
+    with bench.preamble():
+        b = opened(bench, end_of(bench, "b"), "b")
+        a = bench.connect()
+        a.lcn = end.remote_lcn
+        a.send(setup(end))
+        a.expect(PvcSetup(pvc_version=VERSION, pvc_status=SUCCESS))
+    a.allow(ResetIndication())
+    a.never(ClearIndication(), from_start=True)
+    b.never(ClearIndication(), from_start=True)
+    over = 2.4 * bench.profile.times.t12
+    a.wait_until(lambda: a.phase == "being cleared" or a.connection.end is not None, over)
+    closed(a, b)
     bench.fence()

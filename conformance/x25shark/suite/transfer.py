@@ -120,3 +120,15 @@ def deliver(sender: Side | AbsentSide, receiver: Side | AbsentSide, parts: Seque
     for octets in parts:
         sender.send_data(octets)
         receiver.expect_message(octets)
+
+
+def acknowledged_inside_data(call: Call) -> None:
+    call.a.withholding = call.b.withholding = True
+    for number in range(20):
+        for sender, receiver in ((call.a, call.b), (call.b, call.a)):
+            octets = f"{number} from {sender.name}".encode()
+            sender.send_data(octets)
+            receiver.expect(call.a.data(octets))
+    call.a.withholding = call.b.withholding = False
+    call.a.acknowledge()
+    call.fence()

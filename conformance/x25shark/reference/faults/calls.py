@@ -327,3 +327,16 @@ def t21_runs_on(patch: Patch) -> None:
 @fault("BUG-CALL-30", "T11 runs on behind Call Accepted, and clears the call")
 def t11_runs_on(patch: Patch) -> None:
     runs_on(patch, "T11")
+
+
+@fault("BUG-CALL-32", "T21 runs on where the answer to a fast select call has user data")
+def t21_behind_user_data(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        channel = setup.channel
+        if call.user_data:
+            vars(channel)["stop_timer"] = lambda name: None
+        try:
+            original(setup, call)
+        finally:
+            vars(channel).pop("stop_timer", None)

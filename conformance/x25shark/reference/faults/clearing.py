@@ -209,3 +209,19 @@ def remote_error_in_modulo_128(patch: Patch) -> None:
 @fault("BUG-CLR-15", "T13 runs on behind the confirmation, and clears the connection's next call")
 def t13_runs_on(patch: Patch) -> None:
     keeps_timer(patch, Channel, "released", "T13")
+
+
+@fault("BUG-CLR-16", "a close of TCP in place of a Clear Confirmation leaves the channel taken")
+def channel_of_a_close(patch: Patch) -> None:
+    @patch.wrap(Relay, "released")
+    def released(original: Any, relay: Relay, channel: Channel) -> None:
+        kept = relay in relay.router.circuits
+        closed = vars(channel).get("closed_in_p7", False)
+        original(relay, channel)
+        if kept and closed:
+            relay.router.circuits.add(relay)
+
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Any, channel: Channel) -> None:
+        vars(channel)["closed_in_p7"] = channel.p is P.CLEAR_SENT
+        original(channel)

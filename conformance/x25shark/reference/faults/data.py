@@ -373,3 +373,31 @@ def empty_end_lost(patch: Patch) -> None:
         before, state["more"] = state.get("more"), data.m
         lost = before and not data.m and not data.user_data and not segmenter.amid_a_sequence
         return [] if lost else original(segmenter, data)
+
+
+@fault("BUG-SEG-14", "whether a packet with M=1 is full is decided by the other side's size")
+def full_at_the_other_side(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "more_after")
+    def more_after(original: Any, segmenter: Segmenter, data: Data) -> bool:
+        return data.m and (data.d or len(data.user_data) == segmenter.size_out)
+
+
+@fault("BUG-SEG-15", "Q may not change behind a part-filled packet with M=1")
+def q_behind_a_part(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        original(flow, octets)
+        data = codec.parse_data(octets, flow.channel.modulo)
+        flow.channel.sequence_q = data.q if data.m and not data.d else None
+
+
+@fault("BUG-DATA-13", "ignores P(R) carried in Data of modulo 128")
+def p_r_of_data_128_ignored(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        if flow.channel.modulo == 128:
+            vars(flow)["take_p_r"] = lambda p_r: None
+        try:
+            original(flow, octets)
+        finally:
+            vars(flow).pop("take_p_r", None)

@@ -16,7 +16,8 @@ from ..interrupts import Interrupts
 from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_local import Direction
-from ..tables import P
+from ..resets import Resets
+from ..tables import D, P
 from .registry import Patch, fault
 
 State = dict[str, Any]
@@ -161,3 +162,31 @@ def size_of_the_last_call(patch: Patch) -> None:
             original(flow, data)
         finally:
             channel.size_in = agreed
+
+
+@fault("BUG-LEFT-16", "an Interrupt of the peer stays open behind a Reset of the router's own")
+def interrupt_over_its_own_reset(patch: Patch) -> None:
+    @patch.wrap(Resets, "error")
+    def error(original: Any, resets: Resets, diagnostic: int) -> None:
+        vars(resets)["kept"] = resets.channel.interrupt_in
+        original(resets, diagnostic)
+
+    @patch.wrap(Resets, "complete")
+    def complete(original: Any, resets: Resets) -> None:
+        original(resets)
+        resets.channel.interrupt_in = vars(resets).pop("kept", False)
+
+
+@fault("BUG-LEFT-17", "T12 runs on behind resets that collided, and ends the call")
+def t12_behind_a_collision(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
+        collision = channel.d is D.RESET_SENT
+        if collision:
+            vars(channel)["stop_timer"] = lambda name: None
+        try:
+            original(resets, octets)
+        finally:
+            if collision:
+                del vars(channel)["stop_timer"]

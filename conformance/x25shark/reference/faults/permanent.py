@@ -175,3 +175,24 @@ def return_is_not_told(patch: Patch) -> None:
         original(end, channel)
         if partner is not None:
             del vars(partner.resets)["reset"]
+
+
+@fault("BUG-XOT-69", "a reset of a PVC drops the data of one direction only")
+def one_direction_dropped(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "reset_partner")
+    def reset_partner(original: Any, end: PvcEnd, cause: int, diagnostic: int) -> None:
+        vars(end)["towards"] = lambda: None
+        try:
+            original(end, cause, diagnostic)
+        finally:
+            del vars(end)["towards"]
+
+
+@fault("BUG-XOT-70", "a PVC whose Reset is not confirmed is cleared when T12 runs out again")
+def cleared_by_t12(patch: Patch) -> None:
+    @patch.wrap(Resets, "t12_expired")
+    def t12_expired(original: Any, resets: Resets) -> None:
+        if resets.channel.permanent and resets.channel.repeats:
+            resets.channel.clearing.error(Diag.TIME_RESET)
+        else:
+            original(resets)

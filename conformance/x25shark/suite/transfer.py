@@ -19,6 +19,7 @@ from .language import (
     RR,
     CallAccepted,
     Data,
+    Data128,
     Interrupt,
     InterruptConfirmation,
     PacketSize,
@@ -128,7 +129,8 @@ def acknowledged_inside_data(call: Call) -> None:
         for sender, receiver in ((call.a, call.b), (call.b, call.a)):
             octets = f"{number} from {sender.name}".encode()
             sender.send_data(octets)
-            receiver.expect(call.a.data(octets))
+            kind = Data128 if receiver.modulus == 128 else Data
+            receiver.expect(kind(user_data=octets))
     call.a.withholding = call.b.withholding = False
     call.a.acknowledge()
     call.fence()

@@ -63,7 +63,7 @@ def overtakes_data(patch: Patch) -> None:
         waiting = stored.setdefault(channel, deque())
         waiting.append((original, (relay, channel, *packet)))
         if len(waiting) == 1:
-            channel.start_timer("stored", patch.number, lambda: release(channel))
+            channel.start_timer("overtaken", patch.number, lambda: release(channel))
 
     def release(channel: Channel) -> None:
         waiting = stored.pop(channel, deque())

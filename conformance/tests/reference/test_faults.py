@@ -1055,6 +1055,87 @@ def outside_a_shut_window(make_lab: Any, model: str) -> Any:
     return [*labs, lab]
 
 
+@scenario
+def resets_amid_things(make_lab: Any, model: str) -> Any:
+    """The router resets for an error with an Interrupt open; resets collide, and T12 passes."""
+    labs = [make_lab(model), make_lab(model)]
+    a, b = labs[0].call(PLAIN)
+    a.tell("10012301", "10012b")
+    for side in (a, b):
+        side.tell("10011f")
+    a.tell("10012302")
+    a, b = labs[1].call(PLAIN)
+    a.tell("10011b0001")
+    b.tell("10011b0002")
+    labs[1].timers.advance(250)
+    return labs
+
+
+@scenario
+def answer_with_user_data(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.call("10010b77210000131000010801804207074302" + "02c0", "10010f0000c0")
+    lab.timers.advance(250)
+    return lab
+
+
+@scenario
+def acknowledged_in_data_of_modulo_128(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707430202", "20010f")
+    for n in range(3):
+        a.tell(f"2001{2 * n:02x}0041")
+    b.tell("2001000441")
+    return lab
+
+
+@scenario
+def part_filled(make_lab: Any, model: str) -> Any:
+    """With M=1 and another Q behind it, and as long as a full one of the other side."""
+    labs = [make_lab(model)]
+    a, _ = labs[0].call(PLAIN)
+    a.tell("10011041", "90010242")
+    own = {"independent": True, "packet_size": 128} if model == "local" else None
+    labs.append(make_lab(model, own))
+    a, _ = labs[1].call("10010b772100001310000106420909430202")
+    a.tell("100110" + FULL, "10010242")
+    return labs
+
+
+@scenario
+def close_behind_a_clear(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("1001130000")
+    a.hang_up()
+    return lab
+
+
+@scenario
+def resets_of_a_circuit(make_lab: Any, model: str) -> Any:
+    """Both ends acknowledge nothing and one resets; a Reset is not confirmed for two times T12."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
+    lab = make_lab(model, pvc=[own, far | {"peer": "127.0.25.3:1998"}])
+    lab.router.start()
+    lab.open()
+    b = lab.called[0]
+    b.tell(b.got[0], "10021f")
+    a = lab.caller()
+    a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+    b.tell("10021f")
+    for n in range(4):
+        a.tell(f"1001{2 * n:02x}41")
+        b.tell(f"1002{2 * n:02x}42")
+    a.tell("10011b0000")
+    b.tell("10021f", "10020043")
+    a.tell("10010043")
+    a.tell("10012b")
+    for _ in range(10):
+        lab.timers.advance(60)
+    return lab
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

@@ -21,6 +21,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from x25shark.catalogue import catalogue
 from x25shark.cli import ELSEWHERE
+from x25shark.counters.readers import BY_NAME, READERS, Reader
+from x25shark.line_places import BY_KEY, WAYS, Way
 from x25shark.profile import builtin_profiles
 from x25shark.selftest import messages as message_list
 from x25shark.suite import index, loader
@@ -167,6 +169,11 @@ def public_methods(path: Path) -> Iterator[tuple[str, int]]:
                 n for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
             ]
             yield node.name, sum(not method.name.startswith("_") for method in methods)
+
+
+def test_ways_to_a_line_and_readers_of_counters_have_all_that_is_asked_of_them() -> None:
+    assert [way.KEY for way in WAYS if isinstance(way, Way)] == list(BY_KEY)
+    assert [one.NAME for one in READERS if isinstance(one, Reader)] == list(BY_NAME)
 
 
 def test_no_class_has_more_public_methods_than_a_reader_keeps_in_mind() -> None:

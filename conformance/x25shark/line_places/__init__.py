@@ -4,18 +4,18 @@
     tcp    a TCP connection
     pty    a terminal
 
-A new way is a module with what Way names, and its name in WAYS: the profile has its key then, its
-document the words, and the tap of a line opens it. The modules are loaded in the tap's process as
-well, so they import nothing heavy.
+A new way is a module with what Way names, and its name in _MODULES: the profile has its key then,
+its document the words, and the tap of a line opens it. The modules are loaded in the process of the
+tap as well, so they import nothing heavy.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol, cast, runtime_checkable
 
-from . import pty, tcp
 
-
+@runtime_checkable
 class Way(Protocol):
     """One way to a line. KEY, TYPE, EXAMPLE: the key in [line.a], the type of its value, and one.
 
@@ -35,5 +35,7 @@ class Way(Protocol):
     def host(self, place: Any, /) -> str | None: ...
 
 
-WAYS: tuple[Way, ...] = (tcp, pty)
+#: In the order in which a message names them.
+_MODULES = ("tcp", "pty")
+WAYS = tuple(cast(Way, import_module(f"{__name__}.{module}")) for module in _MODULES)
 BY_KEY = {way.KEY: way for way in WAYS}

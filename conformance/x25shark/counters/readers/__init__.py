@@ -3,7 +3,7 @@
 
     http_json    one JSON document over HTTP
 
-A new way is a module with what Reader names, and its name in READERS: `reader` in [counters] takes
+A new way is a module with what Reader names, and its name in _MODULES: `reader` in [counters] takes
 it then. It makes of what it reads a document as JSON has it (objects, lists, numbers, texts); paths
 of [counters.names] lead into that.
 """
@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol, cast, runtime_checkable
 
-from . import http_json
 from .errors import ReadError
 
 __all__ = ["BY_NAME", "READERS", "ReadError", "Reader"]
 
 
+@runtime_checkable
 class Reader(Protocol):
     """One way to read counters. NAME: in a profile. WORDS: what it is. EXAMPLE: a url for it.
 
@@ -37,5 +38,6 @@ class Reader(Protocol):
     def read(self, url: str, seconds: float, opened: Callable[[socket.socket], None], /) -> Any: ...
 
 
-READERS: tuple[Reader, ...] = (http_json,)
+_MODULES = ("http_json",)
+READERS = tuple(cast(Reader, import_module(f"{__name__}.{module}")) for module in _MODULES)
 BY_NAME = {reader.NAME: reader for reader in READERS}

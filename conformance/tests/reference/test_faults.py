@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from x25shark.catalogue import faults as catalogued
 from x25shark.reference.faults import FAULTS
 from x25shark.reference.faults.common import Crash
 from x25shark.reference.switches import UnknownSwitch
@@ -1211,6 +1212,12 @@ OF_LOADS = {one for one in FAULTS if one.startswith("BUG-LOAD")}
 OF_IP = {one for one in FAULTS if one.startswith("BUG-IP")}
 
 
+def test_the_text_of_a_fault_stands_once() -> None:
+    """In the catalogue; faults that show under load only are not in it."""
+    assert {one for one in FAULTS if FAULTS[one].text} == OF_LOADS
+    assert set(FAULTS) - OF_LOADS <= set(catalogued())
+
+
 @pytest.mark.parametrize(
     "identity", sorted(set(FAULTS) - SOCKET_LEVEL - OF_LINES - OF_LOADS - OF_IP)
 )
@@ -1235,7 +1242,11 @@ def test_fault_is_seen_and_can_be_undone(
                 break
         if differing:
             break
-    assert differing, f"{identity} changes nothing in any scenario"
+    assert differing, (
+        f"{identity} changes nothing in any scenario. Write one here under @scenario in which it "
+        "shows, or put its name into the set of those that are tried elsewhere (SOCKET_LEVEL, "
+        "OF_COLLISIONS), with a test there"
+    )
 
 
 def test_unknown_fault_and_bad_number() -> None:

@@ -64,10 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the router until it is told to stop; returns the exit status."""
     arguments = parser().parse_args(argv)
     if arguments.list_faults:
+        from ..catalogue import faults
         from .faults import FAULTS
 
-        for fault in FAULTS.values():
-            print(f"{fault.id:14} {fault.text}")
+        texts = {one.id: one.text for one in FAULTS.values()}
+        known = {name: one.behaviour for name, one in faults().items() if name in FAULTS}
+        for name, text in (known | {n: text for n, text in texts.items() if text}).items():
+            print(f"{name:14} {text}")
         return 0
     if arguments.list_variants:
         from ..catalogue.permission import permissions

@@ -54,12 +54,15 @@ Apply = Callable[[Patch], None]
 
 @dataclass(frozen=True)
 class Switch:
-    """One thing to switch on; number: what stands behind "=" unless something else is given."""
+    """One thing to switch on; number: what stands behind "=" unless something else is given.
+
+    text: what it does, where the catalogue does not say it.
+    """
 
     id: str
-    text: str
     apply: Apply
     number: float = 0.0
+    text: str = ""
 
 
 class UnknownSwitch(Exception):
@@ -74,14 +77,14 @@ class Switches(dict[str, Switch]):
         self.kind = kind
 
     def register(
-        self, identity: str, text: str = "", number: float = 0.0
+        self, identity: str, number: float = 0.0, *, text: str = ""
     ) -> Callable[[Apply], Apply]:
-        """Decorator: register a function under its id, with what the router does then."""
+        """Decorator: register a function under its id. The catalogue says what it does, or text."""
 
         def keep(function: Apply) -> Apply:
             if identity in self:
                 raise ValueError(f"{identity} is there twice")
-            self[identity] = Switch(identity, text, function, number)
+            self[identity] = Switch(identity, function, number, text)
             return function
 
         return keep

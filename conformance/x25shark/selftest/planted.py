@@ -48,7 +48,7 @@ def _take(owner: Any, name: str) -> Any:
     return vars(owner).pop(name, None)
 
 
-@planted("PLANTED-01", "the third Interrupt of a call is lost")
+@planted("PLANTED-01", text="the third Interrupt of a call is lost")
 def third_interrupt(patch: Patch) -> None:
     @patch.wrap(Relay, "interrupt_received")
     def received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
@@ -56,7 +56,7 @@ def third_interrupt(patch: Patch) -> None:
             original(relay, channel, octets)
 
 
-@planted("PLANTED-02", "the third reset of a call is confirmed and not passed on")
+@planted("PLANTED-02", text="the third reset of a call is confirmed and not passed on")
 def third_reset(patch: Patch) -> None:
     @patch.wrap(Relay, "reset_received")
     def received(original: Any, relay: Relay, channel: Channel, *told: int) -> None:
@@ -66,7 +66,7 @@ def third_reset(patch: Patch) -> None:
             channel.resets.confirm()
 
 
-@planted("PLANTED-03", "an Interrupt that a Clear left open changes that of the next call")
+@planted("PLANTED-03", text="an Interrupt that a Clear left open changes that of the next call")
 def interrupt_of_another_call(patch: Patch) -> None:
     @patch.wrap(Relay, "cleared")
     def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
@@ -81,7 +81,9 @@ def interrupt_of_another_call(patch: Patch) -> None:
         original(relay, channel, octets)
 
 
-@planted("PLANTED-04", "a side that was not ready when it was cleared stays so in its next call")
+@planted(
+    "PLANTED-04", text="a side that was not ready when it was cleared stays so in its next call"
+)
 def busy_in_the_next_call(patch: Patch) -> None:
     @patch.wrap(Circuit, "forget_call")
     def forget_call(original: Callable[[Circuit], None], circuit: Circuit) -> None:
@@ -94,7 +96,7 @@ def busy_in_the_next_call(patch: Patch) -> None:
             circuit.peer_busy = True
 
 
-@planted("PLANTED-05", "Data that waited for a side that is not ready comes behind the reset")
+@planted("PLANTED-05", text="Data that waited for a side that is not ready comes behind the reset")
 def data_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Direction, "clear")
     def clear(original: Callable[[Direction], None], direction: Direction) -> None:
@@ -104,7 +106,7 @@ def data_behind_a_reset(patch: Patch) -> None:
         direction.made = len(kept)
 
 
-@planted("PLANTED-06", "half a sequence survives the second reset")
+@planted("PLANTED-06", text="half a sequence survives the second reset")
 def half_a_sequence(patch: Patch) -> None:
     @patch.wrap(Direction, "clear")
     def clear(original: Callable[[Direction], None], direction: Direction) -> None:
@@ -114,7 +116,9 @@ def half_a_sequence(patch: Patch) -> None:
             direction.segmenter._waiting += waiting
 
 
-@planted("PLANTED-07", "with Interrupts open on two calls, the confirmation goes to the other one")
+@planted(
+    "PLANTED-07", text="with Interrupts open on two calls, the confirmation goes to the other one"
+)
 def confirms_another(patch: Patch) -> None:
     @patch.wrap(Relay, "interrupt_confirmed")
     def confirmed(original: Any, relay: Relay, channel: Channel) -> None:
@@ -125,7 +129,7 @@ def confirms_another(patch: Patch) -> None:
         original(relay, channel)
 
 
-@planted("PLANTED-08", "the called side's P(S) go wrong at the first wrap behind a reset")
+@planted("PLANTED-08", text="the called side's P(S) go wrong at the first wrap behind a reset")
 def wrap_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Channel, "restart_numbers")
     def restart(original: Callable[[Channel], None], channel: Channel) -> None:
@@ -140,7 +144,7 @@ def wrap_behind_a_reset(patch: Patch) -> None:
         original(flow, data)
 
 
-@planted("PLANTED-09", "a message with Q of one side gives Q to the next of the other side")
+@planted("PLANTED-09", text="a message with Q of one side gives Q to the next of the other side")
 def q_of_the_other_side(patch: Patch) -> None:
     @patch.wrap(Direction, "data")
     def data(original: Any, direction: Direction, data: Data) -> None:
@@ -151,7 +155,7 @@ def q_of_the_other_side(patch: Patch) -> None:
         original(direction, data)
 
 
-@planted("PLANTED-10", "behind a reset for a second Interrupt the first one still counts")
+@planted("PLANTED-10", text="behind a reset for a second Interrupt the first one still counts")
 def interrupt_behind_an_error(patch: Patch) -> None:
     @patch.wrap(Resets, "error")
     def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
@@ -167,14 +171,14 @@ def interrupt_behind_an_error(patch: Patch) -> None:
         channel.interrupt_in = bool(_take(channel, "was"))
 
 
-@planted("PLANTED-11", "the other side of a second procedure error in a call is told cause 0")
+@planted("PLANTED-11", text="the other side of a second procedure error in a call is told cause 0")
 def cause_of_the_second_error(patch: Patch) -> None:
     @patch.wrap(Relay, "reset_by_error")
     def by_error(original: Any, relay: Relay, channel: Channel, cause: int, code: int) -> None:
         original(relay, channel, 0 if _count(relay, "errors") > 1 else cause, code)
 
 
-@planted("PLANTED-12", "the Call behind a withdrawn one carries its user data")
+@planted("PLANTED-12", text="the Call behind a withdrawn one carries its user data")
 def user_data_of_a_withdrawn_call(patch: Patch) -> None:
     @patch.wrap(Relay, "cleared")
     def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
@@ -189,7 +193,7 @@ def user_data_of_a_withdrawn_call(patch: Patch) -> None:
         return offered
 
 
-@planted("PLANTED-13", "the Clear behind a refused call has its diagnostic")
+@planted("PLANTED-13", text="the Clear behind a refused call has its diagnostic")
 def diagnostic_of_a_refused_call(patch: Patch) -> None:
     @patch.wrap(Relay, "cleared")
     def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
@@ -201,7 +205,9 @@ def diagnostic_of_a_refused_call(patch: Patch) -> None:
         original(relay, channel, clear)
 
 
-@planted("PLANTED-14", "what waited for a side when its connection ended comes in the next call")
+@planted(
+    "PLANTED-14", text="what waited for a side when its connection ended comes in the next call"
+)
 def data_of_a_lost_call(patch: Patch) -> None:
     @patch.wrap(Channel, "connection_lost")
     def lost(original: Callable[[Channel], None], channel: Channel) -> None:
@@ -216,7 +222,9 @@ def data_of_a_lost_call(patch: Patch) -> None:
         original(direction, data)
 
 
-@planted("PLANTED-15", "Interrupts that were open at a reset: the next one is confirmed at once")
+@planted(
+    "PLANTED-15", text="Interrupts that were open at a reset: the next one is confirmed at once"
+)
 def confirmed_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Relay, "drop")
     def drop(original: Callable[[Relay], None], relay: Relay) -> None:
@@ -232,7 +240,7 @@ def confirmed_behind_a_reset(patch: Patch) -> None:
             channel.interrupts.confirm()
 
 
-@planted("PLANTED-16", "behind the second reset of a call of modulo 128 numbers begin with 1")
+@planted("PLANTED-16", text="behind the second reset of a call of modulo 128 numbers begin with 1")
 def numbers_behind_the_second_reset(patch: Patch) -> None:
     @patch.wrap(Channel, "restart_numbers")
     def restart(original: Callable[[Channel], None], channel: Channel) -> None:
@@ -243,7 +251,7 @@ def numbers_behind_the_second_reset(patch: Patch) -> None:
             channel.v_s = channel.p_r_received = 1
 
 
-@planted("PLANTED-17", "an RR behind RNR lets one message pass and loses the others")
+@planted("PLANTED-17", text="an RR behind RNR lets one message pass and loses the others")
 def one_of_several(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_flow")
     def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
@@ -256,7 +264,7 @@ def one_of_several(patch: Patch) -> None:
         original(flow, packet_type, octets)
 
 
-@planted("PLANTED-18", "with three calls up, the last octet of what the third sends is lost")
+@planted("PLANTED-18", text="with three calls up, the last octet of what the third sends is lost")
 def the_third_call(patch: Patch) -> None:
     @patch.wrap(Direction, "data")
     def data(original: Any, direction: Direction, data: Data) -> None:
@@ -266,7 +274,9 @@ def the_third_call(patch: Patch) -> None:
         original(direction, data)
 
 
-@planted("PLANTED-19", "behind an Interrupt that was confirmed a stray confirmation is ignored")
+@planted(
+    "PLANTED-19", text="behind an Interrupt that was confirmed a stray confirmation is ignored"
+)
 def stray_confirmation(patch: Patch) -> None:
     @patch.wrap(Interrupts, "on_confirmation")
     def confirmation(original: Any, interrupts: Interrupts, octets: bytes) -> None:
@@ -281,7 +291,7 @@ def stray_confirmation(patch: Patch) -> None:
             _set(channel, "confirmed", True)
 
 
-@planted("PLANTED-20", "no RR behind the third RNR of a side makes it ready again")
+@planted("PLANTED-20", text="no RR behind the third RNR of a side makes it ready again")
 def third_rnr(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_flow")
     def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:

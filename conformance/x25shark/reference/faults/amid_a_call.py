@@ -38,32 +38,32 @@ def _passes_over(patch: Patch, framer_errs: Any) -> None:
         yield from (packet for packet in original(framer, octets) if len(packet) >= SHORTEST)
 
 
-@fault("BUG-XOT-54", "passes over lengths 0 to 2 while a call is up")
+@fault("BUG-XOT-54")
 def short_lengths(patch: Patch) -> None:
     _passes_over(patch, lambda framer: framer.units > _UP)
 
 
-@fault("BUG-XOT-55", "passes over lengths 0 to 2 of the called side")
+@fault("BUG-XOT-55")
 def short_lengths_of_b(patch: Patch) -> None:
     _called_side(patch)
     _passes_over(patch, lambda framer: vars(framer).get("called"))
 
 
-@fault("BUG-XOT-56", "waits for the octets of any length while a call is up")
+@fault("BUG-XOT-56")
 def any_length(patch: Patch) -> None:
     @patch.wrap(Framer, "length_is_legal")
     def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
         return original(framer, length) or (length >= SHORTEST and framer.units >= _UP)
 
 
-@fault("BUG-XOT-57", "checks the upper octet of the version in the first unit only")
+@fault("BUG-XOT-57")
 def upper_octet(patch: Patch) -> None:
     @patch.wrap(Framer, "version_is_legal")
     def version_is_legal(original: Any, framer: Framer, version: int) -> bool:
         return bool(original(framer, version & 0xFF if framer.units else version))
 
 
-@fault("BUG-XOT-58", "does not check the version of the called side")
+@fault("BUG-XOT-58")
 def version_of_b(patch: Patch) -> None:
     _called_side(patch)
 
@@ -72,7 +72,7 @@ def version_of_b(patch: Patch) -> None:
         return bool(vars(framer).get("called") or original(framer, version))
 
 
-@fault("BUG-XOT-59", "a header that comes by itself is lost")
+@fault("BUG-XOT-59")
 def lone_header(patch: Patch) -> None:
     @patch.wrap(Framer, "feed")
     def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
@@ -97,17 +97,17 @@ def _loss_of_b(patch: Patch, by_reset: bool) -> None:
             original(connection)
 
 
-@fault("BUG-XOT-60", "does not tell A of a TCP reset by B while the call is up")
+@fault("BUG-XOT-60")
 def reset_of_b(patch: Patch) -> None:
     _loss_of_b(patch, by_reset=True)
 
 
-@fault("BUG-XOT-61", "does not tell A of a half close by B while the call is up")
+@fault("BUG-XOT-61")
 def half_close_of_b(patch: Patch) -> None:
     _loss_of_b(patch, by_reset=False)
 
 
-@fault("BUG-XOT-62", "a splice makes RR of the RNR of the called side")
+@fault("BUG-XOT-62")
 def rr_for_rnr(patch: Patch) -> None:
     @patch.wrap(SpliceRelay, "packet")
     def packet(original: Any, relay: SpliceRelay, channel: Channel, octets: bytes) -> None:

@@ -34,7 +34,7 @@ def change_offer(patch: Patch, change: Any) -> None:
         return offered
 
 
-@fault("BUG-CALL-01", "swaps called and calling address")
+@fault("BUG-CALL-01")
 def swaps_addresses(patch: Patch) -> None:
     def change(offered: Call) -> None:
         called, calling, a_bit = offered.addresses
@@ -43,7 +43,7 @@ def swaps_addresses(patch: Patch) -> None:
     change_offer(patch, change)
 
 
-@fault("BUG-CALL-02", "an odd digit total shifts the facility length by half an octet")
+@fault("BUG-CALL-02")
 def half_octet_shift(patch: Patch) -> None:
     @patch.wrap(codec, "encode_call")
     def encode_call(original: Any, kind: int, call: Call) -> bytes:
@@ -56,7 +56,7 @@ def half_octet_shift(patch: Patch) -> None:
         return bytes.fromhex(digits[:filler] + digits[filler + 1 :] + "0")
 
 
-@fault("BUG-CALL-03", "cuts addresses at 14 digits")
+@fault("BUG-CALL-03")
 def fourteen_digits(patch: Patch) -> None:
     def change(offered: Call) -> None:
         called, calling, a_bit = offered.addresses
@@ -65,7 +65,7 @@ def fourteen_digits(patch: Patch) -> None:
     change_offer(patch, change)
 
 
-@fault("BUG-CALL-04", "takes the shortest of several matching prefixes")
+@fault("BUG-CALL-04")
 def wrong_route(patch: Patch) -> None:
     def select(candidates: Sequence[Route], rule: str) -> Route:
         return min(candidates, key=lambda route: len(route.prefix))
@@ -73,12 +73,12 @@ def wrong_route(patch: Patch) -> None:
     patch.replace(routes, "select", select)
 
 
-@fault("BUG-CALL-05", "cause 0x00 for a missing route")
+@fault("BUG-CALL-05")
 def no_cause(patch: Patch) -> None:
     patch.replace(Router, "no_route_cause", lambda self: 0)
 
 
-@fault("BUG-CALL-06", "replaces cause and diagnostic of B's refusal by its own")
+@fault("BUG-CALL-06")
 def own_refusal(patch: Patch) -> None:
     @patch.wrap(Relay, "cleared")
     def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
@@ -87,7 +87,7 @@ def own_refusal(patch: Patch) -> None:
         original(relay, channel, clear)
 
 
-@fault("BUG-CALL-07", "masks bit 8 of the cause")
+@fault("BUG-CALL-07")
 def masks_cause(patch: Patch) -> None:
     @patch.wrap(codec, "parse_clear")
     def parse_clear(original: Any, octets: bytes) -> Clear:
@@ -101,12 +101,12 @@ def masks_cause(patch: Patch) -> None:
         return cause & 0x7F, diagnostic
 
 
-@fault("BUG-CALL-08", "no T11 and no other end to a pending call")
+@fault("BUG-CALL-08")
 def no_t11(patch: Patch) -> None:
     without_timer(patch, "T11", "T21")
 
 
-@fault("BUG-CALL-09", "Call Connected after Clear Confirmation")
+@fault("BUG-CALL-09")
 def late_connected(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -120,7 +120,7 @@ def late_connected(patch: Patch) -> None:
         original(channel, octets)
 
 
-@fault("BUG-CALL-10", "accepts a second Call on a connected channel")
+@fault("BUG-CALL-10")
 def second_call(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -130,12 +130,12 @@ def second_call(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-CALL-11", "forwards Data before Call Accepted")
+@fault("BUG-CALL-11")
 def early_data(patch: Patch) -> None:
     pass_on(patch, Type.DATA, states=(P.CALL_RECEIVED, P.CALL_SENT))
 
 
-@fault("BUG-CALL-12", "demands address and facility octets in Call Accepted")
+@fault("BUG-CALL-12")
 def long_accept(patch: Patch) -> None:
     @patch.wrap(codec, "parse_accept")
     def parse_accept(original: Any, octets: bytes) -> Call:
@@ -145,7 +145,7 @@ def long_accept(patch: Patch) -> None:
         return call
 
 
-@fault("BUG-CALL-13", "drops user data above 4 octets")
+@fault("BUG-CALL-13")
 def four_octets(patch: Patch) -> None:
     def change(offered: Call) -> None:
         offered.user_data = offered.user_data[:4]
@@ -153,12 +153,12 @@ def four_octets(patch: Patch) -> None:
     change_offer(patch, change)
 
 
-@fault("BUG-CALL-14", "lets 17 octets of user data through")
+@fault("BUG-CALL-14")
 def seventeen_octets(patch: Patch) -> None:
     patch.replace(codec, "USER_DATA_LONGEST", 17)
 
 
-@fault("BUG-CALL-15", "clears bit 7 of the GFI in call packets")
+@fault("BUG-CALL-15")
 def no_d_bit(patch: Patch) -> None:
     @patch.wrap(codec, "encode_call")
     def encode_call(original: Any, kind: int, call: Call) -> bytes:
@@ -166,7 +166,7 @@ def no_d_bit(patch: Patch) -> None:
         return octets
 
 
-@fault("BUG-CALL-16", "reads the A bit as Q and parses digits wrongly")
+@fault("BUG-CALL-16")
 def a_bit_ignored(patch: Patch) -> None:
     @patch.wrap(addresses, "parse")
     def parse(original: Any, octets: bytes, at: int, a_bit: bool) -> tuple[Addresses, int]:
@@ -174,7 +174,7 @@ def a_bit_ignored(patch: Patch) -> None:
         return parties, end
 
 
-@fault("BUG-CALL-17", "forwards a Call twice after a slow connect")
+@fault("BUG-CALL-17")
 def call_twice(patch: Patch) -> None:
     @patch.wrap(Placing, "connect")
     def connect(original: Any, placing: Placing) -> None:
@@ -189,7 +189,7 @@ def call_twice(patch: Patch) -> None:
             far.send(far.setup.encode_call(relay.offered))
 
 
-@fault("BUG-CALL-18", "route loop without limit")
+@fault("BUG-CALL-18")
 def endless_loop(patch: Patch) -> None:
     """Where no channel is left the loop waits for one, and no timer ends it."""
     patch.replace(Router, "is_loop", lambda self, channel, called: False)
@@ -201,7 +201,7 @@ def endless_loop(patch: Patch) -> None:
             original(router, channel, *arguments)
 
 
-@fault("BUG-CALL-19", "an address shorter than a prefix matches it")
+@fault("BUG-CALL-19")
 def short_address(patch: Patch) -> None:
     patch.replace(
         routes,
@@ -232,7 +232,7 @@ def encode_marked(patch: Patch) -> None:
         return octets
 
 
-@fault("BUG-CALL-20", "inserts the calling address at an octet border")
+@fault("BUG-CALL-20")
 def octet_border(patch: Patch) -> None:
     encode_marked(patch)
 
@@ -247,7 +247,7 @@ def octet_border(patch: Patch) -> None:
         return marked
 
 
-@fault("BUG-CALL-21", "keeps the old length when rewriting changes the number of digits")
+@fault("BUG-CALL-21")
 def old_length(patch: Patch) -> None:
     encode_marked(patch)
 
@@ -262,7 +262,7 @@ def old_length(patch: Patch) -> None:
         return marked
 
 
-@fault("BUG-CALL-22", "loses the Clear that arrives together with the Accept")
+@fault("BUG-CALL-22")
 def clear_with_accept(patch: Patch) -> None:
     mark_reads(patch)
 
@@ -274,7 +274,7 @@ def clear_with_accept(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-FS-01", "cuts fast select data at 16 octets")
+@fault("BUG-FS-01")
 def fast_select_cut(patch: Patch) -> None:
     for name in ("encode_call", "encode_clear"):
 
@@ -285,7 +285,7 @@ def fast_select_cut(patch: Patch) -> None:
             return octets
 
 
-@fault("BUG-FS-02", "does not enforce restricted fast select")
+@fault("BUG-FS-02")
 def restriction_ignored(patch: Patch) -> None:
     @patch.wrap(CallSetup, "call")
     def call(original: Any, setup: CallSetup, *arguments: Any) -> None:
@@ -293,7 +293,7 @@ def restriction_ignored(patch: Patch) -> None:
         setup.channel.restricted = False
 
 
-@fault("BUG-FS-03", "tests bit 7 alone for fast select")
+@fault("BUG-FS-03")
 def fast_select_bit_7(patch: Patch) -> None:
     def fast_select(facilities: Facilities) -> bool:
         value = facilities.get(FAST_SELECT)
@@ -302,7 +302,7 @@ def fast_select_bit_7(patch: Patch) -> None:
     patch.replace(Facilities, "fast_select", property(fast_select))
 
 
-@fault("BUG-FS-04", "drops clear user data")
+@fault("BUG-FS-04")
 def clear_user_data(patch: Patch) -> None:
     @patch.wrap(codec, "encode_clear")
     def encode_clear(original: Any, modulo: int, lcn: int, clear: Clear) -> bytes:
@@ -319,12 +319,12 @@ def runs_on(patch: Patch, timer: str) -> None:
             original(circuit, name)
 
 
-@fault("BUG-CALL-29", "T21 runs on behind the answer to the call, and clears it")
+@fault("BUG-CALL-29")
 def t21_runs_on(patch: Patch) -> None:
     runs_on(patch, "T21")
 
 
-@fault("BUG-CALL-30", "T11 runs on behind Call Accepted, and clears the call")
+@fault("BUG-CALL-30")
 def t11_runs_on(patch: Patch) -> None:
     runs_on(patch, "T11")
 

@@ -20,12 +20,12 @@ from .common import keeps_timer, leak, other_end, packet_type, without_timer
 from .registry import Patch, fault
 
 
-@fault("BUG-CLR-01", "never confirms a Clear")
+@fault("BUG-CLR-01")
 def no_confirmation(patch: Patch) -> None:
     patch.replace(Clearing, "confirm", lambda self: None)
 
 
-@fault("BUG-CLR-02", "leaks the logical channel on clear collision")
+@fault("BUG-CLR-02")
 def collision_leak(patch: Patch) -> None:
     @patch.wrap(Clearing, "on_clear")
     def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
@@ -37,7 +37,7 @@ def collision_leak(patch: Patch) -> None:
         original(clearing, octets)
 
 
-@fault("BUG-CLR-04", "delivers Data after the Clear")
+@fault("BUG-CLR-04")
 def data_after_clear(patch: Patch) -> None:
     @patch.wrap(Clearing, "on_clear")
     def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
@@ -55,12 +55,12 @@ def data_after_clear(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-CLR-05", "no T13: the channel is lost when the confirmation is missing")
+@fault("BUG-CLR-05")
 def no_t13(patch: Patch) -> None:
     without_timer(patch, "T13")
 
 
-@fault("BUG-CLR-06", "reads the diagnostic of a 4-octet Clear from old memory")
+@fault("BUG-CLR-06")
 def old_memory(patch: Patch) -> None:
     memory = [0xEE]
 
@@ -73,7 +73,7 @@ def old_memory(patch: Patch) -> None:
         return clear
 
 
-@fault("BUG-CLR-08", "same cause at both ends after a procedure error")
+@fault("BUG-CLR-08")
 def same_cause(patch: Patch) -> None:
     patch.replace(
         Clearing,
@@ -83,7 +83,7 @@ def same_cause(patch: Patch) -> None:
     patch.replace(Resets, "remote_cause", lambda self, cause: cause)
 
 
-@fault("BUG-CLR-09", "ignores a Clear while a reset is open")
+@fault("BUG-CLR-09")
 def clear_in_reset(patch: Patch) -> None:
     @patch.wrap(Clearing, "on_clear")
     def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
@@ -94,7 +94,7 @@ def clear_in_reset(patch: Patch) -> None:
             original(clearing, octets)
 
 
-@fault("BUG-CLR-10", "closes after a Clear with unread input, so that TCP resets and loses it")
+@fault("BUG-CLR-10")
 def unread_input(patch: Patch) -> None:
     @patch.wrap(Clearing, "send")
     def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
@@ -117,7 +117,7 @@ def unread_input(patch: Patch) -> None:
             original(wire)
 
 
-@fault("BUG-CLR-11", "waits for ever when the other half of a clear collision is lost")
+@fault("BUG-CLR-11")
 def lost_half(patch: Patch) -> None:
     # The confirmation towards the side that cleared waits for that of the other side.
     @patch.wrap(Clearing, "confirm")
@@ -169,7 +169,7 @@ def when_free(relay: Relay, channel: Channel, then: Callable[[], None]) -> None:
         then()
 
 
-@fault("BUG-CLR-12", "queues the Clear behind blocked data")
+@fault("BUG-CLR-12")
 def clear_queued(patch: Patch) -> None:
     @patch.wrap(Relay, "cleared")
     def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
@@ -180,7 +180,7 @@ def clear_queued(patch: Patch) -> None:
             when_free(relay, other, lambda: original(relay, channel, clear))
 
 
-@fault("BUG-CLR-13", "replaces cause and diagnostic of the called side in data transfer")
+@fault("BUG-CLR-13")
 def own_cause(patch: Patch) -> None:
     @patch.wrap(Relay, "cleared")
     def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
@@ -197,7 +197,7 @@ def own_cause(patch: Patch) -> None:
         original(relay, channel, other, octets)
 
 
-@fault("BUG-CLR-14", "in modulo 128 who makes an error is cleared for a remote one")
+@fault("BUG-CLR-14")
 def remote_error_in_modulo_128(patch: Patch) -> None:
     @patch.wrap(Clearing, "emit")
     def emit_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
@@ -206,7 +206,7 @@ def remote_error_in_modulo_128(patch: Patch) -> None:
         original(clearing, clear)
 
 
-@fault("BUG-CLR-15", "T13 runs on behind the confirmation, and clears the connection's next call")
+@fault("BUG-CLR-15")
 def t13_runs_on(patch: Patch) -> None:
     keeps_timer(patch, Channel, "released", "T13")
 

@@ -17,7 +17,7 @@ def collides(channel: Channel, packet_type: int) -> bool:
     return packet_type == Type.CALL and channel.p is P.CALL_SENT
 
 
-@fault("BUG-CALL-23", "a DCE clears both calls of a call collision")
+@fault("BUG-CALL-23")
 def clears_both_calls(patch: Patch) -> None:
     @patch.wrap(LineCallSetup, "on_call")
     def on_call(original: Any, setup: LineCallSetup, octets: bytes) -> None:
@@ -28,12 +28,12 @@ def clears_both_calls(patch: Patch) -> None:
             original(setup, octets)
 
 
-@fault("BUG-CALL-24", "the caller whose call a collision has displaced is told nothing")
+@fault("BUG-CALL-24")
 def displaced_in_silence(patch: Patch) -> None:
     patch.replace(Relay, "displaced", lambda relay, channel: setattr(relay, "far", None))
 
 
-@fault("BUG-CALL-25", "a DTE clears its own call in a collision")
+@fault("BUG-CALL-25")
 def dte_clears_its_call(patch: Patch) -> None:
     @patch.wrap(LineRules, "call_cell")
     def call_cell(original: Any, rules: LineRules, packet_type: int) -> Cell:
@@ -43,7 +43,7 @@ def dte_clears_its_call(patch: Patch) -> None:
         return cell
 
 
-@fault("BUG-CALL-26", "a DCE clears its call of a collision on the channel of the other's")
+@fault("BUG-CALL-26")
 def displaced_with_a_clear(patch: Patch) -> None:
     @patch.wrap(LineCallSetup, "on_call")
     def on_call(original: Any, setup: LineCallSetup, octets: bytes) -> None:
@@ -54,7 +54,7 @@ def displaced_with_a_clear(patch: Patch) -> None:
         original(setup, octets)
 
 
-@fault("BUG-CALL-27", "a DCE ignores the Call of a collision and goes on with its own")
+@fault("BUG-CALL-27")
 def dce_goes_on(patch: Patch) -> None:
     @patch.wrap(SerialChannel, "process")
     def process(original: Any, channel: SerialChannel, packet_type: int, octets: bytes) -> None:
@@ -62,7 +62,7 @@ def dce_goes_on(patch: Patch) -> None:
             original(channel, packet_type, octets)
 
 
-@fault("BUG-CALL-28", "the Call that a DTE has to ignore in a collision is passed on")
+@fault("BUG-CALL-28")
 def dte_takes_both(patch: Patch) -> None:
     @patch.wrap(LineRules, "call_cell")
     def call_cell(original: Any, rules: LineRules, packet_type: int) -> Cell:
@@ -75,6 +75,6 @@ def dte_takes_both(patch: Patch) -> None:
         return cell
 
 
-@fault("BUG-CALL-31", "T11 of a call that a collision displaced runs on, and clears the other's")
+@fault("BUG-CALL-31")
 def displaced_timer_runs_on(patch: Patch) -> None:
     keeps_timer(patch, LineCallSetup, "on_call", "T11")

@@ -25,7 +25,7 @@ def outstanding(channel: Channel) -> int:
     return (channel.v_s - channel.p_r_received) % channel.modulo
 
 
-@fault("BUG-FLOW-01", "window one too large")
+@fault("BUG-FLOW-01")
 def large_window(patch: Patch) -> None:
     patch.replace(
         Channel,
@@ -34,7 +34,7 @@ def large_window(patch: Patch) -> None:
     )
 
 
-@fault("BUG-FLOW-02", "ignores RNR")
+@fault("BUG-FLOW-02")
 def ignores_rnr(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_flow")
     def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
@@ -42,14 +42,14 @@ def ignores_rnr(patch: Patch) -> None:
         original(flow, Type.RR, octets)
 
 
-@fault("BUG-FLOW-03", "stays busy after RR")
+@fault("BUG-FLOW-03")
 def stays_busy(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_flow")
     def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
         original(flow, Type.RNR if flow.channel.peer_busy else kind, octets)
 
 
-@fault("BUG-FLOW-04", "accepts invalid P(R)")
+@fault("BUG-FLOW-04")
 def accepts_p_r(patch: Patch) -> None:
     ignore_invalid_p_r(patch)
 
@@ -62,7 +62,7 @@ def accepts_p_r(patch: Patch) -> None:
                 raise
 
 
-@fault("BUG-FLOW-05", "resets on repeated P(R)")
+@fault("BUG-FLOW-05")
 def repeated_p_r(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_flow")
     def on_flow(original: Any, flow: DataFlow, kind: int, octets: bytes) -> None:
@@ -72,7 +72,7 @@ def repeated_p_r(patch: Patch) -> None:
         original(flow, kind, octets)
 
 
-@fault("BUG-FLOW-06", "sends an RR for every 16 octets of user data")
+@fault("BUG-FLOW-06")
 def storm(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_data")
     def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
@@ -83,7 +83,7 @@ def storm(patch: Patch) -> None:
                 channel.flow.forward_flow(Type.RR, channel.p_r)
 
 
-@fault("BUG-FLOW-07", "never acknowledges the last packet")
+@fault("BUG-FLOW-07")
 def last_unacknowledged(patch: Patch) -> None:
     @patch.wrap(DataFlow, "flush")
     def flush(original: Any, flow: DataFlow) -> None:
@@ -99,7 +99,7 @@ def last_unacknowledged(patch: Patch) -> None:
             original(relay, channel, kind, p_r)
 
 
-@fault("BUG-FLOW-09", "takes the P(R) of a DTE Reject over XOT")
+@fault("BUG-FLOW-09")
 def reject_acknowledges(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -109,7 +109,7 @@ def reject_acknowledges(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-FLOW-08", "a part acknowledgement opens the whole window")
+@fault("BUG-FLOW-08")
 def whole_window(patch: Patch) -> None:
     @patch.wrap(DataFlow, "take_p_r")
     def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
@@ -126,7 +126,7 @@ def whole_window(patch: Patch) -> None:
     patch.replace(Channel, "window_open", window_open)
 
 
-@fault("BUG-INT-01", "confirms the interrupt locally")
+@fault("BUG-INT-01")
 def local_confirmation(patch: Patch) -> None:
     @patch.wrap(Relay, "interrupt_received")
     def interrupt_received(original: Any, relay: Relay, channel: Channel, user_data: bytes) -> None:
@@ -134,7 +134,7 @@ def local_confirmation(patch: Patch) -> None:
         channel.interrupts.confirm()
 
 
-@fault("BUG-INT-02", "queues the interrupt behind data")
+@fault("BUG-INT-02")
 def interrupt_queued(patch: Patch) -> None:
     @patch.wrap(Relay, "interrupt_received")
     def interrupt_received(original: Any, relay: Relay, channel: Channel, user_data: bytes) -> None:
@@ -145,14 +145,14 @@ def interrupt_queued(patch: Patch) -> None:
             original(relay, channel, user_data)
 
 
-@fault("BUG-INT-03", "passes only the first octet of interrupt user data")
+@fault("BUG-INT-03")
 def one_octet(patch: Patch) -> None:
     @patch.wrap(Interrupts, "send")
     def send_interrupt(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
         original(interrupts, user_data[:1])
 
 
-@fault("BUG-INT-04", "accepts a second interrupt")
+@fault("BUG-INT-04")
 def second_interrupt(patch: Patch) -> None:
     @patch.wrap(Interrupts, "on_interrupt")
     def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
@@ -160,7 +160,7 @@ def second_interrupt(patch: Patch) -> None:
         original(interrupts, octets)
 
 
-@fault("BUG-INT-05", "counts interrupts in P(S)")
+@fault("BUG-INT-05")
 def interrupt_counts(patch: Patch) -> None:
     @patch.wrap(Interrupts, "on_interrupt")
     def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
@@ -169,7 +169,7 @@ def interrupt_counts(patch: Patch) -> None:
         channel.v_r = (channel.v_r + 1) % channel.modulo
 
 
-@fault("BUG-INT-06", "interrupt state survives a reset")
+@fault("BUG-INT-06")
 def interrupt_survives(patch: Patch) -> None:
     @patch.wrap(Channel, "restart_numbers")
     def restart_numbers(original: Any, channel: Channel) -> None:
@@ -194,12 +194,12 @@ def keep_numbers(patch: Patch, under_traffic: bool) -> None:
             channel.v_s = channel.p_r_received = v_s
 
 
-@fault("BUG-RST-01", "does not set the numbers to 0 on one side")
+@fault("BUG-RST-01")
 def old_numbers(patch: Patch) -> None:
     keep_numbers(patch, under_traffic=False)
 
 
-@fault("BUG-RST-02", "delivers old data after a reset")
+@fault("BUG-RST-02")
 def old_data(patch: Patch) -> None:
     @patch.wrap(DataFlow, "forward_data")
     def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
@@ -216,7 +216,7 @@ def old_data(patch: Patch) -> None:
                 channel.flow.send_data(latest.q, latest.d, latest.m, latest.user_data)
 
 
-@fault("BUG-RST-03", "confirms locally and does not tell B")
+@fault("BUG-RST-03")
 def untold(patch: Patch) -> None:
     def reset_received(relay: Relay, channel: Channel, cause: int, diagnostic: int) -> None:
         relay.drop()
@@ -225,7 +225,7 @@ def untold(patch: Patch) -> None:
     patch.replace(Relay, "reset_received", reset_received)
 
 
-@fault("BUG-RST-04", "a reset collision ends in a reset loop")
+@fault("BUG-RST-04")
 def reset_loop(patch: Patch) -> None:
     @patch.wrap(Resets, "on_reset")
     def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
@@ -236,12 +236,12 @@ def reset_loop(patch: Patch) -> None:
             original(resets, octets)
 
 
-@fault("BUG-RST-05", "no T12")
+@fault("BUG-RST-05")
 def no_t12(patch: Patch) -> None:
     without_timer(patch, "T12")
 
 
-@fault("BUG-RST-06", "forwards Data of B sent before its confirmation")
+@fault("BUG-RST-06")
 def crossing_data(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -254,7 +254,7 @@ def crossing_data(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-RST-07", "leaks a timer per reset, which repeats the Reset")
+@fault("BUG-RST-07")
 def timer_leak(patch: Patch) -> None:
     @patch.wrap(Resets, "send")
     def send_reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
@@ -269,17 +269,17 @@ def timer_leak(patch: Patch) -> None:
             channel.router.timers.start(channel.settings.t12, expired)
 
 
-@fault("BUG-RST-08", "a reset under traffic leaves one side with the old numbers")
+@fault("BUG-RST-08")
 def old_numbers_under_traffic(patch: Patch) -> None:
     keep_numbers(patch, under_traffic=True)
 
 
-@fault("BUG-RST-09", "takes no Reset Confirmation: the reset never ends on that side")
+@fault("BUG-RST-09")
 def endless_reset(patch: Patch) -> None:
     patch.replace(Resets, "on_confirmation", lambda self, octets: None)
 
 
-@fault("BUG-RST-10", "Data that waits for B survives a reset by B")
+@fault("BUG-RST-10")
 def queue_survives(patch: Patch) -> None:
     @patch.wrap(LocalRelay, "reset_received")
     def reset_received(

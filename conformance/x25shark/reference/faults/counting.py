@@ -13,7 +13,7 @@ from ..tables import P
 from .registry import Patch, fault
 
 
-@fault("BUG-MIB-01", "refused Calls and accusations of procedure errors are not counted")
+@fault("BUG-MIB-01")
 def not_counted(patch: Patch) -> None:
     left_out = {"x25StatInCallRefusals", "x25StatInAccusedOfProtocolErrors"}
 
@@ -22,14 +22,14 @@ def not_counted(patch: Patch) -> None:
         original(interface, name, 0 if name in left_out else step)
 
 
-@fault("BUG-MIB-02", "received Interrupts count as sent")
+@fault("BUG-MIB-02")
 def interrupts_as_sent(patch: Patch) -> None:
     @patch.wrap(Interface, "count")
     def count(original: Any, interface: Interface, name: str, step: int = 1) -> None:
         original(interface, name.replace("InInterrupts", "OutInterrupts"), step)
 
 
-@fault("BUG-MIB-03", "every Clear counts as one of the network")
+@fault("BUG-MIB-03")
 def all_of_the_network(patch: Patch) -> None:
     @patch.wrap(Interface, "clear_in")
     def clear_in(original: Any, interface: Interface, cause: int) -> None:
@@ -38,7 +38,7 @@ def all_of_the_network(patch: Patch) -> None:
         interface.values["x25StatInProviderInitiatedClears"] = before + 1
 
 
-@fault("BUG-MIB-04", "the table of cleared circuits has cause and diagnostic exchanged")
+@fault("BUG-MIB-04")
 def exchanged(patch: Patch) -> None:
     @patch.wrap(Counters, "circuit_cleared")
     def circuit_cleared(
@@ -47,7 +47,7 @@ def exchanged(patch: Patch) -> None:
         original(counters, called, calling, diagnostic, cause)
 
 
-@fault("BUG-MIB-05", "every third Data packet is not counted")
+@fault("BUG-MIB-05")
 def every_third(patch: Patch) -> None:
     for name in ("data_in", "data_out"):
 
@@ -58,7 +58,7 @@ def every_third(patch: Patch) -> None:
                 original(interface, octets)
 
 
-@fault("BUG-MIB-06", "no counters of calls")
+@fault("BUG-MIB-06")
 def no_counters(patch: Patch) -> None:
     @patch.wrap(Interface, "as_dict")
     def as_dict(original: Any, interface: Interface) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def no_counters(patch: Patch) -> None:
         return {name: value for name, value in page.items() if name not in calls}
 
 
-@fault("BUG-MIB-07", "Clears with a private cause count as those of the network")
+@fault("BUG-MIB-07")
 def private_clears(patch: Patch) -> None:
     @patch.wrap(Interface, "clear_in")
     def clear_in(original: Any, interface: Interface, cause: int) -> None:
@@ -76,7 +76,7 @@ def private_clears(patch: Patch) -> None:
             interface.count("x25StatInProviderInitiatedClears")
 
 
-@fault("BUG-MIB-08", "Resets with a private cause count as those of the network")
+@fault("BUG-MIB-08")
 def private_resets(patch: Patch) -> None:
     @patch.wrap(Interface, "reset_in")
     def reset_in(original: Any, interface: Interface, cause: int) -> None:
@@ -86,7 +86,7 @@ def private_resets(patch: Patch) -> None:
             interface.count("x25StatInRemotelyInitiatedResets", -1)
 
 
-@fault("BUG-MIB-09", "Clears with a private cause are counted without its bit 8")
+@fault("BUG-MIB-09")
 def seven_bits_of_a_cause(patch: Patch) -> None:
     @patch.wrap(Interface, "clear_in")
     def clear_in(original: Any, interface: Interface, cause: int) -> None:
@@ -107,24 +107,24 @@ def _uncounted(patch: Patch, bits: int, octet: int, *names: str) -> None:
             values.update(before)
 
 
-@fault("BUG-MIB-10", "Data with M=1 are not counted")
+@fault("BUG-MIB-10")
 def more_data(patch: Patch) -> None:
     _uncounted(patch, 0x10, 2, "x25StatInDataPackets", "x25CircuitInPdus")
 
 
-@fault("BUG-MIB-11", "octets of Data with Q=1 are not counted")
+@fault("BUG-MIB-11")
 def qualified_data(patch: Patch) -> None:
     _uncounted(patch, 0x80, 0, "x25CircuitInOctets")
 
 
-@fault("BUG-MIB-12", "of a full packet one octet is not counted")
+@fault("BUG-MIB-12")
 def seven_bits_of_a_length(patch: Patch) -> None:
     @patch.wrap(Interface, "data_out")
     def data_out(original: Any, interface: Interface, octets: int) -> None:
         original(interface, min(octets, 127))
 
 
-@fault("BUG-MIB-13", "a circuit that ends with its connection stays in the gauge")
+@fault("BUG-MIB-13")
 def gauge_of_the_lost(patch: Patch) -> None:
     @patch.wrap(Channel, "connection_lost")
     def connection_lost(original: Any, channel: Channel) -> None:
@@ -132,7 +132,7 @@ def gauge_of_the_lost(patch: Patch) -> None:
         original(channel)
 
 
-@fault("BUG-MIB-14", "Resets sent are counted twice")
+@fault("BUG-MIB-14")
 def resets_twice(patch: Patch) -> None:
     @patch.wrap(Resets, "emit")
     def emit_reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
@@ -140,14 +140,14 @@ def resets_twice(patch: Patch) -> None:
         resets.channel.interface.resets_out[cause] += 1
 
 
-@fault("BUG-MIB-15", "octets of user data received are counted in one octet for each packet")
+@fault("BUG-MIB-15")
 def one_octet_of_a_length(patch: Patch) -> None:
     @patch.wrap(Interface, "data_in")
     def data_in(original: Any, interface: Interface, octets: int) -> None:
         original(interface, octets & 0xFF)
 
 
-@fault("BUG-MIB-16", "a Clear towards the caller of a call that was up counts as a refusal too")
+@fault("BUG-MIB-16")
 def clears_as_refusals(patch: Patch) -> None:
     @patch.wrap(Clearing, "send")
     def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:

@@ -35,12 +35,12 @@ def tolerate(patch: Patch, diagnostic: int) -> None:
                 raise
 
 
-@fault("BUG-DATA-01", "drops the Q bit")
+@fault("BUG-DATA-01")
 def drops_q(patch: Patch) -> None:
     change_data(patch, lambda channel, data: data._replace(q=False))
 
 
-@fault("BUG-DATA-02", "copies the Q bit of the first packet to all")
+@fault("BUG-DATA-02")
 def first_q(patch: Patch) -> None:
     def change(channel: Channel, data: Data) -> Data:
         state: dict[str, Any] = vars(channel)
@@ -49,7 +49,7 @@ def first_q(patch: Patch) -> None:
     change_data(patch, change)
 
 
-@fault("BUG-DATA-03", "accepts any P(S)")
+@fault("BUG-DATA-03")
 def any_p_s(patch: Patch) -> None:
     def p_s_is_valid(channel: Channel, p_s: int) -> bool:
         channel.v_r = p_s
@@ -58,12 +58,12 @@ def any_p_s(patch: Patch) -> None:
     patch.replace(Channel, "p_s_is_valid", p_s_is_valid)
 
 
-@fault("BUG-DATA-12", "checks the order of P(S), and not the window")
+@fault("BUG-DATA-12")
 def no_window(patch: Patch) -> None:
     patch.replace(Channel, "p_s_is_valid", lambda channel, p_s: p_s == channel.v_r)
 
 
-@fault("BUG-DATA-04", "P(S) wraps at 7 instead of 8")
+@fault("BUG-DATA-04")
 def wraps_at_7(patch: Patch) -> None:
     def change(channel: Channel, data: Data) -> Data:
         return data._replace(p_s=data.p_s % 7) if channel.modulo == 8 else data
@@ -71,7 +71,7 @@ def wraps_at_7(patch: Patch) -> None:
     change_data(patch, change)
 
 
-@fault("BUG-DATA-05", "does not check P(R) in Data")
+@fault("BUG-DATA-05")
 def p_r_in_data(patch: Patch) -> None:
     tolerate(patch, Diag.INVALID_P_R)
     ignore_invalid_p_r(patch)
@@ -87,7 +87,7 @@ def ignore_invalid_p_r(patch: Patch) -> None:
             original(flow, p_r)
 
 
-@fault("BUG-DATA-06", "ignores P(R) carried in Data")
+@fault("BUG-DATA-06")
 def p_r_of_data_ignored(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_data")
     def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
@@ -104,7 +104,7 @@ def p_r_of_data_ignored(patch: Patch) -> None:
             original(flow, p_r)
 
 
-@fault("BUG-DATA-07", "forgets to rotate the window at the wrap")
+@fault("BUG-DATA-07")
 def no_wrap(patch: Patch) -> None:
     @patch.wrap(DataFlow, "take_p_r")
     def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
@@ -112,7 +112,7 @@ def no_wrap(patch: Patch) -> None:
             original(flow, p_r)
 
 
-@fault("BUG-DATA-08", "acknowledges before the packet is stored and drops it under load")
+@fault("BUG-DATA-08")
 def drops_under_load(patch: Patch) -> None:
     patch.replace(Direction, "is_settled", lambda self, last_segment, d: True)
 
@@ -124,7 +124,7 @@ def drops_under_load(patch: Patch) -> None:
             direction.source.flow.acknowledge(1)
 
 
-@fault("BUG-DATA-09", "loses Data that arrives with Call Accepted")
+@fault("BUG-DATA-09")
 def data_with_accept(patch: Patch) -> None:
     mark_reads(patch)
 
@@ -137,12 +137,12 @@ def data_with_accept(patch: Patch) -> None:
             original(flow, octets)
 
 
-@fault("BUG-DATA-10", "accepts Data above the agreed size")
+@fault("BUG-DATA-10")
 def any_size(patch: Patch) -> None:
     tolerate(patch, Diag.TOO_LONG)
 
 
-@fault("BUG-DATA-11", "text mode: changes 0x0D to 0x0A")
+@fault("BUG-DATA-11")
 def text_mode(patch: Patch) -> None:
     change_data(
         patch,
@@ -150,7 +150,7 @@ def text_mode(patch: Patch) -> None:
     )
 
 
-@fault("BUG-SEG-01", "clears the M bit")
+@fault("BUG-SEG-01")
 def clears_m(patch: Patch) -> None:
     change_data(patch, lambda channel, data: data._replace(m=False))
 
@@ -164,7 +164,7 @@ def change_segments(patch: Patch, change: Any) -> None:
         return segments
 
 
-@fault("BUG-SEG-02", "M = 1 on the last part of a split packet")
+@fault("BUG-SEG-02")
 def m_on_last(patch: Patch) -> None:
     def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
         return [part._replace(m=True) for part in parts] if len(parts) > 1 else parts
@@ -172,7 +172,7 @@ def m_on_last(patch: Patch) -> None:
     change_segments(patch, change)
 
 
-@fault("BUG-SEG-03", "joins category B packets that follow each other within 0.1 s")
+@fault("BUG-SEG-03")
 def joins_b(patch: Patch) -> None:
     @patch.wrap(Direction, "data")
     def data_(original: Any, direction: Direction, data: Data) -> None:
@@ -194,7 +194,7 @@ def joins_b(patch: Patch) -> None:
         original(direction, data)
 
 
-@fault("BUG-SEG-04", "sends an empty tail after an exact fit")
+@fault("BUG-SEG-04")
 def empty_tail(patch: Patch) -> None:
     def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
         if not parts or parts[-1].m or len(parts[-1].user_data) != segmenter.size_out:
@@ -205,7 +205,7 @@ def empty_tail(patch: Patch) -> None:
     change_segments(patch, change)
 
 
-@fault("BUG-SEG-05", "collects a whole sequence before sending")
+@fault("BUG-SEG-05")
 def collects(patch: Patch) -> None:
     def feed(segmenter: Segmenter, data: Data) -> list[Segment]:
         kept: list[Segment] = vars(segmenter).setdefault("kept", [])
@@ -231,7 +231,7 @@ def collects(patch: Patch) -> None:
             original(relay, channel, one)
 
 
-@fault("BUG-SEG-06", "forwards P(R) untouched after re-segmentation")
+@fault("BUG-SEG-06")
 def p_r_untouched(patch: Patch) -> None:
     patch.replace(Direction, "settle", lambda self: None)
 
@@ -243,14 +243,14 @@ def p_r_untouched(patch: Patch) -> None:
         )
 
 
-@fault("BUG-SEG-07", "forwards packets above the other side's size")
+@fault("BUG-SEG-07")
 def above_size(patch: Patch) -> None:
     @patch.wrap(Segmenter, "__init__")
     def init(original: Any, segmenter: Segmenter, size_in: int, size_out: int) -> None:
         original(segmenter, size_in, max(size_in, size_out))
 
 
-@fault("BUG-SEG-08", "Q bit only on the first part of a split packet")
+@fault("BUG-SEG-08")
 def q_on_first(patch: Patch) -> None:
     def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
         return [part._replace(q=part.q and at == 0) for at, part in enumerate(parts)]
@@ -258,7 +258,7 @@ def q_on_first(patch: Patch) -> None:
     change_segments(patch, change)
 
 
-@fault("BUG-SEG-09", "D bit on every part of a split packet")
+@fault("BUG-SEG-09")
 def d_on_every(patch: Patch) -> None:
     def change(segmenter: Segmenter, data: Data, parts: list[Segment]) -> list[Segment]:
         return [part._replace(d=data.d) for part in parts]
@@ -266,12 +266,12 @@ def d_on_every(patch: Patch) -> None:
     change_segments(patch, change)
 
 
-@fault("BUG-SEG-10", "keeps half a sequence over a reset")
+@fault("BUG-SEG-10")
 def keeps_half(patch: Patch) -> None:
     patch.replace(Segmenter, "clear", lambda self: None)
 
 
-@fault("BUG-SEG-11", "ignores the window of B while it splits a packet")
+@fault("BUG-SEG-11")
 def window_ignored(patch: Patch) -> None:
     @patch.wrap(Direction, "pump")
     def pump(original: Any, direction: Direction) -> None:
@@ -287,7 +287,7 @@ def window_ignored(patch: Patch) -> None:
         direction.settle()
 
 
-@fault("BUG-DBIT-01", "acknowledges D = 1 locally")
+@fault("BUG-DBIT-01")
 def local_d(patch: Patch) -> None:
     @patch.wrap(Direction, "is_settled")
     def is_settled(original: Any, direction: Direction, last_segment: int, d: bool) -> bool:
@@ -300,12 +300,12 @@ def local_d(patch: Patch) -> None:
             channel.flow.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
 
 
-@fault("BUG-DBIT-02", "clears the D bit")
+@fault("BUG-DBIT-02")
 def clears_d(patch: Patch) -> None:
     change_data(patch, lambda channel, data: data._replace(d=False))
 
 
-@fault("BUG-DBIT-03", "confirms D = 1 after the first part")
+@fault("BUG-DBIT-03")
 def first_part(patch: Patch) -> None:
     def data_(direction: Direction, data: Data) -> None:
         segments = direction.segmenter.feed(data)
@@ -317,7 +317,7 @@ def first_part(patch: Patch) -> None:
     patch.replace(Direction, "data", data_)
 
 
-@fault("BUG-DBIT-04", "passes the D bit without supporting it, and acknowledges by itself")
+@fault("BUG-DBIT-04")
 def half_supported(patch: Patch) -> None:
     local_d(patch)
 
@@ -326,14 +326,14 @@ def half_supported(patch: Patch) -> None:
         original(flow, data._replace(d=False))
 
 
-@fault("BUG-MOD-01", "treats a modulo 128 Call as modulo 8")
+@fault("BUG-MOD-01")
 def always_8(patch: Patch) -> None:
     @patch.wrap(codec, "modulo_of")
     def modulo_of(original: Any, octets: bytes) -> int:
         return 8 if original(octets) else 0
 
 
-@fault("BUG-MOD-02", "cuts P(S) to 3 bits in modulo 128")
+@fault("BUG-MOD-02")
 def three_bits(patch: Patch) -> None:
     @patch.wrap(codec, "encode_data")
     def encode_data(original: Any, modulo: int, lcn: int, data: Data) -> bytes:
@@ -341,7 +341,7 @@ def three_bits(patch: Patch) -> None:
         return octets
 
 
-@fault("BUG-MOD-03", "takes the M bit from bit 5 in modulo 128")
+@fault("BUG-MOD-03")
 def m_from_bit_5(patch: Patch) -> None:
     @patch.wrap(codec, "parse_data")
     def parse_data(original: Any, octets: bytes, modulo: int) -> Data:
@@ -349,7 +349,7 @@ def m_from_bit_5(patch: Patch) -> None:
         return data._replace(m=octets[2] & 0x10 != 0)
 
 
-@fault("BUG-MOD-04", "mixed modulo: offers window 20 to a modulo 8 side")
+@fault("BUG-MOD-04")
 def wide_window(patch: Patch) -> None:
     @patch.wrap(Negotiation, "far_values")
     def far_values(original: Any, negotiation: Negotiation, modulo: int) -> Any:
@@ -358,14 +358,14 @@ def wide_window(patch: Patch) -> None:
         return size, relay.near_window if modulo != relay.call.modulo else window
 
 
-@fault("BUG-SEG-12", "M is lost with D=1 in a packet that is not full")
+@fault("BUG-SEG-12")
 def m_lost_with_d(patch: Patch) -> None:
     @patch.wrap(Segmenter, "more_after")
     def more_after(original: Any, segmenter: Segmenter, data: Data) -> bool:
         return data.m and len(data.user_data) == segmenter.size_in
 
 
-@fault("BUG-SEG-13", "an empty packet at the end of a sequence is lost")
+@fault("BUG-SEG-13")
 def empty_end_lost(patch: Patch) -> None:
     @patch.wrap(Segmenter, "feed")
     def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:

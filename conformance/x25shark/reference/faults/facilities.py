@@ -31,7 +31,7 @@ def strip(facilities: Facilities, codes: tuple[int, ...] = BOTH) -> None:
     facilities.items = [item for item in facilities.items if item.code not in codes]
 
 
-@fault("BUG-FAC-01", "omits packet size and window size in the Calls it sends")
+@fault("BUG-FAC-01")
 def omits(patch: Patch) -> None:
     @patch.wrap(Negotiation, "offer")
     def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
@@ -40,7 +40,7 @@ def omits(patch: Patch) -> None:
         return offered
 
 
-@fault("BUG-FAC-02", "accepts a Call without facilities and confirms without them")
+@fault("BUG-FAC-02")
 def confirms_without(patch: Patch) -> None:
     @patch.wrap(CallSetup, "accept")
     def accept(original: Any, setup: CallSetup, answer: Call) -> None:
@@ -58,22 +58,22 @@ def swap(patch: Patch, swapped: int) -> None:
         original(facilities, code, Pair(pair.calling, pair.called) if code == swapped else pair)
 
 
-@fault("BUG-FAC-03", "swaps the two octets of packet size")
+@fault("BUG-FAC-03")
 def swaps_packet_size(patch: Patch) -> None:
     swap(patch, PACKET_SIZE)
 
 
-@fault("BUG-FAC-04", "swaps the two octets of window size")
+@fault("BUG-FAC-04")
 def swaps_window_size(patch: Patch) -> None:
     swap(patch, WINDOW_SIZE)
 
 
-@fault("BUG-FAC-05", "ignores B's smaller answer")
+@fault("BUG-FAC-05")
 def ignores_answer(patch: Patch) -> None:
     patch.replace(Negotiation, "answered_pair", lambda self, accept, code, offered: offered)
 
 
-@fault("BUG-FAC-06", "passes B's larger answer to A")
+@fault("BUG-FAC-06")
 def larger_answer(patch: Patch) -> None:
     patch.replace(
         Negotiation,
@@ -82,7 +82,7 @@ def larger_answer(patch: Patch) -> None:
     )
 
 
-@fault("BUG-FAC-07", "accepts window 0: the call never moves")
+@fault("BUG-FAC-07")
 def window_0(patch: Patch) -> None:
     @patch.wrap(fields, "parameter_is_legal")
     def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
@@ -93,7 +93,7 @@ def window_0(patch: Patch) -> None:
     patch.replace(fields, "answer_is_legal", lambda requested, answered, default: True)
 
 
-@fault("BUG-FAC-08", "stops parsing at the first unknown facility")
+@fault("BUG-FAC-08")
 def stops_parsing(patch: Patch) -> None:
     parse = Facilities.parse
 
@@ -107,7 +107,7 @@ def stops_parsing(patch: Patch) -> None:
     patch.replace(Facilities, "parse", staticmethod(stopping))
 
 
-@fault("BUG-FAC-09", "takes class C for two octets")
+@fault("BUG-FAC-09")
 def class_c(patch: Patch) -> None:
     @patch.wrap(fields, "parameter_length")
     def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
@@ -117,7 +117,7 @@ def class_c(patch: Patch) -> None:
     strip_unknown(patch)
 
 
-@fault("BUG-FAC-10", "does not count the length octet of class D")
+@fault("BUG-FAC-10")
 def class_d(patch: Patch) -> None:
     @patch.wrap(fields, "parameter_length")
     def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
@@ -136,7 +136,7 @@ def strip_unknown(patch: Patch) -> None:
         original(facilities, allowed, modulo)
 
 
-@fault("BUG-FAC-11", "reads facilities behind the local marker")
+@fault("BUG-FAC-11")
 def behind_marker(patch: Patch) -> None:
     @patch.wrap(Facilities, "pair")
     def pair(original: Any, facilities: Facilities, code: int) -> Pair | None:
@@ -148,12 +148,12 @@ def behind_marker(patch: Patch) -> None:
         return found
 
 
-@fault("BUG-FAC-12", "drops DTE facilities")
+@fault("BUG-FAC-12")
 def drops_dte(patch: Patch) -> None:
     patch.replace(Facilities, "copy", lambda self: Facilities(list(self.items)))
 
 
-@fault("BUG-FAC-13", "expects facilities in a fixed order")
+@fault("BUG-FAC-13")
 def fixed_order(patch: Patch) -> None:
     @patch.wrap(Facilities, "pair")
     def pair(original: Any, facilities: Facilities, code: int) -> Pair | None:
@@ -165,7 +165,7 @@ def fixed_order(patch: Patch) -> None:
         return found
 
 
-@fault("BUG-FAC-14", "writes the facility length before it strips unknown facilities")
+@fault("BUG-FAC-14")
 def old_facility_length(patch: Patch) -> None:
     @patch.wrap(Negotiation, "check_call")
     def check_call(original: Any, negotiation: Negotiation, call: Call) -> None:
@@ -182,7 +182,7 @@ def old_facility_length(patch: Patch) -> None:
         return octets[:at] + bytes((octets[at] + stripped & 0xFF,)) + octets[at + 1 :]
 
 
-@fault("BUG-FAC-15", "sets the value that the answer does not name back to the default")
+@fault("BUG-FAC-15")
 def back_to_default(patch: Patch) -> None:
     @patch.wrap(Negotiation, "answered_pair")
     def answered_pair(
@@ -207,12 +207,12 @@ def _far_values(patch: Patch, size: Pair | None, window: Pair | None) -> None:
         original(channel, sizes, windows, peer_calls)
 
 
-@fault("BUG-FS-05", "fast select: B's side runs with 128 octets, whatever its answer says")
+@fault("BUG-FS-05")
 def default_sizes(patch: Patch) -> None:
     _far_values(patch, Pair(DEFAULT_SIZE, DEFAULT_SIZE), None)
 
 
-@fault("BUG-FS-06", "fast select: the window of the answer is not in force")
+@fault("BUG-FS-06")
 def offered_window(patch: Patch) -> None:
     @patch.wrap(Negotiation, "answered")
     def answered(original: Any, negotiation: Negotiation, accept: Call) -> tuple[Pair, Pair]:
@@ -221,7 +221,7 @@ def offered_window(patch: Patch) -> None:
         return size, call.far_window if call.call.facilities.fast_select else window
 
 
-@fault("BUG-FAC-16", "the two halves of the throughput class change places in the Call")
+@fault("BUG-FAC-16")
 def throughput_halves(patch: Patch) -> None:
     @patch.wrap(Negotiation, "offer")
     def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:

@@ -18,7 +18,7 @@ from .registry import Patch, fault
 D_BIT, BIT_8 = 0x40, 0x80
 
 
-@fault("BUG-FORM-01", "an octet behind the diagnostic of a Reset to the called side")
+@fault("BUG-FORM-01")
 def octet_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Channel, "send")
     def send(original: Any, channel: Channel, octets: bytes) -> None:
@@ -26,19 +26,19 @@ def octet_behind_a_reset(patch: Patch) -> None:
         original(channel, octets + b"\0" if longer else octets)
 
 
-@fault("BUG-FORM-02", "an octet behind RR")
+@fault("BUG-FORM-02")
 def octet_behind_rr(patch: Patch) -> None:
     @patch.wrap(codec, "encode_flow")
     def encode_flow(original: Any, modulo: int, lcn: int, kind: int, p_r: int) -> bytes:
         return bytes(original(modulo, lcn, kind, p_r)) + b"\0"
 
 
-@fault("BUG-FORM-03", "the D bit set in Clear")
+@fault("BUG-FORM-03")
 def d_bit_in_clear(patch: Patch) -> None:
     _bits_in_clear(patch, D_BIT)
 
 
-@fault("BUG-FORM-04", "bit 8 of octet 1 set in Clear")
+@fault("BUG-FORM-04")
 def bit_8_in_clear(patch: Patch) -> None:
     _bits_in_clear(patch, BIT_8)
 
@@ -50,7 +50,7 @@ def _bits_in_clear(patch: Patch, bits: int) -> None:
         return bytes((octets[0] | bits,)) + octets[1:]
 
 
-@fault("BUG-FORM-05", "the half-octet behind an odd number of digits is F")
+@fault("BUG-FORM-05")
 def filler_f(patch: Patch) -> None:
     @patch.wrap(addresses, "encode")
     def encode(original: Any, parties: addresses.Addresses) -> bytes:
@@ -60,7 +60,7 @@ def filler_f(patch: Patch) -> None:
         return octets
 
 
-@fault("BUG-FORM-06", "Interrupt Confirmation with the octets of the Interrupt")
+@fault("BUG-FORM-06")
 def confirmation_with_data(patch: Patch) -> None:
     @patch.wrap(Interrupts, "on_interrupt")
     def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
@@ -74,7 +74,7 @@ def confirmation_with_data(patch: Patch) -> None:
         original(channel, octets)
 
 
-@fault("BUG-FORM-07", "bit 1 of octet 4 set in RR of modulo 128")
+@fault("BUG-FORM-07")
 def bit_1_of_rr(patch: Patch) -> None:
     @patch.wrap(codec, "encode_flow")
     def encode_flow(original: Any, modulo: int, lcn: int, kind: int, p_r: int) -> bytes:
@@ -82,7 +82,7 @@ def bit_1_of_rr(patch: Patch) -> None:
         return octets[:3] + bytes(octet | 1 for octet in octets[3:])
 
 
-@fault("BUG-FORM-08", "Call Connected names the window size twice")
+@fault("BUG-FORM-08")
 def window_twice(patch: Patch) -> None:
     @patch.wrap(CallSetup, "accept")
     def accept(original: Any, setup: CallSetup, call: Call) -> None:
@@ -92,7 +92,7 @@ def window_twice(patch: Patch) -> None:
         original(setup, replace(call, facilities=Facilities(items, call.facilities.marked)))
 
 
-@fault("BUG-FORM-09", "Call Connected gives back the user data of the Call")
+@fault("BUG-FORM-09")
 def user_data_back(patch: Patch) -> None:
     @patch.wrap(Negotiation, "connected_packet")
     def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
@@ -100,14 +100,14 @@ def user_data_back(patch: Patch) -> None:
         return replace(connected, user_data=connected.user_data or negotiation.relay.call.user_data)
 
 
-@fault("BUG-FORM-10", "the Clear of a call modulo 128 has the octet 1 of modulo 8")
+@fault("BUG-FORM-10")
 def clear_of_modulo_8(patch: Patch) -> None:
     @patch.wrap(codec, "encode_clear")
     def encode_clear(original: Any, _modulo: int, lcn: int, clear: Clear) -> bytes:
         return bytes(original(8, lcn, clear))
 
 
-@fault("BUG-FORM-11", "the called side is reset for an error of the caller with cause 0x02")
+@fault("BUG-FORM-11")
 def undefined_cause(patch: Patch) -> None:
     @patch.wrap(Resets, "remote_cause")
     def remote_reset_cause(original: Any, resets: Resets, cause: int) -> int:
@@ -122,17 +122,17 @@ def _of_modulo_8(patch: Patch, kind: int) -> None:
         return bytes(original(8 if packet_type == kind else modulo, lcn, packet_type, *bits))
 
 
-@fault("BUG-MOD-05", "Reset Confirmation of a modulo 128 call has the GFI of modulo 8")
+@fault("BUG-MOD-05")
 def reset_confirmation_of_modulo_8(patch: Patch) -> None:
     _of_modulo_8(patch, Type.RESET_CONFIRMATION)
 
 
-@fault("BUG-MOD-06", "Interrupts of a modulo 128 call have the GFI of modulo 8")
+@fault("BUG-MOD-06")
 def interrupt_of_modulo_8(patch: Patch) -> None:
     _of_modulo_8(patch, Type.INTERRUPT)
 
 
-@fault("BUG-FORM-12", "Call Connected has the fast select facility of the Call")
+@fault("BUG-FORM-12")
 def fast_select_in_an_answer(patch: Patch) -> None:
     @patch.wrap(CallSetup, "accept")
     def accept(original: Any, setup: CallSetup, call: Call) -> None:

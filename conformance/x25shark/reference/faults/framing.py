@@ -27,29 +27,29 @@ from .common import REGISTRATION, Crash, packet_type, pass_on
 from .registry import Patch, fault
 
 
-@fault("BUG-XOT-01", "accepts XOT version 1")
+@fault("BUG-XOT-01")
 def version_1(patch: Patch) -> None:
     patch.replace(Framer, "version_is_legal", lambda self, version: version in (0, 1))
 
 
-@fault("BUG-XOT-02", "compares only the low octet of the version")
+@fault("BUG-XOT-02")
 def version_low_octet(patch: Patch) -> None:
     patch.replace(Framer, "version_is_legal", lambda self, version: version & 0xFF == 0)
 
 
-@fault("BUG-XOT-03", "checks the version only in the first unit of a connection")
+@fault("BUG-XOT-03")
 def version_first_unit(patch: Patch) -> None:
     patch.replace(Framer, "version_is_legal", lambda self, version: version == 0 or self.units > 0)
 
 
-@fault("BUG-XOT-04", "reads the length as little-endian")
+@fault("BUG-XOT-04")
 def little_endian(patch: Patch) -> None:
     patch.replace(
         Framer, "length_of", lambda self, header, at: header[at + 3] << 8 | header[at + 2]
     )
 
 
-@fault("BUG-XOT-05", "counts the header into the length it sends")
+@fault("BUG-XOT-05")
 def header_in_length(patch: Patch) -> None:
     def frame(packet: bytes) -> bytes:
         return b"\0\0" + (len(packet) + HEADER).to_bytes(2, "big") + packet
@@ -57,7 +57,7 @@ def header_in_length(patch: Patch) -> None:
     patch.replace(server, "frame", frame)
 
 
-@fault("BUG-XOT-06", "accepts length 0 as an empty packet")
+@fault("BUG-XOT-06")
 def length_0(patch: Patch) -> None:
     @patch.wrap(Framer, "length_is_legal")
     def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
@@ -69,7 +69,7 @@ def length_0(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-XOT-07", "passes packets of 1 or 2 octets on and reads beyond the buffer")
+@fault("BUG-XOT-07")
 def short_packets(patch: Patch) -> None:
     @patch.wrap(Framer, "length_is_legal")
     def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
@@ -80,7 +80,7 @@ def short_packets(patch: Patch) -> None:
         original(channel, octets + bytes(3 - len(octets)) if len(octets) < 3 else octets)
 
 
-@fault("BUG-XOT-08", "allocates the announced length before the octets arrive")
+@fault("BUG-XOT-08")
 def allocates(patch: Patch) -> None:
     def length_is_legal(framer: Framer, length: int) -> bool:
         vars(framer)["buffer"] = bytearray(length)
@@ -89,14 +89,14 @@ def allocates(patch: Patch) -> None:
     patch.replace(Framer, "length_is_legal", length_is_legal)
 
 
-@fault("BUG-XOT-09", "buffer of 1024 octets per packet")
+@fault("BUG-XOT-09")
 def small_buffer(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         original(channel, octets[:1024])
 
 
-@fault("BUG-XOT-10", "searches for the next header after an error instead of closing")
+@fault("BUG-XOT-10")
 def resynchronises(patch: Patch) -> None:
     patch.replace(Framer, "is_one_packet", lambda self, octets: False)
 
@@ -113,7 +113,7 @@ def resynchronises(patch: Patch) -> None:
                 continue
 
 
-@fault("BUG-XOT-11", "takes one TCP read as one packet")
+@fault("BUG-XOT-11")
 def read_is_packet(patch: Patch) -> None:
     def feed(framer: Framer, octets: bytes) -> Iterator[bytes]:
         if len(octets) >= HEADER:
@@ -124,7 +124,7 @@ def read_is_packet(patch: Patch) -> None:
     patch.replace(Framer, "feed", feed)
 
 
-@fault("BUG-XOT-12", "drops what follows the first packet of a read")
+@fault("BUG-XOT-12")
 def first_of_read(patch: Patch) -> None:
     @patch.wrap(Framer, "feed")
     def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
@@ -146,7 +146,7 @@ def wait_for(wire: TcpWire, writing: bool) -> bool:
     return False
 
 
-@fault("BUG-XOT-13", "blocks the whole process while reading a header")
+@fault("BUG-XOT-13")
 def blocking_read(patch: Patch) -> None:
     @patch.wrap(TcpWire, "read")
     def read(original: Any, wire: TcpWire) -> None:
@@ -161,7 +161,7 @@ def blocking_read(patch: Patch) -> None:
             original(wire)
 
 
-@fault("BUG-XOT-14", "does not clear the far side when TCP is reset")
+@fault("BUG-XOT-14")
 def reset_ignored(patch: Patch) -> None:
     @patch.wrap(Connection, "connection_lost")
     def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
@@ -172,7 +172,7 @@ def reset_ignored(patch: Patch) -> None:
             original(connection, reset)
 
 
-@fault("BUG-XOT-15", "ignores a half close")
+@fault("BUG-XOT-15")
 def half_close_ignored(patch: Patch) -> None:
     @patch.wrap(Connection, "connection_lost")
     def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
@@ -180,7 +180,7 @@ def half_close_ignored(patch: Patch) -> None:
             original(connection, reset)
 
 
-@fault("BUG-XOT-16", "does not withdraw a pending call when the caller disappears")
+@fault("BUG-XOT-16")
 def pending_call_stays(patch: Patch) -> None:
     @patch.wrap(Channel, "connection_lost")
     def connection_lost(original: Any, channel: Channel) -> None:
@@ -190,12 +190,12 @@ def pending_call_stays(patch: Patch) -> None:
             original(channel)
 
 
-@fault("BUG-XOT-17", "silence towards A when B refuses TCP")
+@fault("BUG-XOT-17")
 def silent_when_refused(patch: Patch) -> None:
     patch.replace(Placing, "unreachable", lambda self: None)
 
 
-@fault("BUG-XOT-18", "connects to B synchronously, all calls wait")
+@fault("BUG-XOT-18")
 def synchronous_connect(patch: Patch) -> None:
     @patch.wrap(PendingConnection, "open")
     def open_(original: Any, pending: PendingConnection, sock: Any, address: Any) -> None:
@@ -206,7 +206,7 @@ def synchronous_connect(patch: Patch) -> None:
                 return
 
 
-@fault("BUG-XOT-19", "keeps the TCP socket after the call (CLOSE_WAIT)")
+@fault("BUG-XOT-19")
 def close_wait(patch: Patch) -> None:
     @patch.wrap(TcpWire, "close")
     def close(original: Any, wire: TcpWire) -> None:
@@ -214,7 +214,7 @@ def close_wait(patch: Patch) -> None:
             original(wire)
 
 
-@fault("BUG-XOT-20", "clears idle calls (number: seconds of silence, default 2)", number=2.0)
+@fault("BUG-XOT-20", number=2.0)
 def clears_idle_calls(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -223,20 +223,20 @@ def clears_idle_calls(patch: Patch) -> None:
             channel.start_timer("idle", patch.number, lambda: channel.clearing.error(0, 0x05))
 
 
-@fault("BUG-XOT-21", "no keepalive although declared")
+@fault("BUG-XOT-21")
 def no_keepalive(patch: Patch) -> None:
     @patch.wrap(server, "set_options")
     def set_options(original: Any, sock: Any, settings: Any) -> None:
         original(sock, replace(settings, keepalive=0.0))
 
 
-@fault("BUG-XOT-22", "queues without limit when B does not read")
+@fault("BUG-XOT-22")
 def no_back_pressure(patch: Patch) -> None:
     patch.replace(Direction, "is_settled", lambda self, last_segment, d: True)
     patch.replace(TcpWire, "pause", lambda self: None)
 
 
-@fault("BUG-XOT-23", "a second call on a kept connection is lost")
+@fault("BUG-XOT-23")
 def second_call_lost(patch: Patch) -> None:
     @patch.wrap(CallSetup, "on_call")
     def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
@@ -259,7 +259,7 @@ def add_channel(connection: Connection, lcn: int, accepted: bool) -> Channel:
     return channel
 
 
-@fault("BUG-XOT-24", "one TCP connection to B is shared by two calls")
+@fault("BUG-XOT-24")
 def shared_connection(patch: Patch) -> None:
     patch.replace(
         Connection,
@@ -288,7 +288,7 @@ def shared_connection(patch: Patch) -> None:
         placing.send_call(relay.far)
 
 
-@fault("BUG-XOT-25", "looks up calls by LCN alone: crosses data between two calls with one LCN")
+@fault("BUG-XOT-25")
 def lookup_by_lcn(patch: Patch) -> None:
     def channel_for(connection: Connection, packet: bytes) -> Channel:
         own = connection.channel
@@ -302,7 +302,7 @@ def lookup_by_lcn(patch: Patch) -> None:
     patch.replace(Connection, "channel_for", channel_for)
 
 
-@fault("BUG-XOT-26", "LCN taken from 8 bits only")
+@fault("BUG-XOT-26")
 def lcn_of_8_bits(patch: Patch) -> None:
     patch.replace(codec, "lcn_of", lambda octets: octets[1])
 
@@ -314,7 +314,7 @@ def lcn_of_8_bits(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-XOT-27", "routes a foreign LCN on a connection to the call with that LCN")
+@fault("BUG-XOT-27")
 def foreign_lcn(patch: Patch) -> None:
     def channel_for(connection: Connection, packet: bytes) -> Channel:
         own, lcn = connection.channel, codec.lcn_of(packet)
@@ -328,7 +328,7 @@ def foreign_lcn(patch: Patch) -> None:
     patch.replace(Connection, "channel_for", channel_for)
 
 
-@fault("BUG-XOT-28", "sets up several circuits on one TCP connection")
+@fault("BUG-XOT-28")
 def several_circuits(patch: Patch) -> None:
     def channel_for(connection: Connection, packet: bytes) -> Channel:
         own, lcn = connection.channel, codec.lcn_of(packet)
@@ -353,12 +353,12 @@ def on_restart(patch: Patch, react: Any) -> None:
             original(channel, octets)
 
 
-@fault("BUG-XOT-30", "answers Restart over XOT")
+@fault("BUG-XOT-30")
 def answers_restart(patch: Patch) -> None:
     on_restart(patch, lambda channel: channel.send(bytes((0x10, 0, Type.RESTART_CONFIRMATION))))
 
 
-@fault("BUG-XOT-31", "clears all calls on Restart over XOT")
+@fault("BUG-XOT-31")
 def restart_clears(patch: Patch) -> None:
     def react(channel: Channel) -> None:
         for connection in list(channel.router.connections):
@@ -367,7 +367,7 @@ def restart_clears(patch: Patch) -> None:
     on_restart(patch, react)
 
 
-@fault("BUG-XOT-32", "sends Restart when the TCP connection opens")
+@fault("BUG-XOT-32")
 def sends_restart(patch: Patch) -> None:
     @patch.wrap(Router, "new_connection")
     def new_connection(original: Any, router: Router, wire: Wire, accepted: bool) -> Connection:
@@ -376,17 +376,17 @@ def sends_restart(patch: Patch) -> None:
         return connection
 
 
-@fault("BUG-XOT-33", "forwards Diagnostic or Registration")
+@fault("BUG-XOT-33")
 def forwards_diagnostic(patch: Patch) -> None:
     pass_on(patch, *REGISTRATION)
 
 
-@fault("BUG-XOT-34", "forwards REJ over XOT")
+@fault("BUG-XOT-34")
 def forwards_reject(patch: Patch) -> None:
     pass_on(patch, Type.REJ)
 
 
-@fault("BUG-XOT-35", "closes on a packet type it does not know")
+@fault("BUG-XOT-35")
 def closes_on_unknown(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -396,7 +396,7 @@ def closes_on_unknown(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-XOT-36", "crashes on Data before a Call")
+@fault("BUG-XOT-36")
 def crash_on_data(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -405,7 +405,7 @@ def crash_on_data(patch: Patch) -> None:
         original(channel, octets)
 
 
-@fault("BUG-XOT-43", "discards packets whose LCN is not that of its own Call")
+@fault("BUG-XOT-43")
 def discards_other_lcn(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -415,7 +415,7 @@ def discards_other_lcn(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-XOT-44", "passes a Clear on late, and forgets it if the connection is reset meanwhile")
+@fault("BUG-XOT-44")
 def forgets_clear(patch: Patch) -> None:
     @patch.wrap(Connection, "connection_lost")
     def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
@@ -434,7 +434,7 @@ def forgets_clear(patch: Patch) -> None:
             original(relay, channel, clear)
 
 
-@fault("BUG-XOT-45", "a connection to B that completes after A cleared leaves a call at B")
+@fault("BUG-XOT-45")
 def late_connection(patch: Patch) -> None:
     @patch.wrap(Relay, "give_up_far")
     def give_up_far(original: Any, relay: Relay, clear: Clear) -> None:
@@ -442,7 +442,7 @@ def late_connection(patch: Patch) -> None:
             original(relay, clear)
 
 
-@fault("BUG-XOT-46", "leaves its calls hanging at an orderly stop (a process keeps the sockets)")
+@fault("BUG-XOT-46")
 def hanging_calls(patch: Patch) -> None:
     @patch.wrap(Server, "close_listeners")
     def close_listeners(original: Any, running: Server) -> None:
@@ -455,7 +455,7 @@ def hanging_calls(patch: Patch) -> None:
         os._exit(0)
 
 
-@fault("BUG-XOT-47", "the idle timer of an empty connection ends the next call")
+@fault("BUG-XOT-47")
 def idle_timer_runs_on(patch: Patch) -> None:
     def wait_for_call(channel: Channel) -> None:
         def expired() -> None:
@@ -468,7 +468,7 @@ def idle_timer_runs_on(patch: Patch) -> None:
     patch.replace(Channel, "wait_for_call", wait_for_call)
 
 
-@fault("BUG-XOT-48", "blocks on writing to one peer, all calls wait")
+@fault("BUG-XOT-48")
 def blocking_write(patch: Patch) -> None:
     @patch.wrap(TcpWire, "flush")
     def flush(original: Any, wire: TcpWire) -> None:
@@ -477,7 +477,7 @@ def blocking_write(patch: Patch) -> None:
             original(wire)
 
 
-@fault("BUG-XOT-50", "answers length 2 with a Clear and keeps the connection")
+@fault("BUG-XOT-50")
 def clear_for_length_2(patch: Patch) -> None:
     @patch.wrap(Framer, "length_is_legal")
     def length_is_legal(original: Any, framer: Framer, length: int) -> bool:
@@ -492,7 +492,7 @@ def clear_for_length_2(patch: Patch) -> None:
             channel.clearing.error(Diag.TOO_SHORT)
 
 
-@fault("BUG-XOT-51", "sends the first octet with the SYN")
+@fault("BUG-XOT-51")
 def octet_with_syn(patch: Patch) -> None:
     no_cookie = 34  # TCP_FASTOPEN_NO_COOKIE of Linux, which Python does not name
     begun: set[int] = set()

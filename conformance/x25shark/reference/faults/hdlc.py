@@ -12,7 +12,7 @@ from .registry import Patch, fault
 _MANY_FLAGS = 64
 
 
-@fault("BUG-HDLC-12", "counts ones modulo 7: thirteen of them and a zero are a flag")
+@fault("BUG-HDLC-12")
 def ones_modulo_7(patch: Patch) -> None:
     @patch.wrap(BitFraming, "feed")
     def feed(original: Any, framing: BitFraming, octets: bytes) -> list[Received]:
@@ -28,28 +28,28 @@ def ones_modulo_7(patch: Patch) -> None:
         return found
 
 
-@fault("BUG-HDLC-13", "looks at one half of the FCS register only")
+@fault("BUG-HDLC-13")
 def half_a_register(patch: Patch) -> None:
     patch.replace(
         hdlc, "fcs_is_good", lambda octets: not (hdlc.register(octets) ^ hdlc.FCS_GOOD) & 0xFF
     )
 
 
-@fault("BUG-HDLC-14", "an FCS of zeros counts as none")
+@fault("BUG-HDLC-14")
 def no_fcs(patch: Patch) -> None:
     @patch.wrap(hdlc, "fcs_is_good")
     def fcs_is_good(original: Any, octets: bytes) -> bool:
         return octets.endswith(b"\0\0") or original(octets)
 
 
-@fault("BUG-HDLC-15", "an FCS in which there is a flag or an escape is wrong to it")
+@fault("BUG-HDLC-15")
 def stuffed_fcs(patch: Patch) -> None:
     @patch.wrap(hdlc, "fcs_is_good")
     def fcs_is_good(original: Any, octets: bytes) -> bool:
         return not {hdlc.FLAG, hdlc.ESCAPE} & set(octets[-2:]) and original(octets)
 
 
-@fault("BUG-HDLC-16", "forgets an escape at the end of what it reads")
+@fault("BUG-HDLC-16")
 def escape_at_the_end(patch: Patch) -> None:
     @patch.wrap(OctetFraming, "feed")
     def feed(original: Any, framing: OctetFraming, octets: bytes) -> list[Received]:
@@ -58,7 +58,7 @@ def escape_at_the_end(patch: Patch) -> None:
         return found
 
 
-@fault("BUG-HDLC-17", "loses the frame behind 64 flags in a row")
+@fault("BUG-HDLC-17")
 def tired_of_flags(patch: Patch) -> None:
     @patch.wrap(OctetFraming, "flag")
     def flag(original: Any, framing: OctetFraming, found: list[Received]) -> None:
@@ -72,7 +72,7 @@ def tired_of_flags(patch: Patch) -> None:
             state["flags"] = 0
 
 
-@fault("BUG-HDLC-18", "a runt of three octets whose FCS is right ends the link")
+@fault("BUG-HDLC-18")
 def deadly_runt(patch: Patch) -> None:
     @patch.wrap(SerialLink, "bad")
     def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
@@ -81,7 +81,7 @@ def deadly_runt(patch: Patch) -> None:
             link.lapb.phases.disconnect()
 
 
-@fault("BUG-HDLC-19", "forgets a row of ones at the end of what it reads")
+@fault("BUG-HDLC-19")
 def ones_at_the_end(patch: Patch) -> None:
     @patch.wrap(BitFraming, "feed")
     def feed(original: Any, framing: BitFraming, octets: bytes) -> list[Received]:
@@ -91,7 +91,7 @@ def ones_at_the_end(patch: Patch) -> None:
         return found
 
 
-@fault("BUG-SER-09", "invalid frames count as valid ones too")
+@fault("BUG-SER-09")
 def bad_are_good(patch: Patch) -> None:
     @patch.wrap(LineCounters, "error")
     def error(original: Any, counters: LineCounters, name: str) -> None:
@@ -99,7 +99,7 @@ def bad_are_good(patch: Patch) -> None:
         counters.count("ifInUcastPkts")
 
 
-@fault("BUG-HDLC-20", "bit-synchronous: the frame behind a shared flag is lost")
+@fault("BUG-HDLC-20")
 def no_shared_flag(patch: Patch) -> None:
     @patch.wrap(BitFraming, "flag")
     def flag(original: Any, framing: BitFraming, found: list[Received]) -> None:
@@ -108,14 +108,14 @@ def no_shared_flag(patch: Patch) -> None:
         framing._inside = not ended
 
 
-@fault("BUG-SER-10", "octets of frames sent leave the FCS out")
+@fault("BUG-SER-10")
 def octets_without_fcs(patch: Patch) -> None:
     @patch.wrap(LineCounters, "frame_out")
     def frame_out(original: Any, counters: LineCounters, kind: str, octets: int) -> None:
         original(counters, kind, octets - hdlc.FCS_LENGTH)
 
 
-@fault("BUG-HDLC-21", "does not send a packet that fills N1")
+@fault("BUG-HDLC-21")
 def one_below_n1(patch: Patch) -> None:
     @patch.wrap(SerialLink, "send")
     def send(original: Any, link: SerialLink, packet: bytes) -> None:
@@ -123,7 +123,7 @@ def one_below_n1(patch: Patch) -> None:
             original(link, packet)
 
 
-@fault("BUG-HDLC-22", "bit-synchronous: counts an abort as bits that are no whole octets")
+@fault("BUG-HDLC-22")
 def abort_is_unaligned(patch: Patch) -> None:
     @patch.wrap(SerialLink, "bad")
     def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
@@ -131,7 +131,7 @@ def abort_is_unaligned(patch: Patch) -> None:
         original(link, "hdlcInUnaligned" if bits else counter, octets)
 
 
-@fault("BUG-HDLC-23", "the N(R) of a frame with a wrong FCS acknowledges")
+@fault("BUG-HDLC-23")
 def n_r_of_bad_frames(patch: Patch) -> None:
     @patch.wrap(SerialLink, "bad")
     def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:

@@ -25,17 +25,17 @@ def _segments(patch: Patch, change: Callable[[list[Segment], int], list[Segment]
         return change(original(end, unit, size), size)
 
 
-@fault("BUG-IP-01", "M bit not set for long datagrams")
+@fault("BUG-IP-01")
 def m_bit_missing(patch: Patch) -> None:
     _segments(patch, lambda segments, size: [one._replace(m=False) for one in segments])
 
 
-@fault("BUG-IP-02", "half a datagram joined with the next after a reset")
+@fault("BUG-IP-02")
 def joined_over_a_reset(patch: Patch) -> None:
     patch.replace(IpEnd, "drop", lambda end: end.queue.clear())
 
 
-@fault("BUG-IP-03", "demands that the user data of the Call is one octet")
+@fault("BUG-IP-03")
 def one_octet_of_user_data(patch: Patch) -> None:
     @patch.wrap(IpEnd, "form_of")
     def form_of(original: Any, end: IpEnd, user_data: bytes) -> Any:
@@ -43,12 +43,12 @@ def one_octet_of_user_data(patch: Patch) -> None:
         return form if form == SNAP or len(user_data) == 1 else None
 
 
-@fault("BUG-IP-04", "no inactivity timer")
+@fault("BUG-IP-04")
 def never_idle(patch: Patch) -> None:
     patch.replace(IpEnd, "spoke", lambda end, channel: None)
 
 
-@fault("BUG-IP-05", "answers on a circuit for 0xCC begin with 0xCC")
+@fault("BUG-IP-05")
 def identifier_where_none_is(patch: Patch) -> None:
     @patch.wrap(IpEnd, "send_unit")
     def send_unit(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
@@ -63,24 +63,24 @@ def _identifier_sent(patch: Patch, instead: bytes) -> None:
         original(end, channel, datagram, instead if end.form == NULL else identifier)
 
 
-@fault("BUG-IP-06", "answers in the null encapsulation lack the identifier")
+@fault("BUG-IP-06")
 def identifier_missing(patch: Patch) -> None:
     _identifier_sent(patch, b"")
 
 
-@fault("BUG-IP-07", "answers in the null encapsulation have the identifier of another protocol")
+@fault("BUG-IP-07")
 def wrong_identifier(patch: Patch) -> None:
     _identifier_sent(patch, b"\x81")
 
 
-@fault("BUG-IP-08", "accepts calls for any protocol")
+@fault("BUG-IP-08")
 def any_protocol(patch: Patch) -> None:
     @patch.wrap(IpEnd, "form_of")
     def form_of(original: Any, end: IpEnd, user_data: bytes) -> Any:
         return original(end, user_data) or NLPID
 
 
-@fault("BUG-IP-09", "accepts calls for an unknown protocol and clears them then")
+@fault("BUG-IP-09")
 def accepted_and_cleared(patch: Patch) -> None:
     @patch.wrap(IpEnd, "refuse")
     def refuse(original: Any, end: IpEnd, channel: Channel, diagnostic: int) -> None:
@@ -88,14 +88,14 @@ def accepted_and_cleared(patch: Patch) -> None:
         original(end, channel, diagnostic)
 
 
-@fault("BUG-IP-10", "calls for an unknown protocol are cleared with another diagnostic")
+@fault("BUG-IP-10")
 def wrong_diagnostic(patch: Patch) -> None:
     @patch.wrap(IpEnd, "refuse")
     def refuse(original: Any, end: IpEnd, channel: Channel, diagnostic: int) -> None:
         original(end, channel, Diag.CALLED_ADDRESS)
 
 
-@fault("BUG-IP-11", "the sequence of a datagram that fills its packets does not end")
+@fault("BUG-IP-11")
 def sequence_without_an_end(patch: Patch) -> None:
     def change(segments: list[Segment], size: int) -> list[Segment]:
         return [one._replace(m=len(one.user_data) == size) for one in segments]
@@ -103,19 +103,19 @@ def sequence_without_an_end(patch: Patch) -> None:
     _segments(patch, change)
 
 
-@fault("BUG-IP-12", "sends datagrams longer than its MTU")
+@fault("BUG-IP-12")
 def mtu_ignored(patch: Patch) -> None:
     patch.replace(ipv4, "fragments", lambda datagram, mtu: [datagram])
 
 
-@fault("BUG-IP-13", "loses datagrams above 1500 octets")
+@fault("BUG-IP-13")
 def no_more_than_1500(patch: Patch) -> None:
     @patch.wrap(IpEnd, "answer")
     def answer(original: Any, end: IpEnd, datagram: bytes) -> Any:
         return original(end, datagram) if len(datagram) <= 1500 else None
 
 
-@fault("BUG-IP-14", "packets of all circuits are put together in one place")
+@fault("BUG-IP-14")
 def one_place_for_all(patch: Patch) -> None:
     @patch.wrap(IpEnd, "start")
     def start(original: Any, end: IpEnd, channel: Channel) -> None:
@@ -124,7 +124,7 @@ def one_place_for_all(patch: Patch) -> None:
         end.unit = state.setdefault("unit", end.unit)
 
 
-@fault("BUG-IP-15", "answers on the circuit that came up last, in the form of that which asked")
+@fault("BUG-IP-15")
 def answers_on_the_last(patch: Patch) -> None:
     @patch.wrap(IpEnd, "start")
     def start(original: Any, end: IpEnd, channel: Channel) -> None:
@@ -138,7 +138,7 @@ def answers_on_the_last(patch: Patch) -> None:
         original(*state["last"], unit)
 
 
-@fault("BUG-IP-16", "answers on the first circuit of a caller, also when it is cleared")
+@fault("BUG-IP-16")
 def answers_on_the_first(patch: Patch) -> None:
     @patch.wrap(IpEnd, "start")
     def start(original: Any, end: IpEnd, channel: Channel) -> None:
@@ -155,7 +155,7 @@ def answers_on_the_first(patch: Patch) -> None:
         original(end, channel, unit)
 
 
-@fault("BUG-IP-17", "the encapsulation of the last call counts for all circuits")
+@fault("BUG-IP-17")
 def form_of_the_last_call(patch: Patch) -> None:
     @patch.wrap(IpEnd, "identifier_of")
     def identifier_of(original: Any, end: IpEnd, unit: bytes) -> Any:
@@ -173,7 +173,7 @@ def form_of_the_last_call(patch: Patch) -> None:
         state["form"] = end.form
 
 
-@fault("BUG-IP-18", "a datagram that is cut short is answered with what is left in the buffer")
+@fault("BUG-IP-18")
 def answers_what_did_not_come(patch: Patch) -> None:
     @patch.wrap(IpEnd, "answer")
     def answer(original: Any, end: IpEnd, datagram: bytes) -> Any:
@@ -188,7 +188,7 @@ def answers_what_did_not_come(patch: Patch) -> None:
         return original(end, datagram)
 
 
-@fault("BUG-IP-19", "half a datagram of the last circuit is joined with the first of the next")
+@fault("BUG-IP-19")
 def joined_over_a_clear(patch: Patch) -> None:
     @patch.wrap(IpEnd, "start")
     def start(original: Any, end: IpEnd, channel: Channel) -> None:
@@ -202,12 +202,12 @@ def joined_over_a_clear(patch: Patch) -> None:
         original(end, channel)
 
 
-@fault("BUG-IP-20", "answers have the Q bit")
+@fault("BUG-IP-20")
 def qualified(patch: Patch) -> None:
     _segments(patch, lambda segments, size: [one._replace(q=True) for one in segments])
 
 
-@fault("BUG-IP-21", "datagrams do not start the inactivity timer again")
+@fault("BUG-IP-21")
 def idle_since_the_call(patch: Patch) -> None:
     @patch.wrap(IpEnd, "spoke")
     def spoke(original: Any, end: IpEnd, channel: Channel) -> None:
@@ -217,7 +217,7 @@ def idle_since_the_call(patch: Patch) -> None:
             original(end, channel)
 
 
-@fault("BUG-IP-22", "in the null encapsulation units of any protocol are taken for IP")
+@fault("BUG-IP-22")
 def any_identifier(patch: Patch) -> None:
     @patch.wrap(IpEnd, "identifier_of")
     def identifier_of(original: Any, end: IpEnd, unit: bytes) -> Any:
@@ -225,7 +225,7 @@ def any_identifier(patch: Patch) -> None:
         return IP if found is None else found
 
 
-@fault("BUG-IP-23", "on a circuit for SNAP each unit has to begin with the SNAP header again")
+@fault("BUG-IP-23")
 def snap_in_each_unit(patch: Patch) -> None:
     @patch.wrap(IpEnd, "identifier_of")
     def identifier_of(original: Any, end: IpEnd, unit: bytes) -> Any:
@@ -234,7 +234,7 @@ def snap_in_each_unit(patch: Patch) -> None:
         return SNAP_IP if unit.startswith(SNAP_IP) else None
 
 
-@fault("BUG-IP-24", "a full packet without the M bit does not end its datagram")
+@fault("BUG-IP-24")
 def full_is_more(patch: Patch) -> None:
     @patch.wrap(IpEnd, "data_received")
     def data_received(original: Any, end: IpEnd, channel: Channel, data: Data) -> None:
@@ -242,7 +242,7 @@ def full_is_more(patch: Patch) -> None:
         original(end, channel, data._replace(m=full or data.m))
 
 
-@fault("BUG-IP-25", "the last packet of a long answer is missing")
+@fault("BUG-IP-25")
 def sequence_cut(patch: Patch) -> None:
     def change(segments: list[Segment], size: int) -> list[Segment]:
         if len(segments) < 2:
@@ -252,7 +252,7 @@ def sequence_cut(patch: Patch) -> None:
     _segments(patch, change)
 
 
-@fault("BUG-IP-26", "a second circuit for the same protocol is accepted and not answered")
+@fault("BUG-IP-26")
 def deaf_on_the_second(patch: Patch) -> None:
     @patch.wrap(IpEnd, "call_received")
     def call_received(original: Any, end: IpEnd, channel: Channel, call: Call) -> None:

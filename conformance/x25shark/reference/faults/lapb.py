@@ -22,7 +22,7 @@ def ahead(station: Lapb, frame: Frame) -> int:
     return (frame.n_s - station.v_r) % MODULO
 
 
-@fault("BUG-LAPB-01", "F bit always 1")
+@fault("BUG-LAPB-01")
 def f_bit_1(patch: Patch) -> None:
     @patch.wrap(Lapb, "respond")
     def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
@@ -33,14 +33,14 @@ def f_bit_1(patch: Patch) -> None:
         original(acknowledging, kind, True)
 
 
-@fault("BUG-LAPB-02", "accepts UA F=0 as answer to P=1")
+@fault("BUG-LAPB-02")
 def ua_without_f(patch: Patch) -> None:
     @patch.wrap(Phases, "on_ua")
     def on_ua(original: Any, phases: Phases, p_f: bool) -> None:
         original(phases, True)
 
 
-@fault("BUG-LAPB-03", "SABM collision ends in a loop")
+@fault("BUG-LAPB-03")
 def collision_loop(patch: Patch) -> None:
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
@@ -51,7 +51,7 @@ def collision_loop(patch: Patch) -> None:
             original(phases, p_f)
 
 
-@fault("BUG-LAPB-04", "does not set V(S), V(R) to 0 on SABM")
+@fault("BUG-LAPB-04")
 def old_numbers(patch: Patch) -> None:
     @patch.wrap(Lapb, "forget")
     def forget(original: Any, station: Lapb) -> None:
@@ -61,7 +61,7 @@ def old_numbers(patch: Patch) -> None:
         station.v_a = station.v_s
 
 
-@fault("BUG-LAPB-05", "silent in the disconnected phase")
+@fault("BUG-LAPB-05")
 def silent(patch: Patch) -> None:
     @patch.wrap(Lapb, "respond")
     def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
@@ -69,7 +69,7 @@ def silent(patch: Patch) -> None:
             original(station, kind, f, field)
 
 
-@fault("BUG-LAPB-06", "SABM repeated for ever without T1")
+@fault("BUG-LAPB-06")
 def hasty(patch: Patch) -> None:
     @patch.wrap(Lapb, "start")
     def start(original: Any, station: Lapb, name: str, seconds: float, expired: Any) -> None:
@@ -78,7 +78,7 @@ def hasty(patch: Patch) -> None:
         original(station, name, seconds, expired)
 
 
-@fault("BUG-LAPB-07", "UA to SABME but runs modulo 8")
+@fault("BUG-LAPB-07")
 def sabme_accepted(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "undefined")
     def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
@@ -88,14 +88,14 @@ def sabme_accepted(patch: Patch) -> None:
             original(errors, frame)
 
 
-@fault("BUG-LAPB-08", "window k ignored, up to the 7 that the modulus allows")
+@fault("BUG-LAPB-08")
 def no_window(patch: Patch) -> None:
     patch.replace(
         InformationTransfer, "window_open", lambda transfer: len(transfer.lapb.open) < MODULO - 1
     )
 
 
-@fault("BUG-LAPB-09", "no answer to P=1 until T2 (or a second, where T2 is 0)")
+@fault("BUG-LAPB-09")
 def late_answer(patch: Patch) -> None:
     def answer_poll(acknowledging: Acknowledging) -> None:
         station = acknowledging.lapb
@@ -108,7 +108,7 @@ def late_answer(patch: Patch) -> None:
     patch.replace(Acknowledging, "answer_poll", answer_poll)
 
 
-@fault("BUG-LAPB-10", "passes up duplicates")
+@fault("BUG-LAPB-10")
 def duplicates(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "out_of_sequence")
     def out_of_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -118,7 +118,7 @@ def duplicates(patch: Patch) -> None:
             station.station.packet_in(frame.information)
 
 
-@fault("BUG-LAPB-11", "passes up frames after a gap")
+@fault("BUG-LAPB-11")
 def over_the_gap(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "out_of_sequence")
     def out_of_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -130,7 +130,7 @@ def over_the_gap(patch: Patch) -> None:
             original(transfer, frame)
 
 
-@fault("BUG-LAPB-12", "one REJ per out-of-sequence frame")
+@fault("BUG-LAPB-12")
 def many_rejects(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "out_of_sequence")
     def out_of_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -138,7 +138,7 @@ def many_rejects(patch: Patch) -> None:
         original(transfer, frame)
 
 
-@fault("BUG-LAPB-13", "REJ condition never cleared")
+@fault("BUG-LAPB-13")
 def rejecting_for_ever(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "in_sequence")
     def in_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -148,7 +148,7 @@ def rejecting_for_ever(patch: Patch) -> None:
         station.rejecting = kept
 
 
-@fault("BUG-LAPB-14", "sends only the first frame again on REJ")
+@fault("BUG-LAPB-14")
 def only_the_first(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -167,7 +167,7 @@ def only_the_first(patch: Patch) -> None:
             original(transfer, n_s, packet)
 
 
-@fault("BUG-LAPB-15", "retransmits with the next N(S)")
+@fault("BUG-LAPB-15")
 def new_numbers(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "emit_information")
     def emit_information(
@@ -181,14 +181,14 @@ def new_numbers(patch: Patch) -> None:
         original(transfer, (newest + 1) % MODULO if again else n_s, packet)
 
 
-@fault("BUG-LAPB-16", "no T1 recovery")
+@fault("BUG-LAPB-16")
 def no_recovery(patch: Patch) -> None:
     @patch.wrap(TimerRecovery, "poll")
     def poll(original: Any, recovery: TimerRecovery) -> None:
         """Nothing is asked, and nothing sent again."""
 
 
-@fault("BUG-LAPB-17", "ignores N(R) of out-of-sequence frames")
+@fault("BUG-LAPB-17")
 def n_r_ignored(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_information")
     def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -198,7 +198,7 @@ def n_r_ignored(patch: Patch) -> None:
         original(transfer, frame)
 
 
-@fault("BUG-LAPB-18", "sends I frames to a busy peer")
+@fault("BUG-LAPB-18")
 def busy_ignored(patch: Patch) -> None:
     def may_send(transfer: InformationTransfer) -> bool:
         station = transfer.lapb
@@ -207,7 +207,7 @@ def busy_ignored(patch: Patch) -> None:
     patch.replace(InformationTransfer, "may_send", may_send)
 
 
-@fault("BUG-LAPB-19", "does not poll a busy peer: deadlock after a lost RR")
+@fault("BUG-LAPB-19")
 def busy_not_polled(patch: Patch) -> None:
     @patch.wrap(TimerRecovery, "poll")
     def poll(original: Any, recovery: TimerRecovery) -> None:
@@ -215,7 +215,7 @@ def busy_not_polled(patch: Patch) -> None:
             original(recovery)
 
 
-@fault("BUG-LAPB-20", "accepts invalid N(R)")
+@fault("BUG-LAPB-20")
 def any_n_r(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_numbered")
     def on_numbered(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -225,7 +225,7 @@ def any_n_r(patch: Patch) -> None:
         original(transfer, frame)
 
 
-@fault("BUG-LAPB-21", "FRMR with V(S) and V(R) exchanged")
+@fault("BUG-LAPB-21")
 def exchanged(patch: Patch) -> None:
     @patch.wrap(lapb_frames, "rejection")
     def rejection(original: Any, frame: Frame, v_s: int, v_r: int, reasons: int) -> bytes:
@@ -233,7 +233,7 @@ def exchanged(patch: Patch) -> None:
         return field
 
 
-@fault("BUG-LAPB-22", "passes up I frames in frame reject state")
+@fault("BUG-LAPB-22")
 def up_in_reject(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "out_of_phase")
     def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
@@ -243,12 +243,12 @@ def up_in_reject(patch: Patch) -> None:
         original(errors, frame)
 
 
-@fault("BUG-LAPB-23", "ignores a received FRMR")
+@fault("BUG-LAPB-23")
 def frmr_ignored(patch: Patch) -> None:
     patch.replace(Phases, "on_frmr", lambda phases, field: None)
 
 
-@fault("BUG-LAPB-24", "link reset loses packets silently")
+@fault("BUG-LAPB-24")
 def silent_reset(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "link_up")
     def link_up(original: Any, interface: SerialInterface) -> None:
@@ -256,7 +256,7 @@ def silent_reset(patch: Patch) -> None:
             original(interface)
 
 
-@fault("BUG-LAPB-25", "counts answered polls of a busy peer towards N2")
+@fault("BUG-LAPB-25")
 def polls_counted(patch: Patch) -> None:
     @patch.wrap(TimerRecovery, "poll_answered")
     def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
@@ -267,7 +267,7 @@ def polls_counted(patch: Patch) -> None:
             station.attempts = attempts
 
 
-@fault("BUG-LAPB-26", "starts the link with SABM P=0")
+@fault("BUG-LAPB-26")
 def sabm_without_p(patch: Patch) -> None:
     @patch.wrap(Lapb, "command")
     def command(original: Any, station: Lapb, kind: int) -> None:
@@ -277,7 +277,7 @@ def sabm_without_p(patch: Patch) -> None:
             original(station, kind)
 
 
-@fault("BUG-LAPB-27", "DM F=1 does not end set-up")
+@fault("BUG-LAPB-27")
 def refusal_ignored(patch: Patch) -> None:
     @patch.wrap(Phases, "on_dm")
     def on_dm(original: Any, phases: Phases, p_f: bool) -> None:
@@ -285,7 +285,7 @@ def refusal_ignored(patch: Patch) -> None:
             original(phases, p_f)
 
 
-@fault("BUG-LAPB-28", "answers DISC during set-up by UA")
+@fault("BUG-LAPB-28")
 def collision_answered(patch: Patch) -> None:
     @patch.wrap(Phases, "on_disc")
     def on_disc(original: Any, phases: Phases, p_f: bool) -> None:
@@ -297,7 +297,7 @@ def collision_answered(patch: Patch) -> None:
             original(phases, p_f)
 
 
-@fault("BUG-LAPB-29", "calls outlive their link")
+@fault("BUG-LAPB-29")
 def calls_stay(patch: Patch) -> None:
     def link_down(interface: SerialInterface) -> None:
         interface.r = R.DOWN
@@ -306,14 +306,14 @@ def calls_stay(patch: Patch) -> None:
     patch.replace(SerialInterface, "link_down", link_down)
 
 
-@fault("BUG-LAPB-30", "an octet of information in UA")
+@fault("BUG-LAPB-30")
 def information_in_ua(patch: Patch) -> None:
     @patch.wrap(Lapb, "respond")
     def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
         original(station, kind, f, b"\0" if kind == Control.UA else field)
 
 
-@fault("BUG-LAPB-31", "DM has the address of a command")
+@fault("BUG-LAPB-31")
 def dm_as_command(patch: Patch) -> None:
     @patch.wrap(lapb_frames, "unnumbered")
     def unnumbered(original: Any, address: int, kind: int, p_f: bool, field: bytes = b"") -> bytes:
@@ -321,14 +321,14 @@ def dm_as_command(patch: Patch) -> None:
         return bytes((octets[0] ^ 2,)) + octets[1:] if kind == Control.DM else octets
 
 
-@fault("BUG-LAPB-32", "every RR has F=1")
+@fault("BUG-LAPB-32")
 def final_in_rr(patch: Patch) -> None:
     @patch.wrap(Acknowledging, "acknowledge_with")
     def acknowledge_with(original: Any, acknowledging: Acknowledging, kind: int, f: bool) -> None:
         original(acknowledging, kind, f or kind == Control.RR)
 
 
-@fault("BUG-LAPB-33", "a response with F=0 ends timer recovery")
+@fault("BUG-LAPB-33")
 def any_response_ends_recovery(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -337,7 +337,7 @@ def any_response_ends_recovery(patch: Patch) -> None:
         original(transfer, frame)
 
 
-@fault("BUG-LAPB-34", "REJ names the last missing frame")
+@fault("BUG-LAPB-34")
 def last_of_the_gap(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "out_of_sequence")
     def out_of_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -349,7 +349,7 @@ def last_of_the_gap(patch: Patch) -> None:
         station.v_r = v_r
 
 
-@fault("BUG-LAPB-35", "counts the window without the wrap of N(S)")
+@fault("BUG-LAPB-35")
 def window_without_wrap(patch: Patch) -> None:
     def window_open(transfer: InformationTransfer) -> bool:
         station = transfer.lapb
@@ -358,7 +358,7 @@ def window_without_wrap(patch: Patch) -> None:
     patch.replace(InformationTransfer, "window_open", window_open)
 
 
-@fault("BUG-LAPB-36", "sends once more what an RNR acknowledges")
+@fault("BUG-LAPB-36")
 def rnr_for_rej(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -369,7 +369,7 @@ def rnr_for_rej(patch: Patch) -> None:
         original(transfer, frame)
 
 
-@fault("BUG-LAPB-37", "answers other frames by DM while it sets the link up")
+@fault("BUG-LAPB-37")
 def dm_during_set_up(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "out_of_phase")
     def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:

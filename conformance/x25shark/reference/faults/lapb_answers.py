@@ -55,17 +55,17 @@ def field_changed(patch: Patch, change: Callable[[bytes], bytes]) -> None:
         return change(original(*arguments))
 
 
-@fault("BUG-LAPB-38", "does not answer P=1 of I frames out of sequence while REJ stands")
+@fault("BUG-LAPB-38")
 def no_answer_behind_rej(patch: Patch) -> None:
     polls_unanswered(patch, lambda s, f: f.kind == Control.I and s.rejecting and f.n_s != s.v_r)
 
 
-@fault("BUG-LAPB-39", "does not answer polls while it waits for the answer to its own")
+@fault("BUG-LAPB-39")
 def no_answer_while_polling(patch: Patch) -> None:
     polls_unanswered(patch, lambda s, f: s.polling)
 
 
-@fault("BUG-LAPB-40", "answers F=1 as if it were P=1")
+@fault("BUG-LAPB-40")
 def f_answered(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -76,14 +76,14 @@ def f_answered(patch: Patch) -> None:
             station.acknowledging.answer_poll()
 
 
-@fault("BUG-LAPB-41", "DM has F=1 always")
+@fault("BUG-LAPB-41")
 def final_dm(patch: Patch) -> None:
     @patch.wrap(Lapb, "respond")
     def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
         original(station, kind, f or kind == Control.DM, field)
 
 
-@fault("BUG-LAPB-42", "ignores DISC with P=0")
+@fault("BUG-LAPB-42")
 def disc_without_p(patch: Patch) -> None:
     @patch.wrap(Phases, "on_disc")
     def on_disc(original: Any, phases: Phases, p_f: bool) -> None:
@@ -91,7 +91,7 @@ def disc_without_p(patch: Patch) -> None:
             original(phases, p_f)
 
 
-@fault("BUG-LAPB-43", "resets a link by SABM P=0 without an answer")
+@fault("BUG-LAPB-43")
 def sabm_without_ua(patch: Patch) -> None:
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
@@ -102,22 +102,22 @@ def sabm_without_ua(patch: Patch) -> None:
             original(phases, p_f)
 
 
-@fault("BUG-LAPB-44", "does not check the N(R) of RNR")
+@fault("BUG-LAPB-44")
 def any_n_r_of_rnr(patch: Patch) -> None:
     invalid_n_r_passes(patch, lambda s, f: f.kind == Control.RNR)
 
 
-@fault("BUG-LAPB-45", "does not check the N(R) of responses")
+@fault("BUG-LAPB-45")
 def any_n_r_of_responses(patch: Patch) -> None:
     invalid_n_r_passes(patch, lambda s, f: not f.command)
 
 
-@fault("BUG-LAPB-46", "does not check N(R) during timer recovery")
+@fault("BUG-LAPB-46")
 def any_n_r_in_recovery(patch: Patch) -> None:
     invalid_n_r_passes(patch, lambda s, f: s.polling)
 
 
-@fault("BUG-LAPB-47", "the N(R) of RNR acknowledges nothing")
+@fault("BUG-LAPB-47")
 def rnr_acknowledges_nothing(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -125,7 +125,7 @@ def rnr_acknowledges_nothing(patch: Patch) -> None:
         original(transfer, frame._replace(n_r=transfer.lapb.v_a) if rnr else frame)
 
 
-@fault("BUG-LAPB-48", "takes N(S)=7 for the next where V(R) is 0")
+@fault("BUG-LAPB-48")
 def duplicate_at_the_wrap(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_information")
     def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -133,7 +133,7 @@ def duplicate_at_the_wrap(patch: Patch) -> None:
         original(transfer, frame._replace(n_s=0) if last else frame)
 
 
-@fault("BUG-LAPB-49", "RNR as a command does not stop it")
+@fault("BUG-LAPB-49")
 def busy_by_response_only(patch: Patch) -> None:
     taken_for(
         patch,
@@ -142,12 +142,12 @@ def busy_by_response_only(patch: Patch) -> None:
     )
 
 
-@fault("BUG-LAPB-50", "RR as a command does not end a busy condition")
+@fault("BUG-LAPB-50")
 def ready_by_response_only(patch: Patch) -> None:
     taken_for(patch, lambda s, f: f.kind == Control.RR and f.command and s.peer_busy, Control.RNR)
 
 
-@fault("BUG-LAPB-51", "ignores DM F=1 during information transfer")
+@fault("BUG-LAPB-51")
 def final_dm_ignored(patch: Patch) -> None:
     @patch.wrap(Phases, "on_dm")
     def on_dm(original: Any, phases: Phases, p_f: bool) -> None:
@@ -163,12 +163,12 @@ def unheard_without_link(patch: Patch, which: Which) -> None:
             original(errors, frame)
 
 
-@fault("BUG-LAPB-52", "does not answer RNR and REJ with P=1 while there is no link")
+@fault("BUG-LAPB-52")
 def rnr_and_rej_without_link(patch: Patch) -> None:
     unheard_without_link(patch, lambda s, f: f.kind in (Control.RNR, Control.REJ))
 
 
-@fault("BUG-LAPB-53", "answers responses with F=1 by DM while there is no link")
+@fault("BUG-LAPB-53")
 def responses_without_link(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "out_of_phase")
     def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
@@ -176,17 +176,17 @@ def responses_without_link(patch: Patch) -> None:
         original(errors, frame._replace(command=True) if without else frame)
 
 
-@fault("BUG-LAPB-54", "C/R of FRMR is 0 for a response too")
+@fault("BUG-LAPB-54")
 def never_a_response(patch: Patch) -> None:
     field_changed(patch, lambda field: bytes((field[0], field[1] & ~0x10, field[2])))
 
 
-@fault("BUG-LAPB-55", "FRMR repeats the rejected control field without its P bit")
+@fault("BUG-LAPB-55")
 def rejected_without_p(patch: Patch) -> None:
     field_changed(patch, lambda field: bytes((field[0] & ~0x10,)) + field[1:])
 
 
-@fault("BUG-LAPB-56", "a supervisory frame ends the frame reject condition")
+@fault("BUG-LAPB-56")
 def any_frame_ends_rejection(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "out_of_phase")
     def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
@@ -198,7 +198,7 @@ def any_frame_ends_rejection(patch: Patch) -> None:
             original(errors, frame)
 
 
-@fault("BUG-LAPB-70", "FRMR has F=1 where a response with F=1 is rejected")
+@fault("BUG-LAPB-70")
 def final_rejection(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "reject")
     def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
@@ -209,7 +209,7 @@ def final_rejection(patch: Patch) -> None:
         del vars(station.errors)["respond_rejection"]
 
 
-@fault("BUG-LAPB-71", "of two I frames in one read the last is acknowledged with the next")
+@fault("BUG-LAPB-71")
 def last_of_two(patch: Patch) -> None:
     @patch.wrap(Lapb, "flush")
     def flush(original: Any, station: Lapb) -> None:
@@ -221,7 +221,7 @@ def last_of_two(patch: Patch) -> None:
         station.v_r = taken
 
 
-@fault("BUG-LAPB-72", "an FRMR during set-up starts the set-up anew")
+@fault("BUG-LAPB-72")
 def rejected_set_up(patch: Patch) -> None:
     @patch.wrap(Phases, "on_frmr")
     def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
@@ -232,7 +232,7 @@ def rejected_set_up(patch: Patch) -> None:
             original(phases, field)
 
 
-@fault("BUG-LAPB-73", "takes a UA that has the address of a command")
+@fault("BUG-LAPB-73")
 def ua_as_a_command(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "undefined")
     def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
@@ -243,7 +243,7 @@ def ua_as_a_command(patch: Patch) -> None:
             original(errors, frame)
 
 
-@fault("BUG-LAPB-74", "an answer to a poll ends the REJ condition: one more REJ for the same gap")
+@fault("BUG-LAPB-74")
 def rej_ends_with_a_poll(patch: Patch) -> None:
     @patch.wrap(Acknowledging, "answer_poll")
     def answer_poll(original: Any, acknowledging: Acknowledging) -> None:

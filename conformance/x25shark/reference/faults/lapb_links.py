@@ -48,27 +48,27 @@ def attempts_too_many(patch: Patch, phase: Phase) -> None:
         station.parameters = right
 
 
-@fault("BUG-LAPB-57", "a REJ condition outlives its link")
+@fault("BUG-LAPB-57")
 def old_rej(patch: Patch) -> None:
     outlives(patch, "rejecting")
 
 
-@fault("BUG-LAPB-58", "the busy condition of the other station outlives its link")
+@fault("BUG-LAPB-58")
 def old_busy(patch: Patch) -> None:
     outlives(patch, "peer_busy")
 
 
-@fault("BUG-LAPB-59", "timer recovery outlives its link")
+@fault("BUG-LAPB-59")
 def old_recovery(patch: Patch) -> None:
     outlives(patch, "polling")
 
 
-@fault("BUG-LAPB-60", "the number of attempts outlives its link")
+@fault("BUG-LAPB-60")
 def old_attempts(patch: Patch) -> None:
     outlives(patch, "attempts")
 
 
-@fault("BUG-LAPB-61", "what waits when a link is disconnected goes out on the next")
+@fault("BUG-LAPB-61")
 def old_packets(patch: Patch) -> None:
     @patch.wrap(Phases, "end_link")
     def end_link(original: Any, phases: Phases) -> None:
@@ -84,7 +84,7 @@ def old_packets(patch: Patch) -> None:
         station.transfer.pump()
 
 
-@fault("BUG-LAPB-62", "timer recovery repeats the oldest frame only")
+@fault("BUG-LAPB-62")
 def only_the_oldest(patch: Patch) -> None:
     @patch.wrap(TimerRecovery, "poll_answered")
     def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
@@ -95,7 +95,7 @@ def only_the_oldest(patch: Patch) -> None:
             station.v_s = (station.v_a + len(station.open)) % MODULO
 
 
-@fault("BUG-LAPB-63", "takes no I frames during timer recovery")
+@fault("BUG-LAPB-63")
 def deaf_in_recovery(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_information")
     def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -106,7 +106,7 @@ def deaf_in_recovery(patch: Patch) -> None:
             original(transfer, frame)
 
 
-@fault("BUG-LAPB-64", "has as many I frames open behind a REJ as the modulus allows")
+@fault("BUG-LAPB-64")
 def no_window_behind_rej(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -120,36 +120,34 @@ def no_window_behind_rej(patch: Patch) -> None:
         return wide or original(transfer)
 
 
-@fault("BUG-LAPB-65", "polls again after half of T1")
+@fault("BUG-LAPB-65")
 def hasty_polls(patch: Patch) -> None:
     t1_is(patch, lambda station: 0.5 if station.polling else 1)
 
 
-@fault("BUG-LAPB-66", "repeats FRMR after half of T1")
+@fault("BUG-LAPB-66")
 def hasty_rejections(patch: Patch) -> None:
     t1_is(patch, lambda station: 0.5 if station.phase is Phase.REJECT else 1)
 
 
-@fault("BUG-LAPB-67", "polls N2 + 2 times")
+@fault("BUG-LAPB-67")
 def polls_too_many(patch: Patch) -> None:
     attempts_too_many(patch, Phase.TRANSFER)
 
 
-@fault("BUG-LAPB-68", "sends FRMR N2 + 2 times")
+@fault("BUG-LAPB-68")
 def rejections_too_many(patch: Patch) -> None:
     attempts_too_many(patch, Phase.REJECT)
 
 
-@fault("BUG-LAPB-69", "calls outlive a reset of their link: only the line is told, by a Restart")
+@fault("BUG-LAPB-69")
 def calls_outlive_a_reset(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "link_up")
     def link_up(original: Any, interface: SerialInterface) -> None:
         interface.restarts.restart(RestartCause.NETWORK_OPERATIONAL, Diag.NONE)
 
 
-@fault(
-    "BUG-LAPB-75", "a station that was busy is still taken for busy behind SABM, once a frame went"
-)
+@fault("BUG-LAPB-75")
 def busy_behind_sabm(patch: Patch) -> None:
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
@@ -159,7 +157,7 @@ def busy_behind_sabm(patch: Patch) -> None:
         station.peer_busy = busy and station.phase is Phase.TRANSFER
 
 
-@fault("BUG-LAPB-76", "sends k + 1 frames on a link that SABM has reset")
+@fault("BUG-LAPB-76")
 def wider_behind_sabm(patch: Patch) -> None:
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
@@ -174,7 +172,7 @@ def wider_behind_sabm(patch: Patch) -> None:
         return original(transfer) or (wider and len(station.open) < MODULO - 1)
 
 
-@fault("BUG-LAPB-77", "does not start T1 for frames that a REJ brings again")
+@fault("BUG-LAPB-77")
 def no_t1_behind_rej(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -184,7 +182,7 @@ def no_t1_behind_rej(patch: Patch) -> None:
             station.stop("T1")
 
 
-@fault("BUG-LAPB-78", "a REJ with F=0 sets the attempts of timer recovery to 0")
+@fault("BUG-LAPB-78")
 def attempts_anew_at_rej(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -194,7 +192,7 @@ def attempts_anew_at_rej(patch: Patch) -> None:
         original(transfer, frame)
 
 
-@fault("BUG-LAPB-79", "the packet of an I frame with an invalid N(R) is taken, and then FRMR sent")
+@fault("BUG-LAPB-79")
 def packet_of_an_invalid_n_r(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "reject")
     def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
@@ -203,7 +201,7 @@ def packet_of_an_invalid_n_r(patch: Patch) -> None:
         original(errors, frame, reasons)
 
 
-@fault("BUG-LAPB-80", "T1 of an I frame runs on after DISC, and a poll follows")
+@fault("BUG-LAPB-80")
 def t1_outlives_its_link(patch: Patch) -> None:
     @patch.wrap(Phases, "on_disc")
     def on_disc(original: Any, phases: Phases, p_f: bool) -> None:
@@ -214,7 +212,7 @@ def t1_outlives_its_link(patch: Patch) -> None:
             station.start("T1", station.parameters.t1, station.recovery.emit_poll)
 
 
-@fault("BUG-LAPB-81", "a second frame that cannot be accepted takes the place of the first in FRMR")
+@fault("BUG-LAPB-81")
 def the_last_rejection(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "undefined")
     def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
@@ -224,7 +222,7 @@ def the_last_rejection(patch: Patch) -> None:
         original(errors, frame)
 
 
-@fault("BUG-LAPB-82", "an I frame with the address of a response is taken as a command")
+@fault("BUG-LAPB-82")
 def response_with_information(patch: Patch) -> None:
     @patch.wrap(Lapb, "receive")
     def receive(original: Any, station: Lapb, octets: bytes) -> None:
@@ -232,7 +230,7 @@ def response_with_information(patch: Patch) -> None:
         original(station, bytes((station.own,)) + octets[1:] if of_i else octets)
 
 
-@fault("BUG-LAPB-83", "an RR that acknowledges nothing starts T1 anew")
+@fault("BUG-LAPB-83")
 def every_rr_starts_t1(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -243,7 +241,7 @@ def every_rr_starts_t1(patch: Patch) -> None:
             station.transfer.watch_window()
 
 
-@fault("BUG-LAPB-84", "as a DTE, it rejects an undefined control field with W=0")
+@fault("BUG-LAPB-84")
 def a_dte_gives_no_reason(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "reject")
     def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:

@@ -34,37 +34,37 @@ def _keeps(patch: Patch, name: str, state: P) -> None:
             setattr(circuit, name, kept)
 
 
-@fault("BUG-LEFT-01", "a side stays busy behind a reset")
+@fault("BUG-LEFT-01")
 def busy_behind_a_reset(patch: Patch) -> None:
     _keeps(patch, "peer_busy", P.DATA_TRANSFER)
 
 
-@fault("BUG-LEFT-02", "a side stays busy in the next call")
+@fault("BUG-LEFT-02")
 def busy_in_the_next_call(patch: Patch) -> None:
     _keeps(patch, "peer_busy", P.READY)
 
 
-@fault("BUG-LEFT-03", "an Interrupt that was not confirmed forbids those of the next call")
+@fault("BUG-LEFT-03")
 def interrupt_of_the_last_call(patch: Patch) -> None:
     _keeps(patch, "interrupt_in", P.READY)
 
 
-@fault("BUG-LEFT-04", "an Interrupt that the side did not confirm holds those of the next call")
+@fault("BUG-LEFT-04")
 def interrupt_to_the_last_call(patch: Patch) -> None:
     _keeps(patch, "interrupt_out", P.READY)
 
 
-@fault("BUG-LEFT-05", "the Q bit of half a sequence is demanded behind a reset")
+@fault("BUG-LEFT-05")
 def q_behind_a_reset(patch: Patch) -> None:
     _keeps(patch, "sequence_q", P.DATA_TRANSFER)
 
 
-@fault("BUG-LEFT-06", "the Q bit of half a sequence is demanded in the next call")
+@fault("BUG-LEFT-06")
 def q_in_the_next_call(patch: Patch) -> None:
     _keeps(patch, "sequence_q", P.READY)
 
 
-@fault("BUG-LEFT-07", "a Call that names no values gets those of the call before it")
+@fault("BUG-LEFT-07")
 def values_of_the_last_call(patch: Patch) -> None:
     @patch.wrap(Relay, "call_received")
     def call_received(original: Any, relay: Relay, channel: Channel, call: Call) -> None:
@@ -78,7 +78,7 @@ def values_of_the_last_call(patch: Patch) -> None:
             state["last"] = relay.near_size, relay.near_window
 
 
-@fault("BUG-LEFT-08", "keeps half a sequence of the called side over a reset")
+@fault("BUG-LEFT-08")
 def half_a_sequence(patch: Patch) -> None:
     @patch.wrap(Direction, "clear")
     def clear(original: Callable[[Direction], None], direction: Direction) -> None:
@@ -88,7 +88,7 @@ def half_a_sequence(patch: Patch) -> None:
             direction.segmenter._waiting += waiting
 
 
-@fault("BUG-LEFT-09", "a connection whose call was refused by B takes no further one")
+@fault("BUG-LEFT-09")
 def refused_for_good(patch: Patch) -> None:
     @patch.wrap(Clearing, "send")
     def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
@@ -103,7 +103,7 @@ def refused_for_good(patch: Patch) -> None:
             original(setup, octets)
 
 
-@fault("BUG-LEFT-10", "an Interrupt for a side that has not confirmed a reset is lost")
+@fault("BUG-LEFT-10")
 def interrupt_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Relay, "interrupt_received")
     def interrupt_received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
@@ -112,7 +112,7 @@ def interrupt_behind_a_reset(patch: Patch) -> None:
             original(relay, channel, octets)
 
 
-@fault("BUG-LEFT-11", "an Interrupt Confirmation confirms the Interrupt that it crosses too")
+@fault("BUG-LEFT-11")
 def crossing_interrupts(patch: Patch) -> None:
     @patch.wrap(Interrupts, "on_confirmation")
     def on_interrupt_confirmation(original: Any, interrupts: Interrupts, octets: bytes) -> None:
@@ -120,7 +120,7 @@ def crossing_interrupts(patch: Patch) -> None:
         interrupts.channel.interrupts.confirm()
 
 
-@fault("BUG-LEFT-12", "Data that a reset has dropped is never acknowledged, nor is what follows it")
+@fault("BUG-LEFT-12")
 def counts_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Direction, "clear")
     def clear(original: Callable[[Direction], None], direction: Direction) -> None:
@@ -129,7 +129,7 @@ def counts_behind_a_reset(patch: Patch) -> None:
         direction.made, direction.sent, direction.confirmed = counts
 
 
-@fault("BUG-LEFT-13", "takes as much user data in any Call behind one with fast select")
+@fault("BUG-LEFT-13")
 def fast_select_of_the_last_call(patch: Patch) -> None:
     @patch.wrap(Negotiation, "check_call")
     def check_call(original: Any, negotiation: Negotiation, call: Call) -> None:
@@ -139,9 +139,7 @@ def fast_select_of_the_last_call(patch: Patch) -> None:
         original(negotiation, shorter)
 
 
-@fault(
-    "BUG-LEFT-14", "an Interrupt that waited for a side to confirm a reset outlasts the next reset"
-)
+@fault("BUG-LEFT-14")
 def interrupt_over_two_resets(patch: Patch) -> None:
     @patch.wrap(Relay, "drop")
     def drop(original: Any, relay: Relay) -> None:
@@ -150,7 +148,7 @@ def interrupt_over_two_resets(patch: Patch) -> None:
         relay.held_interrupts.update(held)
 
 
-@fault("BUG-LEFT-15", "takes packets as long as those of the calls before on that connection")
+@fault("BUG-LEFT-15")
 def size_of_the_last_call(patch: Patch) -> None:
     @patch.wrap(DataFlow, "check_data")
     def check_data(original: Any, flow: DataFlow, data: Data) -> None:

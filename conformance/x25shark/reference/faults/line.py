@@ -28,12 +28,12 @@ def without_fcs(octets: bytes) -> bytes:
     return octets[:2] + bytes(FCS_LENGTH)
 
 
-@fault("BUG-HDLC-01", "FCS not checked")
+@fault("BUG-HDLC-01")
 def no_fcs(patch: Patch) -> None:
     patch.replace(hdlc, "fcs_is_good", lambda octets: True)
 
 
-@fault("BUG-HDLC-02", "FCS octets swapped")
+@fault("BUG-HDLC-02")
 def swapped_fcs(patch: Patch) -> None:
     @patch.wrap(hdlc, "add_fcs")
     def add_fcs(original: Any, octets: bytes) -> bytes:
@@ -45,7 +45,7 @@ def swapped_fcs(patch: Patch) -> None:
         return bool(original(octets[:-2] + octets[:-3:-1]))
 
 
-@fault("BUG-HDLC-03", "runt frames processed")
+@fault("BUG-HDLC-03")
 def runts_processed(patch: Patch) -> None:
     @patch.wrap(SerialLink, "take")
     def take(original: Any, link: SerialLink, received: Received) -> None:
@@ -56,7 +56,7 @@ def runts_processed(patch: Patch) -> None:
             original(link, received)
 
 
-@fault("BUG-HDLC-04", "first part of an aborted frame prepended to the next")
+@fault("BUG-HDLC-04")
 def aborted_prepended(patch: Patch) -> None:
     @patch.wrap(SerialLink, "take")
     def take(original: Any, link: SerialLink, received: Received) -> None:
@@ -68,7 +68,7 @@ def aborted_prepended(patch: Patch) -> None:
         original(link, received)
 
 
-@fault("BUG-HDLC-05", "shared flag not recognised")
+@fault("BUG-HDLC-05")
 def no_shared_flag(patch: Patch) -> None:
     for framing in (OctetFraming, BitFraming):
 
@@ -80,7 +80,7 @@ def no_shared_flag(patch: Patch) -> None:
                 one._inside = False
 
 
-@fault("BUG-HDLC-06", "no escape of 0x7D; bit-synchronous: no zero behind five ones")
+@fault("BUG-HDLC-06")
 def no_escape(patch: Patch) -> None:
     plain = tuple(tuple((octet, 8, 0) for octet in range(256)) for _ in range(5))
     patch.replace(hdlc, "_STUFFED", plain)
@@ -91,7 +91,7 @@ def no_escape(patch: Patch) -> None:
     patch.replace(OctetFraming, "stuff", stuff)
 
 
-@fault("BUG-HDLC-07", "address not checked")
+@fault("BUG-HDLC-07")
 def any_address(patch: Patch) -> None:
     patch.replace(SerialLink, "address_is_known", lambda link, address: True)
 
@@ -103,7 +103,7 @@ def any_address(patch: Patch) -> None:
         return frame._replace(command=False) if frame.kind in RESPONSES else frame
 
 
-@fault("BUG-HDLC-09", "bits behind the last whole octet are dropped and the frame is taken")
+@fault("BUG-HDLC-09")
 def odd_bits_dropped(patch: Patch) -> None:
     @patch.wrap(SerialLink, "take")
     def take(original: Any, link: SerialLink, received: Received) -> None:
@@ -112,7 +112,7 @@ def odd_bits_dropped(patch: Patch) -> None:
         original(link, received)
 
 
-@fault("BUG-HDLC-10", "the flag behind an abort does not open a frame")
+@fault("BUG-HDLC-10")
 def closed_by_an_abort(patch: Patch) -> None:
     @patch.wrap(OctetFraming, "flag")
     def flag(original: Any, framing: OctetFraming, found: list[Received]) -> None:
@@ -122,7 +122,7 @@ def closed_by_an_abort(patch: Patch) -> None:
             framing._inside = False
 
 
-@fault("BUG-HDLC-11", "takes back only the escapes of flag and escape")
+@fault("BUG-HDLC-11")
 def two_escapes(patch: Patch) -> None:
     @patch.wrap(OctetFraming, "feed")
     def feed(original: Any, framing: OctetFraming, octets: bytes) -> list[Received]:
@@ -147,22 +147,22 @@ def accept_bad(patch: Patch, counter: str) -> None:
         link.good(octets if len(octets) >= SHORTEST else without_fcs(octets))
 
 
-@fault("BUG-SER-01", "a frame with a wrong FCS is counted and accepted")
+@fault("BUG-SER-01")
 def bad_fcs_accepted(patch: Patch) -> None:
     accept_bad(patch, FCS_ERRORS)
 
 
-@fault("BUG-SER-02", "a runt is counted and accepted")
+@fault("BUG-SER-02")
 def runt_accepted(patch: Patch) -> None:
     accept_bad(patch, "hdlcInRunts")
 
 
-@fault("BUG-SER-03", "a giant is counted and forwarded")
+@fault("BUG-SER-03")
 def giant_forwarded(patch: Patch) -> None:
     accept_bad(patch, "hdlcInGiants")
 
 
-@fault("BUG-SER-04", "frames with a wrong FCS count as aborted, received REJs as sent")
+@fault("BUG-SER-04")
 def wrong_counter(patch: Patch) -> None:
     wrong = {FCS_ERRORS: "rs232SyncPortAbortedFrames", "lapbFlowRejInPkts": "lapbFlowRejOutPkts"}
 
@@ -171,7 +171,7 @@ def wrong_counter(patch: Patch) -> None:
         original(counters, wrong.get(name, name), step)
 
 
-@fault("BUG-SER-05", "no counters of invalid frames, received REJs and T1")
+@fault("BUG-SER-05")
 def no_counter(patch: Patch) -> None:
     @patch.wrap(LineCounters, "as_dict")
     def as_dict(original: Any, counters: LineCounters) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def no_counter(patch: Patch) -> None:
         return {name: value for name, value in page.items() if name not in TOUCHED}
 
 
-@fault("BUG-SER-06", "counters of invalid frames, received REJs and T1 miss every third event")
+@fault("BUG-SER-06")
 def one_too_few(patch: Patch) -> None:
     @patch.wrap(LineCounters, "count")
     def count(original: Any, counters: LineCounters, name: str, step: int = 1) -> None:
@@ -189,7 +189,7 @@ def one_too_few(patch: Patch) -> None:
             original(counters, name, step)
 
 
-@fault("BUG-SER-07", "the restart with which a link comes up is counted")
+@fault("BUG-SER-07")
 def first_restart_counted(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -199,14 +199,14 @@ def first_restart_counted(patch: Patch) -> None:
         original(restarts, octets)
 
 
-@fault("BUG-SER-08", "the field of the last FRMR is kept with its octets in reverse order")
+@fault("BUG-SER-08")
 def reversed_rejection(patch: Patch) -> None:
     @patch.wrap(SerialLink, "note_rejection")
     def note_rejection(original: Any, link: SerialLink, name: str, field: bytes) -> None:
         original(link, name, field[::-1])
 
 
-@fault("BUG-XOT-29", "sends A's LCN on the LAPB interface unchanged")
+@fault("BUG-XOT-29")
 def lcn_of_the_other_side(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "take_channel")
     def take_channel(original: Any, interface: SerialInterface, user: ChannelUser) -> Channel:
@@ -218,7 +218,7 @@ def lcn_of_the_other_side(patch: Patch) -> None:
         return channel
 
 
-@fault("BUG-RSTRT-02", "confirms the restart but keeps the calls")
+@fault("BUG-RSTRT-02")
 def restart_keeps_calls(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:

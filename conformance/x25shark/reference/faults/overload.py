@@ -56,12 +56,12 @@ def watch_data(patch: Patch, load: Load, above: Callable[[], None] = lambda: Non
             above()
 
 
-@fault("BUG-LOAD-01", "carries less when it is offered more than so many Data packets/s", 500)
+@fault("BUG-LOAD-01", 500, text="carries less when it is offered more than so many Data packets/s")
 def carries_less(patch: Patch) -> None:
     watch_data(patch, Load(patch.number, LASTS), lambda: time.sleep(0.02))
 
 
-@fault("BUG-LOAD-02", "does not count Data packets above this rate", 500)
+@fault("BUG-LOAD-02", 500, text="does not count Data packets above this rate")
 def counts_less(patch: Patch) -> None:
     load = Load(patch.number)
 
@@ -71,7 +71,7 @@ def counts_less(patch: Patch) -> None:
             original(interface, octets)
 
 
-@fault("BUG-LOAD-03", "the counters page is dead above so many Data packets/s", 2000)
+@fault("BUG-LOAD-03", 2000, text="the counters page is dead above so many Data packets/s")
 def page_is_dead(patch: Patch) -> None:
     load = Load(patch.number, LASTS)
     watch_data(patch, load)
@@ -84,7 +84,7 @@ def page_is_dead(patch: Patch) -> None:
             original(exchange, events)
 
 
-@fault("BUG-LOAD-04", "the call table keeps the entries of calls above so many per second", 150)
+@fault("BUG-LOAD-04", 150, text="the call table keeps entries of calls above so many per second")
 def table_fills(patch: Patch) -> None:
     load = Load(patch.number)
 
@@ -95,7 +95,7 @@ def table_fills(patch: Patch) -> None:
         original(router, channel, call)
 
 
-@fault("BUG-LOAD-05", "stands still for so many milliseconds each second", 200)
+@fault("BUG-LOAD-05", 200, text="stands still for so many milliseconds each second")
 def stands_still(patch: Patch) -> None:
     due = time.monotonic() + 1
 
@@ -108,7 +108,7 @@ def stands_still(patch: Patch) -> None:
         original(server, longest)
 
 
-@fault("BUG-LOAD-06", "mixes up the data of two circuits above so many Data packets/s", 500)
+@fault("BUG-LOAD-06", 500, text="mixes up the data of two circuits above so many Data packets/s")
 def mixed_up(patch: Patch) -> None:
     load = Load(patch.number)
     last: list[tuple[Channel, bytes]] = []
@@ -123,7 +123,7 @@ def mixed_up(patch: Patch) -> None:
         original(relay, channel, data)
 
 
-@fault("BUG-LOAD-07", "illegal XOT headers are counted as discarded units")
+@fault("BUG-LOAD-07", text="illegal XOT headers are counted as discarded units")
 def wrong_error_counter(patch: Patch) -> None:
     @patch.wrap(Interface, "count")
     def count(original: Any, interface: Interface, name: str, step: int = 1) -> None:

@@ -18,17 +18,17 @@ from .common import packet_type
 from .registry import Patch, fault
 
 
-@fault("BUG-XOT-37", "PVC setup: ignores name lengths")
+@fault("BUG-XOT-37")
 def name_lengths(patch: Patch) -> None:
     patch.replace(pvc_setup, "names_fit", lambda n, m, available: True)
 
 
-@fault("BUG-XOT-38", "PVC setup: no Reset after success")
+@fault("BUG-XOT-38")
 def no_reset(patch: Patch) -> None:
     patch.replace(PvcEnd, "announce", lambda self, channel: None)
 
 
-@fault("BUG-XOT-39", "PVC setup: swaps incoming and outgoing values")
+@fault("BUG-XOT-39")
 def swaps_directions(patch: Patch) -> None:
     @patch.wrap(Responder, "values_fit")
     def values_fit(original: Any, responder: Responder, setup: Setup) -> bool:
@@ -41,7 +41,7 @@ def swaps_directions(patch: Patch) -> None:
         return bool(original(responder, swapped))
 
 
-@fault("BUG-XOT-40", "PVC setup: retries at once, without end")
+@fault("BUG-XOT-40")
 def retries(patch: Patch) -> None:
     patch.replace(Initiator, "retry_pause", lambda self: 0.02)
 
@@ -65,13 +65,13 @@ def send_on_all(patch: Patch) -> None:
                 original(one.flow, data)
 
 
-@fault("BUG-XOT-41", "PVC setup: accepts a second connection and sends on both")
+@fault("BUG-XOT-41")
 def second_connection(patch: Patch) -> None:
     patch.replace(Responder, "is_taken", lambda self: False)
     send_on_all(patch)
 
 
-@fault("BUG-XOT-42", "forwards call and clear packets on a PVC")
+@fault("BUG-XOT-42")
 def forwards_clear(patch: Patch) -> None:
     types = (Type.CALL, Type.ACCEPT, Type.CLEAR, Type.CLEAR_CONFIRMATION)
 
@@ -85,13 +85,13 @@ def forwards_clear(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-XOT-49", "PVC setup collision: sends on both connections")
+@fault("BUG-XOT-49")
 def collision(patch: Patch) -> None:
     patch.replace(Initiator, "keeps_own", lambda self: True)
     send_on_all(patch)
 
 
-@fault("BUG-XOT-52", "PVC setup: asks with status 0x14")
+@fault("BUG-XOT-52")
 def asks_with_status(patch: Patch) -> None:
     @patch.wrap(Initiator, "setup")
     def setup(original: Any, initiator: Initiator, status: int) -> Setup:
@@ -99,7 +99,7 @@ def asks_with_status(patch: Patch) -> None:
         return asked._replace(status=0x14)
 
 
-@fault("BUG-XOT-53", "PVC setup without support for it: passes it on like a Call")
+@fault("BUG-XOT-53")
 def like_a_call(patch: Patch) -> None:
     @patch.wrap(Router, "pvc_setup_received")
     def pvc_setup_received(original: Any, router: Router, channel: Channel, octets: bytes) -> bool:
@@ -116,7 +116,7 @@ def like_a_call(patch: Patch) -> None:
         return True
 
 
-@fault("BUG-XOT-63", "confirms the Interrupts of a PVC by itself")
+@fault("BUG-XOT-63")
 def local_confirmation(patch: Patch) -> None:
     @patch.wrap(PvcEnd, "interrupt_received")
     def interrupt_received(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
@@ -124,7 +124,7 @@ def local_confirmation(patch: Patch) -> None:
         channel.interrupts.confirm()
 
 
-@fault("BUG-XOT-64", "the numbers of a PVC go on where its other end comes back")
+@fault("BUG-XOT-64")
 def numbers_of_the_partner(patch: Patch) -> None:
     @patch.wrap(PvcEnd, "cleared")
     def cleared(original: Any, end: PvcEnd, channel: Channel, clear: Clear) -> None:
@@ -139,7 +139,7 @@ def numbers_of_the_partner(patch: Patch) -> None:
         original(end, channel)
 
 
-@fault("BUG-XOT-65", "exchanges the packet sizes of a PVC's directions once it is up")
+@fault("BUG-XOT-65")
 def exchanged_sizes(patch: Patch) -> None:
     @patch.wrap(PvcEnd, "join")
     def join(original: Any, end: PvcEnd) -> None:
@@ -150,14 +150,14 @@ def exchanged_sizes(patch: Patch) -> None:
         original(end)
 
 
-@fault("BUG-XOT-66", "takes a refusal of its PVC setup for an acceptance")
+@fault("BUG-XOT-66")
 def refusal_is_acceptance(patch: Patch) -> None:
     @patch.wrap(Initiator, "answered")
     def answered(original: Any, initiator: Initiator, channel: Channel, octets: bytes) -> None:
         original(initiator, channel, octets[:4] + b"\0" + octets[5:])
 
 
-@fault("BUG-XOT-67", "ignores Data of a PVC with a wrong P(S)")
+@fault("BUG-XOT-67")
 def wrong_numbers_of_a_pvc(patch: Patch) -> None:
     @patch.wrap(Resets, "error")
     def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
@@ -165,7 +165,7 @@ def wrong_numbers_of_a_pvc(patch: Patch) -> None:
             original(resets, diagnostic)
 
 
-@fault("BUG-XOT-68", "does not reset a PVC whose other end comes back")
+@fault("BUG-XOT-68")
 def return_is_not_told(patch: Patch) -> None:
     @patch.wrap(PvcEnd, "up")
     def up(original: Any, end: PvcEnd, channel: Channel) -> None:

@@ -6,5 +6,5 @@ from ..switches import Patch, Switches
 __all__ = ["FAULTS", "Patch", "fault"]
 
 FAULTS = Switches("fault")
-#: Decorator: fault(id, what the router does wrong, number).
+#: Decorator: fault(id, number). What the router does wrong is said in the catalogue.
 fault = FAULTS.register

@@ -15,7 +15,7 @@ PAUSE_SECONDS = 0.05
 FLOOD = 20
 
 
-@fault("BUG-RSTRT-01", "clears calls of all interfaces on a restart")
+@fault("BUG-RSTRT-01")
 def restart_for_all(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -30,7 +30,7 @@ def restart_for_all(patch: Patch) -> None:
                     channel.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
 
 
-@fault("BUG-RSTRT-03", "restart collision: waits for a Confirmation")
+@fault("BUG-RSTRT-03")
 def collision_ignored(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -38,7 +38,7 @@ def collision_ignored(patch: Patch) -> None:
             original(restarts, octets)
 
 
-@fault("BUG-RSTRT-04", "sends calls before the restart is complete")
+@fault("BUG-RSTRT-04")
 def calls_in_r3(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "refusal")
     def refusal(original: Any, interface: SerialInterface, call: Any) -> Any:
@@ -51,7 +51,7 @@ def calls_in_r3(patch: Patch) -> None:
             interface.r = r
 
 
-@fault("BUG-RSTRT-05", "link loss not reported to XOT calls")
+@fault("BUG-RSTRT-05")
 def loss_kept_quiet(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "link_down")
     def link_down(original: Any, interface: SerialInterface) -> None:
@@ -62,7 +62,7 @@ def loss_kept_quiet(patch: Patch) -> None:
             channel.released()
 
 
-@fault("BUG-RSTRT-06", "repeats Restart without pause")
+@fault("BUG-RSTRT-06")
 def restart_flood(patch: Patch) -> None:
     @patch.wrap(Restarts, "emit")
     def emit_restart(original: Any, restarts: Restarts, cause: int, code: int) -> None:
@@ -78,7 +78,7 @@ def restart_flood(patch: Patch) -> None:
         interface.router.timers.start(PAUSE_SECONDS, again)
 
 
-@fault("BUG-RSTRT-07", "ignores a Confirmation in r1 at one end only")
+@fault("BUG-RSTRT-07")
 def half_a_restart(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_confirmation")
     def on_confirmation(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -89,7 +89,7 @@ def half_a_restart(patch: Patch) -> None:
             interface.end_calls(Clear(ClearCause.REMOTE_PROCEDURE_ERROR, 0, by_peer=False))
 
 
-@fault("BUG-RSTRT-08", "restart forgets calls that are not in data transfer")
+@fault("BUG-RSTRT-08")
 def only_data_transfer(patch: Patch) -> None:
     def end_calls(interface: SerialInterface, clear: Clear) -> None:
         for channel in list(interface.channels.values()):
@@ -99,7 +99,7 @@ def only_data_transfer(patch: Patch) -> None:
     patch.replace(SerialInterface, "end_calls", end_calls)
 
 
-@fault("BUG-RSTRT-09", "the first Restart of a link has cause 'network congestion'")
+@fault("BUG-RSTRT-09")
 def first_cause(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "packet_out")
     def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
@@ -108,7 +108,7 @@ def first_cause(patch: Patch) -> None:
         original(interface, octets)
 
 
-@fault("BUG-RSTRT-10", "confirms the first Restart of a link only")
+@fault("BUG-RSTRT-10")
 def one_confirmation(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -123,7 +123,7 @@ def one_confirmation(patch: Patch) -> None:
             original(restarts, octets)
 
 
-@fault("BUG-RSTRT-11", "takes a Restart on a logical channel for one of the interface")
+@fault("BUG-RSTRT-11")
 def restart_on_any_channel(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "packet_in")
     def packet_in(original: Any, interface: SerialInterface, octets: bytes) -> None:
@@ -132,7 +132,7 @@ def restart_on_any_channel(patch: Patch) -> None:
         original(interface, octets)
 
 
-@fault("BUG-RSTRT-12", "takes packets before its Restart is confirmed")
+@fault("BUG-RSTRT-12")
 def packets_in_r3(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "packet_in")
     def packet_in(original: Any, interface: SerialInterface, octets: bytes) -> None:
@@ -144,7 +144,7 @@ def packets_in_r3(patch: Patch) -> None:
             interface.r = R.RESTART_SENT
 
 
-@fault("BUG-RSTRT-13", "confirms Restarts of any length")
+@fault("BUG-RSTRT-13")
 def restarts_of_any_length(patch: Patch) -> None:
     @patch.wrap(Restarts, "format_error")
     def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
@@ -155,7 +155,7 @@ def restarts_of_any_length(patch: Patch) -> None:
         original(restarts, octets.ljust(5, b"\0"))
 
 
-@fault("BUG-RSTRT-14", "is not ready for half a second after a restart")
+@fault("BUG-RSTRT-14")
 def slow_to_get_ready(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -171,12 +171,12 @@ def slow_to_get_ready(patch: Patch) -> None:
             interface.router.timers.start(0.5, back)
 
 
-@fault("BUG-RSTRT-15", "the far ends of a restart are told 'local procedure error'")
+@fault("BUG-RSTRT-15")
 def far_cause(patch: Patch) -> None:
     patch.replace(Restarts, "clear_cause", lambda restarts, cause: ClearCause.LOCAL_PROCEDURE_ERROR)
 
 
-@fault("BUG-DIAG-01", "answers a Diagnostic with one of the same code")
+@fault("BUG-DIAG-01")
 def diagnostic_for_diagnostic(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_channel_zero")
     def on_channel_zero(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -187,24 +187,24 @@ def diagnostic_for_diagnostic(patch: Patch) -> None:
             interface.packet_out(header + octets[3:4] + octets[:3])
 
 
-@fault("BUG-DIAG-02", "wrong octets in the explanation")
+@fault("BUG-DIAG-02")
 def wrong_explanation(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "diagnose")
     def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
         original(interface, code, octets[::-1])
 
 
-@fault("BUG-DIAG-03", "clears a foreign call for an unassigned channel")
+@fault("BUG-DIAG-03")
 def foreign_call(patch: Patch) -> None:
     end_calls_for(patch, Diag.UNASSIGNED_CHANNEL)
 
 
-@fault("BUG-DIAG-04", "a packet of one octet ends the calls of the line")
+@fault("BUG-DIAG-04")
 def short_packet(patch: Patch) -> None:
     end_calls_for(patch, Diag.TOO_SHORT)
 
 
-@fault("BUG-DIAG-05", "a wrong general format identifier ends the calls of the line")
+@fault("BUG-DIAG-05")
 def wrong_format(patch: Patch) -> None:
     end_calls_for(patch, Diag.INVALID_GFI)
 
@@ -220,7 +220,7 @@ def end_calls_for(patch: Patch, reason: int) -> None:
                 channel.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
 
 
-@fault("BUG-DIAG-06", "sends every Diagnostic twice")
+@fault("BUG-DIAG-06")
 def twice(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "diagnose")
     def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
@@ -228,7 +228,7 @@ def twice(patch: Patch) -> None:
         original(interface, code, octets)
 
 
-@fault("BUG-DIAG-07", "a packet of two octets on channel 0 has an unknown type")
+@fault("BUG-DIAG-07")
 def two_octets_on_channel_zero(patch: Patch) -> None:
     @patch.wrap(Restarts, "format_error")
     def format_error(original: Any, restarts: Restarts, packet_type: int, octets: bytes) -> int:
@@ -236,7 +236,7 @@ def two_octets_on_channel_zero(patch: Patch) -> None:
         return Diag.UNIDENTIFIABLE if len(octets) == 2 else diagnostic
 
 
-@fault("BUG-RSTRT-16", "takes no calls behind a Confirmation that was not due")
+@fault("BUG-RSTRT-16")
 def stuck_behind_a_confirmation(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_confirmation")
     def on_confirmation(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -247,7 +247,7 @@ def stuck_behind_a_confirmation(patch: Patch) -> None:
             interface.r = R.RESTART_SENT
 
 
-@fault("BUG-RSTRT-17", "a Restart without the diagnostic octet is too short to it")
+@fault("BUG-RSTRT-17")
 def restart_needs_a_diagnostic(patch: Patch) -> None:
     @patch.wrap(Restarts, "format_error")
     def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
@@ -255,14 +255,14 @@ def restart_needs_a_diagnostic(patch: Patch) -> None:
         return int(Diag.TOO_SHORT if short else original(restarts, kind, octets))
 
 
-@fault("BUG-RSTRT-18", "takes a Restart Confirmation with an octet too many")
+@fault("BUG-RSTRT-18")
 def long_confirmation(patch: Patch) -> None:
     @patch.wrap(Restarts, "format_error")
     def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
         return 0 if kind == Type.RESTART_CONFIRMATION else int(original(restarts, kind, octets))
 
 
-@fault("BUG-RSTRT-19", "two octets behind a Restart Confirmation")
+@fault("BUG-RSTRT-19")
 def longer_confirmation(patch: Patch) -> None:
     @patch.wrap(SerialInterface, "packet_out")
     def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
@@ -270,7 +270,7 @@ def longer_confirmation(patch: Patch) -> None:
         original(interface, octets + b"\0\0" if confirms else octets)
 
 
-@fault("BUG-RSTRT-20", "ignores a Restart whose cause is 0x80 or above")
+@fault("BUG-RSTRT-20")
 def no_private_restart(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -278,7 +278,7 @@ def no_private_restart(patch: Patch) -> None:
             original(restarts, octets)
 
 
-@fault("BUG-RSTRT-21", "a Restart of the side that calls leaves a call that is not answered")
+@fault("BUG-RSTRT-21")
 def restart_before_the_answer(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
@@ -290,7 +290,7 @@ def restart_before_the_answer(patch: Patch) -> None:
         interface.channels |= pending
 
 
-@fault("BUG-RSTRT-22", "does not tell the far ends the diagnostic of a Restart")
+@fault("BUG-RSTRT-22")
 def restart_without_its_diagnostic(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:

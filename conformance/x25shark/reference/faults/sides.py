@@ -41,63 +41,63 @@ def _data_of_the_called_side(patch: Patch, change: Callable[[Data], Data]) -> No
         original(channel, octets)
 
 
-@fault("BUG-SIDE-01", "takes an Interrupt of 33 octets from the called side")
+@fault("BUG-SIDE-01")
 def long_interrupt(patch: Patch) -> None:
     @patch.wrap(Interrupts, "on_interrupt")
     def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
         original(interrupts, octets if interrupts.channel.accepted else octets[:35])
 
 
-@fault("BUG-SIDE-02", "takes a second Interrupt of the called side before the first is confirmed")
+@fault("BUG-SIDE-02")
 def second_interrupt(patch: Patch) -> None:
     _tolerates(patch, Interrupts, "on_interrupt", Diag.INTERRUPT_NOT_DUE)
 
 
-@fault("BUG-SIDE-03", "takes Data of the called side with a P(S) that is not the next")
+@fault("BUG-SIDE-03")
 def any_p_s(patch: Patch) -> None:
     _tolerates(patch, DataFlow, "check_data", Diag.INVALID_P_S)
 
 
-@fault("BUG-SIDE-20", "takes Data of the called side outside of its window")
+@fault("BUG-SIDE-20")
 def no_window(patch: Patch) -> None:
     @patch.wrap(Channel, "p_s_is_valid")
     def p_s_is_valid(original: Any, channel: Channel, p_s: int) -> bool:
         return original(channel, p_s) if channel.accepted else p_s == channel.v_r
 
 
-@fault("BUG-SIDE-04", "ignores an invalid P(R) in RR and RNR of the called side")
+@fault("BUG-SIDE-04")
 def any_p_r(patch: Patch) -> None:
     _tolerates(patch, DataFlow, "on_flow", Diag.INVALID_P_R)
 
 
-@fault("BUG-SIDE-05", "takes a Reset of the called side with an octet too many")
+@fault("BUG-SIDE-05")
 def long_reset(patch: Patch) -> None:
     @patch.wrap(Resets, "on_reset")
     def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
         original(resets, octets if resets.channel.accepted else octets[:5])
 
 
-@fault("BUG-SIDE-06", "loses the M bit of Data from the called side")
+@fault("BUG-SIDE-06")
 def no_m_bit(patch: Patch) -> None:
     _data_of_the_called_side(patch, lambda data: data._replace(m=False))
 
 
-@fault("BUG-SIDE-07", "loses the Q bit of Data from the called side")
+@fault("BUG-SIDE-07")
 def no_q_bit(patch: Patch) -> None:
     _data_of_the_called_side(patch, lambda data: data._replace(q=False))
 
 
-@fault("BUG-SIDE-08", "clears the D bit of Data from the called side, and confirms by itself")
+@fault("BUG-SIDE-08")
 def no_d_bit(patch: Patch) -> None:
     _data_of_the_called_side(patch, lambda data: data._replace(d=False))
 
 
-@fault("BUG-SIDE-09", "takes Data of the called side above the agreed size")
+@fault("BUG-SIDE-09")
 def any_size(patch: Patch) -> None:
     _tolerates(patch, DataFlow, "check_data", Diag.TOO_LONG)
 
 
-@fault("BUG-SIDE-10", "discards a packet type of the called side that X.25 does not define")
+@fault("BUG-SIDE-10")
 def undefined_type(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -108,7 +108,7 @@ def undefined_type(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-SIDE-11", "an error of the called side resets that side alone")
+@fault("BUG-SIDE-11")
 def one_side(patch: Patch) -> None:
     @patch.wrap(Resets, "error")
     def reset_error(original: Any, resets: Resets, diagnostic: int) -> None:
@@ -119,7 +119,7 @@ def one_side(patch: Patch) -> None:
             channel.resets.send(0x05, diagnostic)
 
 
-@fault("BUG-SIDE-12", "a reset of the called side arrives with diagnostic 0")
+@fault("BUG-SIDE-12")
 def no_diagnostic(patch: Patch) -> None:
     @patch.wrap(Resets, "reset")
     def reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
@@ -129,12 +129,12 @@ def no_diagnostic(patch: Patch) -> None:
         original(resets, cause, 0 if from_called else diagnostic)
 
 
-@fault("BUG-SIDE-13", "ignores an Interrupt Confirmation of the called side that is not due")
+@fault("BUG-SIDE-13")
 def unasked_confirmation(patch: Patch) -> None:
     _tolerates(patch, Interrupts, "on_confirmation", Diag.INTERRUPT_CONFIRMATION_NOT_DUE)
 
 
-@fault("BUG-SIDE-14", "after a reset the numbers of the called side go on where they were")
+@fault("BUG-SIDE-14")
 def old_numbers(patch: Patch) -> None:
     @patch.wrap(Channel, "restart_numbers")
     def restart_numbers(original: Any, channel: Channel) -> None:
@@ -144,7 +144,7 @@ def old_numbers(patch: Patch) -> None:
             channel.v_s = channel.p_r_received = kept
 
 
-@fault("BUG-SIDE-15", "the window to the called side is one larger than agreed")
+@fault("BUG-SIDE-15")
 def wide_window(patch: Patch) -> None:
     @patch.wrap(Channel, "window_open")
     def window_open(original: Any, channel: Channel) -> bool:
@@ -153,7 +153,7 @@ def wide_window(patch: Patch) -> None:
         return (channel.v_s - channel.p_r_received) % channel.modulo <= channel.window_out
 
 
-@fault("BUG-SIDE-16", "full Data packets to the called side get an octet more")
+@fault("BUG-SIDE-16")
 def one_octet_more(patch: Patch) -> None:
     @patch.wrap(DataFlow, "forward_data")
     def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
@@ -163,7 +163,7 @@ def one_octet_more(patch: Patch) -> None:
         original(flow, data)
 
 
-@fault("BUG-SIDE-17", "ignores a Clear of the called side that has a Reset to confirm")
+@fault("BUG-SIDE-17")
 def clear_for_a_reset(patch: Patch) -> None:
     @patch.wrap(Clearing, "on_clear")
     def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
@@ -172,7 +172,7 @@ def clear_for_a_reset(patch: Patch) -> None:
             original(clearing, octets)
 
 
-@fault("BUG-SIDE-18", "passes clear user data of the called side without fast select")
+@fault("BUG-SIDE-18")
 def clear_user_data(patch: Patch) -> None:
     @patch.wrap(Clearing, "check_clear")
     def check_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
@@ -184,7 +184,7 @@ def clear_user_data(patch: Patch) -> None:
         return clear if clearing.channel.accepted else original(clearing, clear)
 
 
-@fault("BUG-SIDE-19", "takes GFI 0 of the called side for modulo 8")
+@fault("BUG-SIDE-19")
 def gfi_0(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:

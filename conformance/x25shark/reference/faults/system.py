@@ -28,19 +28,19 @@ from .common import Crash, leak, packet_type, pass_on
 from .registry import Patch, fault
 
 
-@fault("BUG-MALF-01", "accepts GFI 0")
+@fault("BUG-MALF-01")
 def gfi_0(patch: Patch) -> None:
     @patch.wrap(codec, "modulo_of")
     def modulo_of(original: Any, octets: bytes) -> int:
         return 8 if octets[0] & 0x30 == 0 else int(original(octets))
 
 
-@fault("BUG-MALF-02", "forwards an undefined type")
+@fault("BUG-MALF-02")
 def forwards_undefined(patch: Patch) -> None:
     pass_on(patch, UNDEFINED, states=(P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER))
 
 
-@fault("BUG-MALF-03", "reads beyond a cut Call")
+@fault("BUG-MALF-03")
 def reads_beyond(patch: Patch) -> None:
     @patch.wrap(codec, "parse_call")
     def parse_call(original: Any, octets: bytes) -> Call:
@@ -52,12 +52,12 @@ def reads_beyond(patch: Patch) -> None:
         return call
 
 
-@fault("BUG-MALF-04", "routes non-decimal digits as decimal")
+@fault("BUG-MALF-04")
 def any_digit(patch: Patch) -> None:
     patch.replace(Router, "check_addresses", lambda self, parties: None)
 
 
-@fault("BUG-MALF-05", "reads facilities beyond the facility length")
+@fault("BUG-MALF-05")
 def beyond_facilities(patch: Patch) -> None:
     @patch.wrap(codec, "parse_facility_field")
     def parse_facility_field(original: Any, octets: bytes, at: int) -> tuple[Facilities, int]:
@@ -84,7 +84,7 @@ def hang() -> None:
         time.sleep(0.05)
 
 
-@fault("BUG-MALF-06", "endless loop on a class D length of 0")
+@fault("BUG-MALF-06")
 def endless(patch: Patch) -> None:
     @patch.wrap(fields, "parameter_length")
     def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
@@ -94,7 +94,7 @@ def endless(patch: Patch) -> None:
         return extra, length
 
 
-@fault("BUG-MALF-07", "crashes on a 3-octet Clear")
+@fault("BUG-MALF-07")
 def crash_on_clear(patch: Patch) -> None:
     @patch.wrap(codec, "parse_clear")
     def parse_clear(original: Any, octets: bytes) -> Clear:
@@ -104,7 +104,7 @@ def crash_on_clear(patch: Patch) -> None:
         return clear
 
 
-@fault("BUG-MALF-08", "loses the channel after a long Clear Confirmation")
+@fault("BUG-MALF-08")
 def long_confirmation(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -116,7 +116,7 @@ def long_confirmation(patch: Patch) -> None:
             original(channel, octets)
 
 
-@fault("BUG-MALF-09", "two Clears for two errors")
+@fault("BUG-MALF-09")
 def two_clears(patch: Patch) -> None:
     @patch.wrap(Router, "call_received")
     def call_received(original: Any, router: Router, channel: Channel, call: Call) -> None:
@@ -131,14 +131,14 @@ def two_clears(patch: Patch) -> None:
         original(router, channel, call)
 
 
-@fault("BUG-MALF-10", "takes a Reset Confirmation with extra octets")
+@fault("BUG-MALF-10")
 def long_reset_confirmation(patch: Patch) -> None:
     @patch.wrap(Resets, "on_confirmation")
     def on_reset_confirmation(original: Any, resets: Resets, octets: bytes) -> None:
         original(resets, octets[:3])
 
 
-@fault("BUG-SYS-01", "one buffer shared by two calls")
+@fault("BUG-SYS-01")
 def shared_buffer(patch: Patch) -> None:
     # Call user data: the Call that was read last is what goes out on each connection.
     @patch.wrap(Negotiation, "offer")
@@ -167,7 +167,7 @@ def shared_buffer(patch: Patch) -> None:
         original(flow, data)
 
 
-@fault("BUG-SYS-02", "reuses a channel entry with the old queue")
+@fault("BUG-SYS-02")
 def old_queue(patch: Patch) -> None:
     @patch.wrap(DataFlow, "forward_data")
     def forward_data(original: Any, flow: DataFlow, data: Data) -> None:
@@ -185,7 +185,7 @@ def old_queue(patch: Patch) -> None:
             channel.flow.send_data(old.q, False, False, old.user_data)
 
 
-@fault("BUG-SYS-03", "a late confirmation of an old call frees the new one")
+@fault("BUG-SYS-03")
 def late_confirmation(patch: Patch) -> None:
     @patch.wrap(Relay, "released")
     def released(original: Any, relay: Relay, channel: Channel) -> None:
@@ -205,7 +205,7 @@ def reset_neighbours(channel: Channel) -> None:
             other.resets.send(ResetCause.NETWORK_CONGESTION, 0)
 
 
-@fault("BUG-SYS-04", "an error on one call resets its neighbours")
+@fault("BUG-SYS-04")
 def neighbours(patch: Patch) -> None:
     for part in (Resets, Clearing):
 
@@ -215,7 +215,7 @@ def neighbours(patch: Patch) -> None:
             reset_neighbours(part.channel)
 
 
-@fault("BUG-SYS-05", "leaks one entry per refused call")
+@fault("BUG-SYS-05")
 def refused_leak(patch: Patch) -> None:
     @patch.wrap(Clearing, "send")
     def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
@@ -225,7 +225,7 @@ def refused_leak(patch: Patch) -> None:
         original(clearing, clear)
 
 
-@fault("BUG-SYS-06", "leaks one descriptor per connection")
+@fault("BUG-SYS-06")
 def descriptor_leak(patch: Patch) -> None:
     @patch.wrap(TcpWire, "close_socket")
     def close_socket(original: Any, wire: TcpWire) -> None:
@@ -233,7 +233,7 @@ def descriptor_leak(patch: Patch) -> None:
         os.open(os.devnull, os.O_RDONLY)
 
 
-@fault("BUG-SYS-07", "the call above the limit ends another call")
+@fault("BUG-SYS-07")
 def ends_another(patch: Patch) -> None:
     @patch.wrap(Router, "is_full")
     def is_full(original: Any, router: Router) -> bool:
@@ -248,7 +248,7 @@ def ends_another(patch: Patch) -> None:
         return True
 
 
-@fault("BUG-SYS-08", "channel numbers run upwards only and end (after max_calls calls)")
+@fault("BUG-SYS-08")
 def numbers_end(patch: Patch) -> None:
     @patch.wrap(Router, "user_for")
     def user_for(original: Any, router: Router, route: Any, channel: Channel) -> Any:
@@ -260,7 +260,7 @@ def numbers_end(patch: Patch) -> None:
         return bool(vars(router).get("taken", 0) >= router.settings.max_calls)
 
 
-@fault("BUG-SYS-09", "the counter of calls counts packets")
+@fault("BUG-SYS-09")
 def counts_packets(patch: Patch) -> None:
     @patch.wrap(Channel, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
@@ -275,7 +275,7 @@ def counts_packets(patch: Patch) -> None:
             channel.interface.count("x25StatOutCallAttempts")
 
 
-@fault("BUG-SYS-10", "the gauge is not reduced on error clearing")
+@fault("BUG-SYS-10")
 def gauge_stays(patch: Patch) -> None:
     @patch.wrap(Clearing, "error")
     def clear_error(original: Any, clearing: Clearing, *arguments: Any) -> None:
@@ -283,14 +283,14 @@ def gauge_stays(patch: Patch) -> None:
         original(clearing, *arguments)
 
 
-@fault("BUG-SYS-11", "counts provider and remote resets together")
+@fault("BUG-SYS-11")
 def resets_together(patch: Patch) -> None:
     @patch.wrap(Interface, "reset_in")
     def reset_in(original: Any, interface: Interface, cause: int) -> None:
         original(interface, 0)
 
 
-@fault("BUG-SYS-12", "octet counters include headers")
+@fault("BUG-SYS-12")
 def headers_counted(patch: Patch) -> None:
     for name in ("data_in", "data_out"):
 
@@ -299,7 +299,7 @@ def headers_counted(patch: Patch) -> None:
             original(interface, octets + 3)
 
 
-@fault("BUG-SYS-13", "loses a channel when clears of both ends cross while four calls are up")
+@fault("BUG-SYS-13")
 def crossing_clears(patch: Patch) -> None:
     @patch.wrap(Clearing, "on_clear")
     def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
@@ -309,7 +309,7 @@ def crossing_clears(patch: Patch) -> None:
         original(clearing, octets)
 
 
-@fault("BUG-SYS-14", "ends on a write to a connection that was reset")
+@fault("BUG-SYS-14")
 def ends_on_write(patch: Patch) -> None:
     def write_failed(wire: TcpWire) -> None:
         raise Crash
@@ -324,7 +324,7 @@ def ends_on_write(patch: Patch) -> None:
         original(wire, reset)
 
 
-@fault("BUG-SYS-15", "counters change when they are read")
+@fault("BUG-SYS-15")
 def reading_counts(patch: Patch) -> None:
     @patch.wrap(Counters, "as_dict")
     def as_dict(original: Any, counters: Counters) -> dict[str, Any]:

@@ -36,12 +36,12 @@ def _refuses_data(patch: Patch, refused: Callable[[Channel, Data], bool], diagno
             raise PacketError(diagnostic)
 
 
-@fault("BUG-VAL-01", "refuses Data of 200 to 255 octets")
+@fault("BUG-VAL-01")
 def sign_of_a_length(patch: Patch) -> None:
     _refuses_data(patch, lambda _, data: 200 <= len(data.user_data) <= 255, Diag.TOO_LONG)
 
 
-@fault("BUG-VAL-02", "cuts packets of 4096 octets from the called side by their header")
+@fault("BUG-VAL-02")
 def header_in_the_buffer(patch: Patch) -> None:
     def change(channel: Channel, data: Data) -> Data:
         return data._replace(user_data=data.user_data[:4093]) if channel.accepted else data
@@ -49,14 +49,14 @@ def header_in_the_buffer(patch: Patch) -> None:
     change_data(patch, change)
 
 
-@fault("BUG-VAL-03", "takes packet size 2048 for an error")
+@fault("BUG-VAL-03")
 def no_2048(patch: Patch) -> None:
     @patch.wrap(facilities, "parameter_is_legal")
     def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
         return original(item, modulo) and not (item.code == PACKET_SIZE and 11 in item.value)
 
 
-@fault("BUG-VAL-04", "windows of modulo 128 above 63 are counted modulo 64")
+@fault("BUG-VAL-04")
 def six_bits_of_a_window(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
@@ -64,7 +64,7 @@ def six_bits_of_a_window(patch: Patch) -> None:
         return original(circuit, p_s) and (circuit.window_in <= 63 or ahead < 63)
 
 
-@fault("BUG-MOD-07", "takes one Data packet more than the window in modulo 128")
+@fault("BUG-MOD-07")
 def one_more_of_modulo_128(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
@@ -73,14 +73,14 @@ def one_more_of_modulo_128(patch: Patch) -> None:
         return original(circuit, p_s) or one_more
 
 
-@fault("BUG-VAL-05", "D=1 is not confirmed where the window is 1")
+@fault("BUG-VAL-05")
 def window_of_1(patch: Patch) -> None:
     @patch.wrap(Direction, "is_settled")
     def is_settled(original: Any, direction: Direction, last_segment: int, d: bool) -> bool:
         return original(direction, last_segment, d) and not (d and direction.source.window_in == 1)
 
 
-@fault("BUG-VAL-06", "the P(R) of an RNR from the called side is not taken")
+@fault("BUG-VAL-06")
 def p_r_of_rnr(patch: Patch) -> None:
     @patch.wrap(DataFlow, "take_p_r")
     def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
@@ -89,7 +89,7 @@ def p_r_of_rnr(patch: Patch) -> None:
             original(flow, p_r)
 
 
-@fault("BUG-VAL-07", "an RNR drops the Data that wait for that side")
+@fault("BUG-VAL-07")
 def rnr_drops(patch: Patch) -> None:
     @patch.wrap(LocalRelay, "flow_received")
     def flow_received(
@@ -111,17 +111,17 @@ def _by_octet(patch: Patch, name: str, *octets: int) -> None:
     patch.replace(Facilities, name, property(seen))
 
 
-@fault("BUG-VAL-08", "fast select with reverse charging is no fast select")
+@fault("BUG-VAL-08")
 def whole_octet(patch: Patch) -> None:
     _by_octet(patch, "fast_select", 0x80, 0xC0)
 
 
-@fault("BUG-VAL-09", "restricted fast select with reverse charging is not restricted")
+@fault("BUG-VAL-09")
 def whole_restricted_octet(patch: Patch) -> None:
     _by_octet(patch, "restricted", 0xC0)
 
 
-@fault("BUG-VAL-10", "a larger answer is taken in the direction from the calling DTE")
+@fault("BUG-VAL-10")
 def one_direction_of_an_answer(patch: Patch) -> None:
     def pair_answer_is_legal(code: int, requested: Pair, answered: Pair) -> bool:
         default = DEFAULT_SIZE if code == PACKET_SIZE else DEFAULT_WINDOW
@@ -130,7 +130,7 @@ def one_direction_of_an_answer(patch: Patch) -> None:
     patch.replace(facilities, "pair_answer_is_legal", pair_answer_is_legal)
 
 
-@fault("BUG-VAL-11", "a larger throughput class is taken in the upper half of the octet")
+@fault("BUG-VAL-11")
 def one_half_of_a_class(patch: Patch) -> None:
     def throughput_answer_is_legal(requested: bytes | None, answered: bytes) -> bool:
         return requested is None or answered[0] & 0x0F <= requested[0] & 0x0F
@@ -138,21 +138,21 @@ def one_half_of_a_class(patch: Patch) -> None:
     patch.replace(facilities, "throughput_answer_is_legal", throughput_answer_is_legal)
 
 
-@fault("BUG-VAL-12", "zeros at the end of an Interrupt are lost")
+@fault("BUG-VAL-12")
 def text_in_interrupts(patch: Patch) -> None:
     @patch.wrap(Interrupts, "send")
     def send_interrupt(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
         original(interrupts, user_data.rstrip(b"\0") or b"\0")
 
 
-@fault("BUG-VAL-13", "takes Data of the called side outside the window")
+@fault("BUG-VAL-13")
 def no_window(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
         return bool(original(circuit, p_s) if circuit.accepted else p_s == circuit.v_r)
 
 
-@fault("BUG-VAL-14", "drops Data where 64 packets wait already")
+@fault("BUG-VAL-14")
 def sixty_four_places(patch: Patch) -> None:
     @patch.wrap(Direction, "data")
     def data(original: Any, direction: Direction, packet: Data) -> None:

@@ -17,4 +17,4 @@ def variant(identity: str, number: float = 0.0) -> Callable[..., Any]:
 
     Its text and clause stand in the catalogue. number: what stands behind "=" unless given.
     """
-    return VARIANTS.register(identity, number=number)
+    return VARIANTS.register(identity, number)

@@ -57,6 +57,11 @@ def test_a_witness_applies(permission: Permission) -> None:
 
 
 def test_each_purpose_was_read_for_alternatives() -> None:
+    unread = [one for one in catalogue().purposes if one not in alternatives()]
+    assert not unread, (
+        "read the clause of each for what it leaves a router, and put a line into "
+        "catalogue/alternatives.toml, in the order of the purposes: the permissions that touch it"
+    )
     assert list(alternatives()) == list(catalogue().purposes)
     for purpose, ids in alternatives().items():
         assert set(ids) <= set(permissions()), purpose

@@ -15,7 +15,7 @@ from .registry import Patch, fault
 REJS, RRS = 2, 5
 
 
-@fault("BUG-LAPB-85", "the third REJ on a link brings nothing again")
+@fault("BUG-LAPB-85")
 def third_rej(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
@@ -32,7 +32,7 @@ def third_rej(patch: Patch) -> None:
         vars(station)["rejs"] = 0
 
 
-@fault("BUG-LAPB-86", "a REJ condition at a frame that was rejected stands on the next link")
+@fault("BUG-LAPB-86")
 def gap_behind_a_rejection(patch: Patch) -> None:
     @patch.wrap(Phases, "begin_transfer")
     def begin_transfer(original: Any, phases: Phases) -> None:
@@ -42,7 +42,7 @@ def gap_behind_a_rejection(patch: Patch) -> None:
         station.rejecting = rejecting
 
 
-@fault("BUG-LAPB-87", "each fifth RR acknowledges one I frame more than came")
+@fault("BUG-LAPB-87")
 def one_too_many(patch: Patch) -> None:
     @patch.wrap(Acknowledging, "acknowledge_with")
     def acknowledge_with(original: Any, acknowledging: Acknowledging, kind: int, f: bool) -> None:
@@ -55,7 +55,7 @@ def one_too_many(patch: Patch) -> None:
         station.v_r = v_r
 
 
-@fault("BUG-LAPB-88", "probes an idle link once and never again")
+@fault("BUG-LAPB-88")
 def one_probe(patch: Patch) -> None:
     @patch.wrap(TimerRecovery, "t3_expired")
     def t3_expired(original: Any, recovery: TimerRecovery) -> None:

@@ -18,7 +18,7 @@ from .registry import Patch, fault
 RNRS = 2
 
 
-@fault("BUG-LINE-01", "agrees on packets that the frames of the line do not hold")
+@fault("BUG-LINE-01")
 def any_size(patch: Patch) -> None:
     @patch.wrap(SerialChannel, "__init__")
     def init(original: Any, channel: SerialChannel, interface: SerialInterface, lcn: int) -> None:
@@ -26,7 +26,7 @@ def any_size(patch: Patch) -> None:
         channel.size_limit = interface.router.settings.size_limit
 
 
-@fault("BUG-LINE-02", "T10 runs out without a second Restart")
+@fault("BUG-LINE-02")
 def no_second_restart(patch: Patch) -> None:
     @patch.wrap(Restarts, "t10_expired")
     def t10_expired(original: Any, restarts: Restarts) -> None:
@@ -34,7 +34,7 @@ def no_second_restart(patch: Patch) -> None:
         original(restarts)
 
 
-@fault("BUG-LINE-03", "a channel of a line is lost behind the second T13")
+@fault("BUG-LINE-03")
 def channel_lost(patch: Patch) -> None:
     @patch.wrap(Clearing, "t13_expired")
     def t13_expired(original: Any, clearing: Clearing) -> None:
@@ -42,21 +42,21 @@ def channel_lost(patch: Patch) -> None:
             original(clearing)
 
 
-@fault("BUG-LINE-04", "passes on a network's cause in the Clear of a DTE")
+@fault("BUG-LINE-04")
 def any_clear(patch: Patch) -> None:
     @patch.wrap(LineClearing, "check_clear")
     def check_clear(original: Any, clearing: LineClearing, clear: Clear) -> None:
         Clearing.check_clear(clearing, clear)
 
 
-@fault("BUG-LINE-05", "passes on a network's cause in the Reset of a DTE")
+@fault("BUG-LINE-05")
 def any_reset(patch: Patch) -> None:
     @patch.wrap(LineRules, "check_cause")
     def check_cause(original: Any, rules: LineRules, cause: int) -> None:
         """Whatever it is, it is right."""
 
 
-@fault("BUG-LINE-06", "sends Data on a line behind the third RNR of a call")
+@fault("BUG-LINE-06")
 def third_rnr(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_flow")
     def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
@@ -69,7 +69,7 @@ def third_rnr(patch: Patch) -> None:
                 channel.peer_busy = False
 
 
-@fault("BUG-LINE-07", "confirms a Reset on a line behind its own Clear")
+@fault("BUG-LINE-07")
 def reset_behind_a_clear(patch: Patch) -> None:
     @patch.wrap(SerialChannel, "receive")
     def receive(original: Any, channel: SerialChannel, octets: bytes) -> None:
@@ -79,7 +79,7 @@ def reset_behind_a_clear(patch: Patch) -> None:
         original(channel, octets)
 
 
-@fault("BUG-LINE-08", "T12 on a line repeats the Reset for ever")
+@fault("BUG-LINE-08")
 def t12_for_ever(patch: Patch) -> None:
     @patch.wrap(Resets, "t12_expired")
     def t12_expired(original: Any, resets: Resets) -> None:

@@ -329,7 +329,7 @@ def t11_runs_on(patch: Patch) -> None:
     runs_on(patch, "T11")
 
 
-@fault("BUG-CALL-32", "T21 runs on where the answer to a fast select call has user data")
+@fault("BUG-CALL-32")
 def t21_behind_user_data(patch: Patch) -> None:
     @patch.wrap(CallSetup, "accept")
     def accept(original: Any, setup: CallSetup, call: Call) -> None:

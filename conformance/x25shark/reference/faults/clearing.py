@@ -211,7 +211,7 @@ def t13_runs_on(patch: Patch) -> None:
     keeps_timer(patch, Channel, "released", "T13")
 
 
-@fault("BUG-CLR-16", "a close of TCP in place of a Clear Confirmation leaves the channel taken")
+@fault("BUG-CLR-16")
 def channel_of_a_close(patch: Patch) -> None:
     @patch.wrap(Relay, "released")
     def released(original: Any, relay: Relay, channel: Channel) -> None:

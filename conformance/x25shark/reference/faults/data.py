@@ -375,14 +375,14 @@ def empty_end_lost(patch: Patch) -> None:
         return [] if lost else original(segmenter, data)
 
 
-@fault("BUG-SEG-14", "whether a packet with M=1 is full is decided by the other side's size")
+@fault("BUG-SEG-14")
 def full_at_the_other_side(patch: Patch) -> None:
     @patch.wrap(Segmenter, "more_after")
     def more_after(original: Any, segmenter: Segmenter, data: Data) -> bool:
         return data.m and (data.d or len(data.user_data) == segmenter.size_out)
 
 
-@fault("BUG-SEG-15", "Q may not change behind a part-filled packet with M=1")
+@fault("BUG-SEG-15")
 def q_behind_a_part(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_data")
     def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
@@ -391,7 +391,7 @@ def q_behind_a_part(patch: Patch) -> None:
         flow.channel.sequence_q = data.q if data.m and not data.d else None
 
 
-@fault("BUG-DATA-13", "ignores P(R) carried in Data of modulo 128")
+@fault("BUG-DATA-13")
 def p_r_of_data_128_ignored(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_data")
     def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:

@@ -162,7 +162,7 @@ def size_of_the_last_call(patch: Patch) -> None:
             channel.size_in = agreed
 
 
-@fault("BUG-LEFT-16", "an Interrupt of the peer stays open behind a Reset of the router's own")
+@fault("BUG-LEFT-16")
 def interrupt_over_its_own_reset(patch: Patch) -> None:
     @patch.wrap(Resets, "error")
     def error(original: Any, resets: Resets, diagnostic: int) -> None:
@@ -175,7 +175,7 @@ def interrupt_over_its_own_reset(patch: Patch) -> None:
         resets.channel.interrupt_in = vars(resets).pop("kept", False)
 
 
-@fault("BUG-LEFT-17", "T12 runs on behind resets that collided, and ends the call")
+@fault("BUG-LEFT-17")
 def t12_behind_a_collision(patch: Patch) -> None:
     @patch.wrap(Resets, "on_reset")
     def on_reset(original: Any, resets: Resets, octets: bytes) -> None:

@@ -177,7 +177,7 @@ def return_is_not_told(patch: Patch) -> None:
             del vars(partner.resets)["reset"]
 
 
-@fault("BUG-XOT-69", "a reset of a PVC drops the data of one direction only")
+@fault("BUG-XOT-69")
 def one_direction_dropped(patch: Patch) -> None:
     @patch.wrap(PvcEnd, "reset_partner")
     def reset_partner(original: Any, end: PvcEnd, cause: int, diagnostic: int) -> None:
@@ -188,7 +188,7 @@ def one_direction_dropped(patch: Patch) -> None:
             del vars(end)["towards"]
 
 
-@fault("BUG-XOT-70", "a PVC whose Reset is not confirmed is cleared when T12 runs out again")
+@fault("BUG-XOT-70")
 def cleared_by_t12(patch: Patch) -> None:
     @patch.wrap(Resets, "t12_expired")
     def t12_expired(original: Any, resets: Resets) -> None:

@@ -12,11 +12,11 @@ from ..lapb_station import MODULO, Phase
 from ..lapb_transfer import InformationTransfer
 from .registry import Patch, fault
 
-REJS, RRS = 2, 5
+REJS, RRS = 1, 5
 
 
 @fault("BUG-LAPB-85")
-def third_rej(patch: Patch) -> None:
+def second_rej(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")
     def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
         if frame.kind == Control.REJ:

@@ -77,13 +77,16 @@ def test_the_missing_frame_ends_it(bench: Bench) -> None:
     line.poll(n_r=line.station.v_s)
 
 
-@purpose("LAPB-REC-03")
+@purpose("LAPB-REC-03", each_line=True)
 def test_a_later_gap_gives_a_new_rej(bench: Bench) -> None:
+    """The frame that ends a gap is the missing one, with P=0 and with P=1."""
     line, restart = ready(bench)
-    for _ in range(2):
+    for p_f in (0, 1, 0):
         out_of_sequence(line, restart, 1)
         line.expect(LapbREJ(n_r=line.station.v_s))
-        line.send(line.packet(restart))
+        line.send(line.packet(restart, p_f=p_f))
+        if p_f:
+            line.expect(*line.frames.answers())
         line.layer.expect(RestartConfirmation())
 
 

@@ -96,9 +96,13 @@ def test_repeated_p_s(call: Call) -> None:
     expect_refusal(call, repeated, 1)
 
 
-@purpose("PLP-DATA-08", both_sides=True)
-def test_p_s_outside_the_window(call: Call) -> None:
-    outside_the_window(call)
+@purpose("PLP-DATA-08")
+def test_p_s_outside_the_window(bench: Bench) -> None:
+    """Window 2, and the smallest and the largest; from A, and from B where there is a side B."""
+    for window in (2, 1, 7):
+        outside_the_window(bench.call(window=window))
+        if bench.two_sided:
+            outside_the_window(bench.call(window=window).turned())
 
 
 @purpose("PLP-DATA-09", both_sides=True)

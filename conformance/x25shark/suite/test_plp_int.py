@@ -88,6 +88,8 @@ def test_one_interrupt_open_in_each_direction(call: Call) -> None:
     call.b.send(Interrupt(user_data=b"from B"))
     call.b.expect(Interrupt(user_data=b"from A"))
     call.a.expect(Interrupt(user_data=b"from B"))
+    call.a.send_data(b"A has not confirmed yet")
+    call.b.expect(Data(user_data=b"A has not confirmed yet"), note="no confirmation before it")
     call.a.send(InterruptConfirmation())
     call.b.expect(InterruptConfirmation())
     call.b.send_data(b"B has not confirmed yet")

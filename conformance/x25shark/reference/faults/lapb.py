@@ -148,6 +148,15 @@ def rejecting_for_ever(patch: Patch) -> None:
         station.rejecting = kept
 
 
+@fault("BUG-LAPB-89")
+def rejecting_behind_a_poll(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "in_sequence")
+    def in_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        kept = transfer.lapb.rejecting and frame.p_f
+        original(transfer, frame)
+        transfer.lapb.rejecting = kept
+
+
 @fault("BUG-LAPB-14")
 def only_the_first(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")

@@ -120,6 +120,15 @@ def crossing_interrupts(patch: Patch) -> None:
         interrupts.channel.interrupts.confirm()
 
 
+@fault("BUG-INT-07")
+def at_once_behind_its_own(patch: Patch) -> None:
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
+        if channel.interrupt_out:
+            channel.interrupts.confirm()
+        original(relay, channel, octets)
+
+
 @fault("BUG-LEFT-12")
 def counts_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Direction, "clear")

@@ -73,6 +73,13 @@ def one_more_of_modulo_128(patch: Patch) -> None:
         return original(circuit, p_s) or one_more
 
 
+@fault("BUG-VAL-15")
+def eighth_of_seven(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        return original(circuit, p_s) or (circuit.window_in == 7 and p_s == circuit.v_r)
+
+
 @fault("BUG-VAL-05")
 def window_of_1(patch: Patch) -> None:
     @patch.wrap(Direction, "is_settled")

@@ -140,7 +140,7 @@ def test_a_profile_of_serial_lines_only() -> None:
         (
             "[line.a]",
             '[xot]\nrouter = "192.0.2.1"\na = "192.0.2.2"\n[line.a]',
-            "line.a: side A is at",
+            "line.a: side A is already given",
         ),
         ("[addresses]\nb", "[addresses]\na", "addresses: b is missing"),
     ],
@@ -178,7 +178,11 @@ def test_a_router_that_carries_ip_only() -> None:
     ("old", "new", "says"),
     [
         ('ip = "1114"', 'echo = "1111"', "addresses: ip is missing: where calls that carry IP go"),
-        ("10.25.0.2", "10.25.0.1", "own.toml, line 7: ip: tester: 10.25.0.1 is the address of the"),
+        (
+            "10.25.0.2",
+            "10.25.0.1",
+            "own.toml, line 7: ip: tester: 10.25.0.1 is the router's own address",
+        ),
         ("10.25.0.2", "10.25.0", "own.toml, line 9: ip.tester: "),
         ('tester = "10.25.0.2"', "", "own.toml, line 7: ip.tester: is missing"),
         ("idle = 90", "idle = -1", "own.toml, line 10: ip.idle: "),

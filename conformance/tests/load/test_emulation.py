@@ -51,7 +51,7 @@ def test_what_is_wrong_is_said_with_its_key(text: str, says: str) -> None:
 
 def test_a_line_needs_its_side() -> None:
     text = BASE.replace('b = "127.0.0.1"\n', "").replace('b = "21"', 'echo = "11"')
-    with pytest.raises(ProfileError, match=r"emulation\.b: there is no xot\.b"):
+    with pytest.raises(ProfileError, match=r"emulation\.b: xot\.b is missing"):
         parse_profile(text + "[emulation.b]\nframing = 'hdlc'", "own.toml")
 
 

@@ -403,6 +403,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-80": on_link(ASKS[0], "0153", seconds=4),
     "BUG-LAPB-81": on_link("01a1", "011d"),
     "BUG-LAPB-83": rr_late_in_t1,
+    "BUG-LAPB-89": on_link(ASKS[1], "0132" + ASKS[0][4:], ASKS[2]),
     "BUG-LAPB-84": undefined_to_a_dte,
     "BUG-LAPB-85": on_link(*ASKS[:2], "0329", "0329", "0329"),
     "BUG-LAPB-86": on_link(ASKS[1], "010d", "013f", "01021fff00"),

@@ -782,6 +782,48 @@ def circuit_of_two_sizes(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def circuit_of_two_windows(make_lab: Any, model: str) -> Any:
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"window_out": 3}])
+    a = lab.caller()
+    a.tell("1001f5810002000102000103020707" + "53395330", "10011f")
+    a.tell(*(f"1001{2 * n:02x}41" for n in range(6)))
+    return lab
+
+
+@scenario
+def what_waits_for_a_confirmation(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012b", "10011f", "10010041", "100101", "10010242")
+    b.tell("10011f", "100141")
+    a.tell("10012b", "10011f", "10010043", "10011b0000")
+    b.tell("10011f", "10011f")
+    a.tell("10010044")
+    return lab
+
+
+@scenario
+def unit_within_a_packet(make_lab: Any, model: str) -> Any:
+    """A segment amid Data that is a whole unit with a Clear."""
+    lab = make_lab(model)
+    a, _b = lab.call(PLAIN)
+    a.raw("00000010" + "100100" + "61616161")
+    a.raw("00000005" + "1001130000")
+    return lab
+
+
+@scenario
+def behind_a_confirmation(make_lab: Any, model: str) -> Any:
+    """Data in the segment of a Reset Confirmation."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("10011b0000")
+    a.tell_together("10011f", "10010041")
+    return lab
+
+
+@scenario
 def many_that_wait(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call("20010b772100001310000106420707437f7f")

@@ -17,6 +17,7 @@ from .clearing import AnySide, refused
 from .language import (
     CLOSED,
     RNR,
+    RR,
     Bench,
     Call,
     CallAccepted,
@@ -34,7 +35,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
-from .reactions import both, header
+from .reactions import both, header, resets
 
 FULL = b"a sequence that is never ended".ljust(128)
 
@@ -266,6 +267,55 @@ def as_new_but_for_numbers(call: Call) -> None:
         there.send(InterruptConfirmation())
         here.expect(InterruptConfirmation())
     call.fence()
+
+
+@purpose("PLP-RST-26", both_sides=True)
+def test_what_waits_for_the_other_confirmation(call: Call) -> None:
+    """The router resets both sides for an error of A, and A goes on before B has confirmed.
+
+    What A sends meanwhile arrives whole and in order. The second time A resets before B has
+    confirmed: what waited may come ahead of a Reset, and not behind it.
+    """
+    a, b = both(call)
+    waiting = waits_for_a_confirmation(call)
+    b.send(ResetConfirmation())
+    for number, octets in enumerate(waiting):
+        b.expect(Data(p_s=number, user_data=octets), note="it waited for B's confirmation")
+    as_new_but_for_numbers(call)
+    old = [Data(user_data=octets) for octets in waits_for_a_confirmation(call)]
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    call.bench.fence("the router has the second reset")
+    told = resets(b)
+    b.send(ResetConfirmation())
+    a.wait_until(lambda: not a.numbering.resetting or resets(b) > told)
+    if a.numbering.resetting:
+        b.expect(ResetIndication(cause=0), passing=old)
+        b.send(ResetConfirmation())
+    a.expect(ResetConfirmation())
+    behind = Data(p_s=0, user_data=b"behind both")
+    a.send_data(b"behind both")
+    came = b.expect(behind, ResetIndication(cause=0), *old)
+    while isinstance(came, Data) and came.user_data != b"behind both":
+        came = b.expect(ResetIndication(cause=0), *old, note="it comes ahead of a reset only")
+    if isinstance(came, ResetIndication):
+        b.send(ResetConfirmation())
+        b.expect(behind)
+    as_new_but_for_numbers(call)
+
+
+def waits_for_a_confirmation(call: Call) -> list[bytes]:
+    """A's error resets both sides, A alone confirms, and sends a window of Data, each with an RR
+    behind it. Returns what the Data carry."""
+    bench, a, b = call.bench, *both(call)
+    a.put(header(a, UNDEFINED))
+    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
+    a.send(ResetConfirmation())
+    b.expect(ResetIndication(cause=bench.remote_reset))
+    waiting = [f"waits {number}".encode() for number in range(a.window)]
+    for octets in waiting:
+        a.send(a.data(octets), RR(p_r=0))
+    bench.fence("the router has what A sent")
+    return waiting
 
 
 @purpose("SYS-INTEG-15")

@@ -546,6 +546,17 @@ def test_circuit_that_comes_back(bench: Bench) -> None:
     bench.fence()
 
 
+def asymmetric(bench: Bench, end: PvcEnd) -> Side:
+    """The circuit whose values differ by direction is up and reset (preamble)."""
+    with bench.preamble():
+        side = opened(bench, end, "a")
+        side.wait_until(lambda: was_reset(side))
+        side.allow(ResetConfirmation())
+        side.send(ResetRequest(cause=0, diagnostic=0))
+        side.wait_until(lambda: not side.numbering.resetting)
+    return side
+
+
 @purpose("XOT-PVC-22")
 def test_each_direction_has_its_own_values(bench: Bench) -> None:
     """Full packets of A's direction are taken; where they return, it is in full ones of the other.
@@ -553,12 +564,7 @@ def test_each_direction_has_its_own_values(bench: Bench) -> None:
     What the circuit is joined to is not said: nothing need return.
     """
     end = end_of(bench, "asymmetric")
-    with bench.preamble():
-        side = opened(bench, end, "a")
-        side.wait_until(lambda: was_reset(side))
-        side.allow(ResetConfirmation())
-        side.send(ResetRequest(cause=0, diagnostic=0))
-        side.wait_until(lambda: not side.numbering.resetting)
+    side = asymmetric(bench, end)
     for octets in (end.incoming_packet_size, 2 * end.outgoing_packet_size + 1):
         message = bench.record(octets)
         begin = side.cursor

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from .language import (
+    RNR,
+    RR,
     Bench,
     Call,
     ClearIndication,
@@ -15,6 +17,7 @@ from .language import (
     ResetIndication,
     ResetRequest,
     Side,
+    one_of,
     purpose,
 )
 from .procedure_errors import expect_after
@@ -22,6 +25,7 @@ from .reactions import both
 from .test_xot_pvc import (
     SUCCESS,
     VERSION,
+    asymmetric,
     circuit,
     closed,
     data_passes,
@@ -29,6 +33,7 @@ from .test_xot_pvc import (
     opened,
     setup,
 )
+from .windows import data_between, may_send
 
 
 def errors_of(side: Side) -> list[tuple[Packet, int]]:
@@ -116,3 +121,58 @@ def test_no_clear_for_want_of_a_confirmation(bench: Bench) -> None:
     a.wait_until(lambda: a.phase == "being cleared" or a.connection.end is not None, over)
     closed(a, b)
     bench.fence()
+
+
+# A router that stores more than so many packets is not tried further, and one that opens the
+# window each time as it is overrun not more often.
+MOST_STORED, MOST_TRIES = 60, 4
+
+
+@purpose("XOT-PVC-27")
+def test_each_direction_has_its_own_window(bench: Bench) -> None:
+    """The tester sends what its window lets it and acknowledges nothing of what returns: no more
+    comes than the other window takes. Where its own stays shut, one Data more is an error.
+
+    What the circuit is joined to is not said: nothing need return, and the window need not shut.
+    """
+    end = end_of(bench, "asymmetric")
+    side = asymmetric(bench, end)
+    begin = side.connection.received_octets
+    side.withholding, p_r = True, side.numbering.p_r
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1))
+    sent, came = 0, None
+    for attempt in range(MOST_TRIES):
+        sent += filled(side, p_r, patient=attempt > 0, most=MOST_STORED - sent)
+        if bench.model != "local" or side.numbering.outstanding < side.window:
+            break
+        for _ in range(data_between(side, side.cursor, side.connection.received_octets)):
+            side.expect(Data())
+        edge = side.numbering.acknowledged
+        opened_to = {(edge + count) % 8 for count in range(1, side.window + 2)} - {edge}
+        side.send(side.data(b"outside", p_s=side.numbering.next_p_s, p_r=p_r))
+        sent += 1
+        shut = (RR(p_r=edge), RNR(p_r=edge))
+        opening = (RR(p_r=one_of(*opened_to)), RNR(p_r=one_of(*opened_to)), Data())
+        came = side.expect(reset, *opening, passing=shut, note="outside the window")
+        if isinstance(came, ResetIndication):
+            break
+    if not isinstance(came, ResetIndication):
+        bench.remark("the window of the circuit is not seen to be shut")
+    side.expect_count(Data(), 0, end.outgoing_window, start=begin, note="none is acknowledged")
+    closed(side)
+    bench.fence()
+
+
+def filled(side: Side, p_r: int, *, patient: bool, most: int) -> int:
+    """Send Data, all with one P(R), until the window is shut behind a round trip, with patience
+    also behind TQ, or until so many are sent. How many were."""
+    sent = 0
+    while sent < most:
+        if side.numbering.outstanding < side.window:
+            side.send(side.data(b"in the window", p_r=p_r))
+            sent += 1
+            continue
+        side.bench.fence("the router has what was sent")
+        if side.numbering.outstanding == side.window and not (patient and may_send(side)):
+            break
+    return sent

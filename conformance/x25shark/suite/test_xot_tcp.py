@@ -41,11 +41,14 @@ from .language import (
     InterruptConfirmation,
     NotApplicable,
     Packet,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
     Side,
     purpose,
 )
 from .many import as_many, at_a_time
-from .reactions import both
+from .reactions import both, header
 
 XOT_PORT = 1998
 # More than any router needs to queue for a call whose peer takes nothing.
@@ -582,3 +585,58 @@ def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
     held.a.send_data(sent[-1])
     held.b.expect_message(b"".join(sent))
     held.fence()
+
+
+@purpose("XOT-TCP-32", both_sides=True)
+def test_segment_that_looks_like_a_unit(call: Call) -> None:
+    """Data with a whole unit in its octets, which a segment has for itself: alone, and with more
+    of the packet behind it. The inner packets would clear, reset or interrupt the call."""
+    a = call.a
+    for octet_3, tail in ((0x13, b"\0\x07"), (0x1B, b"\0\x07"), (0x23, b"!"), (0x02, b"Data")):
+        packet = header(a, octet_3) + tail
+        inner = b"\0\0" + len(packet).to_bytes(2, "big") + packet
+        for behind in (b"", b"behind the unit"):
+            octets = b"before the unit" + inner + behind
+            a.wait_for_window()
+            whole = a.unit_of(a.data(octets))
+            start = len(whole) - len(inner + behind)
+            send_in_pieces(a, whole, [start, start + len(inner)])
+            arrives_there(call, octets)
+    call.fence()
+
+
+@purpose("XOT-TCP-33")
+def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
+    """Data behind a Reset Confirmation, an Interrupt behind an Interrupt Confirmation, of A and of
+    B; then A's Call behind a Clear Confirmation. The router may close A's connection instead."""
+    bench, a, b = call.bench, *both(call)
+    for here, there in ((a, b), (b, a)):
+        octets = bench.record(60)
+        there.send(ResetRequest(cause=0, diagnostic=0))
+        here.expect(ResetIndication(cause=0, diagnostic=0))
+        here.send(ResetConfirmation(), here.data(octets))
+        there.expect(ResetConfirmation())
+        there.expect_message(octets, p_s=0)
+        there.send(Interrupt(user_data=b"1"))
+        here.expect(Interrupt(user_data=b"1"))
+        here.send(InterruptConfirmation(), Interrupt(user_data=b"2"))
+        both_due = [InterruptConfirmation(), Interrupt(user_data=b"2")]
+        first = there.expect(*both_due)
+        there.expect(both_due[isinstance(first, InterruptConfirmation)])
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation())
+    b.send(ClearRequest(cause=0, diagnostic=7))
+    a.expect(ClearIndication(cause=0, diagnostic=7))
+    a.numbering.reset()
+    a.send(ClearConfirmation(), bench.call_request())
+    b.expect(ClearConfirmation(), CLOSED)
+    bench.went_on(a)
+    if a.connection.end is not None and a.arrivals.at_end:
+        a.expect_closed()
+        bench.remark("the connection is closed behind the Clear Confirmation")
+    else:
+        b = bench.incoming()
+        b.send(b.acceptance)
+        a.expect(CallAccepted())
+        Call(bench, a, b).fence()
+    bench.fence()

@@ -6,6 +6,7 @@ import select
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -514,3 +515,27 @@ def octet_with_syn(patch: Patch) -> None:
         first = wire.socket.fileno() in begun
         begun.discard(wire.socket.fileno())
         original(wire, octets[1:] if first else octets)
+
+
+@fault("BUG-XOT-72")
+def looks_like_a_unit(patch: Patch) -> None:
+    @patch.wrap(Framer, "is_one_packet")
+    def is_one_packet(original: Any, framer: Framer, octets: bytes) -> bool:
+        return len(octets) >= HEADER and len(octets) - HEADER == framer.length_of(octets, 0)
+
+
+@fault("BUG-XOT-73")
+def read_ends_at_a_confirmation(patch: Patch) -> None:
+    confirmations = (
+        Type.CLEAR_CONFIRMATION,
+        Type.RESET_CONFIRMATION,
+        Type.INTERRUPT_CONFIRMATION,
+    )
+
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        with closing(original(framer, octets)) as packets:
+            for packet in packets:
+                yield packet
+                if packet[2] in confirmations:
+                    return

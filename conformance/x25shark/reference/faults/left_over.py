@@ -15,6 +15,7 @@ from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..interrupts import Interrupts
 from ..negotiation import Negotiation
 from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay, Held
 from ..relay_local import Direction
 from ..resets import Resets
 from ..tables import D, P
@@ -197,3 +198,23 @@ def t12_behind_a_collision(patch: Patch) -> None:
         finally:
             if collision:
                 del vars(channel)["stop_timer"]
+
+
+@fault("BUG-RST-11")
+def displaced_by_rr(patch: Patch) -> None:
+    @patch.wrap(EndToEndRelay, "forward")
+    def forward(original: Any, relay: EndToEndRelay, channel: Channel, packet: Held) -> None:
+        other = relay.other(channel)
+        waiting = relay.held.get(other) if other is not None else None
+        if waiting and not isinstance(packet, Data):
+            waiting.pop()
+        original(relay, channel, packet)
+
+
+@fault("BUG-LEFT-18")
+def outlasts_a_reset(patch: Patch) -> None:
+    @patch.wrap(EndToEndRelay, "drop")
+    def drop(original: Any, relay: EndToEndRelay) -> None:
+        held = dict(relay.held)
+        original(relay)
+        relay.held.update(held)

@@ -150,6 +150,16 @@ def exchanged_sizes(patch: Patch) -> None:
         original(end)
 
 
+@fault("BUG-XOT-71")
+def exchanged_windows(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "join")
+    def join(original: Any, end: PvcEnd) -> None:
+        own, channel = end.settings, end.channel
+        if channel is not None:
+            channel.window_in, channel.window_out = own.window_out, own.window_in
+        original(end)
+
+
 @fault("BUG-XOT-66")
 def refusal_is_acceptance(patch: Patch) -> None:
     @patch.wrap(Initiator, "answered")

@@ -782,6 +782,18 @@ def circuit_of_two_sizes(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def strange_setups(make_lab: Any, model: str) -> Any:
+    """A name that goes on behind the right one, and an answer that ends in front of its status."""
+    own = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998", "retry": 60}])
+    lab.router.start()
+    lab.open()
+    lab.called[0].tell(lab.called[0].got[0][:8])
+    lab.caller().tell("1002f5810002000203000202020707" + b"S8S1x".hex())
+    return lab
+
+
+@scenario
 def circuit_of_two_windows(make_lab: Any, model: str) -> Any:
     own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
     lab = make_lab(model, pvc=[own | {"window_out": 3}])
@@ -1173,6 +1185,8 @@ def resets_of_a_circuit(make_lab: Any, model: str) -> Any:
     a.tell("10011b0000")
     b.tell("10021f", "10020043")
     a.tell("10010043")
+    a.tell("10011b0007")
+    b.tell("10021f")
     a.tell("10012b")
     for _ in range(10):
         lab.timers.advance(60)

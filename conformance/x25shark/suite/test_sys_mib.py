@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 from ..judges.counter_events import DEFINITIONS, AllButFirst, Packets
+from .connections import send_in_pieces
 from .counting import cleared_circuits, counting, frame_reject_kept
 from .language import (
     CLOSED,
@@ -445,3 +446,24 @@ def test_counters_rest(bench: Bench) -> None:
     with counting(bench, *DEFINITIONS, causes=(0x00, 0x09)):
         bench.loop.wait(lambda: False, bench.profile.times.quiet)
     bench.fence()
+
+
+@purpose("SYS-MIB-21")
+def test_packets_however_they_come(bench: Bench) -> None:
+    """Of A and of B: five Data in one segment and one in three, with modulo 8 and with modulo 128
+    where the router has it."""
+    names = ("packets_in", "packets_out", "data_in", "data_out")
+    with counting(bench, *names, "data_octets_in", "data_octets_out"):
+        for modulus in (8, 128) if bench.declared("P-MOD128") else (8,):
+            call = bench.place_call(modulus=modulus, options={"window": 7})
+            for here, there in (both(call), both(call)[::-1]):
+                messages = [bytes([number]) * (20 + number) for number in range(5)]
+                here.send(*(here.data(octets) for octets in messages))
+                for octets in messages:
+                    there.expect(there.data(octets))
+                here.wait_for_window()
+                octets = bench.record(60)
+                send_in_pieces(here, here.unit_of(here.data(octets)), [2, 20])
+                there.expect_message(octets)
+            call.fence()
+            hang_up([call])

@@ -226,8 +226,15 @@ def test_reset_after_the_setup(bench: Bench) -> None:
 
 @purpose("XOT-PVC-03")
 def test_unknown_interface(bench: Bench) -> None:
-    unknown = setup(end_of(bench, "a"), pvc_responder_name=b"NotConfigured0")
-    refused(bench, unknown, answer(NO_SUCH_INTERFACE))
+    """One that has nothing of those that there are; then one that begins as the right one does,
+    and a right one asked for by an initiator whose name begins right."""
+    end = end_of(bench, "a")
+    refused(bench, setup(end, pvc_responder_name=b"NotConfigured0"), answer(NO_SUCH_INTERFACE))
+    wrong = one_of(NO_SUCH_INTERFACE, NO_SUCH_PVC, CONFIGURATION_MISMATCH, PROTOCOL_ERROR)
+    for name in ("responder", "initiator"):
+        right = end.interface if name == "responder" else end.remote_interface
+        longer = {f"pvc_{name}_name": f"{right}-of-another".encode()}
+        refused(bench, setup(end, **longer), answer(wrong))
 
 
 @purpose("XOT-PVC-04")
@@ -584,8 +591,17 @@ def test_each_direction_has_its_own_values(bench: Bench) -> None:
 
 @purpose("XOT-PVC-23")
 def test_refusal_of_the_routers_setup(bench: Bench) -> None:
-    """The tester does not close: no Reset and nothing else of a circuit comes."""
+    """The tester does not close: no Reset and nothing else of a circuit comes.
+
+    A router that can be restarted is asked for an attempt before it, and gets a setup that ends in
+    front of the status.
+    """
     end = end_of(bench, "outgoing")
+    if bench.restart_router is not None:
+        with attempt_of_the_router(bench, end) as b:
+            b.expect(setup_of_the_router(end))
+            b.put(b.octets_of(reply(end, SUCCESS))[:4])
+            closed(b)
     with attempt_of_the_router(bench, end) as b:
         b.expect(setup_of_the_router(end))
         b.send(reply(end, CONFIGURATION_MISMATCH))

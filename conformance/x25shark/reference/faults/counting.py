@@ -6,8 +6,11 @@ from typing import Any
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear
+from ..codes import Type
+from ..connection import Connection
 from ..counters import Counters, Interface
 from ..data_flow import DataFlow
+from ..relay_splice import SpliceRelay
 from ..resets import Resets
 from ..tables import P
 from .registry import Patch, fault
@@ -155,3 +158,28 @@ def clears_as_refusals(patch: Patch) -> None:
         if channel.p is P.DATA_TRANSFER and channel.accepted:
             channel.interface.count("x25StatInCallRefusals")
         original(clearing, clear)
+
+
+@fault("BUG-MIB-17")
+def segments(patch: Patch) -> None:
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        values = connection.channel.interface.values
+        before = values["xotInUnits"]
+        original(connection, octets)
+        values["xotInUnits"] = min(values["xotInUnits"], before + 1)
+
+
+@fault("BUG-MIB-18")
+def header_octet(patch: Patch) -> None:
+    @patch.wrap(SpliceRelay, "count")
+    def count(
+        original: Any,
+        relay: SpliceRelay,
+        channel: Channel,
+        other: Channel,
+        packet_type: int,
+        octets: bytes,
+    ) -> None:
+        more = channel.modulo == 128 and packet_type == Type.DATA
+        original(relay, channel, other, packet_type, octets + b"\0" * more)

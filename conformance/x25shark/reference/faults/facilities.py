@@ -232,3 +232,14 @@ def throughput_halves(patch: Patch) -> None:
                 fields.THROUGHPUT, bytes(((asked[0] & 0x0F) << 4 | asked[0] >> 4,))
             )
         return offered
+
+
+@fault("BUG-FAC-17")
+def throughput_of_the_call(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        asked = negotiation.relay.offered.facilities.get(fields.THROUGHPUT)
+        if asked is not None and connected.facilities.get(fields.THROUGHPUT) is not None:
+            connected.facilities.put(fields.THROUGHPUT, asked)
+        return connected

@@ -10,8 +10,8 @@ from ..codes import Diag, Type
 from ..connection import Connection
 from ..data_flow import DataFlow
 from ..ports import Wire
-from ..pvc import PvcEnd
-from ..pvc_setup import Initiator, Responder, Setup
+from ..pvc import PvcEnd, PvcTable
+from ..pvc_setup import Initiator, Responder, Setup, Status
 from ..resets import Resets
 from ..router import Router
 from .common import packet_type
@@ -206,3 +206,32 @@ def cleared_by_t12(patch: Patch) -> None:
             resets.channel.clearing.error(Diag.TIME_RESET)
         else:
             original(resets)
+
+
+@fault("BUG-XOT-74")
+def diagnostic_lost(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "reset_received")
+    def reset_received(
+        original: Any, end: PvcEnd, channel: Channel, cause: int, diagnostic: int
+    ) -> None:
+        original(end, channel, cause, Diag.NONE)
+
+
+@fault("BUG-XOT-75")
+def as_far_as_its_own(patch: Patch) -> None:
+    @patch.wrap(PvcTable, "find")
+    def find(original: Any, table: PvcTable, setup: Setup) -> tuple[PvcEnd | None, int]:
+        for name, _lcn in table.ends:
+            if setup.responder_name.lower().startswith(name):
+                setup = setup._replace(responder_name=name)
+        found: tuple[PvcEnd | None, int] = original(table, setup)
+        return found
+
+
+@fault("BUG-XOT-76")
+def unreadable_is_acceptance(patch: Patch) -> None:
+    @patch.wrap(Initiator, "answered")
+    def answered(original: Any, initiator: Initiator, channel: Channel, octets: bytes) -> None:
+        if len(octets) < pvc_setup.SHORTEST:
+            octets = pvc_setup.encode_setup(channel.lcn, initiator.setup(Status.WAITING))
+        original(initiator, channel, octets)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from x25shark.load import page, plots, results
+from x25shark.load import figures, page, plots, results
 from x25shark.load.options import LoadOptions
 from x25shark.load.sweep import SweepPlan
 
@@ -167,6 +167,44 @@ def test_sweep_plots_have_the_published_axes() -> None:
     assert list(by_size[1].y) == [128 * 7, 4096 * 7]
     assert [series.name for series in by_window] == ["128 octets", "4096 octets"]
     assert list(by_window[1].y) == [4096, 4096 * 7]
+
+
+def test_sweep_plots_say_how_far_off_they_may_be() -> None:
+    cells = [
+        {
+            "circuits": 1, "packet_size": 128, "window": w, "calls_in_20_s": 1000 * w,
+            "calls_in_20_s_error": 10 * w, "figures": {"seconds": 0.5}, "control": None,
+        }
+        for w in (1, 2)
+    ]  # fmt: skip
+    by_size, by_window = plots.sweep(cells)
+    assert list(by_window.figure.data[0].error_y.array) == [10, 20]
+    assert "scaled from cells of 0.5 s" in by_size.caption
+
+
+def test_lines_that_are_far_apart_have_a_logarithmic_axis() -> None:
+    def run(name: str, rate: int) -> dict[str, Any]:
+        part = {"calls_completed": rate, "calls_failed": 0, "octets_received": rate}
+        caller = {"interval_ns": 200_000_000, "timeline": [part] * 5}
+        return {"name": name, "caller": caller}
+
+    near = plots.over_time([run("router", 100), run("control", 900)])
+    far = plots.over_time([run("router", 100), run("control", 1100)])
+    assert near[0].figure.layout.yaxis.type is None
+    assert far[0].figure.layout.yaxis.type == "log"
+    # Told apart without colour: by their dashes and marks.
+    assert len({(t.line.dash, t.marker.symbol) for t in far[0].figure.data}) == 2
+
+
+@pytest.mark.parametrize(("parts", "share"), [([10] * 6, 0.0), ([5, 15] * 10, 0.2), ([10], 0.63)])
+def test_a_rate_says_how_far_off_it_may_be(parts: list[int], share: float) -> None:
+    caller = {
+        "interval_ns": 200_000_000,
+        "timeline": [{"calls_completed": n} for n in parts],
+        "measured": {"calls_completed": sum(parts)},
+    }
+    found = figures.of_calls(caller, 50.0)
+    assert found.high / found.value - 1 == pytest.approx(share, abs=0.05)
 
 
 def luminance(colour: str) -> float:

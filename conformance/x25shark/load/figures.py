@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
+from .options import PUBLISHED_SECONDS
 from .wording import count, milliseconds, rate
 
 ONCE = 0.05
@@ -58,6 +59,23 @@ def _of_times(latency: Mapping[str, Any]) -> Figure:
     return Figure(middle, middle - reach, middle + reach, "ms", False)
 
 
+def of_calls(caller: Mapping[str, Any], value: float) -> Figure:
+    """Calls per second with what they may be off by, from the time line of a run.
+
+    A run of less than four parts has no spread of its own: the square root of the calls says what
+    chance alone does, and no less than a twentieth is taken.
+    """
+    step = caller["interval_ns"] / 1e9
+    parts = [part["calls_completed"] / step for part in caller["timeline"]]
+    # The last part is cut off by the end of the run.
+    found = _over_time(value, parts[:-1], "calls/s")
+    calls = caller["measured"]["calls_completed"]
+    share = max(ONCE, 2 / math.sqrt(calls)) if calls else 0.0
+    if len(parts) > 4:
+        return found
+    return Figure(value, value * (1 - min(share, 1)), value * (1 + share), "calls/s", True)
+
+
 def _over_time(value: float, steps: Sequence[float], unit: str) -> Figure:
     """A mean with twice its standard error, from the parts of a run."""
     if len(steps) < 4:
@@ -88,7 +106,13 @@ def _sweep(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
     for cell in result["cells"]:
         name = f"{cell['circuits']}.{cell['packet_size']}.{cell['window']}"
         value = cell["figures"]["calls_per_second"]
-        yield f"calls_per_second.{name}", _once(value, "calls/s")
+        error = cell.get("calls_in_20_s_error")
+        if error is None:
+            yield f"calls_per_second.{name}", _once(value, "calls/s")
+        else:
+            error /= PUBLISHED_SECONDS
+            figure = Figure(value, max(value - error, 0), value + error, "calls/s", True)
+            yield f"calls_per_second.{name}", figure
 
 
 def _bench(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from statistics import median
 from typing import Any
 
 import plotly.graph_objects as go
@@ -24,6 +25,8 @@ more with both grounds below, so that a line keeps its colour when the page chan
 GROUNDS = {"light": "#ffffff", "dark": "#1b1f23"}
 _INKS = {"light": "#1d2226", "dark": "#e4e6e6"}
 _GRIDS = {"light": "#eceae3", "dark": "#2f353a"}
+LOGARITHMIC = {"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"}
+_FAR_APART = 10
 _DASHES = {"router": "solid", "control": "dot"}
 
 
@@ -76,9 +79,21 @@ def figure_of(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.F
     return figure.update_layout(**more)
 
 
+def _sparse(number: int) -> dict[str, Any]:
+    """A few markers on a line of many points: what tells lines apart without colour."""
+    return {"symbol": number % 8, "size": 7, "maxdisplayed": 12}
+
+
 def label(text: str) -> str:
     """A text that is not ours, for plotly's own markup."""
     return escape(one_line(text, 60))
+
+
+def _upright(traces: Sequence[go.Scatter]) -> dict[str, Any]:
+    """A logarithmic axis where series are so far apart that the lower would lie on the ground."""
+    middles = [median(trace.y) for trace in traces if any(trace.y)]
+    far = len(middles) > 1 and max(middles) >= _FAR_APART * max(min(middles), 1e-9)
+    return {"yaxis": LOGARITHMIC} if far else {}
 
 
 def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
@@ -103,22 +118,23 @@ def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
                     name=label(f"{words} ({name})"),
                     x=[round((i + 0.5) * step, 3) for i in range(len(timeline))],
                     y=rates,
-                    mode="lines",
+                    mode="lines+markers",
                     line={"color": COLOURS[colour], "dash": _DASHES.get(name, "solid"), "width": 2},
+                    marker=_sparse(colour),
                     hovertemplate=f"%{{y:,.5~r}} {unit}",
                 )
             )
-    seconds = {"xaxis": {"hoverformat": ".1f"}}
+    axis = {"xaxis": {"hoverformat": ".1f"}}
     return [
         Plot(
             "Calls per second over the run",
             "Dotted: the control run, the tester without the router.",
-            figure_of(calls, "seconds since the start", "calls/s", **seconds),
+            figure_of(calls, "seconds since the start", "calls/s", **axis, **_upright(calls)),
         ),
         Plot(
             "User data over the run",
             "User data that came back to the calling side.",
-            figure_of(data, "seconds since the start", "MB/s", **seconds),
+            figure_of(data, "seconds since the start", "MB/s", **axis, **_upright(data)),
         ),
     ]
 
@@ -144,7 +160,7 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
     kinds = (("call_setup", "call set-up"), ("message", "message round trip"), ("clear", "clear"))
     for measurement in measurements:
         name = measurement["name"]
-        for colour, (kind, words) in zip(COLOURS, kinds, strict=False):
+        for number, (kind, words) in enumerate(kinds):
             if not measurement["caller"][kind]["count"]:
                 continue
             x, y = percentile_curve(measurement["caller"][kind]["buckets"])
@@ -154,8 +170,9 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
                     x=x,
                     y=y,
                     customdata=[100 * (1 - 1 / at) for at in x],
-                    mode="lines",
-                    line={"color": colour, "dash": _DASHES.get(name, "solid"), "width": 2},
+                    mode="lines+markers",
+                    line={"color": COLOURS[number], "dash": _DASHES.get(name, "solid"), "width": 2},
+                    marker=_sparse(number),
                     hovertemplate="%{y:.3f} ms at or below for %{customdata:.5~g}%",
                 )
             )
@@ -170,9 +187,15 @@ def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
             "ms",
             hovermode="closest",  # each curve has points of its own
             xaxis={"type": "log", "tickvals": nines, "ticktext": texts},
-            yaxis={"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"},
+            yaxis=LOGARITHMIC,
         ),
     )
+
+
+def _scaled(cells: Sequence[Mapping[str, Any]]) -> str:
+    """From which seconds the cells are scaled, if they are."""
+    seconds = max(round(c["figures"]["seconds"], 1) for c in cells)
+    return "" if seconds >= PUBLISHED_SECONDS else f"; scaled from cells of {seconds:g} s"
 
 
 def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
@@ -181,8 +204,12 @@ def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
     axes = (("packet_size", "window", "packet size, octets"), ("window", "packet_size", "window"))
     for circuits in sorted({c["circuits"] for c in cells}):
         mine = [c for c in cells if c["circuits"] == circuits]
-        most = max((c["calls_in_20_s"] for c in mine), default=0) * 1.1 or 1
+        errors = [c.get("calls_in_20_s_error") or 0 for c in mine]
+        tops = [c["calls_in_20_s"] + error for c, error in zip(mine, errors, strict=True)]
+        most = max(tops, default=0) * 1.05 or 1
         caption = "Each call: one message echoed and verified, then cleared."
+        if any(errors):
+            caption += f" Bars: twice the standard error{_scaled(mine)}."
         alone = [c["control"]["calls_per_second"] * PUBLISHED_SECONDS for c in mine if c["control"]]
         if alone:
             caption += (
@@ -200,6 +227,12 @@ def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
                         mode="lines+markers",
                         line={"color": COLOURS[number % len(COLOURS)], "width": 2},
                         marker={"symbol": number % 8, "size": 8},
+                        error_y={
+                            "type": "data",
+                            "array": [round(c.get("calls_in_20_s_error") or 0) for c in points],
+                            "thickness": 1,
+                            "width": 3,
+                        },
                         hovertemplate="%{y:,} calls",
                     )
                 )

@@ -10,8 +10,9 @@ load.json (UTF-8, one object):
     remarks spoil nothing
     stress: measurements [{name "router" or "control", run, interrupted, figures, caller,
             responder or null, cpu {router_seconds or null, machine_busy}}]
-    sweep:  cells [{circuits, packet_size, window, calls_in_20_s, figures, control (figures or
-            null), share_of_control, reasons, remarks}]
+    sweep:  cells [{circuits, packet_size, window, calls_in_20_s, calls_in_20_s_error (twice the
+            standard error), figures, control (figures or null), share_of_control, reasons,
+            remarks}]
 caller and responder are the engine's counts: total and measured (counters at the end of the
 measured time and at the very end), latencies in nanoseconds as {count, min, max, mean,
 percentiles, buckets [[highest value, count], ...]}, timeline (one entry per interval_ns),

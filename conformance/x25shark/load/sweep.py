@@ -22,6 +22,7 @@ from ..report.text import one_line
 from . import results, terminal
 from .bench import Gone
 from .engine import Engine
+from .figures import of_calls
 from .measure import Measurement, measure, measure_control
 from .options import PUBLISHED_SECONDS, LoadOptions
 from .page import write_sweep_page
@@ -124,11 +125,13 @@ def make_cell(
     """One cell as in load.json."""
     figure = results.figures(loaded)
     beside = results.figures(control) if control is not None else None
+    spread = of_calls(loaded.caller, figure["calls_per_second"])
     return {
         "circuits": load.circuits,
         "packet_size": load.packet_size,
         "window": load.window,
         "calls_in_20_s": figure["calls_per_second"] * PUBLISHED_SECONDS,
+        "calls_in_20_s_error": (spread.high - spread.value) * PUBLISHED_SECONDS,
         "figures": figure,
         "control": beside,
         "share_of_control": results.share_of_control(load, figure, beside),
@@ -148,12 +151,13 @@ def conclude(
 ) -> int:
     """Judge all cells together, print, write."""
     status = next((s for s in (130, 3, 1) if s in statuses), 0)
-    scaled = "" if plan.seconds == PUBLISHED_SECONDS else f" (scaled from {plan.seconds:g} s)"
+    scaled = "" if plan.seconds == PUBLISHED_SECONDS else f"scaled from {plan.seconds:g} s, "
     for circuits in plan.circuits:
         mine = [c for c in cells if c["circuits"] == circuits]
         if mine:
             # Not the table's own title: that would be folded to the table's width.
-            console.print(f"Calls completed in 20 s{scaled}, {plural(circuits, 'circuit')}")
+            told = f"{plural(circuits, 'circuit')} ({scaled}{_error(mine)})"
+            console.print(f"Calls completed in 20 s, {told}", soft_wrap=True)
             console.print(_matrix(plan, mine))
     found = {name: _texts(cells, name) for name in ("reasons", "remarks")}
     found["reasons"] += results.lost_testers(head)
@@ -180,6 +184,19 @@ def conclude(
         write_sweep_page(folder / "load.html", result)
         terminal.written(console, folder)
     return status
+
+
+def _error(cells: Sequence[Mapping[str, Any]]) -> str:
+    """How far off the cells may be: twice the standard error of the parts of each run."""
+    shares = [
+        cell["calls_in_20_s_error"] / cell["calls_in_20_s"]
+        for cell in cells
+        if cell["calls_in_20_s"]
+    ]
+    if not shares:
+        return "no call"
+    low, high = (f"{share:.0%}" for share in (min(shares), max(shares)))
+    return f"\u00b1 {high}" if low == high else f"\u00b1 {low} to {high}"
 
 
 def _limited(cell: Mapping[str, Any]) -> bool:

@@ -480,7 +480,11 @@ def list_cases(
     for line in listing.as_lines(rows, width):
         tell(line)
     total = len(catalogue().purposes)
-    tell(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")
+    if everything:
+        tell(f"{len(chosen)} listed; {len(implemented)} of {total} purposes have a case.")
+    if width is not None:
+        for line in listing.why_not(rows, width):
+            tell(line)
 
 
 @main.command()
@@ -492,6 +496,7 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
 
     No command of the profile is run, unless --start asks for it.
     """
+    from .catalogue import CONFIGURATIONS
     from .profile import Control, ProfileError, load_profile
     from .report.text import one_line
     from .temporary import temporary_folder
@@ -501,7 +506,9 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
     except ProfileError as error:
         fail(2, str(error))
     name = one_line(f"{found.path}: {found.name}", 200)
-    tell(f"profile     {name}, {', '.join(found.configurations)}, {found.relay_model}")
+    tell(f"profile     {name}, {found.relay_model}")
+    tested = [f"{CONFIGURATIONS[c]} ({c})" for c in found.configurations]
+    tell(f"tested      {'; '.join(tested)}")
     tell(f"declared    {', '.join(sorted(found.declared))}")
     if found.control.start is not None and not start:
         found = found.model_copy(update={"control": Control()})
@@ -554,7 +561,8 @@ def show(case: str, output: Path) -> None:
     ran = (output / "results.json").exists()
     results = _results(output, case) if ran else None
     if results and any(c.id.lower() == case.lower() for c in results.cases):
-        tell(failure_text(_case(case, results, output), last=40))
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        tell(failure_text(_case(case, results, output), last=40, width=width))
         return
     text = about(case)
     if text is None:

@@ -61,7 +61,8 @@ def _octets(value: Any) -> str:
     if not isinstance(value, bytes):
         return str(value)
     more = "..." if len(value) > _SHOWN_OCTETS else ""
-    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({len(value)} octets)"
+    plural = "" if len(value) == 1 else "s"
+    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({len(value)} octet{plural})"
 
 
 def _coded(name: str, value: Any, meaning: str, hexadecimal: bool) -> str:
@@ -86,9 +87,9 @@ def _size(code: Any) -> str:
         return str(1 << code) if 4 <= code <= 12 else f"code {code}"
     values = getattr(code, "values", None)
     if isinstance(values, tuple) and values and all(isinstance(v, int) for v in values):
-        return " or ".join(_size(v) for v in values)
+        return "|".join(_size(v) for v in values)
     if hasattr(code, "low") and hasattr(code, "high"):
-        return f"{_size(code.low)} to {_size(code.high)}"
+        return f"{_size(code.low)}..{_size(code.high)}"
     return f"code {code}"
 
 

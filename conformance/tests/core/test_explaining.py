@@ -127,7 +127,7 @@ CASES: list[tuple[str, Expectation, Seen, dict[Direction, list[PacketView]], lis
         Next(**HERE, alternatives=(ClearConfirmation(),)),
         NOTHING,
         {A: [RR], B: [RESET]},
-        ["left aside there: RR LCI=1 P(R)=1", "meanwhile at side B: Reset Indication"],
+        ["allowed but not expected: RR LCI=1 P(R)=1", "meanwhile at side B: Reset Indication"],
     ),
     (
         "what had come, where nothing else did",

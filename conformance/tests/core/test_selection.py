@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner
 from x25shark.catalogue import CONFIGURATIONS, catalogue
 from x25shark.cli import main
+from x25shark.profile import load_profile
+from x25shark.run import listing
 from x25shark.suite.selection import SelectionError, select, words
 
 KNOWN = list(catalogue().purposes)
@@ -36,6 +38,13 @@ def test_a_standard_may_be_written_in_any_way(written: str) -> None:
     assert select(written, KNOWN) == select("RFC 1613 6.1", KNOWN)
 
 
+def test_the_first_word_of_groups_selects_all_of_them() -> None:
+    assert select("XOT", KNOWN) == [k for k in KNOWN if k.startswith("XOT-")]
+    assert select("xot-hdr", KNOWN) == [k for k in KNOWN if k.startswith("XOT-HDR-")]
+    with pytest.raises(SelectionError, match="'XO' names no case"):
+        select("XO", KNOWN)
+
+
 def test_clauses_and_names_stand_between_commas() -> None:
     assert words("PLP-RST XOT-HDR-0*,RFC 1613 6.1, !X.25 Annex E") == [
         *("PLP-RST", "XOT-HDR-0*", "RFC 1613 6.1", "!X.25 Annex E")
@@ -61,6 +70,15 @@ def test_the_list_says_in_words_why_a_case_does_not_apply() -> None:
     )
     assert by_id["LAPB-SET-01"]["reason"].endswith("T4 (a serial line); " + OF_LINUX)
     assert all(row["seconds"] >= 0 for row in found["cases"])
+
+
+def test_a_terminal_is_told_why_cases_do_not_apply() -> None:
+    found = listing.rows(load_profile("linux"), ["XOT-HDR-01", "PLP-RST-01", "PLP-RST-08"])
+    text = listing.why_not(found, 60)
+    assert max(map(len, text)) <= 60
+    assert text[0].endswith("of 3 do not apply (-):")
+    assert "both sides over XOT" in " ".join(" ".join(text).split())
+    assert listing.why_not(found[1:2], 60) == []
 
 
 def test_a_list_that_is_piped_is_not_cut() -> None:

@@ -108,6 +108,23 @@ def test_failure_text_has_everything_to_understand_it(case: Cases) -> None:
     assert sum(" > router " in x or "router > " in x for x in text.splitlines()) == 10
 
 
+def test_failure_text_is_wrapped_but_for_what_is_copied(case: Cases) -> None:
+    lines = failure_text(case(4, Verdict.FAIL), width=60).splitlines()
+    long = [line for line in lines if len(line) > 60]
+    assert long  # the filter, the packets
+    assert not [line for line in long if line.startswith(("reason", "expected", "came"))]
+
+
+def test_what_configurations_are_is_said_below_the_reasons(case: Cases, run_of: Runs) -> None:
+    cases = [case(n, Verdict.NOT_APPLICABLE) for n in range(3)]
+    cases[0].reason = "for configuration T1, TX; this router is tested in T2"
+    target, raw = console()
+    print_summary(run_of(cases), Path("r"), target)
+    said = " ".join(printed(raw).split())
+    assert "T1 both sides over XOT; T2 side A over XOT" in said
+    assert "T4" not in said
+
+
 def test_failure_text_marks_the_offending_packet(case: Cases) -> None:
     marked = [x for x in failure_text(case(4, Verdict.FAIL)).splitlines() if x.startswith("> ")]
     assert len(marked) == 1

@@ -160,7 +160,8 @@ def _length(packet: Packet, octets: bytes) -> Iterator[str]:
         yield f"{len(octets)} octets, {packet.name} has at least {shortest}"
         return
     if len(packet.payload):
-        yield f"{len(packet.payload)} octets behind the last field"
+        plural = "" if len(packet.payload) == 1 else "s"
+        yield f"{len(packet.payload)} octet{plural} behind the last field"
     if isinstance(packet, PvcSetup) and packet.fields.get("pvc_responder_name") is None:
         yield "the interface names end behind the packet"
     for kinds, name in _NEEDED:

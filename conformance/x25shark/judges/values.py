@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Matchers: what the field of a template may be instead of one value.
 
-Each can do two things: say whether a decoded value is right, and write itself as the right-hand
-side of a Wireshark display filter.
+Each can do three things: say whether a decoded value is right, write itself as the right-hand side
+of a Wireshark display filter, and write itself for people (0|1|128..255|absent).
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class OneOf(Matcher):
 
     def filter(self, field: str) -> str:
         present = [v for v in self.values if v is not None]
+        numbers = sorted(v for v in present if isinstance(v, int))
         parts = []
-        if present and all(isinstance(v, int) for v in present):
-            parts.append(f"{field} in {{{', '.join(literal(v) for v in present)}}}")
+        if numbers and len(numbers) == len(present):
+            parts.append(f"{field} in {{{', '.join(_ranges(numbers))}}}")
         else:
             parts += [f"{field} == {literal(v)}" for v in present]
         if None in self.values:
@@ -68,7 +69,18 @@ class OneOf(Matcher):
     def __str__(self) -> str:
         numbers = sorted(v for v in self.values if isinstance(v, int))
         others = ["absent" if v is None else _shown(v) for v in self.values if v not in numbers]
-        return " or ".join([*_ranges(numbers), *others])
+        return "|".join([*_ranges(numbers), *others])
+
+
+@dataclass(frozen=True)
+class Named(OneOf):
+    """Values that have a name together; others: those beside them, which have none."""
+
+    name: str = ""
+    others: tuple[Value | None, ...] = ()
+
+    def __str__(self) -> str:
+        return "|".join([self.name, *([str(OneOf(self.others))] if self.others else [])])
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class Between(Matcher):
         return (self.low, self.high)
 
     def __str__(self) -> str:
-        return f"{self.low} to {self.high}"
+        return f"{self.low}..{self.high}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +119,7 @@ class Either(Matcher):
         return tuple(e for m in self.matchers for e in m.examples())
 
     def __str__(self) -> str:
-        return " or ".join(str(m) for m in self.matchers)
+        return "|".join(str(m) for m in self.matchers)
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,7 @@ class NotIn(Matcher):
         return ()
 
     def __str__(self) -> str:
-        return "not " + " or ".join(_shown(v) for v in self.values)
+        return "any but " + "|".join(_shown(v) for v in self.values)
 
 
 @dataclass(frozen=True)
@@ -177,14 +189,14 @@ def not_in(*values: Value) -> NotIn:
 
 
 def _ranges(numbers: list[int]) -> list[str]:
-    """Numbers in words, runs of three and more as ranges."""
+    """Numbers as text, runs of three and more as ranges, as a display filter writes them."""
     found: list[str] = []
     start = 0
     for at in range(1, len(numbers) + 1):
         if at < len(numbers) and numbers[at] == numbers[at - 1] + 1:
             continue
         run = numbers[start:at]
-        found += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(n) for n in run]
+        found += [f"{run[0]}..{run[-1]}"] if len(run) > 2 else [str(n) for n in run]
         start = at
     return found
 

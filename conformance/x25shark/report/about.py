@@ -6,17 +6,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from ..catalogue import catalogue, faults
+from ..catalogue import CONFIGURATIONS, catalogue, faults
 from ..catalogue.permission import alternatives, permissions
 
-_CONFIGURATIONS = {
-    "T1": "both sides over XOT",
-    "T2": "a router that ends the calls, over XOT",
-    "T3": "LAPB over Ethernet, which no profile describes yet",
-    "TX": "one side over XOT, the other on a serial line",
-    "T4": "a serial line",
-    "T5": "a router that takes calls for IP only, over XOT",
-}
 _INDENT = 12
 _WIDTH = 79
 _NONE = ["none that the catalogue has"]
@@ -50,7 +42,7 @@ def about(identifier: str) -> str | None:
         ("clause", [purpose.clause]),
         (
             "for",
-            [f"{_CONFIGURATIONS[c]} ({c})" for c in purpose.configurations],
+            [f"{CONFIGURATIONS[c]} ({c})" for c in purpose.configurations],
         ),
         ("needs", list(purpose.pics) or ["nothing that a profile declares"]),
         ("catches", caught or _NONE),

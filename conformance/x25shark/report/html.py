@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ..catalogue import catalogue
+from ..catalogue import CONFIGURATIONS, catalogue
 from ..counters.names import RIGHT
 from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine, Results, write_whole
 from ..stored import unpacked
@@ -228,14 +228,20 @@ def _headline(results: Results) -> str:
     return f"{count[Verdict.INCONCLUSIVE]} inconclusive, {count[Verdict.PASS]} pass"
 
 
+def _configuration(names: str) -> str:
+    """Configurations with what they are: both sides over XOT (T1)."""
+    words = [(name, CONFIGURATIONS.get(name)) for name in names.split(", ") if name]
+    return "; ".join(f"{meaning} ({name})" if meaning else name for name, meaning in words)
+
+
 def _run(results: Results) -> dict[str, Any]:
     run = results.run
     rows = {
         "Router": run.router,
         "Profile": run.profile,
         "Relay model": run.relay_model,
-        "Configuration": run.configuration,
-        "Started": run.started,
+        "Configuration": _configuration(run.configuration),
+        "Started": run.started.replace("T", " ").replace("+00:00", " UTC"),
         "Duration": f"{_number(run.duration_s):.1f} s",
         "Processor time": ", ".join(
             f"{who} {_number(s):.1f} s" for who, s in run.processor.items()
@@ -247,6 +253,7 @@ def _run(results: Results) -> dict[str, Any]:
     }
     return {
         "router": one_line(run.router, 120),
+        "two_sided": run.configuration != "T2",
         "facts": {name: one_line(value) for name, value in rows.items() if value},
         "command": one_line(run.command, 1_000),
         "versions": {

@@ -8,6 +8,7 @@ printed as `rich.text.Text`, never as rich markup.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import textwrap
 import time
@@ -21,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
+from ..catalogue import CONFIGURATIONS
 from ..results import CaseResult, ExpectationResult, JudgeReading, Results
 from ..stored import unpacked
 from ..verdicts import EXIT_STATUSES, Verdict
@@ -51,7 +53,9 @@ ATTENTION = (Verdict.ERROR, Verdict.FAIL, Verdict.INCONCLUSIVE)
 _FAILURES_SHOWN = 20
 _COUNTERS_SHOWN = 30
 _REASONS_SHOWN = 8
+_LONGEST_REASON = 1_000
 _MARGIN = 12
+_CONFIGURATION = re.compile(rf"\b(?:{'|'.join(CONFIGURATIONS)})\b")
 
 
 def one_sentence(case: CaseResult, limit: int = 400) -> str:
@@ -64,9 +68,17 @@ def one_sentence(case: CaseResult, limit: int = 400) -> str:
     return ""
 
 
-def _field(name: str, value: str) -> list[str]:
-    """Lines of a named value; further lines are set in under the first."""
+def _field(name: str, value: str, width: int | None = None) -> list[str]:
+    """Lines of a named value, wrapped at `width`; further lines are set in under the first."""
     lines = value.splitlines() or [""]
+    if width is not None:
+        room = max(width - _MARGIN, 20)
+        lines = [
+            part
+            for line in lines
+            for part in textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+            or [""]
+        ]
     return [f"{name:<{_MARGIN}}{lines[0]}".rstrip(), *(" " * _MARGIN + line for line in lines[1:])]
 
 
@@ -75,20 +87,24 @@ def _reading(reading: JudgeReading | None) -> str:
         return "no reading"
     where = f" (frame {reading.frame}, packet {reading.k or 1})" if reading.frame else ""
     saw = printable(reading.saw, 2_000) or ("as expected" if reading.met else "nothing that fits")
+    if not reading.met and saw == "nothing":
+        return saw
     return f"{'met' if reading.met else 'not met'}{where}: {saw}"
 
 
-def _expectation(expectation: ExpectationResult, evidence: str | None) -> list[str]:
+def _expectation(
+    expectation: ExpectationResult, evidence: str | None, width: int | None
+) -> list[str]:
     clause = one_line(expectation.clause)
     lines = [""]
     text = printable(expectation.text, 2_000)
-    lines += _field("expected", f"at {one_line(expectation.side, 8)}: {text} ({clause})")
+    lines += _field("expected", f"at {one_line(expectation.side, 8)}: {text} ({clause})", width)
     one, two = expectation.judge_one, expectation.judge_two
     if one is not None and two is not None and one.met == two.met and one.saw == two.saw:
-        lines += _field("came", _reading(one))
+        lines += _field("came", _reading(one), width)
     else:
-        lines += _field("tester", _reading(one))
-        lines += _field("Wireshark", _reading(two))
+        lines += _field("tester", _reading(one), width)
+        lines += _field("Wireshark", _reading(two), width)
         if disagree(expectation):
             lines += _field("", "the two judges disagree")
     if expectation.frame is not None:
@@ -108,8 +124,9 @@ def _packets(case: CaseResult, last: int) -> list[str]:
     marked = deciding_packets(unmet(case))
     stimuli = {e.stimulus_frame for e in unmet(case)}
     start = case.packets[0].time
-    title = f"the last {len(shown)} of {len(case.packets)} packets, both sides"
-    marks = "> marks the offending one, * what was sent before it was expected"
+    of = f"the last {len(shown)} of {len(case.packets)}"
+    title = f"{of if len(shown) < len(case.packets) else 'the'} packets, both sides"
+    marks = "> the offending one, * sent before it was expected"
     lines = ["", f"{title} (time in s, frame.packet; {marks})"]
     for packet in shown:
         mark = "*" if packet.sent and packet.frame in stimuli else " "
@@ -122,8 +139,8 @@ def _packets(case: CaseResult, last: int) -> list[str]:
     return lines
 
 
-def failure_text(case: CaseResult, last: int = 10) -> str:
-    """One case in full, as plain text that is safe to print.
+def failure_text(case: CaseResult, last: int = 10, width: int | None = None) -> str:
+    """One case in full, as plain text that is safe to print; width: columns of a terminal.
 
     What was expected (with clause) and what came instead (decoded, with the frame in the
     evidence), the filter, the last packets of both sides, and the command to run it again.
@@ -133,11 +150,11 @@ def failure_text(case: CaseResult, last: int = 10) -> str:
     lines = [f"{case.verdict.value}  {one_line(case.id, 80)}  {one_line(case.purpose)}"]
     lines += _field("clause", one_line(case.clause))
     if case.reason:
-        lines += _field("reason", printable(case.reason, 4_000))
+        lines += _field("reason", printable(case.reason, 4_000), width)
     for expectation in unmet(case)[:10]:
-        lines += _expectation(expectation, evidence)
+        lines += _expectation(expectation, evidence, width)
     for remark in case.remarks[:10]:
-        lines += _field("remark", printable(remark, 1_000))
+        lines += _field("remark", printable(remark, 1_000), width)
     counters = [e.counter for e in case.expectations if e.counter is not None]
     if counters:
         lines += ["", "the router's counters"]
@@ -189,6 +206,11 @@ def _folded(console: Console, cases: Iterable[CaseResult], verdict: Verdict) -> 
     if hidden:
         number = sum(count for _, count in hidden)
         _say(console, f"{number:6}  for {len(hidden)} further reasons: see the report")
+    shown = " ".join(reason for reason, _ in reasons.most_common(_REASONS_SHOWN))
+    named = set(_CONFIGURATION.findall(shown))
+    words = [f"{name} {CONFIGURATIONS[name]}" for name in sorted(named)]
+    if words:
+        _wrapped(console, "; ".join(words), 8, "dim")
 
 
 def inconclusive(cases: Iterable[CaseResult]) -> str:
@@ -245,7 +267,7 @@ def print_summary(results: Results, directory: Path | None, console: Console) ->
             f"  {clause}",
         )
         _wrapped(console, one_line(case.purpose, 200), 2, "dim")
-        _wrapped(console, one_sentence(case, 300), 2)
+        _wrapped(console, one_sentence(case, _LONGEST_REASON), 2)
     if len(trouble) > _FAILURES_SHOWN:
         _say(console, "")
         _say(console, f"and {len(trouble) - _FAILURES_SHOWN} more: see the report")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What came in place of what was expected: the packet that is wrong and its fields, in words.
 
-Where nothing came, it is said what was left aside on that connection, and what came meanwhile at
+Where nothing came, it is said what was let pass on that connection, and what came meanwhile at
 the other sides, up to the moment at which the tester gave up. None of this decides anything: the
 verdict stands before.
 """
@@ -98,9 +98,9 @@ def _left_aside(
     aside = [v for v in views if (direction, v.offset) not in consumed]
     others = [v for v in aside if not _is_flow_control(v)]
     if others:
-        yield f"left aside there: {_listed(others)}"
+        yield f"allowed but not expected: {_listed(others)}"
     elif aside:
-        yield f"left aside there: {_shown(aside[-1])}"
+        yield f"allowed but not expected: {_shown(aside[-1])}"
 
 
 def _last(expectation: Expectation, judge: EvidenceJudge) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,6 +61,20 @@ def as_json(profile: Profile, found: list[dict[str, Any]]) -> str:
     start = json.dumps(head)[:-1]
     lines = ",\n".join(json.dumps(row) for row in found)
     return f'{start}, "cases": [\n{lines}\n]}}'
+
+
+def why_not(found: list[dict[str, Any]], width: int) -> list[str]:
+    """How many cases do not apply, and why: what the lines of a terminal have no room for."""
+    reasons = Counter(row["reason"] for row in found if "reason" in row)
+    if not reasons:
+        return []
+    lines = [f"{reasons.total()} of {len(found)} do not apply (-):"]
+    for reason, count in reasons.most_common():
+        first, rest = f"{count:6}  ", " " * 8
+        lines += textwrap.wrap(
+            reason, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        )
+    return lines
 
 
 def as_lines(found: list[dict[str, Any]], width: int | None) -> list[str]:

@@ -13,6 +13,7 @@ from ..profile import Profile
 from .namespaces import NamespaceError, enter_own
 
 OWN = "own namespace"
+DIRECTLY = "directly"
 
 
 class RightsError(Exception):
@@ -64,7 +65,7 @@ def obtain(profile: Profile, *, own: bool = False) -> Rights:
     if profile.xot is None:
         return Rights((), "by the taps of the serial lines")
     if may_capture():
-        return Rights((), "directly")
+        return Rights((), DIRECTLY)
     if possible and profile.capture.namespace == "auto":
         return _own()
     if shutil.which("sudo") and _sudo_without_password():

@@ -83,7 +83,8 @@ def init_command(
     if file.exists() and not force:
         refuse(f"{file} exists; --force overwrites it")
     ask = Questions(questions.can_ask())
-    ask.explain(f"  {name:10} {found.text}" for name, found in KINDS.items())
+    if kind is None:
+        ask.explain(f"  {name:10} {found.text}" for name, found in KINDS.items())
     kind = ask.ask(kind, "--kind", "Which router is it", questions.one_of(KINDS), "other")
     router = ask.ask(
         router_address,
@@ -91,7 +92,8 @@ def init_command(
         "Address of the router (IP or IP:port)",
         questions.endpoint,
     )
-    ask.explain(f"  {name:10} {meaning}" for name, meaning in MODELS.items())
+    if model is None:
+        ask.explain(f"  {name:10} {meaning}" for name, meaning in MODELS.items())
     usual = KINDS[kind].model
     model = ask.ask(model, "--model", "Relay model", questions.one_of(MODELS), usual)
     own = own_address(router)
@@ -106,7 +108,8 @@ def init_command(
     if b != NONE and not KINDS[kind].two_sided:
         tell(f"note: {KINDS[kind].text} does not switch calls; it is tested without --b")
     plan = Plan(router, a, None if b == NONE else b, *_x121(ask, a_address, b_address, echo, b))
-    _explain_pics(ask, two_sided=b != NONE)
+    if pics is None:
+        _explain_pics(ask, two_sided=b != NONE)
     items = ask.ask(
         pics,
         "--pics",

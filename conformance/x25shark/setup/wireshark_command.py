@@ -32,7 +32,7 @@ _WORDS = {
     "foreign": "not x25shark's",
 }
 # tshark starts in a fraction of a second; one that hangs says nothing.
-_PATIENCE = 60
+_TIMEOUT = 60
 
 
 def _refuse(message: str) -> NoReturn:
@@ -56,7 +56,7 @@ def _loaded() -> str:
         done = subprocess.run(
             [program, "-G", "protocols"],
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
             text=True,
             errors="replace",

@@ -7,7 +7,7 @@ The rules are those of README.md, "What counts as right".
 from __future__ import annotations
 
 from ..catalogue import Purpose
-from ..judges.values import Matcher, OneOf, one_of
+from ..judges.values import Matcher, Named, OneOf, one_of
 from ..profile import Profile
 from .diagnostics import Diagnostics
 from .outcomes import NotApplicable
@@ -52,7 +52,7 @@ class Answers:
     def cause(self, network: int, *others: int) -> Matcher:
         """The clearing causes for an error that the router found itself.
 
-        A DTE sends 0x00, or 0x80 to 0xFF, instead; 0x01 of one is a remark (ending.py).
+        A DTE sends 0x00, or 0x80 to 0xFF, instead; 0x01 of one is a remark (postamble.py).
         """
         if self.declared("R-DTE"):
             return one_of(network, *others, 0, 1, range(0x80, 0x100))
@@ -86,7 +86,8 @@ class Answers:
     @property
     def network_clear(self) -> Matcher:
         """Any clearing cause of the network that X.25 defines; a DTE's may be 0x00."""
-        return self.cause(*NETWORK_CAUSES)
+        others = (0, *range(0x80, 0x100)) if self.declared("R-DTE") else ()
+        return Named((*NETWORK_CAUSES, *others), "any of a network", others)
 
     def need(self, condition: object, what: str) -> None:
         """Demand something of the profile that PICS items do not name. Raises NotApplicable."""

@@ -23,11 +23,22 @@ class Diagnostics(OneOf):
 
     codes: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        """The right ones first: the others only pass at the level of the profile."""
+        more = tuple(value for value in self.values if value not in self.codes)
+        passing = f" ({OneOf(more)} pass too)" if more else ""
+        return f"{OneOf(self.codes)}{passing}"
+
 
 def as_no_dce(wanted: Any) -> Any:
     """The diagnostics that stand for these where the router is not the DCE."""
     if isinstance(wanted, Diagnostics):
-        wanted = one_of(*wanted.values, *(_MIRRORED[c] for c in wanted.codes if c in _MIRRORED))
+        mirrored = tuple(_MIRRORED[c] for c in wanted.codes if c in _MIRRORED)
+        absent = (None,) if 0 in wanted.values else ()
+        return Diagnostics(
+            tuple(dict.fromkeys((*wanted.values, *mirrored, *absent))),
+            tuple(dict.fromkeys((*wanted.codes, *mirrored))),
+        )
     if isinstance(wanted, OneOf):
         return one_of(*wanted.values, None) if 0 in wanted.values else wanted
     if isinstance(wanted, Matcher):

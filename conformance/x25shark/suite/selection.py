@@ -66,9 +66,7 @@ def named(item: str, known: Sequence[str]) -> list[str]:
     if (of_clause := _of_clause(item, known)) is not None:
         return of_clause
     name = item.removeprefix("!").upper()
-    matched = [
-        k for k in known if fnmatchcase(k.upper(), name) or k.upper().rsplit("-", 1)[0] == name
-    ]
+    matched = [k for k in known if fnmatchcase(k.upper(), name) or k.upper().startswith(f"{name}-")]
     if not matched:
         groups = sorted({k.rsplit("-", 1)[0] for k in known})
         near = get_close_matches(name, [*groups, *known], n=3, cutoff=0.75)
@@ -80,9 +78,10 @@ def named(item: str, known: Sequence[str]) -> list[str]:
 def select(expression: str, known: Sequence[str]) -> list[str]:
     """The ids that an expression names, in their order.
 
-    The expression is a list of ids, groups or patterns with commas or blanks between them:
-    "XOT-HDR PLP-RST-0*", or, between commas, clauses: "RFC 1613 6.1, X.25 4.3". An item with "!" in
-    front takes away what it names. Raises SelectionError for an item that names nothing.
+    The expression is a list of ids, groups ("PLP-RST", or "PLP" for all of them) or patterns with
+    commas or blanks between them: "XOT-HDR PLP-RST-0*", or, between commas, clauses: "RFC 1613 6.1,
+    X.25 4.3". An item with "!" in front takes away what it names. Raises SelectionError for an item
+    that names nothing.
     """
     items = words(expression)
     chosen: set[str] = set() if any(not i.startswith("!") for i in items) else set(known)

@@ -25,6 +25,7 @@
 #   make fuzz-engine     the load engine's decoder likewise (SECONDS=60; Rust nightly, cargo-fuzz)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
+#   make pictures        the pictures of the documents anew (Chromium; Wireshark, Xvfb, ImageMagick)
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make dist            wheels and source distributions, checked, into dist/
@@ -32,7 +33,7 @@
 #   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
 #   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps bench linux-router roots wireshark-zip testers clean \
+.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps pictures bench linux-router roots wireshark-zip testers clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -166,9 +167,12 @@ judge-mutants: setup-test
 pcaps: setup-test
 	$(BIN)/python -m x25shark.selftest.golden pcaps
 
+pictures: setup-test
+	$(BIN)/python -m x25shark.selftest.pictures
+
 bench: setup-test
 	$(BIN)/python -m x25shark.selftest.author_loop --keep $(REPORT)-bench.json
-	$(BIN)/python -m x25shark.judges.bench
+	$(BIN)/python -m x25shark.judges.benchmark
 	CARGO_TARGET_DIR=$(CURDIR)/.venv/target conformance/engine/bench.sh
 
 linux-router: setup-linux

@@ -367,14 +367,14 @@ def answers_calls(address: str, seconds: float) -> bool:
 
 def wait_until_ready(directory: Path, address: str, process: subprocess.Popen[bytes]) -> None:
     """Until a call over XOT succeeds."""
-    patience = 0.1
+    wait = 0.1
     for _ in waiting(READY_SECONDS):
         if process.poll() is not None:
             raise MachineError(f"QEMU ended at once: {why_it_ended(directory)}")
-        if answers_calls(address, patience):
+        if answers_calls(address, wait):
             return
         # An early SYN is lost and only sent again seconds later: a fresh connection is quicker.
-        patience = min(2 * patience, READY_SECONDS / 4)
+        wait = min(2 * wait, READY_SECONDS / 4)
     raise MachineError(
         f"no call over XOT to {address}:{XOT_PORT} within {READY_SECONDS:.0f} s: "
         f"{why_it_ended(directory)}"

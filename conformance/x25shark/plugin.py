@@ -141,7 +141,7 @@ class Runner:
         identifier, options = marked
         purpose = catalogue().purposes[identifier]
         self.ran.add(id(item))
-        if purpose.campaign:
+        if purpose.whole_run:
             return
         self.items.setdefault(identifier, []).append(item)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -161,7 +161,7 @@ class Runner:
         marked = purpose_of(item)
         assert marked is not None
         purpose = catalogue().purposes[marked[0]]
-        if purpose.campaign:
+        if purpose.whole_run:
             self.items.setdefault(purpose.id, []).append(item)
             self.campaign.watch(purpose, item.function)  # type: ignore[attr-defined]
 
@@ -317,7 +317,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marked[0] not in purposes:
             raise pytest.UsageError(f"{item.nodeid}: no purpose {marked[0]!r} in the catalogue")
         _refuse_what_no_case_has(item)
-        return purposes[marked[0]].campaign, order[marked[0]]
+        return purposes[marked[0]].whole_run, order[marked[0]]
 
     items.sort(key=place)
     expression = config.getoption("--select")

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from alike import read_alike
+from x25shark.cpu_time import computed
 from x25shark.judges import program
 from x25shark.judges.reading import Hit, JudgeError
 from x25shark.judges.sandbox import Sandbox
 from x25shark.judges.tshark import TsharkJudge
 from x25shark.judges.values import literal
 from x25shark.judges.wireshark import WiresharkJudge, open_judge
-from x25shark.patience import computed
 from xot_captures import CALL, CAPTURES, A, Connection, connection, pcapng, unit
 
 FILTERS = [

@@ -85,7 +85,7 @@ pub struct Worker {
 
 /// How long a circuit waits after so many connections in a row failed, in nanoseconds. A router that
 /// is not there is asked less and less often, up to twice a second for each circuit.
-fn patience(refused: u32, circuits: usize) -> u64 {
+fn retry_pause(refused: u32, circuits: usize) -> u64 {
     let rounds = (refused as usize).saturating_sub(AT_ONCE) / circuits.max(1);
     if rounds == 0 { 0 } else { MILLISECOND << rounds.min(9) }
 }
@@ -349,7 +349,7 @@ impl Worker {
         let mut pause = if connecting { config.backoff_ms * MILLISECOND } else { 0 };
         if connecting && config.rate.is_none() && config.trial.is_none() {
             self.refused = self.refused.saturating_add(1);
-            pause = pause.max(patience(self.refused, self.slots.len()));
+            pause = pause.max(retry_pause(self.refused, self.slots.len()));
         }
         if poll::is_exhaustion(e) {
             self.penalty_until = now + config.socket_penalty_ms * MILLISECOND;

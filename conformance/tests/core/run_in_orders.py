@@ -40,7 +40,7 @@ def profile(directory: Path) -> Profile:
 
 def chosen(found: Profile) -> list[Case]:
     """Fifty quick cases, that which catches the fault among them."""
-    known = [c for c in applicable(found, cases()) if not c.purpose.campaign]
+    known = [c for c in applicable(found, cases()) if not c.purpose.whole_run]
     mine = [c for c in known if c.purpose.group in GROUPS]
     mine.sort(key=lambda case: case.purpose.id != CAUGHT_BY)
     return [mine[0], *random.Random(1).sample(mine[1:], CASES - 1)]

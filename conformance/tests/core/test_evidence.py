@@ -23,8 +23,8 @@ from x25shark.judges.gaps import KnownGaps
 from x25shark.judges.reading import JudgeError
 from x25shark.judges.wireshark import WiresharkJudge
 from x25shark.results import CaseResult
+from x25shark.run.builtin_dissector import BuiltinDissector
 from x25shark.run.judging import CaseRecord, Judgement
-from x25shark.run.third_opinion import ThirdOpinion
 from x25shark.verdicts import Verdict
 
 from .conftest import FROM_ROUTER, Exchange
@@ -181,7 +181,7 @@ class Dying:
         raise JudgeError("crash", "the judge was ended by signal 9")
 
 
-class Deaf(ThirdOpinion):
+class Deaf(BuiltinDissector):
     def __init__(self) -> None:
         self._judge = Dying()  # type: ignore[assignment]
         self._known = KnownGaps("4.0.17")
@@ -207,7 +207,7 @@ def slice_of(exchange: Exchange) -> Slice:
     return found
 
 
-def judged(opinion: ThirdOpinion, found: Slice | None, directory: Path) -> CaseResult:
+def judged(opinion: BuiltinDissector, found: Slice | None, directory: Path) -> CaseResult:
     exchange = Exchange([[ACCEPTED]])
     return Judgement(lambda: opinion, directory).judge(record(exchange), found)
 
@@ -225,11 +225,11 @@ def test_a_connection_is_there_when_the_answer_to_its_syn_is_acknowledged(
 
 
 @pytest.fixture
-def opinion(wireshark: WiresharkJudge) -> ThirdOpinion:
-    return ThirdOpinion(wireshark, "4.0.17")
+def opinion(wireshark: WiresharkJudge) -> BuiltinDissector:
+    return BuiltinDissector(wireshark, "4.0.17")
 
 
-def test_with_evidence_there_is_a_verdict(opinion: ThirdOpinion, tmp_path: Path) -> None:
+def test_with_evidence_there_is_a_verdict(opinion: BuiltinDissector, tmp_path: Path) -> None:
     result = judged(opinion, slice_of(Exchange([[ACCEPTED]])), tmp_path)
     assert (result.verdict, result.reason) == (Verdict.PASS, "")
     assert result.evidence is not None
@@ -237,7 +237,9 @@ def test_with_evidence_there_is_a_verdict(opinion: ThirdOpinion, tmp_path: Path)
 
 
 @pytest.mark.parametrize("what", ["slice", "begin", "end", "frames"])
-def test_without_evidence_there_is_none(what: str, opinion: ThirdOpinion, tmp_path: Path) -> None:
+def test_without_evidence_there_is_none(
+    what: str, opinion: BuiltinDissector, tmp_path: Path
+) -> None:
     found = slice_of(Exchange([[ACCEPTED]]))
     if what == "begin":
         found.begun = False
@@ -251,7 +253,7 @@ def test_without_evidence_there_is_none(what: str, opinion: ThirdOpinion, tmp_pa
 
 
 def test_evidence_of_something_else_is_a_disagreement(
-    opinion: ThirdOpinion, tmp_path: Path
+    opinion: BuiltinDissector, tmp_path: Path
 ) -> None:
     """The tester received a Call Accepted; the capture holds a Clear."""
     other = slice_of(Exchange([[bytes.fromhex("1001130502")]]))
@@ -261,7 +263,7 @@ def test_evidence_of_something_else_is_a_disagreement(
 
 
 def test_what_the_tester_did_not_read_is_judged_by_nobody(
-    opinion: ThirdOpinion, tmp_path: Path
+    opinion: BuiltinDissector, tmp_path: Path
 ) -> None:
     """A tester that has stopped reading leaves in its socket what the capture has."""
     made = record(Exchange([[ACCEPTED]]))
@@ -292,7 +294,7 @@ def test_a_judge_that_dies_costs_the_case_and_no_more(tmp_path: Path) -> None:
     ],
 )
 def test_a_tester_that_was_held_up_fails_nobody(
-    came: bytes, verdict: Verdict, reason: str, opinion: ThirdOpinion, tmp_path: Path
+    came: bytes, verdict: Verdict, reason: str, opinion: BuiltinDissector, tmp_path: Path
 ) -> None:
     exchange = Exchange([[came]])
     made = record(exchange)

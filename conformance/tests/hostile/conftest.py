@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 COMMAND = [sys.executable, "-c", "from x25shark.cli import main; main()"]
-PATIENCE = 240.0
+TIMEOUT = 240.0
 
 
 def below(process: int) -> Iterator[int]:
@@ -46,7 +46,7 @@ class Run:
 
     def child(self, name: str) -> int:
         """The process id of a process below the tester, as soon as it is there."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline and self.process.poll() is None:
             for number in below(self.process.pid):
                 with suppress(OSError):
@@ -57,7 +57,7 @@ class Run:
 
     def wait_for_evidence(self, cases: int) -> None:
         """Wait until that many cases have been judged."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while len(list(self.report.glob(".run-*/cases/*.pcapng"))) < cases:
             assert self.process.poll() is None, self.errors.read_text()
             assert time.monotonic() < deadline
@@ -67,7 +67,7 @@ class Run:
         """Exit status and results.json, when the run has ended by itself."""
         assert self.process.stdout is not None
         self.process.stdout.read()
-        status = self.process.wait(PATIENCE)
+        status = self.process.wait(TIMEOUT)
         errors = self.errors.read_text()
         assert "Traceback" not in errors, errors
         return status, json.loads((self.report / "results.json").read_text())

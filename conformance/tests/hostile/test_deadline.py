@@ -17,7 +17,7 @@ from x25shark.run import deadline
 from x25shark.suite.costs import seconds
 from x25shark.verdicts import Verdict, exit_status
 
-from .conftest import PATIENCE, Run
+from .conftest import TIMEOUT, Run
 
 PROFILE = load_profile("reference")
 
@@ -35,7 +35,7 @@ def test_what_becomes_of_a_case_that_is_not_done(tmp_path: Path) -> None:
     script = Path(__file__).with_name("overdue.py")
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],
-        capture_output=True, text=True, check=False, timeout=PATIENCE,
+        capture_output=True, text=True, check=False, timeout=TIMEOUT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     status, found = json.loads(done.stdout)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from . import stopped
-from .conftest import COMMAND, PATIENCE, Run
+from .conftest import COMMAND, TIMEOUT, Run
 
 CASES = ("--select", "XOT-HDR,PLP-CALL,PLP-CLR")
 Begin = Callable[..., Run]
@@ -117,7 +117,7 @@ def test_a_tester_that_is_stopped_fails_nobody(times: int, verdict: str, tmp_pat
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     ((_, came, reason, remarks),) = json.loads(done.stdout)

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Tests share modules of this folder.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 #: Seconds after which a test gives up; nothing waits that long unless it fails.
-PATIENCE = 10.0
+TIMEOUT = 10.0
 
 
 class Peer:
@@ -31,7 +31,7 @@ class Peer:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self.sock.settimeout(PATIENCE)
+        self.sock.settimeout(TIMEOUT)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
@@ -81,7 +81,7 @@ class Peer:
         except TimeoutError:
             return True
         finally:
-            self.sock.settimeout(PATIENCE)
+            self.sock.settimeout(TIMEOUT)
 
 
 class Listener:
@@ -89,7 +89,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.sock = socket.create_server(("127.0.0.1", 0))
-        self.sock.settimeout(PATIENCE)
+        self.sock.settimeout(TIMEOUT)
         self.address = f"127.0.0.1:{self.sock.getsockname()[1]}"
 
     def accept(self) -> Peer:
@@ -120,16 +120,16 @@ class RouterProcess:
         self.address = (host, int(port))
 
     def connect(self) -> Peer:
-        return Peer(socket.create_connection(self.address, PATIENCE))
+        return Peer(socket.create_connection(self.address, TIMEOUT))
 
     def counters(self) -> dict[str, object]:
-        with urllib.request.urlopen(f"http://{self.ready['http']}/", timeout=PATIENCE) as page:
+        with urllib.request.urlopen(f"http://{self.ready['http']}/", timeout=TIMEOUT) as page:
             return dict(json.load(page))
 
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        _, self.errors = self.process.communicate(timeout=PATIENCE)
+        _, self.errors = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode
 
 
@@ -168,7 +168,7 @@ def until() -> Callable[[Callable[[], bool]], None]:
     """Wait for a condition, with a bound."""
 
     def wait(condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not condition():
             assert time.monotonic() < end, "condition not met"
             time.sleep(0.01)

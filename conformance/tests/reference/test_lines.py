@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scapy_x25 import hdlc
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 ROUTES = '[[route]]\nprefix = "1111"\nto = "echo"\n'
 
 
@@ -36,7 +36,7 @@ class Terminal:
     def frame(self) -> str | None:
         """The next frame, or None at the end of the line."""
         while not self.waiting:
-            assert select.select([self.descriptor], [], [], PATIENCE)[0], "nothing came"
+            assert select.select([self.descriptor], [], [], TIMEOUT)[0], "nothing came"
             octets = os.read(self.descriptor, 4096)
             if not octets:
                 return None
@@ -69,11 +69,11 @@ def test_line_that_the_router_accepts(start_router: Any, framing: str, until: An
     )
     host, _, port = router.ready["serial"]["s0"].partition(":")
     for _ in range(2):
-        line = socket.create_connection((host, int(port)), PATIENCE)
+        line = socket.create_connection((host, int(port)), TIMEOUT)
         until(lambda: router.counters()["interfaces"]["s0"]["ifOperStatus"] == 1)
         Terminal(line.fileno(), framing).echo_call()
         # One line at a time.
-        with socket.create_connection((host, int(port)), PATIENCE) as second:
+        with socket.create_connection((host, int(port)), TIMEOUT) as second:
             assert second.recv(1) == b""
         line.close()
         until(lambda: router.counters()["interfaces"]["s0"]["ifOperStatus"] == 2)
@@ -84,7 +84,7 @@ def test_line_that_the_router_accepts(start_router: Any, framing: str, until: An
 
 def test_line_that_the_router_opens_again_and_again(start_router: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(PATIENCE)
+        listener.settimeout(TIMEOUT)
         port = listener.getsockname()[1]
         start_router(
             f'[[serial]]\nname = "s0"\nconnect = "127.0.0.1:{port}"\nrole = "dte"\nretry = 0.05\n'
@@ -112,7 +112,7 @@ def test_pseudo_terminal_outlives_its_users(start_router: Any) -> None:
 def test_orderly_stop_clears_the_calls_and_disconnects(start_router: Any) -> None:
     router = start_router('[[serial]]\nname = "s0"\nlisten = "127.0.0.1:0"\n' + ROUTES)
     host, _, port = router.ready["serial"]["s0"].partition(":")
-    with socket.create_connection((host, int(port)), PATIENCE) as line:
+    with socket.create_connection((host, int(port)), TIMEOUT) as line:
         terminal = Terminal(line.fileno())
         terminal.send("013f")
         assert [terminal.frame(), terminal.frame()] == ["0173", "03001000fb0700"]

@@ -30,7 +30,7 @@ class Purpose:
     configurations: tuple[str, ...]
     pics: tuple[str, ...]
     slow: bool = False
-    campaign: bool = False
+    whole_run: bool = False
 
     @property
     def group(self) -> str:

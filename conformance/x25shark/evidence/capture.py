@@ -17,8 +17,8 @@ import subprocess
 import threading
 from collections.abc import Sequence
 
+from ..cpu_time import TimeLimit, computed
 from ..interrupts import interrupts
-from ..patience import Patience, computed
 from ..tied import tied
 from . import pcapng
 from .slicer import BEGIN, END, PROBE, Slicer, marker
@@ -185,8 +185,8 @@ class Capture:
         """
         assert self._process is not None and self._thread is not None
         first = self._probe + 1
-        patience = Patience(self._process.pid, seconds)
-        while patience.left() > 0 and self._thread.is_alive():
+        limit = TimeLimit(self._process.pid, seconds)
+        while limit.left() > 0 and self._thread.is_alive():
             self._probe += 1
             self._send(PROBE, self._probe)
             with self._seen:

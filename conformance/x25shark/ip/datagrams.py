@@ -137,9 +137,9 @@ class Passage:
 
 def carry(
     sender: Host, receiver: Host, to: str, source: Path, log: Path, octets: int, every: float,
-    patience: float,
+    limit: float,
 ) -> Passage:  # fmt: skip
-    """Send a file, a datagram each `every` seconds, and wait for what is under way: for `patience`
+    """Send a file, a datagram each `every` seconds, and wait for what is under way: for `limit`
     seconds after the last that came. Raises HostError."""
     program = [sys.executable, "-P", "-m", "x25shark.ip.datagrams"]
     log.touch()
@@ -158,7 +158,7 @@ def carry(
         number = -(-length // octets)
         whole = length + number * (NUMBER + _RECORD.size) + _RECORD.size
         size, since = -1, time.monotonic()
-        while size < whole and time.monotonic() - since < patience:
+        while size < whole and time.monotonic() - since < limit:
             if log.stat().st_size != size:
                 size, since = log.stat().st_size, time.monotonic()
             interrupts.check()

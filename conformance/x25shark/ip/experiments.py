@@ -34,7 +34,7 @@ WITHIN = 0.05
 _SIZES = (64, 512)
 _PATIENT, _AND = 5, 120.0
 """A transfer is given up after so many times what the model says, and so many seconds."""
-_DATAGRAM_PATIENCE = 10.0
+_DATAGRAM_LIMIT = 10.0
 _MOST_CHANGES = 100
 """Are kept in the result."""
 
@@ -72,7 +72,7 @@ class Plan:
     def model(self, circuits: int = 1) -> Model:
         return Model(self.conditions.with_circuits(circuits))
 
-    def patience(self, octets: int, circuits: int = 1, files: int = 1) -> float:
+    def time_limit(self, octets: int, circuits: int = 1, files: int = 1) -> float:
         """Seconds after which a transfer is given up."""
         if self.limit is not None:
             return self.limit
@@ -163,7 +163,7 @@ def _transfer(
     digest = make_file(source / name, octets, seed)
     began = time.monotonic()
     at = url(opened.address_b, name)
-    limit = plan.patience(octets, opened.conditions.circuits)
+    limit = plan.time_limit(octets, opened.conditions.circuits)
     job = Upload(
         opened.a, at, client / name, digest, octets,
         put=put, limit=limit, asks=opened.conditions.loses,
@@ -248,7 +248,7 @@ def _together(plan: Plan, tell: Tell, opened: Lab, server: Path, client: Path) -
         for n, name in enumerate(names)
     ]
     began = time.monotonic()
-    limit = plan.patience(plan.files_octets, opened.conditions.circuits, paper.FILES)
+    limit = plan.time_limit(plan.files_octets, opened.conditions.circuits, paper.FILES)
     jobs = [
         Upload(
             opened.a, url(opened.address_b, name), client / name, digest, plan.files_octets,
@@ -270,10 +270,10 @@ def measure_datagrams(plan: Plan, tell: Tell) -> dict[str, Any]:
     with plan.open("datagrams", circuits) as opened, temporary_folder("ip") as folder:
         digest = make_file(folder / "file", plan.file_octets, plan.conditions.seed)
         tell(f"datagrams: {plan.file_octets} octets, {octets} each, without checksum")
-        patience = _DATAGRAM_PATIENCE + 2 * model.round_trip(octets + HEADER)
+        limit = _DATAGRAM_LIMIT + 2 * model.round_trip(octets + HEADER)
         passage = carry(
             opened.a, opened.b, opened.address_b, folder / "file", folder / "log", octets, every,
-            patience,
+            limit,
         )  # fmt: skip
         content = (folder / "file").read_bytes()
         counted = opened.finish()
@@ -324,7 +324,7 @@ def measure_saturation(plan: Plan, tell: Tell) -> dict[str, Any]:
                         at = url(opened.address_b, f"file{number}")
                         added = Upload(
                             opened.a, at, client / "file", digest, octets, put=True,
-                            limit=plan.patience(octets, circuits, plan.minutes),
+                            limit=plan.time_limit(octets, circuits, plan.minutes),
                             asks=opened.conditions.loses,
                         )  # fmt: skip
                         jobs.append((f"file{number}", added))

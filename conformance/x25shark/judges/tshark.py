@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 
-from ..patience import ends_within
+from ..cpu_time import ends_within
 from . import pdml
 from .reading import CaptureReader, Hit, JudgeError, Reading
 from .sandbox import NOBODY, Sandbox

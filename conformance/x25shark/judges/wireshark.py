@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ..patience import Patience, computed
+from ..cpu_time import TimeLimit, computed
 from . import program
 from .reading import (
     CaptureReader,
@@ -127,7 +127,7 @@ class _Process:
         """Its version of libwireshark: it says so when it is up. Raises JudgeError."""
         if not self._version:
             try:
-                ready = self.receive(Patience(self.process.pid, START_SECONDS))
+                ready = self.receive(TimeLimit(self.process.pid, START_SECONDS))
                 self._version = str(ready["ready"])
                 self.confined = tuple(str(name) for name in ready.get("confined", ()))
                 self._at_first = self._memory()
@@ -169,14 +169,14 @@ class _Process:
             words += f": {complaint}"
         return JudgeError("crash", words)
 
-    def send(self, request: Mapping[str, Any], capture: int, patience: Patience) -> None:
+    def send(self, request: Mapping[str, Any], capture: int, limit: TimeLimit) -> None:
         line = json.dumps(request).encode() + b"\n"
         if len(line) > 16 * 1024 * 1024:
             raise JudgeError("limit", "the request is longer than 16 MiB")
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [capture]))]
         unsent = memoryview(line)
         while unsent:
-            left = patience.left()
+            left = limit.left()
             self.socket.settimeout(max(left, 0.001))
             try:
                 unsent = unsent[self.socket.sendmsg([unsent], rights) :]
@@ -187,11 +187,11 @@ class _Process:
             except OSError as error:
                 raise self._gone() from error
 
-    def receive(self, patience: Patience) -> dict[str, Any]:
+    def receive(self, limit: TimeLimit) -> dict[str, Any]:
         parts = []
         size = 0
         while True:
-            left = patience.left()
+            left = limit.left()
             if not select.select([self.socket], [], [], max(left, 0.0))[0]:
                 if left <= 0:
                     raise JudgeError("timeout", "the judge did not answer in time")
@@ -318,11 +318,11 @@ class WiresharkJudge(CaptureReader):
             self._process = _Process(self._path, self._sandbox)
         self._note_version(self._process)
         self._loads += 1
-        patience = Patience(self._process.process.pid, timeout)
+        limit = TimeLimit(self._process.process.pid, timeout)
         request = {"load": self._loads, "filters": list(filters), "fields": list(fields)}
         try:
-            self._process.send(request, capture, patience)
-            answer = self._process.receive(patience)
+            self._process.send(request, capture, limit)
+            answer = self._process.receive(limit)
             if answer.get("load") != self._loads:
                 raise JudgeError("crash", "the judge answered a different request")
         except JudgeError:

@@ -22,7 +22,7 @@ _SLICE = 0.05
 # A machine that held the tester up by x will have held up the router as well, and the kernel.
 _STRETCH = 4.0
 # How many times its seconds a patient wait may last while the network is at work.
-_MOST_PATIENCE = 10.0
+_LONGEST = 10.0
 # Linux: how many octets of a socket's queue TCP has not sent once (the socket module has no name).
 _SIOCOUTQNSD = 0x894B
 # The state of a connection that has ended; its queue keeps what the other end never took.
@@ -165,7 +165,7 @@ class Loop:
                 before_that = moved
                 moved = (self.received, self._outgoing()) if patient else None
                 at_work = moved is not None and (moved != before_that or moved[1][1])
-                if not at_work or condition() or granted >= _MOST_PATIENCE * seconds:
+                if not at_work or condition() or granted >= _LONGEST * seconds:
                     return condition()
                 granted += seconds
                 continue

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import deaf
+from . import blackhole
 from .carrier import TcpAddress
 from .loop import Loop
 from .stream import MOST_OCTETS, READ, Stream
@@ -226,7 +226,7 @@ class Connection:
 
     def play_dead(self) -> None:
         """Answer nothing any more, not even at TCP level. Raises OSError outside Linux."""
-        deaf.deafen(self._sock)
+        blackhole.enter(self._sock)
 
     # ending
 
@@ -456,8 +456,8 @@ class Listener:
 
     def ignore(self) -> None:
         """Leave SYNs without any answer until heed(); the router's TCP repeats them."""
-        deaf.deafen(self._sock)
+        blackhole.enter(self._sock)
 
     def heed(self) -> None:
         """Answer SYNs again."""
-        deaf.hear(self._sock)
+        blackhole.leave(self._sock)

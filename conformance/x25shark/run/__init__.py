@@ -1,14 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running the suite: everything around the cases.
 
-namespaces  an own network namespace, so that an ordinary user can capture
-router      the router's control hooks and the embedded reference router
-judging     judge two, running behind, and the verdict of a case
-giving_up   a router that does not answer any more
-repeats     the worst of several runs of a case
-plan        which cases will run, and what they cost
-campaign    one run from preflight to results
-session     `x25shark run`: the suite under pytest
-watching    `x25shark run --watch`
-plugin      the cases as pytest items (see ../plugin.py)
+session            `x25shark run`: the suite under pytest
+watching           `x25shark run --watch`
+listing            `x25shark list`
+plan               which cases will run, and what they cost
+declared           what a profile says that makes a case run, or not
+campaign           one run from preflight to results
+rights             how this user may capture
+namespaces         an own network namespace, so that an ordinary user can capture
+router             the router's control hooks and the embedded reference router
+lines              the serial lines of a run
+sanity             the least that must work before any purpose can be judged
+deadline           how long a run and each of its cases may take
+dying              whether the router died in a case
+liveness           a router that does not answer any more
+held_up            cases that are run once more
+repeats            the worst of several runs of a case
+pipeline           judging behind the cases
+apart              judging in a process of its own
+packed             a case on its way to that process
+judging            judge two, and the verdict of a case
+builtin_dissector  what Wireshark's own dissector says beside it
+explaining         what came in place of what was expected, in words
+ladder             the packets of a case in the order of the evidence
+observations       what went wrong in a case, and whose doing it was
+shown              the text of a profile as a report may show it
+versions           versions of what a verdict rests on
+
+The cases as pytest items: ../plugin.py.
 """

@@ -37,10 +37,10 @@ from ..judges.watch import Watch
 from ..judges.wireshark import Opening
 from ..results import CaseResult, ExpectationResult
 from ..temporary import sweep
+from .builtin_dissector import BuiltinDissector
 from .judging import CaseRecord, Judgement, Taken, Watched, broken_off
 from .packed import packed, unpacked
 from .pipeline import Backlog, Pipeline
-from .third_opinion import ThirdOpinion
 from .versions import About, about, version_of
 
 # A case with more octets of evidence is judged here: it would be in memory three times. So many
@@ -123,14 +123,14 @@ class Here:
     def __init__(self, which: str, ports: Iterable[int]) -> None:
         self._which, self._ports = which, tuple(ports)
         self._opening: Opening | None = None
-        self._opinion: ThirdOpinion | None = None
+        self._opinion: BuiltinDissector | None = None
 
-    def opinion(self) -> ThirdOpinion:
+    def opinion(self) -> BuiltinDissector:
         """What reads with it. Raises JudgeError."""
         if self._opinion is None:
             self._opening = Opening(self._which, self._ports)
             judge = self._opening.judge()
-            self._opinion = ThirdOpinion(judge, version_of(judge))
+            self._opinion = BuiltinDissector(judge, version_of(judge))
         return self._opinion
 
     def close(self) -> None:
@@ -215,14 +215,14 @@ class Apart:
             self._await(self._judging_here)
 
     def _await(self, thread: threading.Thread) -> None:
-        told, patience = False, math.inf
+        told, until = False, math.inf
         while thread.is_alive():
             thread.join(_LOOK)
             if not interrupts.hurried:
                 continue
-            patience = min(patience, time.monotonic() + _ENDING_SECONDS)
+            until = min(until, time.monotonic() + _ENDING_SECONDS)
             told = told or self._tell(_HURRY)
-            if time.monotonic() > patience:
+            if time.monotonic() > until:
                 self._kill()
 
     def _tell(self, word: bytes) -> bool:
@@ -461,7 +461,7 @@ def _serve(
         outcome = Outcome(record.number, result, [n for n in noted if n is not None])
         _send(sock, pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL))
 
-    opinion = ThirdOpinion(judge, said.wireshark)
+    opinion = BuiltinDissector(judge, said.wireshark)
     judgement = Judgement(lambda: opinion, directory)
     pipeline = Pipeline(slices, judgement, records.get, settle)
     while True:

@@ -27,6 +27,7 @@ from pathlib import Path
 from ..catalogue import Purpose, catalogue
 from ..counters.locations import survey
 from ..counters.reader import ReadError, Reading
+from ..cpu_time import waited
 from ..evidence.capture import Capture, CaptureError
 from ..evidence.slicer import Slice, Slicer
 from ..interrupts import Interrupted, interrupts
@@ -39,31 +40,30 @@ from ..links.loop import Loop, Overdue
 from ..links.owners import Owners
 from ..links.xot import Address, LinkError, Listener
 from ..memory import spare
-from ..patience import waited
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench
+from ..sides.capacity import MOST_ENDED, Ended
 from ..sides.outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
-from ..sides.rooms import MOST_ENDED, Ended
 from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up
 from .apart import COLLECT, Apart, Here, Outcome
+from .builtin_dissector import BuiltinDissector
 from .deadline import Bounds
 from .declared import why_it_runs
 from .dying import was_there, why_gone
 from .explaining import Until
-from .giving_up import Ending, GivingUp
 from .judging import SLOW_ALLOWANCE, CaseRecord, Judgement, Taken, Watched, broken_off
 from .lines import Lines
+from .liveness import Ending, Liveness
 from .observations import called, fault_of_ours, flood, refused
 from .pipeline import MOST_WAITING, Backlog, Pipeline
 from .repeats import Repeats
-from .rights import OWN, Rights, RightsError, obtain
+from .rights import DIRECTLY, OWN, Rights, RightsError, obtain
 from .router import Router, RouterError
 from .sanity import SANITY, patient_sanity_call
 from .shown import shown
-from .third_opinion import ThirdOpinion
 from .versions import About, about, versions
 
 _log = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ class Campaign:
         self._repeats = Repeats(options.repeat, partial(keep, self._texts))
         self._once_more = held_up.OnceMore()
         self._longest_away = held_up.longest_away(options.profile)
-        self._giving_up: GivingUp | None = None
+        self._liveness: Liveness | None = None
         self._bounds = Bounds(options.profile, options.deadline)
         self._cut_short = False
         # The case before, and deaths of the router that no case has seen.
@@ -199,7 +199,8 @@ class Campaign:
                 spare()
                 apart = self._judge_apart()
             rights = obtain(self.profile, own=self.options.own_namespace)
-            self.notes.append(f"capture: {rights.how}")
+            if rights.how != DIRECTLY:
+                self.notes.append(f"capture: {rights.how}")
             opening = None
             if apart is None:
                 # libwireshark starts while the router does.
@@ -253,7 +254,7 @@ class Campaign:
         gc.set_threshold(*COLLECT)
         if not self.options.keep_going:
             can = self.router is not None and self.router.can_restart
-            self._giving_up = GivingUp(self._sanity_call, self.restart_router if can else None)
+            self._liveness = Liveness(self._sanity_call, self.restart_router if can else None)
         if apart is None:
             self._judging = Pipeline(
                 self._slices, self._judgement, self._records.get, self._settle_slice
@@ -279,7 +280,7 @@ class Campaign:
 
     def _judge_with(self, judge: CaptureReader) -> None:
         self._about = about(judge)
-        opinion = ThirdOpinion(judge, self._about.wireshark)
+        opinion = BuiltinDissector(judge, self._about.wireshark)
         self._judgement = Judgement(lambda: opinion, self.options.directory)
         self.judge = judge
 
@@ -393,10 +394,10 @@ class Campaign:
         if record.flood or self.loop.received > _LARGE:
             self._calm_down(most=0)
         told = ending is not None and not record.held_up and not record.gone
-        if record.gone and self._giving_up is not None and not self.options.stop_on_fail:
-            self.gone = self.gone or self._giving_up.died(purpose.id, record.gone)
-        if ending is not None and told and self._giving_up is not None and self.gone is None:
-            self.gone = self._giving_up.after(purpose.id, ending)
+        if record.gone and self._liveness is not None and not self.options.stop_on_fail:
+            self.gone = self.gone or self._liveness.died(purpose.id, record.gone)
+        if ending is not None and told and self._liveness is not None and self.gone is None:
+            self.gone = self._liveness.after(purpose.id, ending)
         self.drain()
         failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
         if (failed and told) or record.flood or record.died:
@@ -528,7 +529,7 @@ class Campaign:
         gone = why_gone(self.profile, self.loop, self.router, self._lines, passed=passed)
         if gone and was_there(bench):
             record.died = f"the router died in this case: {gone}"
-        elif gone and self._giving_up is not None:
+        elif gone and self._liveness is not None:
             record.held_up = f"the router was not there when the case began: {gone}"
             self._unseen.append(f"the router died after {self._latest}: {gone}")
         record.gone, self._latest = gone, record.purpose.id
@@ -805,8 +806,8 @@ class Campaign:
 
     def _account_for_router(self) -> None:
         """A router that is gone is a failure of its own: the sanity call that showed it."""
-        if self._giving_up is not None:
-            self.notes += self._giving_up.notes
+        if self._liveness is not None:
+            self.notes += self._liveness.notes
         found = [*self._unseen, *([self.gone] if self.gone is not None else [])]
         if not found or self._sanity is None or self._stopped:
             return

@@ -35,10 +35,10 @@ from ..links.xot import HEADER_OCTETS, MOST_UNITS, Cutter
 from ..results import CaseResult, ExpectationResult, JudgeReading
 from ..sides.bench import Bench
 from ..verdicts import Verdict
+from .builtin_dissector import BuiltinDissector
 from .explaining import Until, explanation
 from .ladder import ladder
 from .observations import fault_of_ours
-from .third_opinion import ThirdOpinion
 
 # Windows keep a router from sending nearly as many packets that nobody has read.
 MOST_UNREAD = 2_000
@@ -135,7 +135,7 @@ class Taken:
 class Judgement:
     """Judges the slices of a run, writes each as evidence."""
 
-    def __init__(self, opinion: Callable[[], ThirdOpinion], directory: Path) -> None:
+    def __init__(self, opinion: Callable[[], BuiltinDissector], directory: Path) -> None:
         """opinion: what has captures read, asked for with each; it may start its judge then."""
         self._opinion = opinion
         self._directory = directory

@@ -24,7 +24,7 @@ _AHEAD = 3
 # packets, and as what was decoded.
 MOST_WAITING = 24 << 20
 _OF_A_CASE, _OF_A_FRAME, _OF_AN_OCTET = 1 << 16, 1 << 10, 4
-_PATIENCE = 600.0
+_TIMEOUT = 600.0
 # Between two looks whether somebody is in haste.
 _LOOK = 0.1
 
@@ -60,7 +60,7 @@ class Backlog:
 
     def wait(self, most: int = MOST_WAITING) -> None:
         """Wait while more octets wait; not for ever, for the judges may be stuck."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         with self._changed:
             while self._octets > most and time.monotonic() < deadline and not interrupts.in_haste:
                 self._changed.wait(_LOOK)

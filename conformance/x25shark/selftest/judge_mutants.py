@@ -437,7 +437,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         campaign.start()
         for identifier in chosen:
             case = known[identifier]
-            if not case.purpose.campaign:
+            if not case.purpose.whole_run:
                 campaign.run_case(case.purpose, body_of(case.function, case.options))
         campaign.finish()
     examiner = Examiner()

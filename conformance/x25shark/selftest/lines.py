@@ -43,7 +43,7 @@ RATE_WITHIN, DELAY_WITHIN = 0.005, 0.001
 _BURST_PACKET = 996
 """Octets of user data: 1003 with packet and XOT header."""
 _SINGLES = 10
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 _SO_TIMESTAMPNS = 35
 """socket(7); the number of its ancillary message as well (asm-generic/socket.h)."""
 _FCS_POLYNOMIAL = 0x8408
@@ -86,11 +86,11 @@ class Path:
             self.relay: RelaySide = engine.relay(
                 {"listen": "127.0.0.1:0", "connect": f"{host}:{port}", "line": line}
             )
-            self.near = socket.create_connection(("127.0.0.1", self.relay.port), _PATIENCE)
+            self.near = socket.create_connection(("127.0.0.1", self.relay.port), _TIMEOUT)
             self.far, _ = server.accept()
         self.near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.far.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-        self.far.settimeout(_PATIENCE)
+        self.far.settimeout(_TIMEOUT)
 
     def receive(self) -> tuple[bytes, float]:
         """What has come, and when the last octet of it did (seconds of the epoch)."""
@@ -209,7 +209,7 @@ def _rate(
     finally:
         ended.set()
         path.close()
-        sender.join(_PATIENCE)
+        sender.join(_TIMEOUT)
     found.bits_per_second = octets * 8 / (last - first)
     found.drift_ms = (last - first - octets * 8 / found.rate) * 1000
     found.megabytes = octets / 1e6

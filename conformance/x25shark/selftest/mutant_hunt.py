@@ -271,7 +271,7 @@ class Hunter(Worker):
         self.campaign.change_router(("--record", str(record)))
         found.start = self._recorded(record)
         for case in applicable(self.profile, cases()):
-            if not case.purpose.campaign:
+            if not case.purpose.whole_run:
                 self._run(case)
                 found.lines[case.purpose.id] = self._recorded(record)
         self._take_traffic(found)
@@ -348,7 +348,7 @@ class Hunter(Worker):
             return False
         self.campaign.watched = []
         for case in applicable(self.profile, cases()):
-            if case.purpose.campaign:
+            if case.purpose.whole_run:
                 self.campaign.watch(case.purpose, case.function)
         return True
 

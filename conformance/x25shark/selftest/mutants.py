@@ -118,7 +118,7 @@ def prove(profile_name: str, left: Sequence[str], names: Sequence[str]) -> list[
         runs: list[tuple[str, list[str], str, list[str]]] = []
         open_cases = list(left)
         for name in names:
-            chosen = [c for c in applicable(worker.profile, open_cases) if not c.purpose.campaign]
+            chosen = [c for c in applicable(worker.profile, open_cases) if not c.purpose.whole_run]
             if not chosen:
                 break
             keys, problem = worker.run(("--fault", name), chosen)

@@ -80,12 +80,12 @@ class Worker:
             return [], str(error)
         campaign.watched = []
         for case in chosen:
-            if case.purpose.campaign:
+            if case.purpose.whole_run:
                 campaign.watch(case.purpose, case.function)
         keys = []
         for case in chosen:
             keys.append(campaign.rerun_command(case.purpose))
-            if not case.purpose.campaign:
+            if not case.purpose.whole_run:
                 campaign.run_case(case.purpose, body_of(case.function, case.options))
         if campaign.watched:
             for case in applicable(self.profile, TRAFFIC):

@@ -1,7 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sides A and B: a DTE on top of an XOT connection, and the calls between them.
+"""Sides A and B: a DTE on top of an XOT connection or a serial line, and the calls between them.
 
-side    one side: send packets, expect templates, numbering of data
-call    a call with both its ends, and the fence
-bench   what a case works with: it opens connections and calls, and keeps the expectations
+bench         what a case works with: it opens connections and calls, and keeps the expectations
+call          a call with both its ends, and the fence
+side          one side: send packets, expect templates, numbering of data
+line          a serial line and the sides on its channels; line_link, line_wire: parts of it
+serial_lines  the serial lines of a case and their logical channels
+listeners     where the router may call the tester
+far_end       the called end: side B, or what the router itself has in its place
+further       calls that may still arrive although no case waits for them
+arriving      the called address with which a Call arrives
+arrivals      what has come on the connection of a side
+agreement     packet sizes and windows, as the ends of a call agree on them
+numbering     P(S) and P(R) of one side
+wire          the connection of a side as it is: its octets, and how it ends
+answers       what the profile lets a router answer: how soon, with which causes and diagnostics
+diagnostics   diagnostics that are right on one link and not on another
+capacity      whether the router has room for one more call
+race          two things at the same time, tried again and again with a seed
+postamble     what every case demands at its end, and clearing what is up
+outcomes      how a case can end early
 """

@@ -4,7 +4,7 @@
 A case that ends without a failed expectation still has to pass what every case demands: nothing
 came on any of its connections but what was expected or may pass (Quiet), and the router opened no
 connection that the case did not ask for. Parts: listeners (what the router opens), serial (the
-lines), far_end (what is called), rooms (how many calls the router takes), further.
+lines), far_end (what is called), capacity (how many calls the router takes), further.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from ..links.hdlc import Line
 from ..links.loop import Loop
 from ..links.xot import Connection, LinkError, Listener
 from ..profile import Profile
-from . import ending
+from . import postamble
 from .agreement import acceptance, values_of
 from .answers import Answers
 from .arriving import as_they_arrive, whatever_arrives
 from .call import Call
+from .capacity import Capacity, Ended
 from .far_end import FarEnd
 from .further import FurtherCalls
 from .line import ChannelSide, LineSide
 from .listeners import CALLED_BY, Listeners
 from .outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
 from .race import Race
-from .rooms import Ended, Rooms
 from .serial_lines import SerialLines
 from .side import AbsentSide, Side
 
@@ -103,7 +103,7 @@ class Bench(Answers):
         self.listeners = Listeners(self, listeners)
         self.serial = SerialLines(self)
         self.far_end = FarEnd(self)
-        self.rooms = Rooms(self, ended)
+        self.capacity = Capacity(self, ended)
         self.further = FurtherCalls(self)
         self._calls = 0
         self._records = 0
@@ -137,9 +137,9 @@ class Bench(Answers):
         On a serial line: take a free logical channel.
         """
         self.serial.raise_links()
-        self.rooms.give_back()
+        self.capacity.give_back()
         side = self._new_side(at, modulus)
-        self.rooms.opened(side)
+        self.capacity.opened(side)
         return side
 
     def _new_side(self, at: str, modulus: int) -> Side:
@@ -328,7 +328,7 @@ class Bench(Answers):
         on: the connection of side A to use (a new one). Raises ExpectationFailed.
         """
         place = partial(self._place_call, request, on, modulus, lcn, answer, note, options)
-        return place() if on is not None else self.rooms.in_the_end(place)
+        return place() if on is not None else self.capacity.in_the_end(place)
 
     def _place_call(
         self,
@@ -380,7 +380,7 @@ class Bench(Answers):
         try:
             return self.connect(modulus=modulus)
         except Inconclusive:
-            self.rooms.excuse()
+            self.capacity.excuse()
             if self.in_preamble:
                 raise
             note = note or "the router takes no connection"
@@ -499,12 +499,12 @@ class Bench(Answers):
         for race in self.races:
             self.remark(race.text)
         self.further.take_late_ones()
-        ending.stop_at_further_calls(self)
+        postamble.stop_at_further_calls(self)
         if watched:
-            ending.demand_quiet(self)
-            ending.demand_no_connections(self)
-            ending.note_causes(self)
-        ending.clear_calls(self)
+            postamble.demand_quiet(self)
+            postamble.demand_no_connections(self)
+            postamble.note_causes(self)
+        postamble.clear_calls(self)
         for side in self.sides:
             side.close()
         for waiting in self.listeners.waiting.values():
@@ -513,4 +513,4 @@ class Bench(Answers):
                     connection.reset()
         for line in self.lines.values():
             line.finish()
-        self.rooms.note_ended()
+        self.capacity.note_ended()

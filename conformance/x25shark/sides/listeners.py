@@ -56,7 +56,7 @@ class Listeners:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         while True:
             bench.loop.wait(
-                lambda: self.is_called(at) or bench.rooms.refused() is not None,
+                lambda: self.is_called(at) or bench.capacity.refused() is not None,
                 bench.patience,
                 patient=True,
             )
@@ -65,9 +65,9 @@ class Listeners:
             side = self.take_called(at)
             if side is not None:
                 return side
-        refused = bench.rooms.refused()
+        refused = bench.capacity.refused()
         if refused is not None:
-            bench.rooms.refuse(refused)
+            bench.capacity.refuse(refused)
         raise bench.no_call_came(CallRequest(), at, clause, self._told_instead())
 
     def take_called(self, at: str = "b") -> Side | None:
@@ -76,7 +76,7 @@ class Listeners:
         side = self._next_called(at)
         if side is None or self._given_up(side):
             return None
-        bench.rooms.accepted(side)
+        bench.capacity.accepted(side)
         return None if bench.further.take(side) else side
 
     def _given_up(self, side: Side) -> bool:

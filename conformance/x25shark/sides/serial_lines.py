@@ -9,7 +9,7 @@ from ..judges.expectation import Direction
 from ..judges.tester import Received
 from ..links.circuits import Circuit
 from ..links.hdlc import Line
-from . import ending
+from . import postamble
 from .line import ChannelSide, LineSide
 from .outcomes import Inconclusive, NotApplicable
 from .side import Side
@@ -44,7 +44,7 @@ class SerialLines:
         """The case begins anew on this line; on those before it, nothing is judged from here on."""
         for line in self.bench.lines.values():
             if line.watched:
-                ending.leave(self.bench, line)
+                postamble.leave(self.bench, line)
         self.turn = at
 
     def unseen(self) -> list[LineSide]:

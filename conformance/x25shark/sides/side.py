@@ -510,9 +510,9 @@ class Side:
                 break
             bench.loop.wait(decided, patience, patient=True)
         seen = latest[0]
-        if not seen.met and bench.rooms.refused() is self:
+        if not seen.met and bench.capacity.refused() is self:
             bench.expectations[:] = [e for e in bench.expectations if e is not expectation]
-            bench.rooms.refuse(self)
+            bench.capacity.refuse(self)
         self.unanswered_call = None
         if not seen.met:
             if seen.view is None and self.connection.end is None:

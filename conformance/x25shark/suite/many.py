@@ -193,7 +193,7 @@ def call_among_others(bench: Bench, note: str = "") -> Call:
     Such a Call may arrive behind this one, also at the end of the case.
     """
     bench.further.allow_late(lambda side: side.allow(ANYTHING))
-    return bench.rooms.in_the_end(lambda: _call_among_others(bench, note))
+    return bench.capacity.in_the_end(lambda: _call_among_others(bench, note))
 
 
 def _call_among_others(bench: Bench, note: str) -> Call:

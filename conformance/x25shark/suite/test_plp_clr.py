@@ -113,7 +113,7 @@ def test_clear_collision(bench: Bench) -> None:
         return accepted(a, arrives(bench), request)
 
     for _ in race:
-        call = bench.rooms.in_the_end(connected)
+        call = bench.capacity.in_the_end(connected)
         if clear_together(race, call):
             race.reached()
             end_of_collision(call.a)

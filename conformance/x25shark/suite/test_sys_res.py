@@ -101,7 +101,7 @@ def test_no_leak_after_many_calls(bench: Bench) -> None:
 def test_no_leak_after_aborted_set_ups(bench: Bench) -> None:
     """MAXCALLS and ten times: Call, then TCP RST before B has answered."""
     for _ in range(limit(bench) + MORE):
-        a, b = bench.rooms.in_the_end(lambda: pending(bench))
+        a, b = bench.capacity.in_the_end(lambda: pending(bench))
         a.wire.reset()
         if b.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
             b.send(ClearConfirmation())
@@ -155,7 +155,7 @@ def test_no_leak_after_refused_calls(bench: Bench) -> None:
         if a.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
             a.send(ClearConfirmation())
         a.close()
-        a, b = bench.rooms.in_the_end(lambda: pending(bench))
+        a, b = bench.capacity.in_the_end(lambda: pending(bench))
         b.send(ClearRequest(cause=0, diagnostic=0))
         a.expect(ClearIndication(cause=0, diagnostic=0))
         a.send(ClearConfirmation())
@@ -189,7 +189,7 @@ def test_no_leak_after_protocol_errors(bench: Bench) -> None:
     bench.loop.wait(lambda: all(call.a.connection.end for call in calls), wait)
     tidy(bench)
     for call in calls:
-        bench.rooms.forget(call.a)
+        bench.capacity.forget(call.a)
     has_room(bench)
 
 

@@ -463,9 +463,9 @@ def test_reset_behind_a_clear(bench: Bench) -> None:
 
 def refused_for_want_of_room(bench: Bench) -> None:
     """End the case if the router has no room for the call that was sent last."""
-    refused_call = bench.rooms.refused()
+    refused_call = bench.capacity.refused()
     if refused_call is not None:
-        bench.rooms.refuse(refused_call)
+        bench.capacity.refuse(refused_call)
 
 
 def is_withdrawn(b: Side) -> None:

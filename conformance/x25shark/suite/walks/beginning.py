@@ -45,7 +45,7 @@ def place(bench: Bench, circuit: Circuit, step: Step) -> bool:
         if bench.model == "local" and own is not None and chance.random() < 0.4:
             # B's side has packet sizes of its own.
             options["called"] = own
-        call = bench.rooms.in_the_end(lambda: _placed(bench, chance, modulus, options))
+        call = bench.capacity.in_the_end(lambda: _placed(bench, chance, modulus, options))
     else:
         addresses = bench.profile.addresses
         b = bench.connect(at="b", modulus=modulus)
@@ -112,7 +112,7 @@ def place_fast(bench: Bench, circuit: Circuit, step: Step) -> bool:
         answer = CallAccepted(user_data=back)
         return accepted(a, b, request, answer, [CallAccepted(user_data=back)])
 
-    circuit.fresh(bench.rooms.in_the_end(placed))
+    circuit.fresh(bench.capacity.in_the_end(placed))
     circuit.fast_select = True
     return True
 

@@ -32,7 +32,7 @@ def computed(pid: int) -> float:
         return 0.0
 
 
-class Patience:
+class TimeLimit:
     """So many seconds for a process, from now on."""
 
     def __init__(self, pid: int, seconds: float) -> None:
@@ -46,9 +46,9 @@ class Patience:
 
 def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
     """Wait until the process has ended (True), or has had so many seconds (False)."""
-    patience = Patience(process.pid, seconds)
+    limit = TimeLimit(process.pid, seconds)
     while process.poll() is None:
-        left = patience.left()
+        left = limit.left()
         if left <= 0:
             return False
         with contextlib.suppress(subprocess.TimeoutExpired):

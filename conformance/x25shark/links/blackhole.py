@@ -20,7 +20,7 @@ _SO_DETACH_FILTER = 27
 _KEEP_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 
-def deafen(sock: socket.socket) -> None:
+def enter(sock: socket.socket) -> None:
     """From now on nothing reaches this socket. Raises OSError where that is not possible."""
     if not sys.platform.startswith("linux"):
         raise OSError("a socket that does not answer needs Linux")
@@ -31,6 +31,6 @@ def deafen(sock: socket.socket) -> None:
     )
 
 
-def hear(sock: socket.socket) -> None:
+def leave(sock: socket.socket) -> None:
     """The socket is as any other again."""
     sock.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)

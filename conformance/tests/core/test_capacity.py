@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 from x25shark.links.loop import Loop
 from x25shark.sides.bench import Bench
+from x25shark.sides.capacity import LEAST_ATTEMPTS, Capacity
 from x25shark.sides.outcomes import NoChannel
-from x25shark.sides.rooms import LEAST_ATTEMPTS, Rooms
 
 from .conftest import x25shark
 
@@ -64,10 +64,10 @@ def refused_first(times: int) -> Callable[[], str]:
 
 
 def test_a_call_is_tried_again_however_long_the_machine_took() -> None:
-    rooms = Rooms(cast(Bench, Starved()))
-    assert rooms.in_the_end(refused_first(LEAST_ATTEMPTS)) == "connected"
+    capacity = Capacity(cast(Bench, Starved()))
+    assert capacity.in_the_end(refused_first(LEAST_ATTEMPTS)) == "connected"
     with pytest.raises(NoChannel):
-        rooms.in_the_end(refused_first(LEAST_ATTEMPTS + 1))
+        capacity.in_the_end(refused_first(LEAST_ATTEMPTS + 1))
 
 
 def test_what_the_profile_says_bounds_the_cases(tmp_path: Path) -> None:

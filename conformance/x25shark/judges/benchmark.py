@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What one capture costs: the resident judge beside starting tshark.
 
-    python -m x25shark.judges.bench [--turns N] [capture.pcapng ...]
+    python -m x25shark.judges.benchmark [--turns N] [capture.pcapng ...]
 
 Without captures, those of the known gaps are read. Every turn reads every capture once with each
 judge and the same filters; the median of the whole times (asking, reading, answer) is printed.
@@ -54,7 +54,9 @@ def _line(name: str, measured: Sequence[float]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m x25shark.judges.bench", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m x25shark.judges.benchmark", description=__doc__
+    )
     parser.add_argument("--turns", type=int, default=3, help="turns of tshark (the judge: 20 x)")
     parser.add_argument("captures", nargs="*", type=Path, metavar="capture")
     options = parser.parse_args(arguments)
@@ -69,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with TsharkJudge() as slow:
             started = costs(slow, captures, options.turns)
     except (OSError, JudgeError) as error:
-        print(f"x25shark.judges.bench: {error}", file=sys.stderr)
+        print(f"x25shark.judges.benchmark: {error}", file=sys.stderr)
         return 2
     print(f"Wireshark {version}, {len(captures)} captures, {len(FILTERS)} filters each")
     print(f"{'':<22}{'median':>13}{'least':>13}{'p95':>13}{'readings':>10}")

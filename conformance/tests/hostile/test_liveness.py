@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from x25shark.results import CaseResult
-from x25shark.run.giving_up import CASES_IN_A_ROW, MOST_RESTARTS, Ending, GivingUp
+from x25shark.run.liveness import CASES_IN_A_ROW, MOST_RESTARTS, Ending, Liveness
 from x25shark.run.repeats import Repeats
 from x25shark.verdicts import Verdict
 
@@ -31,20 +31,20 @@ class Router:
         return self.trouble
 
 
-def _after(giving_up: GivingUp, *endings: Ending) -> list[str | None]:
-    return [giving_up.after(f"CASE-{n}", ending) for n, ending in enumerate(endings, 1)]
+def _after(liveness: Liveness, *endings: Ending) -> list[str | None]:
+    return [liveness.after(f"CASE-{n}", ending) for n, ending in enumerate(endings, 1)]
 
 
 def test_a_call_in_between_counts_anew() -> None:
     router = Router()
     endings = [NO_CALL] * (CASES_IN_A_ROW - 1) + [CALLED] + [NO_CALL] * (CASES_IN_A_ROW - 1)
-    assert not any(_after(GivingUp(router.call, router.restart), *endings))
+    assert not any(_after(Liveness(router.call, router.restart), *endings))
 
 
 def test_a_pass_without_a_call_proves_no_router() -> None:
     router = Router("nothing came")
     endings = [NO_CALL, PASSED] * (CASES_IN_A_ROW - 1) + [NO_CALL]
-    said = _after(GivingUp(router.call, None), *endings)
+    said = _after(Liveness(router.call, None), *endings)
     assert not any(said[:-1])
     assert said[-1] is not None
     assert "does not answer any more" in said[-1] and "nothing came" in said[-1]
@@ -52,46 +52,46 @@ def test_a_pass_without_a_call_proves_no_router() -> None:
 
 def test_a_router_that_still_calls_is_not_given_up() -> None:
     router = Router(None, None)
-    said = _after(GivingUp(router.call, router.restart), *[NO_CALL] * 2 * CASES_IN_A_ROW)
+    said = _after(Liveness(router.call, router.restart), *[NO_CALL] * 2 * CASES_IN_A_ROW)
     assert not any(said)
     assert router.sanity == [] and router.restarts == 0
 
 
 def test_refused_asks_at_once_and_restarts_so_often() -> None:
     router = Router(*["refused", None] * MOST_RESTARTS, "refused")
-    giving_up = GivingUp(router.call, router.restart)
-    assert _after(giving_up, *[REFUSED] * MOST_RESTARTS) == [None] * MOST_RESTARTS
-    assert router.restarts == MOST_RESTARTS == len(giving_up.notes)
-    said = _after(giving_up, REFUSED)
+    liveness = Liveness(router.call, router.restart)
+    assert _after(liveness, *[REFUSED] * MOST_RESTARTS) == [None] * MOST_RESTARTS
+    assert router.restarts == MOST_RESTARTS == len(liveness.notes)
+    said = _after(liveness, REFUSED)
     assert said[0] is not None and said[0].endswith("and will not be once more")
     assert router.restarts == MOST_RESTARTS
 
 
 def test_who_died_is_started_again_without_being_asked() -> None:
     router = Router(None)
-    giving_up = GivingUp(router.call, router.restart)
-    assert giving_up.died("CASE-1", "its process ended with status 9") is None
+    liveness = Liveness(router.call, router.restart)
+    assert liveness.died("CASE-1", "its process ended with status 9") is None
     assert router.restarts == 1 and router.sanity == []
-    assert "its process ended with status 9" in giving_up.notes[0]
+    assert "its process ended with status 9" in liveness.notes[0]
 
 
 @pytest.mark.parametrize(("sanity", "back"), [(None, True), ("refused", False)])
 def test_who_died_and_cannot_be_started_may_come_back_by_itself(
     sanity: str | None, back: bool
 ) -> None:
-    said = GivingUp(Router(sanity).call, None).died("CASE-1", "connection refused")
+    said = Liveness(Router(sanity).call, None).died("CASE-1", "connection refused")
     assert (said is None) is back
 
 
 def test_restart_that_fails() -> None:
     router = Router("refused", restart="no power")
-    said = _after(GivingUp(router.call, router.restart), REFUSED)
+    said = _after(Liveness(router.call, router.restart), REFUSED)
     assert said[0] is not None and said[0].endswith("could not be started again: no power")
 
 
 def test_restarted_in_vain() -> None:
     router = Router("refused", "still refused")
-    said = _after(GivingUp(router.call, router.restart), REFUSED)
+    said = _after(Liveness(router.call, router.restart), REFUSED)
     assert said[0] is not None and said[0].endswith("started again, still refused")
 
 

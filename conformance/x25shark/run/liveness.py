@@ -31,7 +31,7 @@ class Ending:
     refused: bool
 
 
-class GivingUp:
+class Liveness:
     """Told of each case; says why the rest of the run is in vain, if it is.
 
     sanity: makes the sanity call, and gives what went wrong (None: nothing). restart: starts the

@@ -15,7 +15,7 @@ from ..judges.reading import CaptureReader, Difference, Reading
 MOST_REMARKS = 5
 
 
-class ThirdOpinion:
+class BuiltinDissector:
     """Reads captures through judge two, and looks at what the built-in dissector says."""
 
     def __init__(self, judge: CaptureReader, version: str) -> None:

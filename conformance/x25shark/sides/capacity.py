@@ -45,7 +45,7 @@ Ended = deque[tuple[float, bool]]
 Got = TypeVar("Got")
 
 
-class Rooms:
+class Capacity:
     """Keeps account of the calls that a case has up.
 
     A connection counts as a call from when it was opened, or accepted, until its call is cleared at

@@ -25,7 +25,15 @@ REACTION_SECONDS = 0.3
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
     *("PLP-CALL-03", "PLP-FAC-18", "XOT-PVC-01", "XOT-PVC-11"),
-    *("PLP-CALL-04", "PLP-CALL-08", "PLP-DATA-08", "PLP-INT-01", "PLP-MOD-02", "LAPB-SET-11"),
+    *(
+        "PLP-CALL-04",
+        "PLP-CALL-08",
+        "PLP-CALL-19",
+        "PLP-DATA-08",
+        "PLP-INT-01",
+        "PLP-MOD-02",
+        "LAPB-SET-11",
+    ),
     *("PLP-RST-03", "PLP-FLOW-01", "PLP-RSTRT-02", "PLP-FS-02"),
 )
 

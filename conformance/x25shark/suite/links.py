@@ -72,6 +72,31 @@ def ready(bench: Bench) -> tuple[LineSide, Packet]:
     return line, RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
 
 
+def with_one_t1(bench: Bench, *names: str) -> list[list[tuple[LineSide, Packet]]]:
+    """The lines, those with the same T1 together, so that it runs out on them at once; their links
+    are up, and there is a Restart Request for each.
+
+    names: values of a line without which it is left out. Raises NotApplicable if none has them.
+    """
+    given = [n for n in sorted(bench.lines) if names_given(bench.lines[n], names)]
+    bench.need(bool(given), f"no line of the profile gives {', '.join(names)}")
+    found: dict[float, list[tuple[LineSide, Packet]]] = {}
+    for name in given:
+        line = bench.line(name)
+        line.link.bring_up()
+        restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+        found.setdefault(line.profile.t1, []).append((line, restart))
+    return list(found.values())
+
+
+def count_to(line: LineSide, restart: Packet, number: int) -> None:
+    """The next I frame of the router has this N(S)."""
+    while line.station.v_r != number:
+        line.send(line.packet(restart))
+        line.layer.expect(RestartConfirmation())
+    line.link_fence()
+
+
 def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
     """Restart Requests whose confirmations the tester does not acknowledge; the N(R) it keeps.
 
@@ -176,6 +201,14 @@ def expect_poll(line: LineSide, note: str = "") -> None:
     )
 
 
+def polled_in_vain(lines: Sequence[tuple[LineSide, Packet]]) -> None:
+    """One poll fewer than N2: the frame itself may be the first attempt (X.25 2.4.8.4)."""
+    for number in range(1, max(line.profile.n2 for line, _ in lines)):
+        for line, _ in lines:
+            if number < line.profile.n2:
+                expect_poll(line, f"poll {number}")
+
+
 def polled(line: LineSide, begin: int) -> bool:
     """Whether the router has sent a command with P=1 from there on, and so waits for F=1."""
     came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
@@ -194,6 +227,11 @@ def taken(line: LineSide) -> None:
             return
         line.bench.remark("SABM was refused by DM at first")
         line.pause(NOT_READY_SECONDS / 10)
+
+
+def names_given(line: LineSide, names: Sequence[str]) -> bool:
+    """Whether these values of a line are the router's own."""
+    return line.profile.model_fields_set.issuperset(names)
 
 
 def needs_given(line: LineSide, *names: str) -> None:

@@ -120,6 +120,35 @@ def test_causes_are_defined(watch: Watch) -> None:
         given_sent=_cause_rule,
         about=tuple(_NAMES),
     )
+    for side, role in watch.roles.items():
+        if role == "dte":
+            watch.always(
+                "causes that a DTE may give, or that the other end gave",
+                given_sent=_dte_rule,
+                about=tuple(_NAMES),
+                side=side,
+            )
+
+
+def _dte_rule(sent: Sequence[Packet]) -> Rule:
+    """0x00, or 0x80 to 0xFF (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1; ISO/IEC 8208 12).
+
+    0x01 in a Clear is a remark elsewhere: systems exist that have no other one.
+    """
+    given = {p.fields.get("cause") for p in sent if type(p) in _NAMES}
+
+    def rule(conversation: Conversation) -> PacketView | None:
+        for from_tester, packet, view in conversation:
+            cause = (
+                None if from_tester or type(packet) not in _NAMES else packet.fields.get("cause")
+            )
+            if cause is None or not 0 < cause < _OF_A_DTE or cause in given:
+                continue
+            if not (cause == 1 and isinstance(packet, ClearRequest)):
+                return view
+        return None
+
+    return rule
 
 
 def _cause_rule(sent: Sequence[Packet]) -> Rule:

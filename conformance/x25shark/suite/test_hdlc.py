@@ -170,10 +170,12 @@ def test_transparency(bench: Bench) -> None:
 
 @purpose("HDLC-10")
 def test_no_whole_octets(bench: Bench) -> None:
+    """From one bit behind a whole frame to seven."""
     line = bench.line(framing="bit")
     line.link.bring_down()
     with errors_counted(bench, line, "unaligned", "errors_in"):
-        line.wire.send_part(line.frames.with_fcs(LapbSABM(p_f=1)) + b"\x05", 3)
+        for bits in range(1, 8):
+            line.wire.send_part(line.frames.with_fcs(LapbSABM(p_f=1)) + b"\x55", bits)
         line.no_reaction(LapbUA())
 
 

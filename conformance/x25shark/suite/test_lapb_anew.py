@@ -10,6 +10,7 @@ from .language import (
     Bench,
     LapbDISC,
     LapbDM,
+    LapbFRMR,
     LapbI,
     LapbREJ,
     LapbRNR,
@@ -48,10 +49,21 @@ def timer_recovery(line: LineSide, restart: Packet) -> None:
         expect_poll(line)
 
 
+def a_gap_and_a_rejection(line: LineSide, restart: Packet) -> None:
+    """A router that sends no FRMR is left where it is."""
+    a_rej_condition(line, restart)
+    if line.bench.declared("L-FRMR"):
+        line.send(LapbRR(address=line.command_address, n_r=(line.station.v_r + 3) % 8))
+        with line.bench.preamble():
+            line.expect(LapbFRMR(z=1), passing=(LapbRR(), LapbREJ(), LapbI()))
+        line.allow(LapbFRMR())
+
+
 CONDITIONS: tuple[Callable[[LineSide, Packet], None], ...] = (
     a_rej_condition,
     a_busy_tester,
     timer_recovery,
+    a_gap_and_a_rejection,
 )
 
 LATE = 3

@@ -20,8 +20,10 @@ from .language import (
     LapbUA,
     LineSide,
     Packet,
+    RestartConfirmation,
     RestartRequest,
     Side,
+    one_of,
     purpose,
 )
 from .links import (
@@ -31,6 +33,9 @@ from .links import (
     last_look,
     link_was_reset,
     not_before,
+    one_open,
+    polled,
+    polls,
     ready,
     send_control,
     unacknowledged,
@@ -139,22 +144,39 @@ def test_invalid_n_r(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-05")
 def test_information_field(bench: Bench) -> None:
-    """With a V(S) and a V(R) that differ, and are not 0."""
+    """With a V(S) and a V(R) that differ, and are not 0; and with an I frame that is open.
+
+    V(S) is the N(S) of the next I frame, whatever is acknowledged (X.25 2.4.1.2, 2.3.4.9); a router
+    whose T1 has run out may have set it back to that of the frame that it sends again.
+    """
     line = numbers_that_differ(bench)
     line.by_hand = True
-    wrong = (line.station.v_r + 2) % 8
+    line.skip()
+    rejects(line, (line.station.v_r + 2) % 8, line.station.v_r)
+    begin_again(line)
+    restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+    begin = line.cursor
+    first = one_open(line, restart)
+    line.layer.allow(RestartConfirmation())
+    back = (first,) if polled(line, begin) else ()
+    rejects(line, (first + 3) % 8, *back, line.station.v_r)
+
+
+def rejects(line: LineSide, wrong: int, *v_s: int) -> None:
+    """An RR with this N(R): its control field, V(S) and V(R) are in FRMR."""
     line.send(LapbRR(address=line.command_address, n_r=wrong))
     line.expect(
         LapbFRMR(
             rejected_control=wrong << 5 | 1,
-            v_s=line.station.v_r,
+            v_s=one_of(*v_s),
             v_r=line.station.v_s,
             c_r=0,
             w=0,
             x=0,
             y=0,
             z=1,
-        )
+        ),
+        passing=polls(line),
     )
 
 

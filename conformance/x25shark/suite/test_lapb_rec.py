@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections.abc import Sequence
 
 from .language import (
     CLOSED,
@@ -17,6 +19,7 @@ from .language import (
     LapbSABM,
     LapbUA,
     LineSide,
+    Packet,
     ResetIndication,
     RestartConfirmation,
     RestartRequest,
@@ -25,18 +28,22 @@ from .language import (
     purpose,
 )
 from .links import (
+    EARLY_FROM,
     LOOK,
     all_again,
+    count_to,
     expect_poll,
     needs_given,
     one_open,
     opened,
     out_of_sequence,
     polled,
+    polled_in_vain,
     polls,
     ready,
     respond,
     unacknowledged,
+    with_one_t1,
 )
 
 # Control octet of a REJ without its N(R) and P/F.
@@ -44,6 +51,8 @@ REJ = 0x09
 # Longer than T1, in T1.
 PAUSE = 1.5
 IDLE_TRIES = 3
+# N(S) of a frame that is lost, in one case and in another.
+ANY_NUMBER, ANOTHER = 5, 3
 
 
 @purpose("LAPB-REC-01", each_line=True)
@@ -118,56 +127,93 @@ def test_rej_with_p(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
 
 
-@purpose("LAPB-REC-06", each_line=True)
+@purpose("LAPB-REC-06")
 def test_lost_acknowledgement(bench: Bench) -> None:
-    line, restart = ready(bench)
-    unacknowledged(line, restart, 1)
-    line.skip()
-    expect_poll(line)
-    line.layer.allow(RestartConfirmation())
+    """On all lines; of the last N(S) before the numbers begin anew."""
+    for lines in with_one_t1(bench):
+        one_open_each(lines, 7)
+        for line, _ in lines:
+            expect_poll(line)
+
+
+def one_open_each(lines: Sequence[tuple[LineSide, Packet]], number: int) -> None:
+    """An I frame with this N(S) is not acknowledged on each of these lines."""
+    for line, restart in lines:
+        count_to(line, restart, number)
+        unacknowledged(line, restart, 1)
+        line.skip()
+        line.layer.allow(RestartConfirmation())
 
 
 @purpose("LAPB-REC-07")
 def test_answer_to_the_poll(bench: Bench) -> None:
-    """With the old N(R) the frame is sent again, with the new one it is not."""
-    line, restart = ready(bench)
-    first = unacknowledged(line, restart, 1)
-    line.skip()
-    expect_poll(line)
-    line.send(LapbRR(n_r=first, p_f=1))
-    line.expect(LapbI(n_s=first))
-    line.expect(*polls(line), within=line.profile.t1_at_most + bench.patience)
-    line.send(LapbRR(p_f=1))
-    line.link_fence()
-    line.expect_count(LapbI(), 0, 0)
-    line.layer.allow(RestartConfirmation())
+    """With the old N(R), in RR and in REJ, the frame is sent again, with the new one it is not."""
+    for lines in with_one_t1(bench):
+        one_open_each(lines, ANY_NUMBER)
+        for kind in (LapbRR, LapbREJ):
+            for line, _ in lines:
+                expect_poll(line)
+                line.send(kind(n_r=ANY_NUMBER, p_f=1))
+                line.expect(LapbI(n_s=ANY_NUMBER))
+        for line, _ in lines:
+            expect_poll(line)
+            line.send(LapbRR(p_f=1))
+            line.link_fence()
+            line.expect_count(LapbI(), 0, 0)
 
 
 def at_most_n2(line: LineSide, begin: int) -> None:
-    """No more polls than N2 from there on, and one that may be sent at will; then a new link."""
+    """No more polls than N2 from there on, and one that may be sent at will; then a new link.
+
+    Which is at will the time says: those of timer recovery are T1 apart (X.25 2.4.8.1, 2.4.8.4).
+    """
+    most = line.profile.n2 if all_at_t1(line, begin) else line.profile.n2 + 1
     for poll in polls(line):
-        line.expect_count(poll, 0, line.profile.n2 + 1, start=begin, note="N2 attempts")
+        line.expect_count(poll, 0, most, start=begin, note="N2 attempts")
     line.allow(LapbSABM())
     line.layer.allow(RestartConfirmation())
 
 
+def all_at_t1(line: LineSide, begin: int) -> bool:
+    """Whether each poll from there on came T1 behind the I frame or poll before it.
+
+    Nothing is known of a T1 that the profile does not name.
+    """
+    sent = [
+        unit
+        for unit in line.line.log.received
+        if unit.valid and unit.octets[0] == line.response_address and is_attempt(unit.octets[1])
+    ]
+    first = sum(unit.offset < begin for unit in sent) - 1
+    times = [unit.time for unit in sent[max(0, first) :]]
+    apart = [later - sooner for sooner, later in itertools.pairwise(times)]
+    return "t1" in line.profile.model_fields_set and min(apart, default=0.0) > (
+        EARLY_FROM * line.profile.t1
+    )
+
+
+def is_attempt(control: int) -> bool:
+    """An I frame, or a supervisory frame with P=1."""
+    return not control & 1 or bool(control & 3 == 1 and control & 0x10)
+
+
 @purpose("LAPB-REC-08")
 def test_n2_attempts(bench: Bench) -> None:
-    """So many polls, and then the link begins anew or is given up."""
-    needs_given(bench.line(), "n2")
-    line, restart = ready(bench)
-    unacknowledged(line, restart, 1)
-    line.skip()
-    begin = line.cursor
-    patience = line.profile.t1_at_most + bench.patience
-    given_up = LapbSABM(p_f=1), LapbDM()
-    # N2 counts attempts in all (X.25 2.4.8.4): the frame itself may be the first of them.
-    for number in range(1, line.profile.n2):
-        expect_poll(line, f"poll {number}")
-    last = line.expect(*polls(line), *given_up, within=patience, passing=(LapbI(p_f=0),))
-    if not isinstance(last, (LapbSABM, LapbDM)):
-        line.expect(*given_up, within=patience, note="N2 polls")
-    at_most_n2(line, begin)
+    """So many polls on each line, and then the link begins anew or is given up."""
+    for lines in with_one_t1(bench, "n2"):
+        begun = []
+        for line, restart in lines:
+            unacknowledged(line, restart, 1)
+            line.skip()
+            begun.append(line.cursor)
+        polled_in_vain(lines)
+        given_up = LapbSABM(p_f=1), LapbDM()
+        for (line, _), begin in zip(lines, begun, strict=True):
+            patience = line.profile.t1_at_most + bench.patience
+            last = line.expect(*polls(line), *given_up, within=patience, passing=(LapbI(p_f=0),))
+            if not isinstance(last, (LapbSABM, LapbDM)):
+                line.expect(*given_up, within=patience, note="N2 polls")
+            at_most_n2(line, begin)
 
 
 @purpose("LAPB-REC-09", each_line=True)
@@ -278,47 +324,51 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
 def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
     """Timer recovery goes on: nothing is sent but the next poll, until F=1 comes. It begins at T1
     behind a frame that a REJ brought again."""
-    line, restart = ready(bench)
-    first = unacknowledged(line, restart, 1)
-    line.skip()
-    respond(line, LapbREJ, first)
-    line.expect(LapbI(n_s=first), note="REJ brings it again")
-    expect_poll(line)
-    line.send(LapbRR(n_r=first, p_f=0))
-    line.expect(
-        *polls(line), within=line.profile.t1_at_most + bench.patience, note="RR F=0 is no answer"
-    )
-    line.send(LapbRR(n_r=first, p_f=1))
-    line.expect(LapbI(n_s=first), note="after F=1")
-    line.by_hand = False
-    line.send(LapbRR())
-    line.link_fence()
-    line.layer.allow(RestartConfirmation())
+    for lines in with_one_t1(bench):
+        one_open_each(lines, ANOTHER)
+        for line, _ in lines:
+            respond(line, LapbREJ, ANOTHER)
+            line.expect(LapbI(n_s=ANOTHER), note="REJ brings it again")
+        for line, _ in lines:
+            expect_poll(line)
+            line.send(LapbRR(n_r=ANOTHER, p_f=0))
+        for line, _ in lines:
+            within = line.profile.t1_at_most + bench.patience
+            line.expect(*polls(line), within=within, note="RR F=0 is no answer")
+            line.send(LapbRR(n_r=ANOTHER, p_f=1))
+            line.expect(LapbI(n_s=ANOTHER), note="after F=1")
+            line.by_hand = False
+            line.send(LapbRR())
+            line.link_fence()
 
 
 @purpose("LAPB-REC-19")
 def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
     """A REJ with F=0 that acknowledges nothing behind each poll: N2 counts on, and ends it."""
-    needs_given(bench.line(), "n2")
-    line, restart = ready(bench)
-    first = unacknowledged(line, restart, 1)
-    line.skip()
-    patience = line.profile.t1_at_most + bench.patience
-    given_up = LapbSABM(), LapbDM()
-    begin = line.cursor
-    # The frame itself may count as an attempt or not, and one more poll may come at will.
-    for number in range(line.profile.n2 + 2):
-        came = line.expect(
-            *polls(line),
-            *(given_up if number >= line.profile.n2 - 1 else ()),
-            within=patience,
-            passing=(LapbI(p_f=0),),
-            note=f"poll {number + 1}",
-        )
-        if isinstance(came, (LapbSABM, LapbDM)):
-            break
-        line.send(LapbREJ(n_r=first, p_f=0))
-    at_most_n2(line, begin)
+    for lines in with_one_t1(bench, "n2"):
+        polling = []
+        for line, restart in lines:
+            first = unacknowledged(line, restart, 1)
+            line.skip()
+            polling.append((line, first, line.cursor))
+        # The frame itself may count as an attempt or not, and one more poll may come at will.
+        for number in range(max(line.profile.n2 for line, _ in lines) + 2):
+            for one in polling[:]:
+                line, first, begin = one
+                given_up = (LapbSABM(), LapbDM()) if number >= line.profile.n2 - 1 else ()
+                came = line.expect(
+                    *(*polls(line), *given_up),
+                    within=line.profile.t1_at_most + bench.patience,
+                    passing=(LapbI(p_f=0),),
+                    note=f"poll {number + 1}",
+                )
+                if isinstance(came, (LapbSABM, LapbDM)):
+                    at_most_n2(line, begin)
+                    polling.remove(one)
+                else:
+                    line.send(LapbREJ(n_r=first, p_f=0))
+        for line, _, begin in polling:
+            at_most_n2(line, begin)
 
 
 @purpose("LAPB-REC-20", each_line=True)

@@ -11,7 +11,6 @@ from .language import (
     LapbRR,
     LapbSABM,
     LapbUA,
-    LineSide,
     RestartConfirmation,
     purpose,
 )
@@ -22,12 +21,13 @@ from .links import (
     expect_poll,
     last_look,
     link_was_reset,
-    needs_given,
     not_before,
+    polled_in_vain,
     polls,
     ready,
     respond,
     unacknowledged,
+    with_one_t1,
 )
 
 OPEN = 3
@@ -35,7 +35,7 @@ OPEN = 3
 
 @purpose("LAPB-REC-15", each_line=True)
 def test_in_timer_recovery(bench: Bench) -> None:
-    """A poll of the tester, and an I frame; then F=1 with the old N(R)."""
+    """A poll of the tester, and I frames, one with P=1; then F=1 with the old N(R)."""
     line, restart = ready(bench)
     first = unacknowledged(line, restart, OPEN)
     line.skip()
@@ -44,32 +44,30 @@ def test_in_timer_recovery(bench: Bench) -> None:
     line.expect(*line.frames.answers(), passing=polls(line), note="polls cross")
     line.send(line.packet(restart, n_r=first))
     line.acknowledged(passing=polls(line), note="an I frame during timer recovery")
+    line.send(line.packet(restart, n_r=first, p_f=1))
+    line.expect(*line.frames.answers(), passing=polls(line), note="an I frame with P=1 there")
     respond(line, LapbRR, first)
-    all_again(line, first, OPEN + 1)
-    line.layer.expect_count(RestartConfirmation(), OPEN + 1, OPEN + 1)
+    all_again(line, first, OPEN + 2)
+    line.layer.expect_count(RestartConfirmation(), OPEN + 2, OPEN + 2)
 
 
 @purpose("LAPB-REC-16")
 def test_attempts_begin_anew(bench: Bench) -> None:
     """All polls but the last, then SABM; then as many again for the first I frame of that link."""
-    needs_given(bench.line(), "n2")
-    line, restart = ready(bench)
-    line.layer.allow(RestartConfirmation())
-    unacknowledged(line, restart, 1)
-    line.skip()
-    polled_in_vain(line)
-    line.send(LapbSABM(p_f=1))
-    line.expect(LapbUA(p_f=1), passing=(*polls(line), LapbI()))
-    link_was_reset(line)
-    line.send(line.packet(restart, n_r=0))
-    polled_in_vain(line)
-    line.allow(*polls(line), LapbSABM(), LapbDM())
-
-
-def polled_in_vain(line: LineSide) -> None:
-    """One poll fewer than N2: the frame itself may be the first attempt (X.25 2.4.8.4)."""
-    for number in range(1, line.profile.n2):
-        expect_poll(line, f"poll {number}")
+    for lines in with_one_t1(bench, "n2"):
+        for line, restart in lines:
+            line.layer.allow(RestartConfirmation())
+            unacknowledged(line, restart, 1)
+            line.skip()
+        polled_in_vain(lines)
+        for line, restart in lines:
+            line.send(LapbSABM(p_f=1))
+            line.expect(LapbUA(p_f=1), passing=(*polls(line), LapbI()))
+            link_was_reset(line)
+            line.send(line.packet(restart, n_r=0))
+        polled_in_vain(lines)
+        for line, _ in lines:
+            line.allow(*polls(line), LapbSABM(), LapbDM())
 
 
 @purpose("LAPB-REC-17", each_line=True)
@@ -91,7 +89,7 @@ def test_rej_once_more(bench: Bench) -> None:
     line.layer.expect_count(RestartConfirmation(), line.profile.k + 2, line.profile.k + 2)
 
 
-@purpose("LAPB-REC-18")
+@purpose("LAPB-REC-18", each_line=True)
 def test_one_poll_each_t1(bench: Bench) -> None:
     line, restart = ready(bench)
     first = unacknowledged(line, restart, 1)

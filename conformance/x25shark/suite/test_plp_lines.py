@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
+from ..sides.answers import NETWORK_CAUSES
+from .clearing import end
 from .language import (
     CLOSED,
+    REJ,
     RNR,
     Bench,
     CallAccepted,
@@ -26,25 +30,32 @@ from .language import (
     Side,
     purpose,
 )
-from .links import at_the_line, calls_lines, polls
-from .test_plp_rstrt import restarting
+from .links import at_the_line, calls_lines
+from .test_plp_rstrt import confirm, restarting
 
 # Causes that only a network gives: busy, congestion, not obtainable; remote DTE and network
 # operational.
 CLEARS = (0x01, 0x05, 0x0D)
 RESETS = (0x09, 0x0F)
+# Resets of the network that are not about permanent circuits alone (X.25 5.4.3).
+RESETS_OF_A_CALL = (0x03, 0x05, 0x07, 0x11)
 # Nothing comes before this part of a timer.
 EARLY = 0.8
 # By this part of a timer at the latest its time is over.
 LATE = 1.2
-# How often an idle link has to be probed.
-PROBES = 3
 
 
 def lines_of_a_dce(bench: Bench) -> list[str]:
     """The lines on which the router is the DCE. Raises NotApplicable."""
     found = [at for at in calls_lines(bench) if bench.lines[at].profile.role == "dce"]
     bench.need(bool(found), "a line on which the router is the DCE")
+    return found
+
+
+def lines_of_a_dte(bench: Bench) -> list[str]:
+    """The lines on which the router is the DTE. Raises NotApplicable."""
+    found = [at for at in calls_lines(bench) if bench.lines[at].profile.role == "dte"]
+    bench.need(bool(found), "a line on which the router is the DTE")
     return found
 
 
@@ -78,6 +89,49 @@ def test_network_cause_in_a_reset_of_a_dte(bench: Bench) -> None:
             if isinstance(near.expect(ResetConfirmation(), error), ResetIndication):
                 near.send(ResetConfirmation())
             call.fence()
+
+
+@purpose("PLP-CLR-25")
+def test_clears_of_a_network(bench: Bench) -> None:
+    """The router is the DTE: each is confirmed, and the far end is told of the end of the call."""
+    for at in lines_of_a_dte(bench):
+        for cause in NETWORK_CAUSES:
+            call = bench.call()
+            _, near, far = at_the_line(bench, call, at)
+            near.send(ClearRequest(cause=cause, diagnostic=7))
+            near.expect(ClearConfirmation(), note=f"cause 0x{cause:02x}")
+            far.expect(ClearIndication())
+            far.send(ClearConfirmation())
+    bench.fence()
+
+
+@purpose("PLP-RST-27")
+def test_resets_of_a_network(bench: Bench) -> None:
+    """Those of a call; the call goes on."""
+    for at in lines_of_a_dte(bench):
+        call = bench.call()
+        _, near, far = at_the_line(bench, call, at)
+        for cause in RESETS_OF_A_CALL:
+            near.send(ResetRequest(cause=cause, diagnostic=7))
+            far.expect(ResetIndication())
+            far.send(ResetConfirmation())
+            near.expect(ResetConfirmation(), note=f"cause 0x{cause:02x}")
+            call.fence()
+
+
+@purpose("PLP-FLOW-16")
+def test_rej_of_a_dte(bench: Bench) -> None:
+    """It is an error of that call (Table C-4), which goes on behind a reset."""
+    for at in lines_of_a_dce(bench):
+        call = bench.call()
+        _, near, far = at_the_line(bench, call, at)
+        near.send(REJ(p_r=0))
+        code = bench.diagnostic(37, 33)
+        near.expect(ResetIndication(cause=bench.local_reset, diagnostic=code))
+        near.send(ResetConfirmation())
+        far.expect(ResetIndication())
+        far.send(ResetConfirmation())
+        call.fence()
 
 
 @purpose("PLP-FLOW-03")
@@ -150,7 +204,7 @@ def _free_again(bench: Bench, line: LineSide, near: Side) -> None:
 @purpose("PLP-RSTRT-10")
 def test_t10(bench: Bench) -> None:
     """The DTE never confirms, on all lines at once: one Restart more, and the interface is ready
-    behind the second T10."""
+    behind the second T10. Then a Restart that is confirmed when it came again, and a collision."""
     lines = [restarting(bench, at) for at in lines_of_a_dce(bench)]
     t10 = bench.profile.times.t10
     for line in lines:
@@ -164,7 +218,38 @@ def test_t10(bench: Bench) -> None:
         line.layer.expect_count(RestartRequest(), 1, 1, start=begin, note="T10 repeats it once")
         line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
         line.layer.expect(RestartConfirmation(), note="ready behind the second T10")
-    bench.fence("a call behind the second T10")
+    call = bench.place_call(note="a call behind the second T10")
+    call.fence()
+    end(call)
+    for line in lines:
+        _begun_anew(bench, line)
+    for line in lines:
+        line.layer.expect(again, within=LATE * t10 + bench.patience, note="T10 of another Restart")
+        confirm(line)
+    _t10_is_over(bench, lines)
+    for line in lines:
+        _begun_anew(bench, line)
+        line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+        line.layer.allow(RestartConfirmation())
+    _t10_is_over(bench, lines)
+    bench.fence()
+
+
+def _begun_anew(bench: Bench, line: LineSide) -> None:
+    """A new link, on which the router's own Restart has come."""
+    with bench.preamble():
+        line.link.end()
+    restarting(bench, line.name.lower())
+
+
+def _t10_is_over(bench: Bench, lines: Sequence[LineSide]) -> None:
+    """Confirmed or met by another Restart: no more of it, however long."""
+    for line in lines:
+        line.link_fence()
+    begun = [line.layer.cursor for line in lines]
+    lines[0].pause(LATE * bench.profile.times.t10 + bench.patience)
+    for line, begin in zip(lines, begun, strict=True):
+        line.layer.expect_count(RestartRequest(), 0, 0, start=begin, note="T10 is over")
 
 
 @purpose("LAPB-I-15")
@@ -193,20 +278,3 @@ def test_agreed_packets_fit_into_frames(bench: Bench) -> None:
             octets = bench.record(sender.packet_size)
             sender.send_message(octets)
             receiver.expect_message(octets)
-
-
-@purpose("LAPB-EXT-06")
-def test_idle_link_is_supervised(bench: Bench) -> None:
-    """Nothing is sent on any line: the router asks for the other station, again and again."""
-    lines = [bench.line(at) for at in bench.lines]
-    lines = [line for line in lines if "t3" in line.profile.model_fields_set]
-    bench.need(bool(lines), "the profile does not give t3 of a line")
-    for line in lines:
-        line.link.bring_up()
-        line.link_fence()
-    for number in range(PROBES):
-        for line in lines:
-            within = LATE * line.profile.t3 + line.profile.t1_at_most + bench.patience
-            line.expect(*polls(line), within=within, note=f"probe {number + 1}")
-    for line in lines:
-        line.link_fence()

@@ -10,6 +10,7 @@ from ..link import SerialLink
 from .registry import Patch, fault
 
 _MANY_FLAGS = 64
+_HALF_AND_0 = 5
 
 
 @fault("BUG-HDLC-12")
@@ -139,3 +140,13 @@ def n_r_of_bad_frames(patch: Patch) -> None:
         numbered = len(octets) > 1 and octets[1] & 3 != 3
         if counter == "rs232SyncPortFrameCheckErrors" and numbered and link.lapb.open:
             link.lapb.transfer.take_n_r(octets[1] >> 5)
+
+
+@fault("BUG-HDLC-24")
+def half_an_octet_more(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "flag")
+    def flag(original: Any, framing: BitFraming, found: list[Received]) -> None:
+        # The flag has begun with a 0, which was kept.
+        if framing._filled == _HALF_AND_0:
+            framing._partial, framing._filled = 0, 1
+        original(framing, found)

@@ -7,7 +7,6 @@ from ..lapb import Lapb
 from ..lapb_acknowledging import Acknowledging
 from ..lapb_frames import Control, Frame
 from ..lapb_phases import Phases
-from ..lapb_recovery import TimerRecovery
 from ..lapb_station import MODULO, Phase
 from ..lapb_transfer import InformationTransfer
 from .registry import Patch, fault
@@ -53,12 +52,3 @@ def one_too_many(patch: Patch) -> None:
             station.v_r = (v_r + 1) % MODULO
         original(acknowledging, kind, f)
         station.v_r = v_r
-
-
-@fault("BUG-LAPB-88")
-def one_probe(patch: Patch) -> None:
-    @patch.wrap(TimerRecovery, "t3_expired")
-    def t3_expired(original: Any, recovery: TimerRecovery) -> None:
-        if not vars(recovery).get("probed"):
-            vars(recovery)["probed"] = True
-            original(recovery)

@@ -6,16 +6,18 @@ from typing import Any
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear
-from ..codes import Diag, ResetCause, Type
+from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..data_flow import DataFlow
 from ..resets import Resets
 from ..restarts import Restarts
 from ..serial import SerialInterface
 from ..serial_channel import LineClearing, LineRules, SerialChannel
-from ..tables import P
+from ..tables import Cell, Do, P
 from .registry import Patch, fault
 
 RNRS = 2
+# Incompatible destination (X.25 5.2.4, 5.4.3).
+_INCOMPATIBLE_CLEAR, _INCOMPATIBLE_RESET = 0x21, 0x11
 
 
 @fault("BUG-LINE-01")
@@ -89,3 +91,53 @@ def t12_for_ever(patch: Patch) -> None:
             return
         resets.emit(ResetCause.LOCAL_PROCEDURE_ERROR, Diag.TIME_RESET)
         channel.start_timer("T12", channel.settings.t12, resets.t12_expired)
+
+
+@fault("BUG-LINE-09")
+def causes_of_a_network(patch: Patch) -> None:
+    @patch.wrap(LineRules, "own_cause")
+    def own_cause(original: Any, rules: LineRules, cause: int) -> int:
+        return cause if cause == ClearCause.REMOTE_PROCEDURE_ERROR else original(rules, cause)
+
+
+@fault("BUG-LINE-10")
+def repeats_left_over(patch: Patch) -> None:
+    @patch.wrap(Restarts, "restart")
+    def restart(original: Any, restarts: Restarts, cause: int, diagnostic: int) -> None:
+        repeats = restarts._repeats
+        original(restarts, cause, diagnostic)
+        restarts._repeats = repeats
+
+
+@fault("BUG-LINE-11")
+def t10_runs_on(patch: Patch) -> None:
+    @patch.wrap(Restarts, "complete")
+    def complete(original: Any, restarts: Restarts) -> None:
+        timer, restarts.timer = restarts.timer, None
+        original(restarts)
+        restarts.timer = timer
+
+
+@fault("BUG-LINE-12")
+def rej_discarded(patch: Patch) -> None:
+    @patch.wrap(LineRules, "reset_cell")
+    def reset_cell(original: Any, rules: LineRules, packet_type: int) -> Cell:
+        return Do.DISCARD if packet_type == Type.REJ else original(rules, packet_type)
+
+
+@fault("BUG-LINE-13")
+def incompatible_clear(patch: Patch) -> None:
+    @patch.wrap(LineClearing, "check_clear")
+    def check_clear(original: Any, clearing: LineClearing, clear: Clear) -> None:
+        if clear.cause == _INCOMPATIBLE_CLEAR:
+            raise PacketError(Diag.IMPROPER_CAUSE)
+        original(clearing, clear)
+
+
+@fault("BUG-LINE-14")
+def incompatible_reset(patch: Patch) -> None:
+    @patch.wrap(LineRules, "check_cause")
+    def check_cause(original: Any, rules: LineRules, cause: int) -> None:
+        if cause == _INCOMPATIBLE_RESET:
+            raise PacketError(Diag.IMPROPER_CAUSE)
+        original(rules, cause)

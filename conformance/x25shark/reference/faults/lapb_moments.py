@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the LAPB station that show at one number, or while something else is open."""
+
+from dataclasses import replace
+from typing import Any
+
+from .. import lapb_frames
+from ..lapb import Lapb
+from ..lapb_acknowledging import Acknowledging
+from ..lapb_errors import FrameErrors
+from ..lapb_frames import Frame
+from ..lapb_recovery import TimerRecovery
+from ..lapb_station import MODULO, Phase
+from ..lapb_transfer import InformationTransfer
+from .registry import Patch, fault
+
+
+@fault("BUG-LAPB-88")
+def oldest_as_v_s(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
+        station = errors.lapb
+        station.v_s = station.v_a
+        original(errors, frame, reasons)
+
+
+@fault("BUG-LAPB-90")
+def no_final_in_recovery(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "in_sequence")
+    def in_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        original(transfer, frame._replace(p_f=frame.p_f and not transfer.lapb.polling))
+
+
+@fault("BUG-LAPB-91")
+def final_before_the_frame(patch: Patch) -> None:
+    @patch.wrap(Acknowledging, "answer_poll")
+    def answer_poll(original: Any, acknowledging: Acknowledging) -> None:
+        station = acknowledging.lapb
+        v_r, owed = station.v_r, station.owed
+        station.v_r = (v_r - owed) % MODULO
+        original(acknowledging)
+        station.v_r, station.owed = v_r, owed
+
+
+@fault("BUG-LAPB-92")
+def no_t1_for_7(patch: Patch) -> None:
+    @patch.wrap(Lapb, "start")
+    def start(original: Any, station: Lapb, name: str, *rest: Any) -> None:
+        if name != "T1" or not station.open or station.v_a != MODULO - 1:
+            original(station, name, *rest)
+
+
+@fault("BUG-LAPB-93")
+def one_poll_more(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll")
+    def poll(original: Any, recovery: TimerRecovery) -> None:
+        station = recovery.lapb
+        right = station.parameters
+        station.parameters = replace(right, n2=right.n2 + 1)
+        original(recovery)
+        station.parameters = right
+
+
+@fault("BUG-LAPB-94")
+def rej_answers_nothing(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll_answered")
+    def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
+        station = recovery.lapb
+        rej = vars(station).get("last") == lapb_frames.Control.REJ
+        original(recovery, station.v_s if rej else n_r)
+
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        vars(transfer.lapb)["last"] = frame.kind
+        original(transfer, frame)
+
+
+@fault("BUG-LAPB-95")
+def n_r_of_an_unready_peer(patch: Patch) -> None:
+    @patch.wrap(Lapb, "flush")
+    def flush(original: Any, station: Lapb) -> None:
+        if station.phase is not Phase.TRANSFER or not station.peer_busy:
+            original(station)

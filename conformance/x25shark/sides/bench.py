@@ -218,21 +218,26 @@ class Bench(Answers):
             )
 
     def went_on(self, calling: Side, *, at: str = "b", seconds: float | None = None) -> bool:
-        """Wait until the router connects to that address or answers the calling side.
+        """Wait until the router calls there or answers the calling side. Whether it called.
 
-        Whether it connected. For rows that allow a call to be refused or to be carried on.
+        For rows that allow a call to be refused or to be carried on. What it opens for a Call and
+        gives up without one is no call: the Call may have crossed its close (RFC 1613 5).
         """
+        listeners = self.listeners
         received = calling.connection.received
+
+        def answered() -> bool:
+            new = bool(received and received[-1].end > calling.cursor)
+            return new or calling.connection.end is not None
+
         self.loop.wait(
-            lambda: (
-                self.listeners.is_called(at)
-                or bool(received and received[-1].end > calling.cursor)
-                or calling.connection.end is not None
-            ),
+            lambda: listeners.has_call(at) or answered(),
             self.patience if seconds is None else seconds,
             patient=seconds is None,
         )
-        return self.listeners.is_called(at)
+        if not listeners.has_call(at):
+            listeners.leave_given_up(at)
+        return listeners.is_called(at)
 
     # calls
 

@@ -89,8 +89,7 @@ class Listeners:
         side.wait_until(lambda: bool(side.arrivals.units) or side.connection.end is not None)
         if side.arrivals.units or side.connection.end is None or side.connection.received_octets:
             return False
-        self.bench.remark("the router opened a connection and closed it without a Call")
-        side.close()
+        self._left_aside(side)
         return True
 
     def _next_called(self, at: str) -> Side | None:
@@ -115,6 +114,27 @@ class Listeners:
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has called there and accept() has not taken that call yet."""
         return bool(self.waiting.get(at)) or self._kept(at) is not None
+
+    def has_call(self, at: str = "b") -> bool:
+        """As is_called(), with the first packet of it."""
+        return self._kept(at) is not None or any(one.received for one in self.waiting.get(at, ()))
+
+    def leave_given_up(self, at: str) -> None:
+        """Leave connections aside that the router closes without an octet; waits for that."""
+        waiting = self.waiting.get(at, [])
+        silent = [one for one in waiting if isinstance(one, Connection) and not _brought(one)]
+        self.bench.loop.wait(
+            lambda: all(one.end is not None or _brought(one) for one in silent),
+            self.bench.profile.times.reaction,
+        )
+        for one in silent:
+            if one.end is not None and not _brought(one):
+                waiting.remove(one)
+                self._left_aside(self.bench.add_side("A" if at == "a" else "B", one))
+
+    def _left_aside(self, side: Side) -> None:
+        self.bench.remark("the router opened a connection and closed it without a Call")
+        side.close()
 
     def _kept(self, at: str) -> Side | None:
         """The side of a call that is over, with the next Call on its connection."""
@@ -176,3 +196,7 @@ class Listeners:
         if side is None or isinstance(side, LineSide):
             return ""
         return f"side {side.name} got {side.arrivals.unread}" if side.arrivals.unread else ""
+
+
+def _brought(connection: Connection) -> bool:
+    return bool(connection.received or connection.received_octets)

@@ -170,11 +170,9 @@ def second_call(call: Call) -> Call | None:
     bench, a, b = call.bench, call.a, call.b
     a.numbering.reset()
     a.send(bench.call_request())
-    if isinstance(b, Side):
-        a.wait_until(lambda: bench.listeners.is_called() or a.connection.end is not None)
-        if bench.listeners.is_called() or a.connection.end is None:
-            b = bench.incoming()
-            b.send(b.acceptance)
+    if isinstance(b, Side) and (bench.went_on(a) or a.connection.end is None):
+        b = bench.incoming()
+        b.send(b.acceptance)
     if a.expect(CallAccepted(), CLOSED) is None:
         bench.remark("the connection is closed at the second call")
         return None

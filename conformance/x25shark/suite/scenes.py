@@ -233,13 +233,7 @@ def is_free(scene: Scene) -> None:
     far_clear_confirmed(scene)
     side.numbering.reset()
     side.send(bench.call_request())
-    side.wait_until(
-        lambda: (
-            bench.listeners.is_called()
-            or side.phase == "connected"
-            or side.connection.end is not None
-        )
-    )
+    bench.went_on(side)
     if side.connection.end is not None:
         side.expect(CLOSED)
         bench.fence()

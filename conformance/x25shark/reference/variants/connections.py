@@ -13,7 +13,9 @@ from ..codec import Clear
 from ..codes import ClearCause, Diag, Type
 from ..connection import Connection
 from ..placing import Placing
+from ..ports import Wire
 from ..relay import Relay
+from ..relayed import RelayedCall
 from ..router import Router
 from ..server import TcpWire
 from ..tables import P
@@ -307,3 +309,52 @@ def close_without_a_call(patch: Patch) -> None:
         original(channel)
         if channel.accepted and not channel.permanent:
             channel.start_timer("empty", patch.number, channel.wire.close)
+
+
+@variant("MAY-XOT-28")
+def give_up_a_call_that_crosses_the_close(patch: Patch) -> None:
+    """The close comes with the next Call, as where both are on their way at once."""
+
+    @patch.wrap(Placing, "connected")
+    def connected(original: Original, placing: Placing, wire: Wire) -> object:
+        vars(placing.relay.near)["called_before"] = placing.relay
+        return original(placing, wire)
+
+    @patch.wrap(CallSetup, "on_call")
+    def on_call(original: Original, setup: CallSetup, octets: bytes) -> None:
+        before: RelayedCall | None = vars(setup.channel).get("called_before")
+        if before is None or setup.channel.on_line:
+            original(setup, octets)
+            return
+        hang_up(setup.channel)
+        router, to = before.router, before.destination
+
+        def opened(wire: Wire) -> Connection:
+            connection = router.new_connection(wire, accepted=False)
+            hang_up(connection.channel)
+            return connection
+
+        router.network.connect(to.host, to.port, opened, lambda _: None)
+
+
+@variant("MAY-XOT-29")
+def open_for_a_call_that_is_given_up(patch: Patch) -> None:
+    @patch.wrap(Relay, "give_up_far")
+    def give_up_far(original: Original, relay: Relay, clear: Clear) -> None:
+        if relay.pending is not None:
+            vars(relay)["given_up"] = True
+            relay.pending = None
+        original(relay, clear)
+
+    @patch.wrap(Placing, "connected")
+    def connected(original: Original, placing: Placing, wire: Wire) -> object:
+        if "given_up" not in vars(placing.relay):
+            return original(placing, wire)
+        connection = placing.relay.router.new_connection(wire, accepted=False)
+        hang_up(connection.channel)
+        return connection
+
+    @patch.wrap(Placing, "connect_failed")
+    def connect_failed(original: Original, placing: Placing, reason: str) -> None:
+        if "given_up" not in vars(placing.relay):
+            original(placing, reason)

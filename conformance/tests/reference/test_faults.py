@@ -1111,6 +1111,59 @@ def outside_a_shut_window(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def corners(make_lab: Any, model: str) -> Any:
+    """A long class D facility, modulo 128, a Reset without diagnostic and D=1 behind it."""
+    labs = [make_lab(model) for _ in range(8)]
+    protection = "000f" + "f340" + "c0" + "ff" * 63
+    labs[0].call(call("2100001", "3100001", "420707430202" + protection))
+    a, _ = labs[1].call("20010b772100001310000106420707430202", "20010f")
+    a.tell("200123" + "41" * 32, "20012100")
+    a, b = labs[2].call(PLAIN)
+    a.tell("10010041")
+    b.tell("100121")
+    a.tell("10011b81")
+    b.tell("10011f")
+    a.tell("50010042", "10010243")
+    a, b = labs[3].call("20010b772100001310000106420707431414", "20010f0006420707431414")
+    a.tell(*(f"6001{2 * n:02x}0041" for n in range(9)))
+    b.tell("20010112")
+    a, _ = labs[4].call(PLAIN)
+    a.tell("500100")
+    a, _ = labs[5].call("20010b772100001310000106420707430202", "20010f")
+    a.tell("200100")
+    a, b = labs[6].call(PLAIN)
+    for _ in range(2):
+        a.tell("10012b")
+        b.tell("10011f")
+        labs[6].timers.advance(61)
+        a.tell("10011f")
+    a, b = labs[7].call(PLAIN)
+    b.tell("1001130000")
+    labs[7].timers.advance(61)
+    a.tell("100117", PLAIN)
+    return labs
+
+
+@scenario
+def circuit_with_windows(make_lab: Any, model: str) -> Any:
+    """A window of 1 in and 2 out; two Data with D=1."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
+    lab = make_lab(model, pvc=[own | {"window_in": 1}, far | {"peer": "127.0.25.3:1998"}])
+    lab.router.start()
+    lab.open()
+    b = lab.called[0]
+    b.tell(b.got[0], "10021f")
+    a = lab.caller()
+    a.tell("1001f5810002000102000102010707" + b"S9S0".hex(), "10011f")
+    b.tell("10021f")
+    a.tell("50010041", "50010241")
+    b.tell("10021f")
+    a.tell("10011f", "10011b0007")
+    return lab
+
+
+@scenario
 def resets_amid_things(make_lab: Any, model: str) -> Any:
     """The router resets for an error with an Interrupt open; resets collide, and T12 passes."""
     labs = [make_lab(model), make_lab(model)]

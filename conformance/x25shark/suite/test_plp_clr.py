@@ -73,13 +73,17 @@ def test_network_causes_pass(bench: Bench) -> None:
 
 @purpose("PLP-CLR-06")
 def test_clear_without_diagnostic(bench: Bench) -> None:
-    """Behind a Clear with a diagnostic, which must not be taken for its own."""
-    for diagnostic, wanted in ((238, 238), (None, one_of(0, None))):
-        call = bench.call()
-        call.a.send(ClearRequest(cause=0, diagnostic=diagnostic))
-        call.b.expect(ClearIndication(cause=0, diagnostic=wanted))
-        call.b.send(ClearConfirmation())
-        confirmed(call.a)
+    """Behind a Clear with a diagnostic, which must not be taken for its own; with every kind of
+    cause, and from B as well."""
+    for cause, diagnostic in ((0, 238), (0, None), (0x80, None), (0xC1, None), (0xFF, None)):
+        for turned in (False, True) if bench.two_sided else (False,):
+            call = bench.call()
+            way = call.turned() if turned else call
+            wanted = one_of(0, None) if diagnostic is None else diagnostic
+            way.a.send(ClearRequest(cause=cause, diagnostic=diagnostic))
+            way.b.expect(ClearIndication(cause=cause, diagnostic=wanted))
+            way.b.send(ClearConfirmation())
+            confirmed(way.a)
     bench.fence()
 
 
@@ -251,6 +255,18 @@ def call_behind_a_clear(bench: Bench) -> Call:
     return second or bench.call()
 
 
+def call_behind_a_collision(bench: Bench) -> Call:
+    """The same, where A's own Clear crosses that of the router, and ends the clearing with it."""
+    call = bench.call()
+    call.b.send(ClearRequest(cause=0, diagnostic=241))
+    call.a.expect(ClearIndication(cause=0, diagnostic=241))
+    call.a.allow(ClearConfirmation())
+    call.a.send(ClearRequest(cause=0, diagnostic=242))
+    end_of_collision(call.b)
+    second = second_call(call) if call.a.connection.end is None else None
+    return second or bench.call()
+
+
 def answered_with_data(bench: Bench) -> Call:
     """A fast select call whose answer has user data."""
     request = bench.call_request(fast_select=2)
@@ -265,12 +281,14 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
     """100 calls at the same time (half of what the router takes), a fence each 10 s.
 
     They last 60 s, and longer than any timer that their set-up started (T11, T21), or the clearing
-    of the call before that one of them followed on its connection (T13).
+    of the call before that one of them followed on its connection (T13), a collision for another.
     """
     times = bench.profile.times
     number = min(100, ((bench.profile.limits.calls or 100) + 1) // 2)
     calls = [call_behind_a_clear(bench)]
-    if number > 2 and bench.two_sided and bench.declared("F-FS"):
+    if number > 3 and bench.two_sided:
+        calls.append(call_behind_a_collision(bench))
+    if number > 3 and bench.two_sided and bench.declared("F-FS"):
         calls.append(answered_with_data(bench))
     calls += as_many(bench, number - len(calls), lambda _: bench.call())
     they_last(bench, calls, max(60.0, 1.1 * max(times.t11, times.t13, times.t21)))
@@ -397,4 +415,29 @@ def test_clear_of_the_called_side(bench: Bench) -> None:
         call = bench.call()
         call.fence("data each way")
         passes(bench, call.b, call.a, cause, diagnostic)
+    bench.fence()
+
+
+@purpose("PLP-CLR-26")
+def test_clear_is_repeated_once(bench: Bench) -> None:
+    """B clears, A does not confirm: behind T13 the Clear comes once more (50), or as it was.
+
+    The confirmation of that one ends the clearing: A calls again on its connection, and nothing of
+    T13 comes to that call. A router may also close the connection (RFC 1613 6.1).
+    """
+    call, t13 = bench.call(), bench.profile.times.t13
+    call.b.send(_cleared_by_a())
+    call.a.expect(ClearIndication(cause=0, diagnostic=241))
+    call.b.expect(ClearConfirmation(), CLOSED, within=2.4 * t13)
+    again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50))
+    as_it_was = ClearIndication(cause=0, diagnostic=241)
+    if call.a.expect(again, as_it_was, CLOSED, within=1.2 * t13 + bench.patience) is None:
+        bench.remark("T13 closes the connection")
+        bench.fence()
+        return
+    call.a.send(ClearConfirmation())
+    second = second_call(call)
+    if second is not None:
+        they_last(bench, [second], 1.2 * t13)
+        end(second)
     bench.fence()

@@ -2,12 +2,15 @@
 """Delivery confirmation (X.25 4.3.3, 4.4.1.4)."""
 
 from .language import (
+    RNR,
+    RR,
     Bench,
     Call,
     Data,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    one_of,
     purpose,
 )
 from .reactions import both
@@ -15,6 +18,8 @@ from .transfer import (
     acknowledged_up_to,
     acknowledgement,
     call_of_sizes,
+    confirmed_by_b_alone,
+    deliver,
     fence_from_b,
     window_of,
 )
@@ -33,15 +38,11 @@ def test_d_bit_passes(call: Call) -> None:
 
 @purpose("PLP-DBIT-02", both_sides=True)
 def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
-    a, b = call.a, call.b
-    b.withholding = True
-    a.send_data(b"to be confirmed", d=1)
-    b.expect(Data(d=1, user_data=b"to be confirmed"))
-    fence_from_b(call, p_r=0)
-    acknowledged_up_to(a, 0, note="B has not acknowledged")
-    b.acknowledge(1)
-    a.expect(*acknowledgement(1), passing=acknowledgement(0))
-    b.withholding = False
+    """Alone, in a sequence with M=1 in a full packet and in one that is not (Table 4-1), empty."""
+    a, b = both(call)
+    full = bytes(min(a.packet_size, b.size_in))
+    for octets, m in ((b"alone", 0), (full, 1), (b"part of it", 1), (b"the rest", 0), (b"", 0)):
+        confirmed_by_b_alone(call, octets, m=m)
     call.fence()
 
 
@@ -61,8 +62,27 @@ def test_earlier_packets_may_be_acknowledged(call: Call) -> None:
     acknowledged_up_to(a, 0, 1, note="B has not acknowledged")
     b.acknowledge(2)
     a.expect(*acknowledgement(2), passing=(*acknowledgement(0), *acknowledgement(1)))
+    _later_ones_wait(call)
     b.withholding = False
     call.fence()
+
+
+def _later_ones_wait(call: Call) -> None:
+    """P(R) for D=0 would acknowledge the D=1 in front of it as well (X.25 4.4.1.3)."""
+    a, b = both(call)
+    a.send(a.data(b"D=1 in front", d=1), a.data(b"D=0 behind it"))
+    b.expect(Data(d=1, user_data=b"D=1 in front"))
+    at_once = may_come(b)
+    if at_once:
+        b.expect(Data(d=0, user_data=b"D=0 behind it"))
+    fence_from_b(call, p_r=2)
+    acknowledged_up_to(a, 0, 1, 2, note="B has not acknowledged the D=1")
+    b.acknowledge(3)
+    either = (RR(p_r=one_of(3, 4)), RNR(p_r=one_of(3, 4)))
+    a.expect(*either, passing=acknowledgement(2))
+    if not at_once:
+        b.expect(Data(d=0, user_data=b"D=0 behind it"))
+    b.acknowledge(4)
 
 
 @purpose("PLP-DBIT-04", both_sides=True, window=7)
@@ -105,17 +125,26 @@ def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
 
 @purpose("PLP-DBIT-06", both_sides=True)
 def test_reset_confirms_nothing(call: Call) -> None:
-    a, b = call.a, call.b
-    b.withholding = True
-    a.send_data(b"never confirmed", d=1)
-    b.expect(Data(d=1, user_data=b"never confirmed"))
-    b.send(ResetRequest(cause=0, diagnostic=0))
-    a.expect(ResetIndication(cause=0, diagnostic=0))
-    acknowledged_up_to(a, 0, note="B has reset, not acknowledged")
-    a.send(ResetConfirmation())
-    b.expect(ResetConfirmation())
-    b.withholding = False
-    call.fence()
+    """Three Data that B acknowledged, and one that it did not; then a reset of B, and one of A.
+
+    What B acknowledged before a reset counts for no D=1 behind it.
+    """
+    a, b = both(call)
+    for by, other in ((b, a), (a, b)):
+        begin, first = a.cursor, a.numbering.next_p_s
+        deliver(a, b, (b"one", b"two", b"three"))
+        b.withholding = True
+        a.send_data(b"never confirmed", d=1)
+        b.expect(Data(d=1, user_data=b"never confirmed"))
+        by.send(ResetRequest(cause=0, diagnostic=0))
+        other.expect(ResetIndication(cause=0, diagnostic=0))
+        other.send(ResetConfirmation())
+        by.expect(ResetConfirmation())
+        before = [(first + count) % 8 for count in range(4)]
+        note = "B has not acknowledged the fourth"
+        acknowledged_up_to(a, 0, *before, start=begin, note=note)
+        confirmed_by_b_alone(call, f"behind a reset of {by.name}".encode())
+        call.fence()
 
 
 @purpose("PLP-DBIT-07", both_sides=True)

@@ -570,6 +570,25 @@ def test_dte_facilities_pass_both_ways(bench: Bench) -> None:
     bench.fence()
 
 
+# Octets of a class D parameter: at, around and between the bits of its length; 109 less the others.
+CLASS_D = (1, 15, 16, 31, 32, 33, 63, 64, 65, 95, 96, 99)
+
+
+@purpose("PLP-FAC-36")
+def test_class_d_facilities_of_any_length(bench: Bench) -> None:
+    """Behind the marker, in the Call and in its answer. A length cut short would leave octets that
+    are no facilities."""
+    for length in CLASS_D:
+        marked = (DTE, Protection(value=b"\xc0".ljust(length, b"\xff")))
+        a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
+        b = bench.listeners.accept()
+        b.expect(CallRequest(facilities=behind_marker(b, marked)))
+        b.send(CallAccepted(facilities=[PacketSize(), WindowSize(), *marked]))
+        a.expect(CallAccepted(facilities=behind_marker(a, marked)))
+        end(Call(bench, a, b))
+    bench.fence()
+
+
 @purpose("PLP-FAC-26")
 def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
     """Packet size 4096 behind the marker 0x00 is not the one of X.25."""

@@ -25,6 +25,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
+from .reactions import both
 from .transfer import (
     acknowledgement,
     fence_past_window,
@@ -91,19 +92,21 @@ def test_part_acknowledgement_rotates_the_window(call: Call) -> None:
 
 @purpose("PLP-FLOW-04", both_sides=True)
 def test_rnr_is_advice(call: Call) -> None:
-    a, b = call.a, call.b
-    b.send(RNR(p_r=0))
-    a.send(a.data(b"held or not"), Interrupt(user_data=b"now"))
-    came = b.expect(Interrupt(user_data=b"now"), Data(user_data=b"held or not"))
-    held = isinstance(came, Interrupt)
-    if not held:
-        b.expect(Interrupt(user_data=b"now"))
-    b.send(InterruptConfirmation())
-    a.expect(InterruptConfirmation())
-    b.acknowledge()
-    if held:
-        b.expect(Data(user_data=b"held or not"))
-    call.fence()
+    """One RNR, and then three of them; one RR ends it."""
+    a, b = both(call)
+    for times in (1, 3):
+        b.send(*(RNR(p_r=b.numbering.p_r) for _ in range(times)))
+        a.send(a.data(b"held or not"), Interrupt(user_data=b"now"))
+        came = b.expect(Interrupt(user_data=b"now"), Data(user_data=b"held or not"))
+        held = isinstance(came, Interrupt)
+        if not held:
+            b.expect(Interrupt(user_data=b"now"))
+        b.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+        b.acknowledge()
+        if held:
+            b.expect(Data(user_data=b"held or not"))
+        call.fence()
 
 
 @purpose("PLP-FLOW-05", both_sides=True)

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from scapy_x25 import RNR128
+
 from .calls import window_holds
 from .clearing import confirmed, refused
 from .language import (
     CLOSED,
+    RR128,
     Bench,
     Call,
     CallAccepted,
@@ -27,6 +30,7 @@ from .language import (
     WindowSize,
     between,
     lacks,
+    not_in,
     purpose,
 )
 from .procedure_errors import expect_reset
@@ -41,6 +45,7 @@ from .reactions import (
 )
 from .shut_windows import outside_the_window
 from .transfer import acknowledged_inside_data
+from .windows import fill_window
 
 PACKETS = 300
 
@@ -102,11 +107,18 @@ def own_numbers_of_modulo_8(call: Call) -> bool:
 
 
 @purpose("PLP-MOD-05", both_sides=True, modulus=128)
-def test_rr_of_three_octets_is_too_short(call: Call) -> None:
+def test_three_octets_are_too_short(call: Call) -> None:
+    """RR, RNR, and Data with P(S)=0, as is due behind each reset."""
     if own_numbers_of_modulo_8(call):
         return
-    call.a.put(header(call.a, 0x01))
-    expect_reset(call, 38)
+    for octet_3 in (0x01, 0x05, 0x00):
+        if octet_3 == 0x00:
+            call.a.send(ResetRequest(cause=0, diagnostic=0))
+            call.b.expect(ResetIndication(cause=0, diagnostic=0))
+            call.b.send(ResetConfirmation())
+            call.a.expect(ResetConfirmation())
+        call.a.put(header(call.a, octet_3))
+        expect_reset(call, 38)
 
 
 @purpose("PLP-MOD-06", both_sides=True, modulus=128)
@@ -248,6 +260,55 @@ def test_every_packet_of_a_call_of_modulo_128(call: Call) -> None:
     b.expect(ClearIndication(modulo=gfi(b), cause=0))
     b.send(ClearConfirmation())
     a.expect(ClearConfirmation(modulo=gfi(a)), CLOSED)
+
+
+@purpose("PLP-MOD-19", both_sides=True, modulus=128)
+def test_interrupts_of_each_length(call: Call) -> None:
+    """1 to 32 octets pass, and 33 are an error."""
+    a, b = both(call)
+    for length in range(1, 33):
+        octets = call.bench.random.randbytes(length)
+        a.send(Interrupt(user_data=octets))
+        b.expect(Interrupt(user_data=octets))
+        b.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+    if call.model == "splice":
+        call.fence()
+        return
+    a.send(Interrupt(user_data=bytes(33)))
+    expect_reset(call, 39)
+
+
+# Octet 3 of RR and RNR in modulo 128; in modulo 8 its upper three bits are P(R).
+FLOW_TYPES = (0x01, 0x05)
+
+
+@purpose("PLP-MOD-20", both_sides=True, modulus=128)
+def test_types_with_the_p_r_of_modulo_8(call: Call) -> None:
+    """With a P(R) behind each that would be right: none is RR or RNR, none is defined at all."""
+    if own_numbers_of_modulo_8(call):
+        return
+    for octet_3 in FLOW_TYPES:
+        for upper in range(1, 8):
+            call.a.put(header(call.a, upper << 5 | octet_3) + p_r_octet(call.a))
+            expect_reset(call, 33)
+
+
+@purpose("PLP-MOD-21", both_sides=True, modulus=128, window=20)
+def test_one_p_r_for_a_window(call: Call) -> None:
+    """Each with D=1: B acknowledges all that came at once, and A's P(R) is that of the last."""
+    a, b = both(call)
+    if own_numbers_of_modulo_8(call):
+        return
+    b.withholding = True
+    filled = fill_window(a, b, [bytes((number,)) for number in range(a.window)], d=1)
+    b.withholding = False
+    b.acknowledge()
+    filled.take_rest()
+    last = a.numbering.next_p_s
+    passing = (RR128(p_r=not_in(last)), RNR128(p_r=not_in(last)))
+    a.expect(RR128(p_r=last), RNR128(p_r=last), passing=passing)
+    call.fence()
 
 
 def gfi(side: Side) -> int:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reset (X.25 4.4.3, Table C-4)."""
 
+from collections.abc import Sequence
+
 from ..sides.side import AbsentSide
 from .collisions import collide
 from .language import (
@@ -21,7 +23,7 @@ from .language import (
 )
 from .links import is_dte_of_a_line
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .reactions import both, header
+from .reactions import both, header, resets
 from .transfer import call_of_sizes, fence_past_window, window_of
 from .windows import Unacknowledged, fill_window
 
@@ -119,11 +121,14 @@ def test_network_causes_pass(call: Call) -> None:
 
 @purpose("PLP-RST-07", both_sides=True)
 def test_reset_without_diagnostic(call: Call) -> None:
-    call.a.send(ResetRequest(cause=0, diagnostic=None))
-    call.b.expect(ResetIndication(cause=0, diagnostic=one_of(0, None)))
-    call.b.send(ResetConfirmation())
-    call.a.expect(ResetConfirmation())
-    call.fence()
+    """Behind a Reset with a diagnostic, which is not its own, and with every kind of cause."""
+    for cause, diagnostic in ((0, 238), (0, None), (0x80, None), (0xC1, None), (0xFF, None)):
+        wanted = one_of(0, None) if diagnostic is None else diagnostic
+        call.a.send(ResetRequest(cause=cause, diagnostic=diagnostic))
+        call.b.expect(ResetIndication(cause=cause, diagnostic=wanted))
+        call.b.send(ResetConfirmation())
+        call.a.expect(ResetConfirmation())
+        call.fence()
 
 
 @purpose("PLP-RST-08")
@@ -252,22 +257,23 @@ def test_too_short_or_too_long(call: Call) -> None:
 def test_t12(bench: Bench) -> None:
     """One end is silent for two times T12: A, and in a second call at the same time B.
 
-    A router that is the DTE of a line has T22 there, which is its own matter (X.25 Table D-2).
+    Before that it confirms a Reset that came twice: it is complete then, and leaves nothing to the
+    next. A router that is the DTE of a line has T22 there, which is its own matter (Table D-2).
     """
-    pairs = [both(bench.call()) for _ in range(2)]
-    pairs = [pairs[0], (pairs[1][1], pairs[1][0])]
-    pairs = [(silent, far) for silent, far in pairs if not is_dte_of_a_line(bench, silent)]
+    calls = [bench.call(), bench.call().turned()]
+    calls = [call for call in calls if not is_dte_of_a_line(bench, call.a)]
     within = 1.2 * bench.profile.times.t12
-    for silent, far in pairs:
-        silent.send(silent.data(b"P(S) 5 in place of 0", p_s=5))
-        first = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1))
-        silent.expect(first)
-        far.expect(ResetIndication(cause=bench.remote_reset))
-        far.send(ResetConfirmation())
-    for silent, _ in pairs:
-        again = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(51))
-        silent.expect(again, within=within)
-    for silent, far in pairs:
+    told = [resets(both(call)[1]) + 1 for call in calls]
+    _repeated(calls, within)
+    bench.fence("what T12 has brought to the other ends has come")
+    for call, once in zip(calls, told, strict=True):
+        if resets(both(call)[1]) > once:
+            call.b.expect(ResetIndication(cause=bench.remote_reset))
+            call.b.send(ResetConfirmation())
+        call.a.send(ResetConfirmation())
+        call.fence("the Reset that came twice is complete")
+    _repeated(calls, within)
+    for silent, far in map(both, calls):
         cleared = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(51))
         silent.expect(cleared, within=within)
         silent.send(ClearConfirmation())
@@ -278,6 +284,20 @@ def test_t12(bench: Bench) -> None:
             far.expect(remote)
         far.send(ClearConfirmation())
     bench.fence()
+
+
+def _repeated(calls: Sequence[Call], within: float) -> None:
+    """A makes an error, and does not confirm the Reset for it: it comes once more at T12."""
+    for call in calls:
+        bench, silent = call.bench, call.a
+        silent.send(silent.data(b"not the next", p_s=(silent.numbering.next_p_s + 5) % 8))
+        silent.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
+        call.b.expect(ResetIndication(cause=bench.remote_reset))
+        call.b.send(ResetConfirmation())
+    for call in calls:
+        diagnostic = call.bench.diagnostic(51)
+        again = ResetIndication(cause=call.bench.local_reset, diagnostic=diagnostic)
+        call.a.expect(again, within=within)
 
 
 @purpose("PLP-RST-16", both_sides=True)

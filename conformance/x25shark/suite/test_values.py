@@ -7,14 +7,21 @@ one value and at no other.
 
 from __future__ import annotations
 
-from .calls import window_holds
+from ..sides.agreement import DEFAULTS, offer_of, towards
+from .calls import accepted, at_a, carries, pending, window_holds
+from .clearing import end
 from .connections import arrives_there
 from .language import (
     RNR,
     RR,
     Bench,
     Call,
+    CallAccepted,
     Data,
+    Packet,
+    PacketSize,
+    Side,
+    WindowSize,
     purpose,
 )
 from .procedure_errors import expect_refusal
@@ -92,7 +99,7 @@ def test_every_window_may_be_used_up(bench: Bench) -> None:
     for window in range(1, 8):
         call = bench.place_call(options={"window": window})
         for way in both_ways(call):
-            _use_up(way, 3)
+            use_up(way, 3)
         call.fence()
 
 
@@ -105,13 +112,44 @@ def test_windows_of_modulo_128_may_be_used_up(bench: Bench) -> None:
     for window in (1, 8, 31, 32, 63, 64, 65, 127):
         call = bench.place_call(modulus=128, options={"window": window})
         for way in both_ways(call):
-            _use_up(way, 2)
+            use_up(way, 2)
             if window in (8, 64):
                 window_holds(way.a, way.b)
         call.fence()
 
 
-def _use_up(call: Call, times: int) -> None:
+@purpose("PLP-FAC-37")
+def test_each_direction_of_an_answer_counts(bench: Bench) -> None:
+    """512 octets and window 7 asked for, B answers more for one direction than for the other.
+
+    Each side uses its window up, and is sent no more than its own.
+    """
+    for window, size in (((3, 6), (7, 9)), ((6, 3), (9, 7))):
+        request = bench.call_request(size=512, window=7)
+        a, b = pending(bench, request)
+        answer = CallAccepted(facilities=[_near(b, PacketSize, size), _near(b, WindowSize, window)])
+        call = accepted(a, b, request, answer, at_a(bench, request, answer.facilities))
+        carries(call)
+        for way in both_ways(call):
+            use_up(way, 2)
+            window_holds(way.a, way.b)
+        end(call)
+    bench.fence()
+
+
+def _near(b: Side, kind: type[Packet], wanted: tuple[int, int]) -> Packet:
+    """B's answer with these values for the directions from the called and from the calling DTE,
+    or the nearest that its offer lets it give."""
+    assert b.call is not None
+    offered = offer_of(b.call)[kind is WindowSize]
+    default = dict(DEFAULTS)[kind]
+    return kind(
+        called=towards(wanted[0], offered.called, default),
+        calling=towards(wanted[1], offered.calling, default),
+    )
+
+
+def use_up(call: Call, times: int) -> None:
     """A sends Data in one segment until its window is shut; what B gets is what A sent."""
     a = call.a
     for number in range(times):
@@ -137,7 +175,10 @@ def test_window_of_127_from_b(bench: Bench) -> None:
 
 @purpose("PLP-DBIT-08", both_sides=True, window=1)
 def test_confirmed_at_window_1(call: Call) -> None:
-    """Nothing but the confirmation opens the window again; nine times, so that the number wraps."""
+    """Nothing but the confirmation opens the window again; nine times, so that the number wraps.
+
+    Then nine times Data of B has it: that is acknowledged too, or B can send no more.
+    """
     a, b = both(call)
     b.withholding = True
     for number in range(9):
@@ -146,6 +187,14 @@ def test_confirmed_at_window_1(call: Call) -> None:
         b.expect(Data(d=1, user_data=octets))
         b.acknowledge((number + 1) % 8)
         a.expect(*acknowledgement((number + 1) % 8), passing=acknowledgement(number % 8))
+    for number in range(9, 18):
+        octets = bytes((number,))
+        a.send(a.data(octets, d=1))
+        b.expect(Data(d=1, user_data=octets))
+        b.send_data(octets, p_r=(number + 1) % 8)
+        a.expect(Data(user_data=octets))
+    for side in (a, b):
+        side.wait_for_window()
     b.withholding = False
     call.fence()
 

@@ -33,6 +33,7 @@ from .test_xot_pvc import (
     opened,
     setup,
 )
+from .transfer import confirmed_by_b_alone
 from .windows import may_send
 
 
@@ -63,6 +64,17 @@ def test_errors_on_a_circuit(bench: Bench) -> None:
             here.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
             there.expect(ResetIndication(cause=bench.remote_reset))
             data_passes(way, f"behind an error of {here.name}")
+    closed(*both(call))
+    bench.fence()
+
+
+@purpose("XOT-PVC-29")
+def test_d_bit_on_a_circuit(bench: Bench) -> None:
+    """Three Data each way: P(R) comes from the other end."""
+    call = circuit(bench)
+    for way in (call, call.turned()):
+        for number in range(3):
+            confirmed_by_b_alone(way, f"D=1 {number}".encode())
     closed(*both(call))
     bench.fence()
 

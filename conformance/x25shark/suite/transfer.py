@@ -25,6 +25,7 @@ from .language import (
     PacketSize,
     WindowSize,
     not_in,
+    one_of,
 )
 
 
@@ -105,15 +106,40 @@ def fence_from_b(call: Call, p_r: int, note: str = "fence from B") -> None:
 
 
 def acknowledged_up_to(side: Side, *p_r: int, start: int | None = None, note: str = "") -> None:
-    """RR and RNR from start (of the call, unless given) to here had no other P(R) than these."""
+    """From start (of the call, unless given) to here no RR, RNR or Data had another P(R)."""
     start = side.start if start is None else start
-    for kind in (RR, RNR):
+    for kind in (RR, RNR, Data):
         side.expect_count(kind(p_r=not_in(*p_r)), 0, 0, start=start, note=note)
 
 
 def acknowledgement(p_r: int) -> tuple[Packet, Packet]:
     """What acknowledges up to P(R) where no Data goes that way."""
     return RR(p_r=p_r), RNR(p_r=p_r)
+
+
+def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0) -> None:
+    """A sends Data with D=1: its P(R) comes when B has acknowledged it, and not before.
+
+    What A has sent before is acknowledged by B (X.25 4.3.3, 4.4.1.4).
+    """
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    b.withholding = True
+    here, there, begin = a.numbering, b.numbering, a.cursor
+    earlier = [(here.acknowledged + count) % 8 for count in range(here.outstanding + 1)]
+    confirmed, not_yet = (here.next_p_s + 1) % 8, there.p_r
+    a.send_data(octets, d=1, m=m)
+    b.expect(Data(d=1, m=m, user_data=octets))
+    fence_from_b(call, p_r=not_yet)
+    acknowledged_up_to(a, *earlier, start=begin, note="B has not acknowledged")
+    b.acknowledge((not_yet + 1) % 8)
+    a.expect(*acknowledgement(confirmed), passing=_any_of(earlier))
+    b.withholding = False
+
+
+def _any_of(numbers: Sequence[int]) -> tuple[Packet, Packet]:
+    """RR and RNR with one of these P(R)."""
+    return RR(p_r=one_of(*numbers)), RNR(p_r=one_of(*numbers))
 
 
 def deliver(sender: Side | AbsentSide, receiver: Side | AbsentSide, parts: Sequence[bytes]) -> None:

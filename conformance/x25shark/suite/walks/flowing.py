@@ -6,7 +6,18 @@ from __future__ import annotations
 from scapy_x25 import RNR128
 
 from ..calls import window_holds
-from ..language import RNR, RR, RR128, Bench, Interrupt, InterruptConfirmation, Packet, Side
+from ..language import (
+    RNR,
+    RR,
+    RR128,
+    Bench,
+    Interrupt,
+    InterruptConfirmation,
+    Matcher,
+    Packet,
+    Side,
+    one_of,
+)
 from .alphabet import Step, action
 from .circuit import Circuit, Withheld, told_not_ready
 
@@ -182,6 +193,8 @@ def delivery(bench: Bench, circuit: Circuit, step: Step) -> bool:
     x.wait_for_window()
     before, mark = y.numbering.p_r, x.arrivals.end()
     due = (x.numbering.next_p_s + 1) % x.modulus
+    open_before = range(x.numbering.outstanding + 1)
+    earlier = one_of(*((x.numbering.acknowledged + n) % x.modulus for n in open_before))
     y.withholding = True
     octets = bytes((step.number,)) * (1 + step.number % 16)
     x.send_data(octets, d=1)
@@ -192,11 +205,11 @@ def delivery(bench: Bench, circuit: Circuit, step: Step) -> bool:
         x.expect_count(packet, 0, 0, start=mark, note="D=1, and not acknowledged")
     y.withholding = False
     y.acknowledge()
-    x.expect(*acknowledging(x, p_r=due), passing=acknowledging(x))
+    x.expect(*acknowledging(x, p_r=due), passing=acknowledging(x, p_r=earlier))
     return True
 
 
-def acknowledging(side: Side, **fields: int) -> tuple[Packet, ...]:
+def acknowledging(side: Side, **fields: int | Matcher) -> tuple[Packet, ...]:
     """RR and RNR of the side's modulus."""
     kinds = (RR128, RNR128) if side.modulus == 128 else (RR, RNR)
     return tuple(kind(**fields) for kind in kinds)

@@ -1164,6 +1164,46 @@ def circuit_with_windows(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def later_uses(make_lab: Any, model: str) -> Any:
+    """A long packet behind a reset, a wrong P(S) in the second call of a connection, and Q of
+    modulo 128."""
+    labs = [make_lab(model) for _ in range(3)]
+    values = "0006420808430707"
+    a, b = labs[0].call("10010b772100001310000106420808430707", "10010f" + values)
+    a.tell("10011b0000")
+    b.tell("10011f")
+    a.tell("100100" + "41" * 200)
+    a, b = labs[1].call(PLAIN)
+    a.tell("1001130000")
+    b.tell("100117")
+    a.tell(PLAIN)
+    labs[1].open()
+    labs[1].called[-1].tell("10010f")
+    a.tell("10010641")
+    a, _ = labs[2].call("20010b772100001310000106420707430202", "20010f")
+    a.tell("a001000041")
+    return labs
+
+
+@scenario
+def circuit_of_which_something_waits(make_lab: Any, model: str) -> Any:
+    """Four Data, of which two wait for a P(R); Data of the other end has it."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
+    lab = make_lab(model, pvc=[own | {"window_in": 7}, far | {"peer": "127.0.25.3:1998"}])
+    lab.router.start()
+    lab.open()
+    b = lab.called[0]
+    b.tell(b.got[0], "10021f")
+    a = lab.caller()
+    a.tell("1001f5810002000102000102070707" + b"S9S0".hex(), "10011f")
+    b.tell("10021f")
+    a.tell(*(f"1001{2 * n:02x}41" for n in range(4)))
+    b.tell("10024043")
+    return lab
+
+
+@scenario
 def resets_amid_things(make_lab: Any, model: str) -> Any:
     """The router resets for an error with an Interrupt open; resets collide, and T12 passes."""
     labs = [make_lab(model), make_lab(model)]

@@ -14,4 +14,5 @@ flowing    messages, windows, busy sides, delivery confirmation, interrupts
 ending     resets and clears, by one side and by both, and connections that end
 wrong      errors of a side
 walk       drawing steps and making them
+all_of_it  a list of steps that has them all, for circuits of every kind
 """

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of one kind of circuit, or of a later use of it."""
+
+from typing import Any
+
+from ..call_setup import CallSetup
+from ..channel import Channel
+from ..circuit import Circuit
+from ..codec import Data
+from ..codes import Diag, PacketError
+from ..data_flow import DataFlow
+from ..pvc import PvcEnd
+from ..resets import Resets
+from .registry import Patch, fault
+
+
+def _count_calls(patch: Patch) -> None:
+    """`uses` of a circuit: how often it began anew. 1: none of its calls is over."""
+
+    @patch.wrap(Circuit, "forget_call")
+    def forget_call(original: Any, circuit: Circuit) -> None:
+        vars(circuit)["uses"] = vars(circuit).get("uses", 0) + 1
+        original(circuit)
+
+
+@fault("BUG-LEFT-20")
+def size_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        resets.channel.size_in = min(resets.channel.size_in, 128)
+        original(resets, octets)
+
+
+@fault("BUG-LEFT-21")
+def p_s_of_the_next_call(patch: Patch) -> None:
+    _count_calls(patch)
+
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        try:
+            original(flow, data)
+        except PacketError as error:
+            if error.diagnostic != Diag.INVALID_P_S or vars(flow.channel).get("uses", 1) < 2:
+                raise
+
+
+@fault("BUG-MOD-11")
+def q_of_the_last_packet(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "send_data")
+    def send_data(
+        original: Any, flow: DataFlow, q: bool, d: bool, m: bool, user_data: bytes
+    ) -> None:
+        original(flow, q and (m or flow.channel.modulo == 8), d, m, user_data)
+
+
+@fault("BUG-MIB-19")
+def first_call_alone_is_counted(patch: Patch) -> None:
+    _count_calls(patch)
+
+    @patch.wrap(CallSetup, "on_call")
+    def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
+        if vars(setup.channel).get("uses", 1) > 1:
+            setup.channel.interface.count("x25StatInCalls", -1)
+        original(setup, octets)
+
+
+@fault("BUG-XOT-78")
+def p_r_in_data_of_a_circuit(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "acknowledged")
+    def acknowledged(original: Any, end: PvcEnd, channel: Channel, count: int) -> None:
+        direction = end.towards()
+        if direction is not None:
+            direction.confirmed += count

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Everything that a call in data transfer does, and every error in it, once from either side.
+
+What a router does right on its first call, it may do wrong on the next one of that connection,
+behind a reset, on a permanent circuit, with other values. So there is one list of steps, and it is
+made wherever a circuit may stand. The steps are those of the walks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..language import Bench, Call
+from . import flowing, wrong
+from .alphabet import ACTIONS, Action, Step
+from .circuit import Circuit
+
+assert flowing and wrong  # they add the actions
+
+#: Steps of one side (0) and of the other one, each with its number; then the same, turned round.
+STEPS: tuple[tuple[str, int, int], ...] = (
+    ("window", 0, 0),
+    ("message", 0, 138),  # Q=1: two full packets, and one octet
+    ("message", 0, 4),  # one full packet
+    ("delivery", 0, 3),
+    ("not-ready", 0, 0),
+    ("message", 1, 5),
+    ("ready", 0, 0),
+    ("withhold", 0, 0),
+    ("interrupt", 0, 31),  # 32 octets
+    ("interrupt", 1, 0),
+    ("confirm", 1, 0),
+    ("confirm", 0, 0),
+    ("overfill", 0, 0),
+    ("release", 0, 0),  # by RR
+    ("begin", 0, 0),
+    ("message", 0, 0),
+    ("withhold", 0, 0),
+    ("interrupt", 1, 15),
+    ("confirm", 0, 0),
+    ("overfill", 0, 0),
+    ("release", 0, 1),  # by Data
+    ("stream", 0, 1),
+)
+
+
+#: The same for errors, behind each of which both sides are reset.
+ERRORS: tuple[tuple[str, int, int], ...] = (
+    ("wrong-p(s)", 0, 1),
+    ("wrong-p(r)", 0, 0),  # in Data
+    ("wrong-p(r)", 0, 1),  # in RNR
+    ("wrong-p(r)", 0, 5),  # in RR
+    ("too-much", 0, 0),
+    ("wrong-length", 0, 0),  # a Reset that is too short
+    ("wrong-length", 0, 5),  # one that is too long
+    ("wrong-length", 0, 2),  # an Interrupt that is too short
+    ("wrong-length", 0, 7),  # one that is too long
+    ("undefined", 0, 0),
+    ("stray-confirmation", 0, 4),
+    ("stray-reset-confirmation", 0, 0),
+    ("interrupt", 0, 4),
+    ("second-interrupt", 0, 1),
+)
+
+
+# Data beyond those that fill the windows of both sides.
+BEYOND = 3
+
+
+def _overfill(_bench: Bench, circuit: Circuit, step: Step) -> bool:
+    """More Data to a side that withholds: a router with windows of its own takes it, and holds it.
+
+    An Interrupt that went the same way shows that it has read what fills the window.
+    """
+    x, y = circuit.ends(step.side)
+    for number in range(BEYOND):
+        if not circuit.may_send(y, x, 1):
+            break
+        circuit.send(y, b"held " + bytes((number,)))
+    return True
+
+
+# What only this list does, beside the actions of the walks.
+OWN: dict[str, Action] = {"overfill": _overfill}
+
+
+def does_all(bench: Bench, call: Call, where: str) -> None:
+    """Each step from both sides. where: what came before; a remark says it where one goes wrong."""
+    _make(bench, call, where, STEPS)
+
+
+def is_reset_for_all(bench: Bench, call: Call, where: str) -> None:
+    """Each error from both sides. where: as for does_all()."""
+    _make(bench, call, where, ERRORS)
+
+
+def _make(bench: Bench, call: Call, where: str, steps: Sequence[tuple[str, int, int]]) -> None:
+    circuit = Circuit()
+    circuit.fresh(call)
+    try:
+        for turned in (0, 1):
+            for name, side, number in steps:
+                action = OWN.get(name) or ACTIONS[name]
+                action(bench, circuit, Step(name, 0, side ^ turned, number))
+        call.fence()
+    except Exception:
+        bench.remark(where)
+        raise

@@ -958,15 +958,24 @@ def half_a_sequence_of_the_called_side(make_lab: Any, model: str) -> Any:
     return lab
 
 
-@scenario
-def circuit_that_comes_back(make_lab: Any, model: str) -> Any:
-    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+def joined_circuits(make_lab: Any, model: str, **own: int) -> tuple[Any, Any]:
+    """A PVC between S0, which waits for its other end, and S1, whose other end B is up.
+
+    own: what the configuration says of S0. Returns the lab and B.
+    """
+    near = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"} | own
     far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
-    lab = make_lab(model, pvc=[own, far | {"peer": "127.0.25.3:1998"}])
+    lab = make_lab(model, pvc=[near, far | {"peer": "127.0.25.3:1998"}])
     lab.router.start()
     lab.open()
     b = lab.called[0]
     b.tell(b.got[0], "10021f")
+    return lab, b
+
+
+@scenario
+def circuit_that_comes_back(make_lab: Any, model: str) -> Any:
+    lab, b = joined_circuits(make_lab, model)
     for _ in range(2):
         a = lab.caller()
         a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
@@ -1147,13 +1156,7 @@ def corners(make_lab: Any, model: str) -> Any:
 @scenario
 def circuit_with_windows(make_lab: Any, model: str) -> Any:
     """A window of 1 in and 2 out; two Data with D=1."""
-    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
-    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
-    lab = make_lab(model, pvc=[own | {"window_in": 1}, far | {"peer": "127.0.25.3:1998"}])
-    lab.router.start()
-    lab.open()
-    b = lab.called[0]
-    b.tell(b.got[0], "10021f")
+    lab, b = joined_circuits(make_lab, model, window_in=1)
     a = lab.caller()
     a.tell("1001f5810002000102000102010707" + b"S9S0".hex(), "10011f")
     b.tell("10021f")
@@ -1188,13 +1191,7 @@ def later_uses(make_lab: Any, model: str) -> Any:
 @scenario
 def circuit_of_which_something_waits(make_lab: Any, model: str) -> Any:
     """Four Data, of which two wait for a P(R); Data of the other end has it."""
-    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
-    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
-    lab = make_lab(model, pvc=[own | {"window_in": 7}, far | {"peer": "127.0.25.3:1998"}])
-    lab.router.start()
-    lab.open()
-    b = lab.called[0]
-    b.tell(b.got[0], "10021f")
+    lab, b = joined_circuits(make_lab, model, window_in=7)
     a = lab.caller()
     a.tell("1001f5810002000102000102070707" + b"S9S0".hex(), "10011f")
     b.tell("10021f")
@@ -1262,13 +1259,7 @@ def close_behind_a_clear(make_lab: Any, model: str) -> Any:
 @scenario
 def resets_of_a_circuit(make_lab: Any, model: str) -> Any:
     """Both ends acknowledge nothing and one resets; a Reset is not confirmed for two times T12."""
-    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
-    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
-    lab = make_lab(model, pvc=[own, far | {"peer": "127.0.25.3:1998"}])
-    lab.router.start()
-    lab.open()
-    b = lab.called[0]
-    b.tell(b.got[0], "10021f")
+    lab, b = joined_circuits(make_lab, model)
     a = lab.caller()
     a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
     b.tell("10021f")

@@ -54,6 +54,11 @@ def called_on(bench: Bench, a: Side, called: str | None = None) -> Side:
     return again
 
 
+def again(bench: Bench, a: Side) -> Call:
+    """A further call of A, on its connection if that is still there."""
+    return bench.place_call() if a.connection.end is not None else bench.call_again(a)
+
+
 def refused_by_b(bench: Bench, a: Side) -> Side:
     a = called_on(bench, a)
     b = bench.incoming()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .anew import given_up, refused_by_b, without_a_route
+from .anew import again, given_up, refused_by_b, without_a_route
 from .calls import accepted
 from .clearing import end
 from .counting import counting
@@ -20,7 +20,6 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
-    Side,
     purpose,
 )
 from .reactions import both, header
@@ -55,10 +54,6 @@ def next_call(call: Call) -> Call:
     a.expect(ClearConfirmation(), CLOSED)
     calling = a if a.name == "A" else b
     return again(call.bench, calling)
-
-
-def again(bench: Bench, a: Side) -> Call:
-    return bench.place_call() if a.connection.end is not None else bench.call_again(a)
 
 
 def values(bench: Bench, size: int, window: int) -> dict[str, int]:

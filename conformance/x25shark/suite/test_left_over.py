@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..judges.expectation import TcpEnd
-from .anew import as_new, given_up, refused_by_b, without_a_route
+from .anew import again, as_new, given_up, refused_by_b, without_a_route
 from .calls import accepted, agreed_by, at_a, window_holds
 from .clearing import AnySide, refused
 from .language import (
@@ -155,14 +155,9 @@ def test_next_call_finds_nothing_left(bench: Bench) -> None:
             behind_old(way.b, ClearIndication(cause=0, diagnostic=0))
             way.b.send(ClearConfirmation())
             behind_old(way.a, ClearConfirmation(), CLOSED)
-            call = _next(bench, call)
+            call = again(bench, call.a)
             as_new(call, f"in the next call, {left}")
     bench.fence()
-
-
-def _next(bench: Bench, call: Call) -> Call:
-    """A further call of A, on the connection of this one if it is still there."""
-    return bench.place_call() if call.a.connection.end is not None else bench.call_again(call.a)
 
 
 @purpose("SYS-INTEG-14")

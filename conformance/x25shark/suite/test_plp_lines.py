@@ -45,24 +45,17 @@ EARLY = 0.8
 LATE = 1.2
 
 
-def lines_of_a_dce(bench: Bench) -> list[str]:
-    """The lines on which the router is the DCE. Raises NotApplicable."""
-    found = [at for at in calls_lines(bench) if bench.lines[at].profile.role == "dce"]
-    bench.need(bool(found), "a line on which the router is the DCE")
-    return found
-
-
-def lines_of_a_dte(bench: Bench) -> list[str]:
-    """The lines on which the router is the DTE. Raises NotApplicable."""
-    found = [at for at in calls_lines(bench) if bench.lines[at].profile.role == "dte"]
-    bench.need(bool(found), "a line on which the router is the DTE")
+def lines_of_a(role: str, bench: Bench) -> list[str]:
+    """The lines on which the router has this role, "dce" or "dte". Raises NotApplicable."""
+    found = [at for at in calls_lines(bench) if bench.lines[at].profile.role == role]
+    bench.need(bool(found), f"a line on which the router is the {role.upper()}")
     return found
 
 
 @purpose("PLP-CLR-05")
 def test_network_cause_in_a_clear_of_a_dte(bench: Bench) -> None:
     """Forced to 0, or an error (X.25 5.2.4.1.1)."""
-    for at in lines_of_a_dce(bench):
+    for at in lines_of_a("dce", bench):
         for cause in CLEARS:
             call = bench.call()
             _, near, far = at_the_line(bench, call, at)
@@ -78,7 +71,7 @@ def test_network_cause_in_a_clear_of_a_dte(bench: Bench) -> None:
 @purpose("PLP-RST-06")
 def test_network_cause_in_a_reset_of_a_dte(bench: Bench) -> None:
     """Forced to 0, or an error (X.25 5.4.3.1)."""
-    for at in lines_of_a_dce(bench):
+    for at in lines_of_a("dce", bench):
         for cause in RESETS:
             call = bench.call()
             _, near, far = at_the_line(bench, call, at)
@@ -94,7 +87,7 @@ def test_network_cause_in_a_reset_of_a_dte(bench: Bench) -> None:
 @purpose("PLP-CLR-25")
 def test_clears_of_a_network(bench: Bench) -> None:
     """The router is the DTE: each is confirmed, and the far end is told of the end of the call."""
-    for at in lines_of_a_dte(bench):
+    for at in lines_of_a("dte", bench):
         for cause in NETWORK_CAUSES:
             call = bench.call()
             _, near, far = at_the_line(bench, call, at)
@@ -108,7 +101,7 @@ def test_clears_of_a_network(bench: Bench) -> None:
 @purpose("PLP-RST-27")
 def test_resets_of_a_network(bench: Bench) -> None:
     """Those of a call; the call goes on."""
-    for at in lines_of_a_dte(bench):
+    for at in lines_of_a("dte", bench):
         call = bench.call()
         _, near, far = at_the_line(bench, call, at)
         for cause in RESETS_OF_A_CALL:
@@ -122,7 +115,7 @@ def test_resets_of_a_network(bench: Bench) -> None:
 @purpose("PLP-FLOW-16")
 def test_rej_of_a_dte(bench: Bench) -> None:
     """It is an error of that call (Table C-4), which goes on behind a reset."""
-    for at in lines_of_a_dce(bench):
+    for at in lines_of_a("dce", bench):
         call = bench.call()
         _, near, far = at_the_line(bench, call, at)
         near.send(REJ(p_r=0))
@@ -167,7 +160,7 @@ def _stopped(line: LineSide, near: Side, far: Side, octets: bytes) -> None:
 @purpose("PLP-CLR-13")
 def test_t13(bench: Bench) -> None:
     """The DTE never confirms, on all lines at once; behind the second T13 its channel is free."""
-    calls = [at_the_line(bench, bench.call(), at) for at in lines_of_a_dce(bench)]
+    calls = [at_the_line(bench, bench.call(), at) for at in lines_of_a("dce", bench)]
     t13 = bench.profile.times.t13
     began = time.monotonic()
     for line, near, far in calls:
@@ -205,7 +198,7 @@ def _free_again(bench: Bench, line: LineSide, near: Side) -> None:
 def test_t10(bench: Bench) -> None:
     """The DTE never confirms, on all lines at once: one Restart more, and the interface is ready
     behind the second T10. Then a Restart that is confirmed when it came again, and a collision."""
-    lines = [restarting(bench, at) for at in lines_of_a_dce(bench)]
+    lines = [restarting(bench, at) for at in lines_of_a("dce", bench)]
     t10 = bench.profile.times.t10
     for line in lines:
         line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(52)))

@@ -152,7 +152,8 @@ def circuit(bench: Bench) -> Call:
 def reset_behind_the_setup(call: Call) -> None:
     """Wait for the Resets of a circuit that came up, then reset it once more from A.
 
-    Behind that one no Reset of the setup can be on its way and take Data with it.
+    Behind that one no Reset of the setup can be on its way to A and take Data with it. It may itself
+    still be on its way to B, so data goes from A first: what B has seen of it came behind the Reset.
     """
     a, b = call.a, call.b
     assert isinstance(b, Side)
@@ -216,7 +217,7 @@ def test_reset_after_the_setup(bench: Bench) -> None:
     for side in (a, b):
         side.expect_count(ResetIndication(), 1, start=0)
     reset_behind_the_setup(Call(bench, a, b))
-    for sender, receiver in ((b, a), (a, b)):
+    for sender, receiver in ((a, b), (b, a)):
         octets = bench.record(60)
         sender.send_message(octets)
         receiver.expect_message(octets, p_s=0, passing=(ResetIndication(), ResetConfirmation()))

@@ -23,6 +23,8 @@ from .report.tell import complain, tell
 from .temporary import TemporaryError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .profile import Profile
     from .results import CaseResult, Results
 
@@ -306,6 +308,7 @@ def run(
     from .profile import ProfileError, load_profile
     from .run import plan
 
+    _known_switches(variant, fault)
     try:
         if address is not None:
             router = _without_profile(address, side_a, side_b)
@@ -346,6 +349,23 @@ def run(
         sys.exit(run_suite(arguments, files, output))
     except SessionError as error:
         fail(error.status, str(error))
+
+
+def _known_switches(variants: Sequence[str], faults: Sequence[str]) -> None:
+    """Ends with status 2 where the reference router has no variant or fault of that name."""
+    option = "--variant"
+    if not variants and not faults:
+        return
+    from .reference.faults import FAULTS
+    from .reference.switches import UnknownSwitch
+    from .reference.variants import VARIANTS
+
+    try:
+        VARIANTS.named(variants)
+        option = "--fault"
+        FAULTS.named(faults)
+    except UnknownSwitch as error:
+        fail(2, f"{option}: {error}")
 
 
 def _without_profile(address: str, a: str | None, b: str | None) -> str:

@@ -61,8 +61,11 @@ def _octets(value: Any) -> str:
     if not isinstance(value, bytes):
         return str(value)
     more = "..." if len(value) > _SHOWN_OCTETS else ""
-    plural = "" if len(value) == 1 else "s"
-    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({len(value)} octet{plural})"
+    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({_counted(value)})"
+
+
+def _counted(octets: bytes) -> str:
+    return f"{len(octets)} octet{'' if len(octets) == 1 else 's'}"
 
 
 def _coded(name: str, value: Any, meaning: str, hexadecimal: bool) -> str:
@@ -157,13 +160,13 @@ def _items(packet: Packet) -> list[str]:
     elif not _absent(facilities):
         items.append(f"facilities={_octets(facilities)}")
     if kind in ("Data", "Data128") and isinstance(given.get("user_data"), bytes):
-        items.append(f"{len(given['user_data'])} octets")
+        items.append(_counted(given["user_data"]))
     else:
         for name in ("user_data", "explanation", "registration"):
             if not _absent(given.get(name)):
                 items.append(f"{name.replace('_', ' ')}={_octets(given[name])}")
     if packet.payload:
-        items.append(f"+{len(bytes(packet.payload))} octets")
+        items.append(f"+{_counted(bytes(packet.payload))}")
     return items
 
 

@@ -216,7 +216,7 @@ def test_tables() -> None:
             "Call Request LCI=1 called=12 [packet size 128/128]",
         ),
         (b"\x30\x01\x0b", "undefined packet LCI=1 GFI bits 6-5=3 type=0x0b"),
-        (b"\x10", "undefined packet +1 octets"),
+        (b"\x10", "undefined packet +1 octet"),
         (b"", "empty packet"),
     ],
 )

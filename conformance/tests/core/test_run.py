@@ -152,6 +152,15 @@ def test_an_unreachable_router(tmp_path: Path) -> None:
     assert "own.toml" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["fault", "variant"])
+def test_an_unknown_switch_is_told_before_anything_runs(tmp_path: Path, option: str) -> None:
+    report = tmp_path / "report"
+    done = x25shark("run", OWN, f"--{option}", "BUG-NONE", "--output", str(report))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"--{option}: no {option} 'BUG-NONE'" in done.stderr
+    assert not done.stdout and not report.exists()
+
+
 def test_a_port_in_use(tmp_path: Path) -> None:
     """The profile gives both listening sides the same address."""
     router = str(profile_of(tmp_path, a="127.0.25.3"))

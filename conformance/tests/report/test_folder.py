@@ -62,6 +62,14 @@ def test_a_run_without_a_report_leaves_the_one_before(tmp_path: Path) -> None:
     assert {entry.name for entry in tmp_path.iterdir()} == set(NAMES)
 
 
+def test_a_run_without_a_report_leaves_no_folder_of_its_own(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for path in (empty, tmp_path / "new"):
+        ReportFolder(path).abandon()
+    assert list(tmp_path.iterdir()) == [empty]
+
+
 def test_what_else_is_in_the_folder_stays(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("mine")
     publish(tmp_path, "0")

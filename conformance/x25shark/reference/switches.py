@@ -89,11 +89,8 @@ class Switches(dict[str, Switch]):
 
         return keep
 
-    def switch_on(self, names: Iterable[str]) -> list[Patch]:
-        """Apply switches given as ID or ID=number, in this order.
-
-        Raises UnknownSwitch before anything is changed.
-        """
+    def named(self, names: Iterable[str]) -> list[tuple[Switch, float]]:
+        """Switches given as ID or ID=number, with their numbers. Raises UnknownSwitch."""
         chosen: list[tuple[Switch, float]] = []
         for name in names:
             identity, equals, number = name.partition("=")
@@ -107,8 +104,15 @@ class Switches(dict[str, Switch]):
                 chosen.append((known, float(number) if equals else known.number))
             except ValueError:
                 raise UnknownSwitch(f"{name}: {number!r} is not a number") from None
+        return chosen
+
+    def switch_on(self, names: Iterable[str]) -> list[Patch]:
+        """Apply switches given as ID or ID=number, in this order.
+
+        Raises UnknownSwitch before anything is changed.
+        """
         patches = []
-        for known, value in chosen:
+        for known, value in self.named(names):
             patch = Patch(value)
             known.apply(patch)
             patches.append(patch)

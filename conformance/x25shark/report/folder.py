@@ -40,6 +40,7 @@ class ReportFolder:
         self.path = path
         self._keep = keep
         self._lock = -1
+        self._made = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -120,6 +121,9 @@ class ReportFolder:
             if log.stat().st_size:
                 log.replace(self.path / log.name)
         shutil.rmtree(self.staging, ignore_errors=True)
+        if self._made:
+            with contextlib.suppress(OSError):
+                self.path.rmdir()  # as empty as it was made
         self._release()
 
     def _sweep(self) -> None:

@@ -152,8 +152,8 @@ def circuit(bench: Bench) -> Call:
 def reset_behind_the_setup(call: Call) -> None:
     """Wait for the Resets of a circuit that came up, then reset it once more from A.
 
-    Behind that one no Reset of the setup can be on its way to A and take Data with it. It may itself
-    still be on its way to B, so data goes from A first: what B has seen of it came behind the Reset.
+    Behind that one no Reset of the setup can be on its way to A and take Data with it. It may
+    itself be on its way to B still, so data goes from A first: it comes to B behind that Reset.
     """
     a, b = call.a, call.b
     assert isinstance(b, Side)

@@ -4,6 +4,7 @@
 -- and their directions are followed here; every unit is known by its octet offset in its direction.
 
 local circuit = require("x25shark.circuit")
+local counted = require("x25shark.counted")
 local layer = require("x25shark.layer")
 local observed = require("x25shark.observed")
 local packet = require("x25shark.packet")
@@ -153,7 +154,7 @@ local function show_unit(tvb, pinfo, tree, version, length, octets)
   end
   local branch = tree:add(made.xots, tvb())
   if layer.words then
-    branch:append_text(string.format(", version %d, %d octets", version, length))
+    branch:append_text(string.format(", version %d, %s", version, counted(length, "octet")))
   end
   layer.put(branch, made.xot.version, tvb, 0, 2)
   layer.put(branch, made.xot.length, tvb, 2, 2)

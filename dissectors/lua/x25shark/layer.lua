@@ -4,6 +4,7 @@
 -- knows its place; here it is shown, with what Wireshark's own dissector makes of it.
 
 local codes = require("x25shark.codes")
+local counted = require("x25shark.counted")
 local opinion = require("x25shark.opinion")
 local packet = require("x25shark.packet")
 
@@ -222,7 +223,7 @@ function layer.write_columns(pinfo, summaries)
   end
   local text = table.concat(summaries, " | ", 1, math.min(#summaries, 8))
   if #summaries > 8 then
-    text = text .. string.format(" | ... %d packets", #summaries)
+    text = text .. " | ... " .. counted(#summaries, "packet")
   end
   if #summaries > 0 then
     local columns = pinfo.cols

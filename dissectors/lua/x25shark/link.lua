@@ -8,6 +8,7 @@
 -- an interface of the capture; the key of a frame is the octets of earlier frames in its direction.
 
 local circuit = require("x25shark.circuit")
+local counted = require("x25shark.counted")
 local lapb = require("x25shark.lapb")
 local layer = require("x25shark.layer")
 local observed = require("x25shark.observed")
@@ -181,7 +182,7 @@ local function show_frame(tvb, tree, entry, kept)
   local length = tvb:len()
   local branch = tree:add(made.hdlcs, tvb())
   if layer.words then
-    branch:append_text(string.format(", %d octets", length))
+    branch:append_text(", " .. counted(length, "octet"))
   end
   put_generated(branch, f.offset, tvb, 0, 0, kept.offset)
   put_generated(branch, f.length, tvb, 0, 0, length)
@@ -218,13 +219,13 @@ local function blame_frame(branch, tvb, pinfo, entry, kept)
   end
   local length = tvb:len()
   if entry.aborted then
-    blame("abort", "aborted behind %d octets", length)
+    blame("abort", "aborted behind %s", counted(length, "octet"))
     return "aborted frame"
   end
   if entry.unaligned then
-    blame("bits.odd", "bits behind %d octets", length)
+    blame("bits.odd", "bits behind %s", counted(length, "octet"))
   elseif not kept.valid and (length < SHORTEST or entry.fcs_good) then
-    blame("runt", "%d octets between flags", length)
+    blame("runt", "%s between flags", counted(length, "octet"))
   elseif not entry.fcs_good then
     blame("fcs.bad", "FCS 0x%04x, right is 0x%04x", entry.fcs, entry.fcs_right)
   end

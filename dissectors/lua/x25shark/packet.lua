@@ -7,6 +7,7 @@
 -- means the octets themselves) and `problems` (expert, sentence).
 
 local codes = require("x25shark.codes")
+local counted = require("x25shark.counted")
 local facilities = require("x25shark.facilities")
 
 local packet = {}
@@ -508,7 +509,7 @@ local function summary(p)
     say("status 0x%02x (%s)", p.pvc_status, codes.pvc_status[p.pvc_status] or "undefined")
   end
   if p.user_data_length then
-    say("%d octets", p.user_data_length)
+    say("%s", counted(p.user_data_length, "octet"))
   end
   return table.concat(words, " ")
 end

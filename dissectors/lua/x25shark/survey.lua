@@ -3,6 +3,7 @@
 -- the strict dissector objects to. Fed packet by packet; pure Lua.
 
 local codes = require("x25shark.codes")
+local counted = require("x25shark.counted")
 local packet = require("x25shark.packet")
 
 local survey = {}
@@ -154,7 +155,7 @@ function survey.circuits_text(s)
     local back = 3 - forward
     lines[#lines + 1] = (string.format(LINE, c.number, c.carrier.name, c.first, c.last, c.calling or "-",
       c.called or "-", c.state, c.packets[forward], c.packets[back], c.octets[forward], c.octets[back], c.findings,
-      (c.why or "") .. (c.resets > 0 and string.format(" %d resets", c.resets) or "")):gsub("%s+$", ""))
+      (c.why or "") .. (c.resets > 0 and " " .. counted(c.resets, "reset") or "")):gsub("%s+$", ""))
   end
   lines[#lines + 1] = string.format("circuits: %d, findings: %d", #s.circuits, s.found)
   return table.concat(lines, "\n") .. "\n"
@@ -167,11 +168,14 @@ function survey.circuits_blocks(s)
     local forward = c.caller or 1
     lines[#lines + 1] =
       string.format("%d  %s, frames %d to %d: %s", c.number, c.carrier.name, c.first, c.last, c.state)
-    lines[#lines + 1] = string.format("   from %s to %s, %d findings", c.calling or "-", c.called or "-", c.findings)
-    lines[#lines + 1] = string.format("   > %d packets, %d octets; < %d packets, %d octets", c.packets[forward],
-      c.octets[forward], c.packets[3 - forward], c.octets[3 - forward])
+    local findings = counted(c.findings, "finding")
+    lines[#lines + 1] = string.format("   from %s to %s, %s", c.calling or "-", c.called or "-", findings)
+    local function carried(way)
+      return counted(c.packets[way], "packet") .. ", " .. counted(c.octets[way], "octet")
+    end
+    lines[#lines + 1] = string.format("   > %s; < %s", carried(forward), carried(3 - forward))
     lines[#lines + 1] = c.why and "   cleared " .. c.why or nil
-    lines[#lines + 1] = c.resets > 0 and string.format("   %d resets", c.resets) or nil
+    lines[#lines + 1] = c.resets > 0 and "   " .. counted(c.resets, "reset") or nil
   end
   lines[#lines + 1] = string.format("circuits: %d, findings: %d", #s.circuits, s.found)
   return table.concat(lines, "\n") .. "\n"

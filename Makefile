@@ -28,12 +28,13 @@
 #   make pictures        the pictures of the documents anew (Chromium; Wireshark, Xvfb, ImageMagick)
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
+#   make linux-switch    the same kernel as a switch between two sides, in a namespace of its own
 #   make dist            wheels and source distributions, checked, into dist/
 #   make roots           those wheels on bare Debian 12 and 13: install, doctor, run (root, mmdebstrap)
 #   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
 #   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps pictures bench linux-router roots wireshark-zip testers clean \
+.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps pictures bench linux-router linux-switch roots wireshark-zip testers clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -179,6 +180,11 @@ linux-router: setup-linux
 	ci/linux-router/start
 	@status=0; $(BIN)/x25shark run --router linux --output $(REPORT)-linux || status=$$?; \
 	ci/linux-router/stop; exit $$status
+
+linux-switch: setup-linux
+	ci/linux-router/in-namespace sh -c 'ci/linux-router/start --name switch --net tap --switch; \
+	status=0; $(BIN)/x25shark run --router linux-switch --output $(REPORT)-linux-switch || \
+	status=$$?; ci/linux-router/stop --name switch; exit $$status'
 
 dist: setup-test
 	ci/dist

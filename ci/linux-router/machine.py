@@ -33,6 +33,8 @@ MEMORY = 256
 MAC_ADDRESS = "52:54:00:25:00:02"
 GUEST_ADDRESS = "10.25.0.2"
 HOST_ADDRESS = "10.25.0.1"
+# The sides of a switch: A where the tester is anyway, and B beside it.
+SIDE_B_ADDRESS = "10.25.0.3"
 XOT_PORT = 1998
 DEFAULT_ADDRESS = "127.0.25.9"
 BOOT_SECONDS = 180.0
@@ -99,13 +101,18 @@ def accelerator() -> str:
     return "kvm" if usable else "tcg"
 
 
-def kernel_command_line(timers: int | None) -> str:
-    """What the kernel is told; `timers` shortens T20 to T23 to that many seconds."""
+def kernel_command_line(timers: int | None, switch: bool = False) -> str:
+    """What the kernel is told; `timers` shortens T20 to T23 to that many seconds.
+
+    As a `switch` it forwards calls between sides A and B, told apart by their addresses.
+    """
     words = (
         "console=ttyS0 quiet loglevel=4 panic=-1 reboot=t ipv6.disable=1 mitigations=off "
         "tsc=reliable no_timer_check random.trust_cpu=on rdinit=/init"
     )
-    return words if timers is None else f"{words} x25.timers={timers}"
+    if timers is not None:
+        words += f" x25.timers={timers}"
+    return f"{words} x25.sides={HOST_ADDRESS},{SIDE_B_ADDRESS}" if switch else words
 
 
 def qemu_command(network: str, accel: str, words: str) -> list[str]:
@@ -316,7 +323,10 @@ def check_address(address: str) -> None:
 
 
 def configure_tap(name: str, process: subprocess.Popen[bytes]) -> None:
-    """Give the TAP device, which QEMU makes and takes away with itself, the tester's address."""
+    """Give the TAP device the tester's addresses.
+
+    QEMU makes it and takes it away with itself, unless it was there before.
+    """
     device = tap_name(name)
     for _ in waiting(READY_SECONDS):
         if Path("/sys/class/net", device).exists() or device in device_names():
@@ -324,7 +334,8 @@ def configure_tap(name: str, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is not None:
             return
     for words in (
-        ["addr", "add", f"{HOST_ADDRESS}/24", "dev", device],
+        ["addr", "replace", f"{HOST_ADDRESS}/24", "dev", device],
+        ["addr", "replace", f"{SIDE_B_ADDRESS}/24", "dev", device],
         ["link", "set", device, "up"],
     ):
         done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
@@ -395,7 +406,15 @@ def start(options: argparse.Namespace) -> int:
     directory = run_directory(options.name)
     address = GUEST_ADDRESS if options.net == "tap" else options.address
     accel = accelerator() if options.accel == "auto" else options.accel
-    settings = {"address": address, "net": options.net, "accel": accel, "timers": options.timers}
+    if options.switch and options.net != "tap":
+        raise MachineError("--switch tells its sides by their addresses: it needs --net tap")
+    settings = {
+        "address": address,
+        "net": options.net,
+        "accel": accel,
+        "timers": options.timers,
+        "switch": options.switch,
+    }
     with locked(directory.with_name(directory.name + ".lock")):
         if (pid := recorded_pid(directory)) is not None:
             if settings_of(directory) != settings:
@@ -413,7 +432,7 @@ def start(options: argparse.Namespace) -> int:
             return 1
         if options.net == "user":
             check_address(address)
-        words = kernel_command_line(options.timers)
+        words = kernel_command_line(options.timers, options.switch)
         command = qemu_command(network_option(options.net, address, options.name), accel, words)
         if not options.boot:
             snapshot = make_snapshot(accel, words)
@@ -520,6 +539,9 @@ def parser() -> argparse.ArgumentParser:
     begin.add_argument("--net", choices=("user", "tap"), default="user", help="see README.md")
     begin.add_argument("--accel", choices=("auto", "kvm", "tcg"), default="auto")
     begin.add_argument("--timers", type=int, metavar="SECONDS", help="T20 to T23 of the kernel")
+    begin.add_argument(
+        "--switch", action="store_true", help="forward calls between two sides; with --net tap"
+    )
     begin.add_argument("--boot", action="store_true", help="boot instead of using the snapshot")
     commands.choices["stop"].add_argument("--all", action="store_true", help="every machine")
     return top

@@ -375,12 +375,14 @@ class Control(_Table):
     """[control]: shell commands that start, stop and check the router, run as given.
 
     filters: sets as many filter conditions as stand in place of {count}, for x25shark bench.
+    orderly: stop and restart let the router end by itself; otherwise they switch it off.
     """
 
     start: str | None = None
     stop: str | None = None
     restart: str | None = None
     filters: str | None = Field(default=None, pattern=r"\{count\}")
+    orderly: bool = True
 
 
 class Capture(_Table):

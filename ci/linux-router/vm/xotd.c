@@ -10,7 +10,15 @@
  * 1613 5).  The gateway frames, translates the logical channel, adds the flow control facilities
  * a Call left out (6.1), and follows set-up and clearing; whatever else is in a packet is for the
  * kernel to judge, so that a tester sees the kernel's faults and none that the gateway hid.  It
- * takes calls and places none, and knows no permanent circuits.
+ * knows no permanent circuits.
+ *
+ *   xotd            takes calls and places none: the kernel is a DTE
+ *   xotd A B        the kernel is a switch between two sides, told apart by these IPv4 addresses.
+ *                   Side B has two devices of its own, and a call that the kernel sends to a side
+ *                   is placed there, on a new TCP connection.  The kernel forwards by the calling
+ *                   address: calls from `2...` go to A, all others to B, whatever they call.  It
+ *                   knows a forwarded call by its logical channel alone, on all devices alike; so
+ *                   the gateway gives no channel to two calls.
  *
  * Memory is bounded: MAX_CIRCUITS connections, MAX_QUEUE octets for each, MAX_QUEUED for all.
  */
@@ -46,7 +54,8 @@ enum {
 	MAX_QUEUE = 640 * 1024,		/* a window of 127 packets of 4100 octets, and answers */
 	HIGH_WATER = 64 * 1024,		/* no more is read from a peer that leaves so much unread */
 	MAX_QUEUED = 48 * 1024 * 1024,
-	LINK_MODULO_8 = 0, LINK_MODULO_128 = 1, LINKS = 2,
+	/* Devices: one for each modulus, of side A first. */
+	MODULO_128 = 1, SIDE_B = 2, LINKS = 4,
 	HARDWARE_X25 = 271,		/* ARPHRD_X25 */
 	ETHERTYPE_X25 = 0x0805,
 	IFACE_DATA = 0, IFACE_CONNECT = 1, IFACE_DISCONNECT = 2,	/* first octet, kernel's X.25 */
@@ -58,6 +67,7 @@ enum {
 enum {					/* milliseconds */
 	T_CONFIRM_PEER = 60000,		/* Clear Confirmation by the peer; T13 of X.25 Annex D */
 	T_CONFIRM_KERNEL = 5000,	/* the kernel answers within the write; a safeguard */
+	T_CONFIRM_FAR = 60000,		/* a switch: the far side answers, through the kernel */
 	T_LINGER = 5000,		/* end of TCP after our own FIN */
 	T_EMPTY = 300000		/* a connection that carries no call */
 };
@@ -77,7 +87,8 @@ struct circuit {
 	enum tcp_state tcp;
 	int peer_ended;			/* its FIN has been read */
 	enum circuit_state state;
-	int link;
+	int link;			/* on which the call came or went */
+	int modulo_128;			/* of the call */
 	unsigned int channel;		/* towards the kernel; 0 = none */
 	unsigned int peer_channel;	/* as in the peer's Call */
 	long long deadline;		/* ms, 0 = none */
@@ -89,12 +100,14 @@ struct circuit {
 
 static struct circuit *circuits[MAX_CIRCUITS];
 static struct circuit *by_channel[LINKS][MAX_CHANNEL + 1];
-static unsigned int next_channel[LINKS] = { 1, 1 };
+static unsigned int next_channel = 1;
 static int tun[LINKS];
+static int links = SIDE_B;		/* how many are in use: with a side B all of them */
+static struct in_addr side_a, side_b;
 static size_t queued;
 static long long now;
 
-static void read_kernel(int link);
+static void read_kernels(void);
 
 /* The log is a file on the host: a hostile peer must not be able to fill it. */
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -147,9 +160,9 @@ static void to_kernel(int link, int interface_octet, const uint8_t *packet, size
 }
 
 /* A Clear Request (cause, diagnostic 0) or one of the three-octet packets. */
-static size_t build(uint8_t packet[5], int link, unsigned int channel, int type, int cause)
+static size_t build(uint8_t packet[5], int modulo_128, unsigned int channel, int type, int cause)
 {
-	packet[0] = link == LINK_MODULO_128 ? 0x20 : 0x10;
+	packet[0] = modulo_128 ? 0x20 : 0x10;
 	x25_set_channel(packet, channel);
 	packet[2] = (uint8_t)type;
 	packet[3] = (uint8_t)cause;
@@ -161,7 +174,34 @@ static void tell_kernel(int link, unsigned int channel, int type, int cause)
 {
 	uint8_t packet[5];
 
-	to_kernel(link, IFACE_DATA, packet, build(packet, link, channel, type, cause));
+	to_kernel(link, IFACE_DATA, packet,
+		  build(packet, link & MODULO_128, channel, type, cause));
+}
+
+/* The same on the channel of a circuit, with the modulus of its call. */
+static void end_in_kernel(struct circuit *c, int type)
+{
+	uint8_t packet[5];
+
+	to_kernel(c->link, IFACE_DATA, packet,
+		  build(packet, c->modulo_128, c->channel, type, CAUSE_OUT_OF_ORDER));
+}
+
+static void take_channel(struct circuit *c, int link, unsigned int channel)
+{
+	by_channel[link][channel] = c;
+	c->link = link;
+	c->channel = channel;
+}
+
+static int is_free(unsigned int channel)
+{
+	int link;
+
+	for (link = 0; link < links; link++)
+		if (by_channel[link][channel])
+			return 0;
+	return 1;
 }
 
 /* Channels go round, so that a late packet of a cleared call does not meet the next one. */
@@ -170,13 +210,11 @@ static int assign_channel(struct circuit *c, int link)
 	unsigned int tries;
 
 	for (tries = 0; tries < MAX_CHANNEL; tries++) {
-		unsigned int channel = next_channel[link];
+		unsigned int channel = next_channel;
 
-		next_channel[link] = channel == MAX_CHANNEL ? 1 : channel + 1;
-		if (by_channel[link][channel] == NULL) {
-			by_channel[link][channel] = c;
-			c->link = link;
-			c->channel = channel;
+		next_channel = channel == MAX_CHANNEL ? 1 : channel + 1;
+		if (is_free(channel)) {
+			take_channel(c, link, channel);
 			return 0;
 		}
 	}
@@ -198,9 +236,9 @@ static void release_channel(struct circuit *c)
 static void orphan(struct circuit *c)
 {
 	if (c->state == CALL_UP)
-		tell_kernel(c->link, c->channel, CLEAR_REQUEST, CAUSE_OUT_OF_ORDER);
+		end_in_kernel(c, CLEAR_REQUEST);
 	else if (c->state == CLEAR_BY_KERNEL)
-		tell_kernel(c->link, c->channel, CLEAR_CONFIRMATION, 0);
+		end_in_kernel(c, CLEAR_CONFIRMATION);
 	if (c->state == P1_READY || c->state == CLEAR_BY_KERNEL) {
 		release_channel(c);
 		return;
@@ -232,8 +270,7 @@ static void tcp_close(struct circuit *c)
 {
 	if (c->tcp != TCP_OPEN)
 		return;
-	read_kernel(LINK_MODULO_8);
-	read_kernel(LINK_MODULO_128);
+	read_kernels();
 	if (c->tcp != TCP_OPEN)
 		return;
 	c->tcp = TCP_FLUSHING;
@@ -318,7 +355,36 @@ static void tell_peer(struct circuit *c, int type, int cause)
 {
 	uint8_t packet[5];
 
-	to_peer(c, packet, build(packet, c->link, c->peer_channel, type, cause));
+	to_peer(c, packet, build(packet, c->modulo_128, c->peer_channel, type, cause));
+}
+
+/* A circuit for a connection; NULL, and the connection closed, if there is no place. */
+static struct circuit *add_circuit(int fd)
+{
+	struct circuit *c;
+	int place;
+	int on = 1;
+	int idle = 60, interval = 15, probes = 4;
+
+	for (place = 0; place < MAX_CIRCUITS && circuits[place]; place++)
+		;
+	c = place < MAX_CIRCUITS ? calloc(1, sizeof(*c)) : NULL;
+	if (c == NULL) {
+		note("no place for a connection: closed");
+		close(fd);
+		return NULL;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	/* With XOT no octet is out of band (RFC 1613 4): urgent data stays in the stream. */
+	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
+	c->fd = fd;
+	c->deadline = now + T_EMPTY;
+	circuits[place] = c;
+	return c;
 }
 
 /* ---- packets ----------------------------------------------------------------------------- */
@@ -326,8 +392,10 @@ static void tell_peer(struct circuit *c, int type, int cause)
 static void call_by_peer(struct circuit *c, const uint8_t *packet, size_t length)
 {
 	uint8_t complete[XOT_MAX_PACKET + XOT_ADDED_FACILITIES];
-	int link = x25_is_modulo_128(packet) ? LINK_MODULO_128 : LINK_MODULO_8;
+	int link;
 
+	c->modulo_128 = x25_is_modulo_128(packet) != 0;
+	link = (c->link & SIDE_B) | (c->modulo_128 ? MODULO_128 : 0);
 	c->peer_channel = x25_channel(packet);
 	if (assign_channel(c, link)) {
 		c->link = link;
@@ -350,7 +418,7 @@ static void without_call(struct circuit *c, const uint8_t *packet, size_t length
 		break;
 	case CLEAR_REQUEST:	/* p1 to p6, confirmed at once (X.25 Table C-3) */
 		c->peer_channel = x25_channel(packet);
-		c->link = x25_is_modulo_128(packet) ? LINK_MODULO_128 : LINK_MODULO_8;
+		c->modulo_128 = x25_is_modulo_128(packet);
 		tell_peer(c, CLEAR_CONFIRMATION, 0);
 		break;
 	case PVC_SETUP:		/* to close is one of the two answers RFC 1613 6.5 has */
@@ -364,7 +432,7 @@ static void without_call(struct circuit *c, const uint8_t *packet, size_t length
 static void from_peer(struct circuit *c, uint8_t *packet, size_t length)
 {
 	int type = packet[2];
-	int modulo_128 = c->channel ? c->link == LINK_MODULO_128 : x25_is_modulo_128(packet);
+	int modulo_128 = c->channel ? c->modulo_128 : x25_is_modulo_128(packet);
 
 	if (x25_is_local_significance(packet, modulo_128))
 		return;
@@ -376,14 +444,14 @@ static void from_peer(struct circuit *c, uint8_t *packet, size_t length)
 		x25_set_channel(packet, c->channel);
 		if (type == CLEAR_REQUEST) {
 			c->state = CLEAR_BY_PEER;
-			c->deadline = now + T_CONFIRM_KERNEL;
+			c->deadline = now + (links > SIDE_B ? T_CONFIRM_FAR : T_CONFIRM_KERNEL);
 		}
 		to_kernel(c->link, IFACE_DATA, packet, length);
 		break;
 	case CLEAR_BY_KERNEL:
 		/* The confirmation, or a clear collision, which ends the call too (X.25 4.1.9). */
 		if (type == CLEAR_CONFIRMATION || type == CLEAR_REQUEST) {
-			tell_kernel(c->link, c->channel, CLEAR_CONFIRMATION, 0);
+			end_in_kernel(c, CLEAR_CONFIRMATION);
 			release_channel(c);
 		}
 		break;
@@ -413,6 +481,35 @@ static void link_packet(int link, const uint8_t *packet)
 	}
 }
 
+/*
+ * A connection to a side, for a call that the kernel sends there.  What is queued waits until TCP
+ * is up; where it does not come up, the kernel gets a Clear, as when it is lost later.
+ */
+static void call_by_kernel(int link, const uint8_t *packet, size_t length)
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_port = htons(XOT_PORT),
+		.sin_addr = link & SIDE_B ? side_b : side_a,
+	};
+	int fd = links > SIDE_B ? socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0) : -1;
+	struct circuit *c = fd < 0 ? NULL : add_circuit(fd);
+
+	if (c == NULL) {
+		tell_kernel(link, x25_channel(packet), CLEAR_REQUEST, CAUSE_NOT_OBTAINABLE);
+		return;
+	}
+	/* The kernel may send a call of one modulus to the device of the other. */
+	c->modulo_128 = x25_is_modulo_128(packet);
+	take_channel(c, link, x25_channel(packet));
+	c->peer_channel = c->channel;
+	c->state = CALL_UP;
+	c->deadline = 0;
+	if (connect(fd, (struct sockaddr *)&name, sizeof(name)) && errno != EINPROGRESS)
+		tcp_lost(c);
+	else
+		to_peer(c, packet, length);
+}
+
 static void from_kernel(int link, const uint8_t *packet, size_t length)
 {
 	unsigned int channel = x25_channel(packet);
@@ -424,13 +521,13 @@ static void from_kernel(int link, const uint8_t *packet, size_t length)
 		return;
 	}
 	if (c == NULL) {
-		if (type == CALL_REQUEST)	/* this gateway places no calls */
-			tell_kernel(link, channel, CLEAR_REQUEST, CAUSE_NOT_OBTAINABLE);
+		if (type == CALL_REQUEST)
+			call_by_kernel(link, packet, length);
 		else if (type == CLEAR_REQUEST)
 			tell_kernel(link, channel, CLEAR_CONFIRMATION, 0);
 		return;
 	}
-	if (x25_is_local_significance(packet, link == LINK_MODULO_128))
+	if (x25_is_local_significance(packet, c->modulo_128))
 		return;
 	switch (c->state) {
 	case CALL_UP:
@@ -481,6 +578,14 @@ static void read_kernel(int link)
 		else if (frame[4] == IFACE_DATA && length >= 5 + XOT_MIN_PACKET)
 			from_kernel(link, frame + 5, (size_t)length - 5);
 	}
+}
+
+static void read_kernels(void)
+{
+	int link;
+
+	for (link = 0; link < links; link++)
+		read_kernel(link);
 }
 
 /* Take whole units out of the buffer.  The header is judged as soon as its four octets are there. */
@@ -535,32 +640,16 @@ static void read_peer(struct circuit *c)
 static void accept_peers(int listener)
 {
 	for (;;) {
+		struct sockaddr_in name;
+		socklen_t length = sizeof(name);
 		struct circuit *c;
-		int place;
-		int on = 1;
-		int idle = 60, interval = 15, probes = 4;
-		int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+		int fd = accept4(listener, (struct sockaddr *)&name, &length, SOCK_NONBLOCK);
 
 		if (fd < 0)
 			return;
-		for (place = 0; place < MAX_CIRCUITS && circuits[place]; place++)
-			;
-		c = place < MAX_CIRCUITS ? calloc(1, sizeof(*c)) : NULL;
-		if (c == NULL) {
-			note("no place for a connection: closed");
-			close(fd);
-			continue;
-		}
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-		setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-		setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
-		setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
-		/* With XOT no octet is out of band (RFC 1613 4): urgent data stays in the stream. */
-		setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
-		c->fd = fd;
-		c->deadline = now + T_EMPTY;
-		circuits[place] = c;
+		c = add_circuit(fd);
+		if (c && links > SIDE_B && name.sin_addr.s_addr == side_b.s_addr)
+			c->link = SIDE_B;
 	}
 }
 
@@ -648,26 +737,56 @@ static int open_listener(void)
 	return fd;
 }
 
-int main(void)
+/* Calls from an address that begins with `digits` go to a device, when the kernel forwards. */
+static void add_route(const char *digits, const char *device)
 {
+	struct x25_route_struct route = { .sigdigits = (unsigned int)strlen(digits) };
+	int control = socket(AF_X25, SOCK_SEQPACKET, 0);
+
+	strncpy(route.address.x25_addr, digits, sizeof(route.address.x25_addr) - 1);
+	strncpy(route.device, device, sizeof(route.device) - 1);
+	if (control < 0 || ioctl(control, SIOCADDRT, &route))
+		die("SIOCADDRT");
+	close(control);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[LINKS] = { "x25m8", "x25m128", "x25b8", "x25b128" };
 	static struct pollfd polled[LINKS + 1 + MAX_CIRCUITS];
 	static int place[LINKS + 1 + MAX_CIRCUITS];
 	struct rlimit files = { MAX_CIRCUITS + 64, MAX_CIRCUITS + 64 };
 	int listener;
+	int link;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGPIPE, SIG_IGN);
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		die("setrlimit");
-	tun[LINK_MODULO_8] = open_link("x25m8", 0);
-	tun[LINK_MODULO_128] = open_link("x25m128", 1);
-	to_kernel(LINK_MODULO_8, IFACE_CONNECT, NULL, 0);
-	to_kernel(LINK_MODULO_128, IFACE_CONNECT, NULL, 0);
+	if (argc == 3) {
+		if (!inet_aton(argv[1], &side_a) || !inet_aton(argv[2], &side_b)) {
+			puts("xotd: not an IPv4 address");
+			return 2;
+		}
+		links = LINKS;
+	} else if (argc != 1) {
+		puts("usage: xotd [ADDRESS-OF-A ADDRESS-OF-B]");
+		return 2;
+	}
+	for (link = 0; link < links; link++)
+		tun[link] = open_link(names[link], link & MODULO_128);
+	for (link = 0; link < links; link++)
+		to_kernel(link, IFACE_CONNECT, NULL, 0);
+	if (links > SIDE_B) {
+		add_route("2", names[0]);
+		add_route("", names[SIDE_B]);
+	}
 	listener = open_listener();
-	printf("xotd: TCP port %d, modulo 8 on x25m8, modulo 128 on x25m128\n", XOT_PORT);
+	printf("xotd: TCP port %d, modulo 8 on x25m8, modulo 128 on x25m128%s\n", XOT_PORT,
+	       links > SIDE_B ? ", side B on x25b8 and x25b128" : "");
 
 	for (;;) {
-		nfds_t count = LINKS + 1;
+		nfds_t count = (nfds_t)links + 1;
 		nfds_t k;
 		int reads;
 		int wait;
@@ -675,9 +794,9 @@ int main(void)
 
 		read_clock();
 		wait = look_after_circuits();
-		polled[0] = (struct pollfd){ .fd = tun[LINK_MODULO_8], .events = POLLIN };
-		polled[1] = (struct pollfd){ .fd = tun[LINK_MODULO_128], .events = POLLIN };
-		polled[2] = (struct pollfd){ .fd = listener, .events = POLLIN };
+		for (link = 0; link < links; link++)
+			polled[link] = (struct pollfd){ .fd = tun[link], .events = POLLIN };
+		polled[links] = (struct pollfd){ .fd = listener, .events = POLLIN };
 		for (i = 0; i < MAX_CIRCUITS; i++) {
 			struct circuit *c = circuits[i];
 
@@ -693,16 +812,15 @@ int main(void)
 		if (poll(polled, count, wait) < 0 && errno != EINTR)
 			die("poll");
 		read_clock();
-		for (k = LINKS + 1; k < count; k++) {
+		for (k = (nfds_t)links + 1; k < count; k++) {
 			struct circuit *c = circuits[place[k]];
 
 			if (polled[k].revents & (POLLIN | POLLHUP | POLLERR) &&
 			    c->tcp != TCP_GONE)
 				read_peer(c);
 		}
-		read_kernel(LINK_MODULO_8);
-		read_kernel(LINK_MODULO_128);
-		if (polled[2].revents)
+		read_kernels();
+		if (polled[links].revents)
 			accept_peers(listener);
 	}
 }

@@ -133,6 +133,8 @@ KEYS: dict[str, str] = {
     "control.start": "starts the router, before the run",
     "control.stop": "stops it, after the run",
     "control.restart": "starts it again when it has died",
+    "control.orderly": "whether they let the router end by itself; false: they switch it off, as "
+    "those of a virtual machine may, and its peers hear nothing of that",
     "control.filters": "sets as many filter conditions as stand in place of {count}",
     "capture.interface": "interface for dumpcap",
     "capture.namespace": "whether the run is in a network namespace of its own",

@@ -6,10 +6,20 @@ from __future__ import annotations
 
 import json
 import random
+import time
 
 import pytest
 from x25shark.load.engine import Engine
-from x25shark.selftest.lines import Measured, Path, data_packet, fcs, main, measure, wire_octets
+from x25shark.selftest.lines import (
+    Measured,
+    Path,
+    RouterSide,
+    data_packet,
+    fcs,
+    main,
+    measure,
+    wire_octets,
+)
 
 
 @pytest.mark.parametrize("framing", ["xot", "hdlc", "hdlcoctet"])
@@ -23,6 +33,7 @@ def test_octets_of_the_wire_are_those_that_the_line_charges(engine: Engine, fram
     came = 0
     while came < sum(map(len, units)):
         came += len(path.receive()[0])
+    assert not isinstance(path.relay, RouterSide)
     carried = json.loads(path.relay.carried())[0]
     path.close()
     assert carried["packets"] == len(units)
@@ -42,6 +53,22 @@ def test_bursts_are_what_the_queues_hold_and_nothing_is_early(engine: Engine, fr
     assert found.megabytes > 0
     # Late is what a busy machine makes it; the line itself is never early.
     assert min(found.delays_ms) > 71
+
+
+@pytest.mark.parametrize("interface", ["in", "out"])
+def test_lines_at_interfaces_of_the_router_carry_the_same(interface: str) -> None:
+    way = {"rate": 1_000_000, "delay_ms": 72.0}
+    path = Path(interface, {"directions": [way, way], "framing": "hdlc"})
+    unit = data_packet(128, random.Random(1))
+    begun = time.time()
+    path.near.sendall(unit)
+    came, at = b"", 0.0
+    while len(came) < len(unit):
+        octets, at = path.receive()
+        came += octets
+    path.close()
+    assert came == unit
+    assert at - begun > 0.071
 
 
 def test_what_is_off_is_said() -> None:

@@ -26,6 +26,7 @@
     [[pvc]]                            see pvc.py
     [[serial]]                         see serial_config.py; a route leads there with
                                        to = "serial:NAME", and its model is then always local
+    [[emulation]]                      an access line of known rate and delay: see emulation.py
 
 Keys may be written with '-' or '_'.
 """
@@ -38,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 from .config_table import ConfigError, Table
+from .emulation import Emulation, read_emulation
 from .ip_config import IpSettings, read_ip
 from .routes import INTERNAL, Destination, Route
 from .serial_config import SerialSettings, read_serial
@@ -106,6 +108,7 @@ class Settings:
     routes: tuple[Route, ...] = ()
     pvcs: tuple[Pvc, ...] = field(default=())
     serials: tuple[SerialSettings, ...] = ()
+    emulations: tuple[Emulation, ...] = ()
 
     @property
     def size_limit(self) -> int:
@@ -163,6 +166,7 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
         routes=tuple(read_route(table, model) for table in top.tables("route")),
         pvcs=tuple(read_pvc(table) for table in top.tables("pvc")),
         serials=tuple(read_serial(table) for table in top.tables("serial")),
+        emulations=tuple(read_emulation(table) for table in top.tables("emulation")),
     )
     if settings.packet_size_max < 128:
         top.fail("packet_size_max", "must be 128 or more: every side has to take the default size")
@@ -172,6 +176,7 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
     top.finish()
     check_pvcs(top, settings.pvcs)
     check_serials(top, settings)
+    check_emulations(top, settings)
     if settings.ip is None and any(route.to.name == "ip" for route in settings.routes):
         top.fail("ip", "missing: a route leads to ip, so its address is needed")
     return settings
@@ -238,6 +243,21 @@ def check_serials(top: Table, settings: Settings) -> None:
     for at, route in enumerate(settings.routes):
         if route.to.serial and route.to.serial not in names:
             top.fail(f"route[{at + 1}].to", f"no [[serial]] has the name {route.to.serial!r}")
+
+
+def check_emulations(top: Table, settings: Settings) -> None:
+    """A line at a place is one line, and a serial interface that it names exists."""
+    places = [emulation.at for emulation in settings.emulations]
+    names = {SERIAL + serial.name for serial in settings.serials}
+    for at, place in enumerate(places):
+        key = f"emulation[{at + 1}].at"
+        if place in places[:at]:
+            top.fail(key, f"{place} has a line already")
+        if place.startswith(SERIAL):
+            if place not in names:
+                top.fail(key, f"no [[serial]] has the name {place.removeprefix(SERIAL)!r}")
+        else:
+            top.destination(key, f"{place}:1")
 
 
 def read_pvc(table: Table) -> Pvc:

@@ -63,6 +63,12 @@ class Table:
             self.fail(key, "must be a number of seconds, 0 or more")
         return float(value)
 
+    def number(self, key: str, default: float, most: float) -> float:
+        value = self.take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            self.fail(key, f"must be a number from 0 to {most:g}")
+        return float(value)
+
     def packet_size(self, key: str, default: int) -> int:
         """A size in octets; 0 stands for 'not set' where that is the default."""
         value = self.integer(key, default, 0, 4096)

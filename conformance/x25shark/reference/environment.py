@@ -118,8 +118,8 @@ class Host(Protocol):
     def listener(self, at: Destination, accept: Callable[[socket.socket], None]) -> socket.socket:
         """Listen; accept is called for each connection that waits. Raises OSError."""
 
-    def stream(self, sock: Any, far_end: tuple[str, int]) -> Stream:
-        """The stream of a socket or terminal that is open."""
+    def stream(self, sock: Any, far_end: tuple[str, int], line: str = "") -> Stream:
+        """The stream of a socket or terminal that is open. line: "serial:NAME", not XOT."""
 
     def connect(
         self,
@@ -127,5 +127,6 @@ class Host(Protocol):
         port: int,
         connected: Callable[[Stream], WireUser],
         failed: Callable[[str], None],
+        line: str = "",
     ) -> object:
         """Open a connection; call connected with it, or failed with the reason, never at once."""

@@ -20,6 +20,8 @@ class Line:
         self.server = server
         self.interface = interface
         self.place = ""
+        #: How an [[emulation]] names it.
+        self.line = f"serial:{interface.name}"
 
     def open(self) -> None:
         """Begin. Raises OSError if that cannot work at all."""
@@ -34,7 +36,7 @@ class Line:
         else:
             end = PtyEnd()
             self.place = end.path
-            self.use(self.server.stream(end, (end.path, 0)))
+            self.use(self.server.stream(end, (end.path, 0), self.line))
 
     def use(self, wire: Stream) -> None:
         """The wire is the line from now on."""
@@ -47,14 +49,14 @@ class Line:
         except OSError:
             return
         if self.interface.link.wire is None:
-            self.use(self.server.stream(sock, address))
+            self.use(self.server.stream(sock, address, self.line))
         else:
             sock.close()
 
     def attempt(self) -> None:
         to = self.interface.settings.connect
         if to is not None and self.server.running:
-            self.server.connect(to.host, to.port, self.connected, self.failed)
+            self.server.connect(to.host, to.port, self.connected, self.failed, self.line)
 
     def connected(self, wire: Stream) -> WireUser:
         return self.interface.connected(wire)

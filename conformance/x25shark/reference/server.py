@@ -11,6 +11,7 @@ import errno
 import itertools
 import os
 import random
+import select
 import selectors
 import signal
 import socket
@@ -22,6 +23,8 @@ from contextlib import suppress
 
 from . import http
 from .config import Settings
+from .emulated_pipe import Pipe
+from .emulation import EmulatedLine
 from .framing import frame
 from .lines import Line
 from .null import NullRouter
@@ -253,6 +256,134 @@ class TcpWire:
             self._watch()
 
 
+class EmulatedWire(TcpWire):
+    """A wire whose octets go over an emulated line, both ways (emulation.py)."""
+
+    def __init__(
+        self,
+        server: "Server",
+        sock: socket.socket | PtyEnd,
+        far_end: tuple[str, int],
+        line: EmulatedLine,
+    ) -> None:
+        super().__init__(server, sock, far_end)
+        self._line = line
+        self._outgoing = Pipe(server.timers, line, line.away, self._sent_whole, self._all_sent)
+        self._held = self._user_paused = False
+
+    def start(self, user: WireUser) -> None:
+        super().start(Inlet(self, user, self._line))
+
+    def queue(self, octets: bytes) -> None:
+        self._outgoing.put(octets)
+        if self._outgoing.is_full(HIGH_WATER):
+            self.congested = True
+            self.server.unsent.add(self)
+
+    def _sent_whole(self, octets: bytes) -> None:
+        if not self._dead:
+            super().queue(octets)
+
+    def _all_sent(self) -> None:
+        if not self._dead:
+            self.server.unsent.add(self)
+
+    def flush(self) -> None:
+        # Somebody who waits for room is told by the base class: not while the line is full.
+        if self.congested and self._outgoing.is_full(LOW_WATER) and not self._output:
+            return
+        super().flush()
+
+    def finish(self) -> None:
+        if not self._outgoing.octets:
+            super().finish()
+
+    def linger_time(self) -> float:
+        return super().linger_time() + self._outgoing.seconds_left()
+
+    def abort(self) -> None:
+        self._outgoing.clear()
+        super().abort()
+
+    def pause(self) -> None:
+        self._user_paused = True
+        super().pause()
+
+    def resume(self) -> None:
+        self._user_paused = False
+        if not self._held:
+            super().resume()
+
+    def hold(self, full: bool) -> None:
+        """Do not read while the line towards the router takes nothing."""
+        if full == self._held:
+            return
+        self._held = full
+        if full and not self.closing:
+            super().pause()
+        elif not full and not self._user_paused:
+            super().resume()
+
+
+class Inlet:
+    """Stands between a wire and its user: what the wire reads comes later."""
+
+    def __init__(self, wire: EmulatedWire, user: WireUser, line: EmulatedLine) -> None:
+        self._wire = wire
+        self._user = user
+        self._units = line.units
+        self._input = bytearray()
+        self._lost = False
+        self._pipe = Pipe(wire.server.timers, line, line.towards, self._arrived, self._empty)
+
+    def octets_received(self, octets: bytes) -> None:
+        self._input += octets
+        for unit in self._units(self._input):
+            self._pipe.put(unit)
+        self._wire.hold(self._pipe.is_full(HIGH_WATER))
+
+    def connection_lost(self, reset: bool) -> None:
+        """The end comes behind what is on its way; a reset does not wait for it."""
+        if self._input:
+            self._pipe.put(bytes(self._input))
+            self._input.clear()
+        if reset:
+            self._pipe.hurry()
+        if self._pipe.octets:
+            self._lost = True
+        else:
+            self._user.connection_lost(reset)
+
+    def _arrived(self, unit: bytes) -> None:
+        if not self._wire.closing:
+            self._user.octets_received(unit)
+        self._wire.hold(self._pipe.is_full(HIGH_WATER))
+
+    def _empty(self) -> None:
+        self._wire.hold(False)
+        if self._lost:
+            self._lost = False
+            if not self._wire.closing:
+                self._user.connection_lost(False)
+
+    def ended(self) -> None:
+        self._pipe.clear()
+        self._user.ended()
+
+    def drained(self) -> None:
+        self._user.drained()
+
+
+class FineSelector(selectors.EpollSelector):
+    """Waits to the microsecond; epoll alone knows milliseconds, which a line's delay would show."""
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout:
+            select.select([self.fileno()], [], [], timeout)
+            timeout = 0
+        return super().select(timeout)
+
+
 def set_options(sock: socket.socket, settings: Settings) -> None:
     """No delay of small packets, urgent data in the stream, keepalive if it is wanted.
 
@@ -284,8 +415,10 @@ class PendingConnection:
         port: int,
         connected: "Callable[[TcpWire], WireUser]",
         failed: Callable[[str], None],
+        line: str = "",
     ) -> None:
         self.server = server
+        self._line = line
         self.host = host
         self.port = port
         self.connected = connected
@@ -341,7 +474,7 @@ class PendingConnection:
             return
         sock, self._socket = self._socket, None
         self._events = self.server.watch(sock, self._events, 0, self._ready)
-        wire = TcpWire(self.server, sock, (self.host, self.port))
+        wire = self.server.stream(sock, (self.host, self.port), self._line)
         wire.start(self.connected(wire))
 
 
@@ -351,7 +484,11 @@ class Server:
     def __init__(self, settings: Settings, null: str = "") -> None:
         self.settings = settings
         self.timers = LoopTimers()
-        self.selector = selectors.DefaultSelector()
+        #: Emulated access lines, by the XOT peer's address or as "serial:NAME".
+        self.emulated = {one.at: EmulatedLine(one) for one in settings.emulations}
+        self.selector: selectors.BaseSelector = (
+            FineSelector() if self.emulated else selectors.DefaultSelector()
+        )
         self.wires: set[TcpWire] = set()
         #: Local address and port of each connection that this router opened.
         self.own_ends: set[object] = set()
@@ -411,9 +548,14 @@ class Server:
             self.selector.modify(sock, events, ready)
         return events
 
-    def stream(self, sock: socket.socket | PtyEnd, far_end: tuple[str, int]) -> TcpWire:
-        """The stream of a socket or terminal that is open."""
-        return TcpWire(self, sock, far_end)
+    def stream(
+        self, sock: socket.socket | PtyEnd, far_end: tuple[str, int], line: str = ""
+    ) -> TcpWire:
+        """The stream of a socket or terminal that is open. line: "serial:NAME", not XOT."""
+        emulated = self.emulated.get(line or far_end[0])
+        if emulated is None:
+            return TcpWire(self, sock, far_end)
+        return EmulatedWire(self, sock, far_end, emulated)
 
     def connect(
         self,
@@ -421,9 +563,10 @@ class Server:
         port: int,
         connected: Callable[[TcpWire], WireUser],
         failed: Callable[[str], None],
+        line: str = "",
     ) -> PendingConnection:
-        """Open an XOT connection (see ports.Network)."""
-        return PendingConnection(self, host, port, connected, failed)
+        """Open an XOT connection (see ports.Network), or that of a serial line."""
+        return PendingConnection(self, host, port, connected, failed, line)
 
     def _accept_xot(self, listener: socket.socket) -> None:
         try:
@@ -434,7 +577,7 @@ class Server:
         if len(self.wires) >= 2 * self.settings.max_calls + SPARE_CONNECTIONS:
             sock.close()
             return
-        wire = TcpWire(self, sock, address)
+        wire = self.stream(sock, address)
         wire.start(self.router.accepted(wire))
 
     def _accept_http(self, listener: socket.socket) -> None:

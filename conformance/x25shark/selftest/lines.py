@@ -9,6 +9,9 @@ Ten rates at the same time, from 9.6 kbit/s to 10 Mbit/s, each through relays of
     queue  a burst at once into a queue of 20 packets, and into one of 20,000 octets, that drop what
            finds no room: exactly what fits arrives
 
+With --interface the lines are at interfaces of the reference router, towards it ("in") or from it
+("out"), in place of relays: a router each, that joins the connections of a call (splice).
+
 Octets of the wire are counted here once more, by bits written out; arrivals are the kernel's
 timestamps. On a busy machine the delay says how long this process and the relay had to wait:
 `chrt -f 10` (as root) keeps that small.
@@ -17,21 +20,27 @@ timestamps. On a busy machine the delay says how long this process and the relay
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import random
 import socket
 import statistics
 import struct
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, cycle
+from typing import cast
 
 from rich.console import Console
 from rich.table import Table
 
 from ..load.engine import Engine, EngineMissingError, RelaySide, load_engine
+from ..tied import tied
 
 RATES = (9600, 14_400, 19_200, 28_800, 56_000, 64_000, 128_000, 512_000, 2_048_000, 10_000_000)
 DELAY = 0.072
@@ -47,6 +56,17 @@ _TIMEOUT = 120.0
 _SO_TIMESTAMPNS = 35
 """socket(7); the number of its ancillary message as well (asm-generic/socket.h)."""
 _FCS_POLYNOMIAL = 0x8408
+_NEAR = "127.0.0.2"
+"""The near end: its address is how a router knows which line is its own."""
+_CALL = bytes.fromhex("0000000c 10010b 0110 06 420707 430202")
+_ACCEPTED = bytes.fromhex("00000003 10010f")
+"""A call to the address 1, and what the far end answers."""
+
+
+def _take_unit(end: socket.socket) -> None:
+    """Read one packet of call set-up."""
+    header = end.recv(4, socket.MSG_WAITALL)
+    end.recv(int.from_bytes(header[2:], "big"), socket.MSG_WAITALL)
 
 
 def data_packet(octets: int, draw: random.Random) -> bytes:
@@ -77,20 +97,78 @@ def fcs(octets: bytes) -> int:
     return register ^ 0xFFFF
 
 
-class Path:
-    """A TCP connection through a relay, and both its ends."""
+class RouterSide:
+    """The reference router with a line at one of its interfaces, as a process."""
 
-    def __init__(self, engine: Engine, line: dict[str, object]) -> None:
+    def __init__(self, interface: str, connect: str, line: dict[str, object]) -> None:
+        ways = cast("list[dict[str, float]]", line["directions"])
+        way = ", ".join(
+            f"{key.removesuffix('_ms').removesuffix('_packets')} = {value}"
+            for key, value in ways[0].items()
+        )
+        text = f"""
+            listen = "127.0.0.1:0"
+            model = "splice"
+            [[route]]
+            prefix = "1"
+            to = "{connect}"
+            [[emulation]]
+            at = "{_NEAR if interface == "in" else connect.partition(":")[0]}"
+            framing = "{line["framing"]}"
+            overflow = "{line.get("overflow", "hold")}"
+            {interface} = {{ {way} }}
+        """
+        with tempfile.NamedTemporaryFile("w", suffix=".router") as configuration:
+            configuration.write(text)
+            configuration.flush()
+            self._process = subprocess.Popen(
+                [*tied(), sys.executable, "-m", "x25shark.reference", "--config",
+                 configuration.name],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            assert self._process.stdout is not None
+            ready = self._process.stdout.readline()
+        if not ready:
+            raise ConnectionError("the reference router does not start")
+        self.port = int(json.loads(ready)["listen"].rpartition(":")[2])
+
+    def stop(self) -> None:
+        self._process.terminate()
+
+    def result(self) -> str:
+        return self._process.communicate()[0]
+
+
+class Path:
+    """A TCP connection through a relay of the engine, and both its ends; or through a router with
+    the line at its interface to the near end ("in") or to the far one ("out")."""
+
+    def __init__(self, through: Engine | str, line: dict[str, object]) -> None:
+        self.relay: RelaySide | RouterSide
         with socket.create_server(("127.0.0.1", 0)) as server:
+            server.settimeout(_TIMEOUT)
             host, port = server.getsockname()
-            self.relay: RelaySide = engine.relay(
-                {"listen": "127.0.0.1:0", "connect": f"{host}:{port}", "line": line}
+            if isinstance(through, str):
+                self.relay = RouterSide(through, f"{host}:{port}", line)
+            else:
+                self.relay = through.relay(
+                    {"listen": "127.0.0.1:0", "connect": f"{host}:{port}", "line": line}
+                )
+            self.near = socket.create_connection(
+                ("127.0.0.1", self.relay.port), _TIMEOUT, source_address=(_NEAR, 0)
             )
-            self.near = socket.create_connection(("127.0.0.1", self.relay.port), _TIMEOUT)
+            if isinstance(through, str):
+                # The router opens the far connection when the call has come.
+                self.near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.near.sendall(_CALL)
             self.far, _ = server.accept()
         self.near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.far.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         self.far.settimeout(_TIMEOUT)
+        if isinstance(through, str):
+            _take_unit(self.far)
+            self.far.sendall(_ACCEPTED)
+            _take_unit(self.near)
 
     def receive(self) -> tuple[bytes, float]:
         """What has come, and when the last octet of it did (seconds of the epoch)."""
@@ -143,15 +221,15 @@ class Measured:
                 yield f"the queue of {what} let {came} of a burst pass, and not {expected}"
 
 
-def measure(engine: Engine, rate: int, framing: str, seconds: float) -> Measured:
+def measure(through: Engine | str, rate: int, framing: str, seconds: float) -> Measured:
     """One rate from delay to queues."""
     found = Measured(rate)
     try:
         way: dict[str, object] = {"rate": rate, "delay_ms": DELAY * 1000}
-        _delay(engine, way, framing, found)
-        _rate(engine, way, framing, seconds, found)
-        found.queued = _queue(engine, way, framing, {"queue_packets": QUEUE})
-        found.octets_queued = _queue(engine, way, framing, {"queue_octets": QUEUE_OCTETS})
+        _delay(through, way, framing, found)
+        _rate(through, way, framing, seconds, found)
+        found.queued = _queue(through, way, framing, {"queue_packets": QUEUE})
+        found.octets_queued = _queue(through, way, framing, {"queue_octets": QUEUE_OCTETS})
     except OSError as error:
         found.error = f"{error}"
     return found
@@ -161,8 +239,8 @@ def _line(way: dict[str, object], framing: str, overflow: str = "hold") -> dict[
     return {"directions": [way, way], "framing": framing, "overflow": overflow}
 
 
-def _delay(engine: Engine, way: dict[str, object], framing: str, found: Measured) -> None:
-    path = Path(engine, _line(way, framing))
+def _delay(through: Engine | str, way: dict[str, object], framing: str, found: Measured) -> None:
+    path = Path(through, _line(way, framing))
     draw = random.Random(found.rate)
     try:
         taken = []
@@ -182,10 +260,10 @@ def _delay(engine: Engine, way: dict[str, object], framing: str, found: Measured
 
 
 def _rate(
-    engine: Engine, way: dict[str, object], framing: str, seconds: float, found: Measured
+    through: Engine | str, way: dict[str, object], framing: str, seconds: float, found: Measured
 ) -> None:
     # Half a second waits, so that the line always has something to send, however late the relay is.
-    path = Path(engine, _line(way | {"queue_octets": max(found.rate // 16, 4096)}, framing))
+    path = Path(through, _line(way | {"queue_octets": max(found.rate // 16, 4096)}, framing))
     draw = random.Random(found.rate + 1)
     # No packet takes a twentieth of the run: what is measured are many.
     longest = max(min(1024, int(found.rate * seconds / 8 / 20)), 16)
@@ -208,8 +286,11 @@ def _rate(
         first, last, octets = _arrivals(path, lengths, on_wire, seconds)
     finally:
         ended.set()
-        path.close()
+        # Who waits for room on a descriptor that is closed may wait on somebody else's.
+        with contextlib.suppress(OSError):
+            path.near.shutdown(socket.SHUT_RDWR)
         sender.join(_TIMEOUT)
+        path.close()
     found.bits_per_second = octets * 8 / (last - first)
     found.drift_ms = (last - first - octets * 8 / found.rate) * 1000
     found.megabytes = octets / 1e6
@@ -245,11 +326,11 @@ def _arrivals(
 
 
 def _queue(
-    engine: Engine, way: dict[str, object], framing: str, limit: dict[str, object]
+    through: Engine | str, way: dict[str, object], framing: str, limit: dict[str, object]
 ) -> tuple[int, int]:
     """Packets of a burst that arrived, and how many have to: the one that is being sent, and those
     that the queue holds."""
-    path = Path(engine, _line(way | limit, framing, "drop"))
+    path = Path(through, _line(way | limit, framing, "drop"))
     draw = random.Random(1)
     try:
         units = [data_packet(_BURST_PACKET, draw) for _ in range(1 + QUEUE + BEYOND)]
@@ -263,10 +344,16 @@ def _queue(
                 continue
             expected, octets = expected + 1, octets + length
         path.near.sendall(b"".join(units))
-        path.near.shutdown(socket.SHUT_WR)
+        if not isinstance(through, str):
+            path.near.shutdown(socket.SHUT_WR)
         came = 0
-        while octets_in := len(path.receive()[0]):
-            came += octets_in
+        # A router passes no end of a connection on: what comes too much comes soon.
+        too_much = 1 + sum(len(unit) for unit in units[expected:]) * 8 / cast(float, way["rate"])
+        with contextlib.suppress(TimeoutError):
+            while octets_in := len(path.receive()[0]):
+                came += octets_in
+                if isinstance(through, str) and came >= expected * len(units[0]):
+                    path.far.settimeout(too_much)
     finally:
         path.close()
     return came // len(units[0]), expected
@@ -307,6 +394,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="of the rate (default: 60)")
     parser.add_argument("--framing", choices=("xot", "hdlc", "hdlcoctet"), default="xot")
     parser.add_argument("--rates", help="in bit/s, as 9600,56000 (default: ten)")
+    parser.add_argument(
+        "--interface",
+        choices=("in", "out"),
+        help="of the reference router that the lines are at, in place of relays",
+    )
     arguments = parser.parse_args(argv)
     try:
         rates = [int(text) for text in arguments.rates.split(",")] if arguments.rates else RATES
@@ -317,13 +409,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.seconds <= 0:
         parser.error(f"--seconds {arguments.seconds:g}: more than 0")
     try:
-        engine = load_engine()
+        through: Engine | str = arguments.interface or load_engine()
     except EngineMissingError as error:
         parser.error(str(error))
     results = [Measured(rate) for rate in rates]
 
     def one(number: int) -> None:
-        results[number] = measure(engine, rates[number], arguments.framing, arguments.seconds)
+        results[number] = measure(through, rates[number], arguments.framing, arguments.seconds)
 
     # A thread for each that waits for its turn no longer than the delay may be off.
     sys.setswitchinterval(DELAY_WITHIN / 10)

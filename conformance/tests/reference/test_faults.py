@@ -1277,6 +1277,32 @@ def resets_of_a_circuit(make_lab: Any, model: str) -> Any:
     return lab
 
 
+@scenario
+def connections_lost_amid_a_reset(make_lab: Any, model: str) -> Any:
+    """A resets, B does not confirm, and the connection of either is lost."""
+    labs = []
+    for by_b in (False, True):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        a.tell("10011b0000")
+        (b if by_b else a).hang_up()
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def sizes_of_each_direction(make_lab: Any, model: str) -> Any:
+    """64 octets from A, 128 to A: a part-filled packet of each size, then one with another Q."""
+    labs = []
+    for octets in (64, 128):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN.replace("420707", "420706"))
+        for side in (a, b):
+            side.tell("100110" + "41" * octets, "90010242")
+        labs.append(lab)
+    return labs
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

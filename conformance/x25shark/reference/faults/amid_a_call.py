@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of framing, of TCP and of a splice that show while a call is up, and not before."""
+"""Faults of framing, of TCP, of clearing and of a splice that show while a call is up."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from ..channel import Channel
+from ..clearing import Clearing
+from ..codec import Clear
 from ..codes import Type
 from ..connection import Connection
 from ..framing import HEADER, SHORTEST, Framer
 from ..relay_splice import SpliceRelay
-from ..tables import P
+from ..tables import D, P
 from .registry import Patch, fault
 
 # A call on the connection has been set up when so many units have come.
@@ -114,3 +116,21 @@ def rr_for_rnr(patch: Patch) -> None:
         if not channel.accepted and octets[2] & _TYPE_OF_FLOW_CONTROL == Type.RNR:
             octets = octets[:2] + bytes((octets[2] ^ Type.RNR ^ Type.RR,)) + octets[3:]
         original(relay, channel, octets)
+
+
+@fault("BUG-XOT-79")
+def loss_amid_a_reset_clears_nobody(patch: Patch) -> None:
+    @patch.wrap(Channel, "end")
+    def end(original: Any, channel: Channel, clear: Clear) -> None:
+        if channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT and not channel.permanent:
+            channel.released()
+        else:
+            original(channel, clear)
+
+
+@fault("BUG-CLR-20")
+def clear_amid_a_reset_is_not_passed(patch: Patch) -> None:
+    @patch.wrap(Clearing, "clear")
+    def clear(original: Any, clearing: Clearing, request: Clear) -> None:
+        if clearing.channel.d is not D.RESET_SENT:
+            original(clearing, request)

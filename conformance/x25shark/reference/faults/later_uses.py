@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of one kind of circuit, or of a later use of it."""
+"""Faults of one kind of circuit, of unequal values, or of a later use."""
 
 from typing import Any
 
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
-from ..codec import Data
+from ..codec import Data, parse_data
 from ..codes import Diag, PacketError
 from ..data_flow import DataFlow
 from ..pvc import PvcEnd
@@ -71,3 +71,13 @@ def p_r_in_data_of_a_circuit(patch: Patch) -> None:
         direction = end.towards()
         if direction is not None:
             direction.confirmed += count
+
+
+@fault("BUG-SEG-16")
+def full_by_the_other_direction(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        original(flow, octets)
+        channel, data = flow.channel, parse_data(octets, flow.channel.modulo)
+        full = len(data.user_data) == channel.size_out
+        channel.sequence_q = data.q if full and data.m and not data.d else None

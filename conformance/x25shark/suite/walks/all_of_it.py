@@ -22,6 +22,8 @@ STEPS: tuple[tuple[str, int, int], ...] = (
     ("window", 0, 0),
     ("message", 0, 138),  # Q=1: two full packets, and one octet
     ("message", 0, 4),  # one full packet
+    ("cut-short", 0, 1),  # by a packet of the other side's size
+    ("cut-short", 0, 2),  # by one of the other direction's
     ("delivery", 0, 3),
     ("not-ready", 0, 0),
     ("message", 1, 5),

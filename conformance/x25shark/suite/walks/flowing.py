@@ -72,9 +72,10 @@ def cut_short(bench: Bench, circuit: Circuit, step: Step) -> bool:
         return False
     q = step.number >> 7
     octets = bench.record(64)[: x.packet_size - 1]
-    if step.number & 1 and y.size_in < x.packet_size:
-        # Full is what has the size of the side that it comes from.
-        octets = bytes(y.size_in)
+    other = {1: y.size_in, 2: x.size_in}.get(step.number % 4, x.packet_size)
+    if other < x.packet_size:
+        # Full is what has the size of that side and that direction.
+        octets = bytes(other)
     x.send_data(octets, m=1, q=q, **circuit.p_r_of(x))
     y.expect_message(octets, q=q)
     circuit.send(x, b"with the other Q", q=1 - q)

@@ -25,6 +25,7 @@ STEPS: tuple[tuple[str, int, int], ...] = (
     ("cut-short", 0, 1),  # by a packet of the other side's size
     ("cut-short", 0, 2),  # by one of the other direction's
     ("delivery", 0, 3),
+    ("delivery", 0, 131),  # with Q=1
     ("not-ready", 0, 0),
     ("message", 1, 5),
     ("ready", 0, 0),

@@ -197,9 +197,9 @@ def delivery(bench: Bench, circuit: Circuit, step: Step) -> bool:
     open_before = range(x.numbering.outstanding + 1)
     earlier = one_of(*((x.numbering.acknowledged + n) % x.modulus for n in open_before))
     y.withholding = True
-    octets = bytes((step.number,)) * (1 + step.number % 16)
-    x.send_data(octets, d=1)
-    y.expect(y.data(octets, d=1, m=0))
+    octets, q = bytes((step.number,)) * (1 + step.number % 16), step.number >> 7
+    x.send_data(octets, d=1, q=q)
+    y.expect(y.data(octets, d=1, q=q, m=0))
     y.send_data(b"not acknowledged", p_r=before)
     x.expect_message(b"not acknowledged")
     for packet in acknowledging(x, p_r=due):

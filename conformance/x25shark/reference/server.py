@@ -82,7 +82,7 @@ class TcpWire:
         self.closing = False
         self._fin_sent = False
         self._eof = False
-        self._dead = False
+        self.dead = False
         self._linger: RunningTimer | None = None
         if isinstance(sock, socket.socket):
             set_options(sock, server.settings)
@@ -91,10 +91,10 @@ class TcpWire:
         """Begin to read for the user."""
         self.user = user
         self.server.wires.add(self)
-        self._watch()
+        self.look()
 
     def send(self, packet: bytes) -> None:
-        if self.closing or self._dead:
+        if self.closing or self.dead:
             return
         self.queue(frame(packet))
 
@@ -107,28 +107,28 @@ class TcpWire:
         self.server.unsent.add(self)
 
     def close(self) -> None:
-        if self.closing or self._dead:
+        if self.closing or self.dead:
             return
         self.closing = True
         self._paused = False
         self._linger = self.server.timers.start(self.linger_time(), self.abort)
         self.server.unsent.add(self)
-        self._watch()
+        self.look()
 
     def linger_time(self) -> float:
         """Seconds that a closing connection may take to send and to see the peer's FIN."""
         return max(self.server.settings.linger, 0.001)
 
     def abort(self) -> None:
-        if self._dead:
+        if self.dead:
             return
-        self._dead = True
+        self.dead = True
         self.closing = True
         self._output.clear()
         self._waiting = 0
         if self._linger is not None:
             self._linger.cancel()
-        self._watch()
+        self.look()
         self.server.wires.discard(self)
         self.server.unsent.discard(self)
         self.close_socket()
@@ -142,28 +142,28 @@ class TcpWire:
     def pause(self) -> None:
         if not self.closing:
             self._paused = True
-            self._watch()
+            self.look()
 
     def resume(self) -> None:
         if self._paused:
             self._paused = False
-            self._watch()
+            self.look()
 
-    def _watch(self) -> None:
+    def look(self) -> None:
         """Tell the selector what this connection waits for."""
-        events = 0
-        if not self._dead:
-            if not self._eof and not self._paused:
-                events |= READ
-            if self._output:
-                events |= WRITE
+        events = 0 if self.dead else self.wanted()
         self._events = self.server.watch(self.socket, self._events, events, self.ready)
+
+    def wanted(self) -> int:
+        """The events that an open connection waits for."""
+        events = WRITE if self._output else 0
+        return events if self._eof or self._paused else events | READ
 
     def ready(self, events: int) -> None:
         """The selector reports the socket."""
         if events & WRITE:
             self.flush()
-        if events & READ and not self._dead:
+        if events & READ and not self.dead:
             self.read()
 
     def read(self) -> None:
@@ -177,7 +177,7 @@ class TcpWire:
             return
         if not octets:
             self._eof = True
-            self._watch()
+            self.look()
             self.lost(reset=False)
         elif not self.closing and self.user is not None:
             self.user.octets_received(octets)
@@ -195,7 +195,7 @@ class TcpWire:
 
     def flush(self) -> None:
         """Send what the socket takes; then FIN if the connection is closing."""
-        if self._dead:
+        if self.dead:
             return
         try:
             while self._output:
@@ -214,8 +214,8 @@ class TcpWire:
                 self.user.drained()
         if self.closing and not self._output:
             self.finish()
-        elif not self._dead:
-            self._watch()
+        elif not self.dead:
+            self.look()
 
     def next_block(self) -> bytes:
         """As much of the output as one call can take."""
@@ -232,7 +232,7 @@ class TcpWire:
 
     def write_failed(self) -> None:
         """The peer has reset the connection; what it sent before is still there to be read."""
-        while not self._eof and not self._dead:
+        while not self._eof and not self.dead:
             try:
                 octets = self.socket.recv(CHUNK)
             except OSError:
@@ -253,7 +253,7 @@ class TcpWire:
         if self._eof:
             self.abort()
         else:
-            self._watch()
+            self.look()
 
 
 class EmulatedWire(TcpWire):
@@ -281,11 +281,11 @@ class EmulatedWire(TcpWire):
             self.server.unsent.add(self)
 
     def _sent_whole(self, octets: bytes) -> None:
-        if not self._dead:
+        if not self.dead:
             super().queue(octets)
 
     def _all_sent(self) -> None:
-        if not self._dead:
+        if not self.dead:
             self.server.unsent.add(self)
 
     def flush(self) -> None:

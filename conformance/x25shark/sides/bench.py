@@ -57,6 +57,9 @@ from .race import Race
 from .serial_lines import SerialLines
 from .side import AbsentSide, Side
 
+# A call that took longer to come about waited for something else (seconds).
+MOST_SLOW = 0.15
+
 __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "NotApplicable"]
 
 SIZE_CODES = {16 << i: 4 + i for i in range(9)}
@@ -106,6 +109,9 @@ class Bench(Answers):
         self.capacity = Capacity(self, ended)
         self.further = FurtherCalls(self)
         self._calls = 0
+        self._called_at = 0.0
+        # How long the slowest call of this case took to come about, in seconds up to a bound.
+        self._slowest = 0.0
         self._records = 0
         self._judge = TesterJudge(self.received, self.accepted)
         self.lines: dict[str, LineSide] = {}
@@ -255,6 +261,7 @@ class Bench(Answers):
     ) -> CallRequest:
         """The Call Request of the preamble P-CALL: sizes and windows as (called, calling)."""
         self._calls += 1
+        self._called_at = time.monotonic()
         sizes = (size, size) if isinstance(size, int) else size
         windows = (window, window) if isinstance(window, int) else window
         if facilities is None:
@@ -420,6 +427,7 @@ class Bench(Answers):
 
     def settle(self, a: Side, b: Side | AbsentSide, request: Packet, connected: Packet) -> None:
         """Packet sizes and windows of A: as answered, or else as asked for."""
+        self._slowest = max(self._slowest, min(time.monotonic() - self._called_at, MOST_SLOW))
         a.agree(values_of(connected, called=False, otherwise=values_of(request, called=False)))
         if isinstance(b, AbsentSide):
             b.agree(a.values)
@@ -435,16 +443,24 @@ class Bench(Answers):
             octets,
         )
 
-    def fence(self, note: str = "liveness: a fresh call") -> None:
+    def fence(self, note: str = "liveness: a fresh call", *, preamble: bool = False) -> Call:
         """A fresh call with data both ways, where the connection of the case is gone.
 
         When it is through, everything that the router had to do about the stimulus has been done.
+        Nothing orders what goes over two connections: a router that serves each in its own time is
+        given twice the time in which its slowest call came about. preamble: as a part of it.
         """
-        before, self.in_preamble = self.in_preamble, False
+        started = time.monotonic()
+        before, self.in_preamble = self.in_preamble, preamble
         try:
-            self.place_call(note=note).fence(note)
+            call = self.place_call(note=note)
+            call.fence(note)
         finally:
             self.in_preamble = before
+        left = 2 * self._slowest - (time.monotonic() - started)
+        if left > 0:
+            self.loop.wait(lambda: False, left)
+        return call
 
     # judging while the case runs
 

@@ -45,8 +45,7 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
         while not isinstance(came, (ResetIndication, ResetConfirmation)):
             came = side.expect(reset, ResetConfirmation(), *before)
     come = "all that follows from the collision has come"
-    beside = call.bench.place_call(note=come)
-    beside.fence(come)
+    beside = call.bench.fence(come)
     # Or a router with few channels would have none left in the end.
     end(beside)
     for side, mark in zip(ends, marks, strict=True):

@@ -102,7 +102,7 @@ def _d2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     assert isinstance(b, Side)
     a.send(ResetRequest(cause=0, diagnostic=0))
     b.expect(ResetIndication())
-    bench.place_call().fence()
+    bench.fence(preamble=True)
     if any(unit.packet[2:3] == b"\x1f" for unit in a.connection.received):
         raise Inconclusive("the router confirms a reset at once and does not stay in d2")
     return scene

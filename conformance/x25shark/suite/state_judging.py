@@ -86,7 +86,7 @@ def _run_stimulus(
     if cell.state in _ENDED_BY_B:
         # What B does next leaves the state: the event must have been there before.
         with bench.preamble():
-            bench.place_call().fence()
+            bench.fence(preamble=True)
     if cell.low:
         judge_low(cell, scene, number)
     elif cell.row.checks_numbers:

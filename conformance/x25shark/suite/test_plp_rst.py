@@ -23,7 +23,7 @@ from .language import (
 )
 from .links import is_dte_of_a_line
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .reactions import both, header, resets
+from .reactions import both, header
 from .transfer import call_of_sizes, fence_past_window, window_of
 from .windows import Unacknowledged, fill_window
 
@@ -263,15 +263,17 @@ def test_t12(bench: Bench) -> None:
     calls = [bench.call(), bench.call().turned()]
     calls = [call for call in calls if not is_dte_of_a_line(bench, call.a)]
     within = 1.2 * bench.profile.times.t12
-    told = [resets(both(call)[1]) + 1 for call in calls]
     _repeated(calls, within)
-    bench.fence("what T12 has brought to the other ends has come")
-    for call, once in zip(calls, told, strict=True):
-        if resets(both(call)[1]) > once:
-            call.b.expect(ResetIndication(cause=bench.remote_reset))
-            call.b.send(ResetConfirmation())
-        call.a.send(ResetConfirmation())
-        call.fence("the Reset that came twice is complete")
+    for silent, far in map(both, calls):
+        silent.send(ResetConfirmation())
+        complete = b"the Reset that came twice is complete"
+        silent.send_data(complete)
+        told = ResetIndication(cause=bench.remote_reset)
+        if isinstance(far.expect(Data(user_data=complete), told), ResetIndication):
+            far.send(ResetConfirmation())
+            far.expect(Data(user_data=complete))
+    for call in calls:
+        call.fence()
     _repeated(calls, within)
     for silent, far in map(both, calls):
         cleared = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(51))

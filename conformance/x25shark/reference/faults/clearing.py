@@ -105,7 +105,7 @@ def unread_input(patch: Patch) -> None:
     def close(original: Any, wire: TcpWire) -> None:
         try:
             unread = (
-                not wire._dead
+                not wire.dead
                 and isinstance(wire.socket, socket.socket)
                 and bool(wire.socket.recv(1, socket.MSG_PEEK))
             )

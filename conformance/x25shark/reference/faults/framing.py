@@ -156,7 +156,7 @@ def blocking_read(patch: Patch) -> None:
         while (
             isinstance(user, Connection)
             and user.framer._input
-            and not (wire._dead or wire._eof or wire.closing)
+            and not (wire.dead or wire._eof or wire.closing)
             and wait_for(wire, writing=False)
         ):
             original(wire)
@@ -474,7 +474,7 @@ def blocking_write(patch: Patch) -> None:
     @patch.wrap(TcpWire, "flush")
     def flush(original: Any, wire: TcpWire) -> None:
         original(wire)
-        while wire._output and not wire._dead and wait_for(wire, writing=True):
+        while wire._output and not wire.dead and wait_for(wire, writing=True):
             original(wire)
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How packets are put into the TCP stream: it has no packet boundaries (RFC 1613 4)."""
 
+import random
 from collections.abc import Callable
 
 from ..framing import frame
-from ..server import TcpWire
+from ..server import READ, WRITE, TcpWire
 from .registry import Original, Patch, variant
 
 HALVES_SECONDS = 0.002
+SLOW_SHARE = 0.3
 
 Release = Callable[[TcpWire, int | None], None]
 
@@ -66,3 +68,51 @@ def late(patch: Patch) -> None:
     def send(_original: Original, wire: TcpWire, packet: bytes) -> None:
         held.setdefault(wire, []).append(frame(packet))
         wire.server.timers.start(patch.number, lambda: release(wire, 1))
+
+
+@variant("MAY-XOT-30", number=0.05)
+def each_connection_in_its_own_time(patch: Patch) -> None:
+    """As threads that read and write one connection each; some of them are slow."""
+    slow: dict[tuple[TcpWire, int], bool] = {}
+    asleep: set[tuple[TcpWire, int]] = set()
+    awake: set[tuple[TcpWire, int]] = set()
+
+    def sleeps(wire: TcpWire, event: int) -> bool:
+        """Whether what serves this direction has to sleep first; from now on it does."""
+        direction = wire, event
+        if direction in awake or not slow.setdefault(direction, random.random() < SLOW_SHARE):
+            return False
+        if direction not in asleep:
+            asleep.add(direction)
+            seconds = random.uniform(0.5, 1) * patch.number
+            wire.server.timers.start(seconds, lambda: wakes(wire, event))
+            wire.look()
+        return True
+
+    def wakes(wire: TcpWire, event: int) -> None:
+        direction = wire, event
+        asleep.discard(direction)
+        if not wire.dead and (event == WRITE or wire.wanted() & event):
+            awake.add(direction)
+            wire.ready(event)
+            awake.discard(direction)
+        if not wire.dead:
+            wire.look()
+
+    @patch.wrap(TcpWire, "wanted")
+    def wanted(original: Original, wire: TcpWire) -> int:
+        wants = int(original(wire))
+        for event in (READ, WRITE):
+            if (wire, event) in asleep:
+                wants &= ~event
+        return wants
+
+    @patch.wrap(TcpWire, "read")
+    def read(original: Original, wire: TcpWire) -> None:
+        if not sleeps(wire, READ):
+            original(wire)
+
+    @patch.wrap(TcpWire, "flush")
+    def flush(original: Original, wire: TcpWire) -> None:
+        if not wire.dead and not sleeps(wire, WRITE):
+            original(wire)

@@ -30,6 +30,16 @@ def test_a_window_of_two_holds_the_third_packet_back() -> None:
     assert Model(wide).one_way(384) == pytest.approx(3 * 0.135 + 0.1 + 0.235)
 
 
+def test_a_window_that_the_far_gateway_opens_waits_for_both_lines() -> None:
+    # The first of three packets arrives after 470 ms, its RR is back after 2 x 107 ms more.
+    model = Model(replace(SLOW, end_to_end=True))
+    assert model.one_way(384) == pytest.approx(0.47 + 0.214 + 0.47)
+    assert model.window_round_trip == pytest.approx(2 * Model(SLOW).window_round_trip)
+    assert model.circuit_rate == pytest.approx(Model(SLOW).circuit_rate / 2)
+    rate = 300 * model.segment * 8 / Flow(model, 1).follow([model.c.mtu] * 300)
+    assert 0.9 * model.circuit_rate < rate <= model.circuit_rate * 1.01
+
+
 def test_what_one_circuit_carries_and_how_many_fill_the_line() -> None:
     model = Model(replace(SLOW, mtu=576))
     # 5 packets: 4 of 135 octets and one of 71; T = mean 122.2 + 7 + 200 ms.
@@ -50,10 +60,11 @@ def test_a_flow_of_many_datagrams_has_the_rates_of_the_formulas() -> None:
         assert 0.9 * rate < 300 * 524 * 8 / seconds <= rate
 
 
-def test_a_flow_of_one_datagram_is_the_one_way_time() -> None:
+@pytest.mark.parametrize("end_to_end", [False, True])
+def test_a_flow_of_one_datagram_is_the_one_way_time(end_to_end: bool) -> None:
     for octets in (20, 128, 129, 576):
         for window in (1, 2, 7):
-            model = Model(replace(SLOW, window=window))
+            model = Model(replace(SLOW, window=window, end_to_end=end_to_end))
             assert Flow(model, 3).follow([octets]) == pytest.approx(model.one_way(octets))
 
 

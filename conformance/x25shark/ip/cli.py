@@ -308,10 +308,11 @@ def _conditions(given: dict[str, Any]) -> Conditions:
         faults=tuple(faults.items()),
         seed=given["seed"],
     )
-    if given["router"] is not None and _unsaid("rate", "delay", "ping_ms", "framing"):
-        emulation = load_profile(given["router"]).emulation
-        if emulation != Emulation():
-            return replace(conditions, line=line_of_profile(emulation))
+    if given["router"] is not None:
+        profile = load_profile(given["router"])
+        conditions = replace(conditions, end_to_end=profile.relay_model != "local")
+        if profile.emulation != Emulation() and _unsaid("rate", "delay", "ping_ms", "framing"):
+            return replace(conditions, line=line_of_profile(profile.emulation))
     delay = given["delay"]
     seconds = delay_for(given["ping_ms"] / 1000, conditions) if delay is None else delay / 1000
     return replace(conditions, line=replace(line, delay=seconds))

@@ -91,6 +91,8 @@ class Conditions:
     idle: float = 90.0
     hold_down: float = 10.0
     tcp_window: int = 16_384
+    end_to_end: bool = False
+    """The router passes windows on: the far gateway opens them."""
     faults: tuple[tuple[str, Any], ...] = ()
     """Faults of the relay that is line A, by name."""
     seed: int = 1

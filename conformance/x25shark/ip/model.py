@@ -13,6 +13,9 @@ A transfer is followed packet by packet as well, with all circuits on the same l
 wait for each other where the rates above meet, and with TCP's acknowledgements on the way back.
 A round trip is followed packet by packet: the second hop waits for the first, both for windows.
 Processing takes no time here.
+
+Where the router passes windows on (relay models end-to-end and splice), the far gateway opens them:
+T is the round trip of both lines then, T = 2 (s + d + r + d), and one window bounds both hops.
 """
 
 from __future__ import annotations
@@ -76,11 +79,17 @@ class Model:
         arrived: list[float] = []
         for i, octets in enumerate(self.packets(datagram)):
             s = self.send_time(octets)
-            ack = passed[i - w] + self.rr_time + d if i >= w else 0.0
+            ack = 0.0
+            if i >= w:
+                hops = 2 if self.c.end_to_end else 1
+                taken = arrived if self.c.end_to_end else passed
+                ack = taken[i - w] + hops * (self.rr_time + d)
             begin = max(ready[i], first_free, ack)
             first_free = begin + s
             there = first_free + d
-            second_ack = arrived[i - w] + self.rr_time + d if i >= w else 0.0
+            second_ack = 0.0
+            if i >= w and not self.c.end_to_end:
+                second_ack = arrived[i - w] + self.rr_time + d
             on = max(there, second_free, second_ack)
             passed.append(on)
             second_free = on + s
@@ -112,7 +121,8 @@ class Model:
         """T: mean seconds from a packet to its acknowledgement, over a full datagram."""
         packets = self.packets(self.c.mtu)
         mean = sum(map(self.send_time, packets)) / len(packets)
-        return mean + self.rr_time + 2 * self.c.line.delay
+        one_line = mean + self.rr_time + 2 * self.c.line.delay
+        return 2 * one_line if self.c.end_to_end else one_line
 
     @property
     def circuit_rate(self) -> float:
@@ -188,6 +198,8 @@ class Flow:
             elif kind == "rr a":
                 self._open["a"][circuit] -= 1
                 self._from_a(circuit, now)
+            elif kind == "rr b" and self._m.c.end_to_end:
+                self._event(self._send("back a", now, 0), "rr a", circuit)
             elif kind == "rr b":
                 self._open["b"][circuit] -= 1
                 self._from_router(circuit, now)
@@ -221,11 +233,13 @@ class Flow:
 
     def _from_router(self, circuit: int, now: float) -> None:
         queue = self._at_router[circuit]
-        while queue and self._open["b"][circuit] < self._m.c.window:
+        through = self._m.c.end_to_end
+        while queue and (through or self._open["b"][circuit] < self._m.c.window):
             octets, ends = queue.popleft()
             self._open["b"][circuit] += 1
             self._event(self._send("b", now, octets), "at b", circuit, octets, ends)
-            self._event(self._send("back a", now, 0), "rr a", circuit)
+            if not through:
+                self._event(self._send("back a", now, 0), "rr a", circuit)
 
     def _arrived(self, circuit: int, now: float, ends: bool) -> None:
         self._event(self._send("back b", now, 0), "rr b", circuit)

@@ -173,7 +173,7 @@ def model(result: Mapping[str, Any]) -> Rows:
     """What the conditions let one expect."""
     m = result["model"]
     rows = [
-        ["window round trip of one line, ms", f"{m['window_round_trip_s'] * 1000:.1f}"],
+        ["round trip of a window, ms", f"{m['window_round_trip_s'] * 1000:.1f}"],
         ["one circuit: window x packet / round trip, bit/s", count(m["circuit_bits_per_second"])],
         ["the line less all headers, bit/s", count(m["line_bits_per_second"])],
         ["circuits from which the line is the limit", str(m["circuits_to_fill_the_line"])],

@@ -39,13 +39,18 @@ class Pipe:
         self._under_way: deque[tuple[int, bytes]] = deque()
         self._timer: Timer | None = None
 
-    def put(self, unit: bytes) -> None:
-        """A unit for the line, behind those before it."""
-        self.octets += len(unit)
-        self._held.append((unit, self._line.charge(unit)))
-        if len(self._held) == 1:
-            self._admit(self._clock())
-            self._wake()
+    def put(self, *units: bytes) -> None:
+        """Units for the line, behind those before them; all at this moment."""
+        now = self._clock()
+        waited = bool(self._held)
+        for unit in units:
+            self.octets += len(unit)
+            self._held.append((unit, self._line.charge(unit)))
+        if units and not waited:
+            self._admit(now)
+            # What arrives next arrives as before, where something is under way.
+            if self._timer is None or self._held:
+                self._wake()
 
     def is_full(self, most: int) -> bool:
         """Whether the line's queue is full, or more octets than `most` are under way."""

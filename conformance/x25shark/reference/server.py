@@ -338,8 +338,7 @@ class Inlet:
 
     def octets_received(self, octets: bytes) -> None:
         self._input += octets
-        for unit in self._units(self._input):
-            self._pipe.put(unit)
+        self._pipe.put(*self._units(self._input))
         self._wire.hold(self._pipe.is_full(HIGH_WATER))
 
     def connection_lost(self, reset: bool) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""IP over a serial line: gateway, XOT, router, HDLC and LAPB, router, XOT, gateway."""
+"""IP over a serial line: gateway, XOT, router, HDLC and LAPB, router, XOT, gateway. The line is
+emulated by the router nearer to A."""
 
 from __future__ import annotations
 
@@ -26,6 +27,10 @@ to = "serial:line"
 [[route]]
 prefix = "31"
 to = "127.0.25.2:1998"
+[[emulation]]
+at = "serial:line"
+in = {{ rate = 10000000, delay = 1 }}
+out = {{ rate = 10000000, delay = 1 }}
 """
 FAR = """
 listen = "127.0.25.7:1998"

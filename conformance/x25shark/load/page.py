@@ -123,8 +123,14 @@ def document(
         .render(
             title=title,
             router=one_line(result["router"]["name"], 100),
-            context=f"{one_line(result['router']['address'], 60)} · started {result['started']} · "
-            f"{plural(machine['processors'], 'processor')} · engine {result['engine']}",
+            context=" · ".join(
+                [
+                    *filter(None, [one_line(result["router"]["address"], 60)]),
+                    f"started {result['started']}",
+                    plural(machine["processors"], "processor"),
+                    f"engine {result['engine']}",
+                ]
+            ),
             good=result["exit_status"] == 0,
             headline=_headline(result),
             lines=[

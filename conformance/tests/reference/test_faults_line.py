@@ -148,6 +148,14 @@ def half_an_octet(line: RawLine) -> None:
     line.raw(line.framer.take())
 
 
+def idle(line: RawLine) -> None:
+    up(line)
+    line.framer.bits(*[1] * 32)
+    line.framer.flag()
+    line.raw(line.framer.take())
+    more(line, "0131")
+
+
 #: Each acknowledges what the one before brought; the last brings N(S)=7.
 TO_SEVEN = tuple(f"01{number << 5 | number << 1:02x}1fff00" for number in range(1, 8))
 ASKS = tuple(f"01{number % 8 << 1 | 0x20:02x}1fff00" for number in range(1, 7))
@@ -413,6 +421,11 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-93": recovering(seconds=40),
     "BUG-LAPB-94": recovering("0339"),
     "BUG-LAPB-95": on_link("0325", ASKS[0]),
+    "BUG-LAPB-96": recovering(*ASKS[1:3], "0351"),
+    "BUG-LAPB-97": recovering(ASKS[2], ASKS[1], ASKS[3]),
+    "BUG-LAPB-98": router_sets_up("030f"),
+    "BUG-LAPB-99": on_link(ASKS[0], "0325", "0144" + ASKS[1][4:], "0121"),
+    "BUG-HDLC-25": idle,
     "BUG-HDLC-24": half_an_octet,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
@@ -447,7 +460,15 @@ def test_every_fault_of_a_line_has_a_script() -> None:
 
 
 #: Only a bit-synchronous line has bits that are no whole octets.
-OF_BITS = {"BUG-HDLC-09", "BUG-HDLC-24", "BUG-HDLC-12", "BUG-HDLC-19", "BUG-HDLC-20", "BUG-HDLC-22"}
+OF_BITS = {
+    "BUG-HDLC-09",
+    "BUG-HDLC-24",
+    "BUG-HDLC-12",
+    "BUG-HDLC-19",
+    "BUG-HDLC-20",
+    "BUG-HDLC-22",
+    "BUG-HDLC-25",
+}
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
 OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17"}
 

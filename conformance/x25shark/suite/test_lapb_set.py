@@ -299,17 +299,23 @@ def test_other_frames_during_set_up(bench: Bench) -> None:
     within, tried = line.profile.t1_at_most + bench.patience, None
     # One that tries no more than twice has one SABM left.
     if "n2" in line.profile.model_fields_set and line.profile.n2 > 2:
+        # It asks for a link, and refuses none: SABM has P=1 to tell the two apart (2.4.4.6). A
+        # station for which it ends the set-up answers the poll by DM.
+        line.send(LapbDM(p_f=0), LapbRR(address=line.command_address, p_f=1))
         tried = last_look(line, LapbSABM(p_f=1))
         line.expect_at_once(LapbSABM(p_f=1), within=within)
     line.send(
         LapbI(),
+        LapbI(p_f=1),
         LapbRR(address=line.command_address),
+        LapbRR(address=line.command_address, p_f=1),
         LapbRNR(),
         LapbFRMR(rejected_control=0x3F),
         LapbUA(address=line.command_address, p_f=1),
     )
     if tried is not None:
-        not_before(line, tried + EARLY_FROM * line.profile.t1, *NO_ANSWER, note="before T1")
+        answers = (*NO_ANSWER, *line.frames.answers())
+        not_before(line, tried + EARLY_FROM * line.profile.t1, *answers, note="before T1")
     line.expect_at_once(LapbSABM(p_f=1), within=within)
 
 

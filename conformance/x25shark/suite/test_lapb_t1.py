@@ -11,6 +11,8 @@ from .language import (
     LapbRR,
     LapbSABM,
     LapbUA,
+    LineSide,
+    Packet,
     RestartConfirmation,
     purpose,
 )
@@ -22,6 +24,7 @@ from .links import (
     last_look,
     link_was_reset,
     not_before,
+    out_of_sequence,
     polled_in_vain,
     polls,
     ready,
@@ -35,7 +38,7 @@ OPEN = 3
 
 @purpose("LAPB-REC-15", each_line=True)
 def test_in_timer_recovery(bench: Bench) -> None:
-    """A poll of the tester, and I frames, one with P=1; then F=1 with the old N(R)."""
+    """A poll of the tester, I frames, one with P=1, and two gaps; then F=1 with the old N(R)."""
     line, restart = ready(bench)
     first = unacknowledged(line, restart, OPEN)
     line.skip()
@@ -46,9 +49,20 @@ def test_in_timer_recovery(bench: Bench) -> None:
     line.acknowledged(passing=polls(line), note="an I frame during timer recovery")
     line.send(line.packet(restart, n_r=first, p_f=1))
     line.expect(*line.frames.answers(), passing=polls(line), note="an I frame with P=1 there")
+    _a_gap(line, restart, first)
+    line.send(line.packet(restart, n_r=first))
+    line.acknowledged(passing=polls(line), note="the missing frame during timer recovery")
+    _a_gap(line, restart, first)
     respond(line, LapbRR, first)
-    all_again(line, first, OPEN + 2)
-    line.layer.expect_count(RestartConfirmation(), OPEN + 2, OPEN + 2)
+    all_again(line, first, OPEN + 3)
+    line.layer.expect_count(RestartConfirmation(), OPEN + 3, OPEN + 3)
+
+
+def _a_gap(line: LineSide, restart: Packet, n_r: int) -> None:
+    """Each has its REJ, as without timer recovery."""
+    line.wait_until_ready()
+    out_of_sequence(line, restart, 1, n_r=n_r)
+    line.expect(LapbREJ(n_r=line.station.v_s), passing=polls(line), note="a gap")
 
 
 @purpose("LAPB-REC-16")

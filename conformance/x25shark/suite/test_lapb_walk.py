@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .language import Bench, purpose
-from .walk_lapb import LinkWalk, drawn
+from .link_walks.walk import LinkWalk, drawn
 
 STEPS = 220
 

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
+from ..sides.line import ChannelSide
 from .clearing import end
 from .language import (
     CLOSED,
     Bench,
     Call,
     CallAccepted,
+    CallRequest,
     ClearConfirmation,
     ClearIndication,
+    ClearRequest,
     Diagnostic,
     Inconclusive,
     LapbI,
@@ -352,10 +356,12 @@ def test_confirmation_of_wrong_length(bench: Bench) -> None:
 
 @purpose("PLP-RSTRT-17")
 def test_calls_in_every_state(bench: Bench) -> None:
-    """One that is not answered yet, one that is up, one that is being reset: for the called side's
-    line, and for that of the side that calls."""
-    for at in calls_lines(bench):
-        up, resetting = bench.call(), bench.call()
+    """One that is cleared and not confirmed, one that is not answered yet, one that is up, one that
+    is being reset: for the called side's line, and for that of the side that calls; by a Restart,
+    and by the end of the link (X.25 4.6)."""
+    for at, ends in itertools.product(calls_lines(bench), (restart, _down_and_up)):
+        # The tester calls on the same channel again in the end.
+        clearing, up, resetting = bench.call(), bench.call(), bench.call()
         line, _, _ = at_the_line(bench, up, at)
         with bench.preamble():
             calling = bench.connect()
@@ -366,12 +372,41 @@ def test_calls_in_every_state(bench: Bench) -> None:
             other.expect(ResetIndication())
             # It may have been confirmed before, where the sides of a path are independent.
             one.allow(ResetConfirmation())
-        restart(line)
+            _, near, far = at_the_line(bench, clearing, at)
+            far.send(ClearRequest(cause=0, diagnostic=0))
+            near.expect(ClearIndication())
+            far.expect(ClearConfirmation(), CLOSED)
+        ends(line)
         for call in (up, resetting):
             _, _, far = at_the_line(bench, call, at)
             _cleared(far)
         _cleared(calling if at == "b" else called)
+        assert isinstance(near, ChannelSide)
+        _called_again(bench, line, near.lcn)
     bench.fence("a call on a channel that is free again")
+
+
+def _called_again(bench: Bench, line: LineSide, lcn: int) -> None:
+    """A call from the line, on this channel, where there is a number for the other side."""
+    at, far_at = ("a", "b") if line is bench.lines.get("a") else ("b", "a")
+    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
+    if numbers[far_at] is None:
+        return
+    near = bench.serial.channel_side(line, line.channels.open(lcn))
+    request = bench.call_request(called=numbers[far_at], calling=numbers[at])
+    near.send(request)
+    far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
+    far.send(far.acceptance)
+    near.expect(CallAccepted(), note="the channel is free again")
+    near.send(ClearRequest(cause=0, diagnostic=0))
+    _cleared(far)
+    near.expect(ClearConfirmation())
+
+
+def _down_and_up(line: LineSide) -> None:
+    """DISC, then a new link."""
+    line.link.end()
+    line.link.bring_up()
 
 
 def _cleared(far: Side) -> None:

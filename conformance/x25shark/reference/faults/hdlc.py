@@ -4,13 +4,14 @@
 from typing import Any
 
 from .. import hdlc
-from ..hdlc import BitFraming, OctetFraming, Received
+from ..hdlc import BitFraming, Kind, OctetFraming, Received
 from ..line_counters import LineCounters
 from ..link import SerialLink
 from .registry import Patch, fault
 
 _MANY_FLAGS = 64
 _HALF_AND_0 = 5
+_IDLE_ONES, _IDLE = 15, b"idle"
 
 
 @fault("BUG-HDLC-12")
@@ -150,3 +151,19 @@ def half_an_octet_more(patch: Patch) -> None:
         if framing._filled == _HALF_AND_0:
             framing._partial, framing._filled = 0, 1
         original(framing, found)
+
+
+@fault("BUG-HDLC-25")
+def idle_is_the_end(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "zero")
+    def zero(original: Any, framing: BitFraming, found: list[Received]) -> None:
+        if framing._ones >= _IDLE_ONES:
+            found.append(Received(Kind.ABORTED, _IDLE))
+        original(framing, found)
+
+    @patch.wrap(SerialLink, "take")
+    def take(original: Any, link: SerialLink, received: Received) -> None:
+        if received.octets == _IDLE:
+            link.lapb.phases.end_link()
+        else:
+            original(link, received)

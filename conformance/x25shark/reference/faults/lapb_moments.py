@@ -9,6 +9,7 @@ from ..lapb import Lapb
 from ..lapb_acknowledging import Acknowledging
 from ..lapb_errors import FrameErrors
 from ..lapb_frames import Frame
+from ..lapb_phases import Phases
 from ..lapb_recovery import TimerRecovery
 from ..lapb_station import MODULO, Phase
 from ..lapb_transfer import InformationTransfer
@@ -81,3 +82,46 @@ def n_r_of_an_unready_peer(patch: Patch) -> None:
     def flush(original: Any, station: Lapb) -> None:
         if station.phase is not Phase.TRANSFER or not station.peer_busy:
             original(station)
+
+
+@fault("BUG-LAPB-96")
+def what_waits_stays(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        answers = station.polling and frame.p_f and not frame.command
+        all_taken = (frame.n_r - station.v_a) % MODULO == len(station.open)
+        vars(station)["stays"] = answers and all_taken
+        original(transfer, frame)
+        vars(station)["stays"] = False
+
+    @patch.wrap(InformationTransfer, "pump")
+    def pump(original: Any, transfer: InformationTransfer) -> None:
+        if not vars(transfer.lapb).get("stays"):
+            original(transfer)
+
+
+@fault("BUG-LAPB-97")
+def gap_stands_in_recovery(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "in_sequence")
+    def in_sequence(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        stands = station.rejecting and station.polling
+        original(transfer, frame)
+        station.rejecting = stands
+
+
+@fault("BUG-LAPB-98")
+def any_dm_refuses(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_dm")
+    def on_dm(original: Any, phases: Phases, p_f: bool) -> None:
+        original(phases, p_f or phases.lapb.phase is Phase.SET_UP)
+
+
+@fault("BUG-LAPB-99")
+def n_r_of_a_busy_peer(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_information")
+    def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        n_r = station.v_a if station.peer_busy else frame.n_r
+        original(transfer, frame._replace(n_r=n_r))

@@ -141,3 +141,11 @@ def incompatible_reset(patch: Patch) -> None:
         if cause == _INCOMPATIBLE_RESET:
             raise PacketError(Diag.IMPROPER_CAUSE)
         original(rules, cause)
+
+
+@fault("BUG-LINE-15")
+def cleared_for_ever(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "end")
+    def end(original: Any, channel: SerialChannel, clear: Clear) -> None:
+        if channel.p is not P.CLEAR_SENT:
+            original(channel, clear)

@@ -1189,6 +1189,45 @@ def later_uses(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def later_and_waiting_calls(make_lab: Any, model: str) -> Any:
+    """A refusal and Data too early in further calls of a connection; two calls that wait; a call
+    to A, one of modulo 128, one with D=1 whose address is rewritten; refusals, and a collision."""
+    rewrites = {"rewrite": {"strip": 2, "add": "215"}}
+    to_a = [{"prefix": "31", "to": "127.0.25.3:1998"}]
+    labs = [*(make_lab(model, routes=to_a) for _ in range(4)), make_lab(model, rewrites)]
+    labs += [make_lab(model, max_calls=1)]
+    a, b = labs[0].call(PLAIN)
+    a.tell("1001130000")
+    b.tell("100117")
+    a.tell(PLAIN)
+    labs[0].open()
+    labs[0].called[-1].tell("10011300f1")
+    a.tell_together("100117", PLAIN)
+    labs[0].open()
+    a.tell("10010041")
+    for octets in (WIDE, PLAIN):
+        labs[1].caller().tell(octets)
+        labs[1].open()
+    labs[1].called[0].tell("10010f")
+    labs[2].caller().tell(call("3100001", "2100001", "420707430202", "c0" * 16))
+    labs[2].open()
+    labs[2].caller().tell("20010b772100001310000108018042070743020200c0")
+    labs[2].open()
+    labs[2].called[-1].tell("20010f0000c0")
+    a, b = labs[3].call(PLAIN)
+    b.tell("10011300f1")
+    a.tell("10011300f2")
+    labs[4].caller().tell("5" + PLAIN[1:])
+    labs[4].open()
+    for _ in range(2):
+        labs[5].caller().tell(PLAIN)
+        labs[5].open()
+        labs[5].called[-1].tell("1001130000")
+        labs[5].callers[-1].tell("100117")
+    return labs
+
+
+@scenario
 def circuit_of_which_something_waits(make_lab: Any, model: str) -> Any:
     """Four Data, of which two wait for a P(R); Data of the other end has it."""
     lab, b = joined_circuits(make_lab, model, window_in=7)

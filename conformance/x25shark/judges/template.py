@@ -262,11 +262,16 @@ def _condition(field: str, wanted: Any) -> str:
     return f"{numbered} == {literal(wanted)}"
 
 
+# What facilities of many kinds are shown by.
+_SHARED = ("x25s.facility_code", "x25s.facility_value")
+
+
 def _facility_filter(item: Packet | Lacks) -> list[str]:
     if isinstance(item, Lacks):
         names = strict_fields(item.facility)
-        own = [f for f in names.values() if f != "x25s.facility_code"]
-        return [f"!({own[0]}#{{k}})"]
+        own = [f for f in names.values() if f not in _SHARED]
+        code = item.facility().getfieldval("code")
+        return [f"!({own[0]}#{{k}})" if own else f"!(x25s.facility_code#{{k}} == {literal(code)})"]
     names = strict_fields(type(item))
     conditions = [_condition(names[name], value) for name, value in item.fields.items()]
     own = [f for f in names.values() if f != "x25s.facility_code"]

@@ -14,13 +14,18 @@ from ..resets import Resets
 from .registry import Patch, fault
 
 
-def _count_calls(patch: Patch) -> None:
+def count_calls(patch: Patch) -> None:
     """`uses` of a circuit: how often it began anew. 1: none of its calls is over."""
 
     @patch.wrap(Circuit, "forget_call")
     def forget_call(original: Any, circuit: Circuit) -> None:
         vars(circuit)["uses"] = vars(circuit).get("uses", 0) + 1
         original(circuit)
+
+
+def is_later_call(channel: Circuit) -> bool:
+    """Whether a call of this circuit is over already."""
+    return bool(vars(channel).get("uses", 1) > 1)
 
 
 @fault("BUG-LEFT-20")
@@ -33,14 +38,14 @@ def size_behind_a_reset(patch: Patch) -> None:
 
 @fault("BUG-LEFT-21")
 def p_s_of_the_next_call(patch: Patch) -> None:
-    _count_calls(patch)
+    count_calls(patch)
 
     @patch.wrap(DataFlow, "check_data")
     def check_data(original: Any, flow: DataFlow, data: Data) -> None:
         try:
             original(flow, data)
         except PacketError as error:
-            if error.diagnostic != Diag.INVALID_P_S or vars(flow.channel).get("uses", 1) < 2:
+            if error.diagnostic != Diag.INVALID_P_S or not is_later_call(flow.channel):
                 raise
 
 
@@ -55,11 +60,11 @@ def q_of_the_last_packet(patch: Patch) -> None:
 
 @fault("BUG-MIB-19")
 def first_call_alone_is_counted(patch: Patch) -> None:
-    _count_calls(patch)
+    count_calls(patch)
 
     @patch.wrap(CallSetup, "on_call")
     def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
-        if vars(setup.channel).get("uses", 1) > 1:
+        if is_later_call(setup.channel):
             setup.channel.interface.count("x25StatInCalls", -1)
         original(setup, octets)
 

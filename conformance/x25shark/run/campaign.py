@@ -45,6 +45,7 @@ from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench
 from ..sides.capacity import MOST_ENDED, Ended
 from ..sides.outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
+from ..sides.postamble import LeftOpen
 from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up
@@ -185,6 +186,7 @@ class Campaign:
         self._unseen: list[str] = []
         self._turned_away: set[Direction] = set()
         self._calls_ended: Ended = deque(maxlen=MOST_ENDED)
+        self._left_open = LeftOpen()
         # Seconds without a processor so far, and when that was.
         self._waited = (waited(os.getpid()), time.monotonic())
 
@@ -480,6 +482,7 @@ class Campaign:
             self.options.seed + record.turn - 1,
             self._lines.ends,
             self._calls_ended,
+            self._left_open,
         )
         bench.restart_router = self._restart if self.router else None
         bench.counters_url = self._counters_url

@@ -79,6 +79,7 @@ class Bench(Answers):
         seed: int = 0,
         lines: Mapping[str, Line] | None = None,
         ended: Ended | None = None,
+        left_open: postamble.LeftOpen | None = None,
     ) -> None:
         super().__init__(profile, purpose)
         self.loop = loop
@@ -112,6 +113,7 @@ class Bench(Answers):
         self._called_at = 0.0
         # How long the slowest call of this case took to come about, in seconds up to a bound.
         self._slowest = 0.0
+        self._left_open = postamble.LeftOpen() if left_open is None else left_open
         self._records = 0
         self._judge = TesterJudge(self.received, self.accepted)
         self.lines: dict[str, LineSide] = {}
@@ -526,6 +528,7 @@ class Bench(Answers):
             postamble.demand_no_connections(self)
             postamble.note_causes(self)
         postamble.clear_calls(self)
+        postamble.end_what_may_be_kept(self, self._left_open)
         for side in self.sides:
             side.close()
         for waiting in self.listeners.waiting.values():

@@ -67,7 +67,6 @@ def clears(ending: Side, other: Side, note: str) -> None:
     other.expect(ClearIndication(cause=0, diagnostic=0), note=note)
     other.send(ClearConfirmation())
     ending.expect(ClearConfirmation(), CLOSED, note=note)
-    ending.close()
 
 
 def ends_there(other: Side, note: str) -> None:

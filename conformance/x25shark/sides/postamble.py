@@ -11,6 +11,7 @@ from scapy_x25 import ClearConfirmation, ClearRequest, ResetRequest
 
 from ..judges.expectation import NoConnection, Quiet
 from ..judges.template import decode
+from ..links.xot import Connection
 from .line import LineSide
 from .side import Side
 
@@ -149,7 +150,11 @@ def end_what_may_be_kept(bench: Bench, left_open: LeftOpen) -> None:
     when it closes too, which nothing demands.
     """
     opened = {direction for directions in bench.accepted.values() for direction in directions}
-    kept = [side for side in bench.sides if side.direction in opened and _open(side)]
+    kept = [
+        side
+        for side in bench.sides
+        if isinstance(side.connection, Connection) and side.direction in opened and _open(side)
+    ]
     for side in kept:
         side.wire.half_close()
     given_up = left_open.times >= MOST_LEFT_OPEN

@@ -92,10 +92,10 @@ def test_fault_keeps_the_socket(start_router: Any) -> None:
 def test_fault_no_keepalive(listener: Any) -> None:
     program = (
         "import sys, socket\n"
-        "from x25shark.reference import config, faults, server\n"
+        "from x25shark.reference import config, faults, wire\n"
         "faults.FAULTS.switch_on(sys.argv[1:])\n"
         "sock = socket.socket()\n"
-        "server.set_options(sock, config.parse({'keepalive': 10}))\n"
+        "wire.set_options(sock, config.parse({'keepalive': 10}))\n"
         "print(sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))\n"
     )
     for arguments, expected in (([], "1"), (["BUG-XOT-21"], "0")):

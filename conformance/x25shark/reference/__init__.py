@@ -12,7 +12,8 @@ in the tester and in the router alike. `python -m x25shark.reference --config ro
     channel and its parts                   one end of a circuit (X.25 clauses 4 and 5)
     relay_*, terminal, ip_end, pvc          what stands above a channel
     hdlc, lapb and its parts, link, serial  a serial interface
-    server, http, lines, null               sockets, timers and signals around it
+    server, wire, http, lines, null         sockets, timers and signals around it
+    emulation, emulated_*                   access lines of known rate and delay
     faults/, variants/                      what can be switched on
 
 Imports run downwards. Two circles are left, both of parts that share the state of their whole: a

@@ -102,7 +102,11 @@ class Stream(Wire, StreamWire, Protocol):
 
 
 class Host(Protocol):
-    """The event loop around the router."""
+    """The event loop around the router.
+
+    wires: the connections that are open. unsent: those with output of this turn. own_ends: local
+    address and port of each connection that the router opened.
+    """
 
     settings: Settings
     running: bool
@@ -111,6 +115,10 @@ class Host(Protocol):
     def timers(self) -> Timers: ...
     @property
     def wires(self) -> Any: ...
+    @property
+    def unsent(self) -> Any: ...
+    @property
+    def own_ends(self) -> set[object]: ...
 
     def watch(self, sock: Any, before: int, events: int, ready: Callable[[int], None]) -> int:
         """Change what a socket waits for; returns the new events."""

@@ -14,8 +14,8 @@ from ..codes import ClearCause, Type
 from ..relay import Relay
 from ..relay_splice import SpliceRelay
 from ..resets import Resets
-from ..server import TcpWire
 from ..tables import D, P
+from ..wire import TcpWire
 from .common import keeps_timer, leak, other_end, packet_type, without_timer
 from .registry import Patch, fault
 

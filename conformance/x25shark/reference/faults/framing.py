@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from .. import codec, server
+from .. import codec, wire
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..codec import Clear
@@ -22,8 +22,9 @@ from ..ports import Wire
 from ..relay import Relay
 from ..relay_local import Direction
 from ..router import Router
-from ..server import PendingConnection, Server, TcpWire
+from ..server import PendingConnection, Server
 from ..tables import UNDEFINED, P
+from ..wire import TcpWire
 from .common import REGISTRATION, Crash, packet_type, pass_on
 from .registry import Patch, fault
 
@@ -55,7 +56,7 @@ def header_in_length(patch: Patch) -> None:
     def frame(packet: bytes) -> bytes:
         return b"\0\0" + (len(packet) + HEADER).to_bytes(2, "big") + packet
 
-    patch.replace(server, "frame", frame)
+    patch.replace(wire, "frame", frame)
 
 
 @fault("BUG-XOT-06")
@@ -226,7 +227,7 @@ def clears_idle_calls(patch: Patch) -> None:
 
 @fault("BUG-XOT-21")
 def no_keepalive(patch: Patch) -> None:
-    @patch.wrap(server, "set_options")
+    @patch.wrap(wire, "set_options")
     def set_options(original: Any, sock: Any, settings: Any) -> None:
         original(sock, replace(settings, keepalive=0.0))
 

@@ -22,8 +22,8 @@ from ..placing import Placing
 from ..relay import Relay
 from ..resets import Resets
 from ..router import Router
-from ..server import TcpWire
 from ..tables import UNDEFINED, P
+from ..wire import TcpWire
 from .common import Crash, leak, packet_type, pass_on
 from .registry import Patch, fault
 

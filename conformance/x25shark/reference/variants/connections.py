@@ -17,8 +17,8 @@ from ..ports import Wire
 from ..relay import Relay
 from ..relayed import RelayedCall
 from ..router import Router
-from ..server import TcpWire
 from ..tables import P
+from ..wire import TcpWire
 from .registry import Original, Patch, variant
 
 LATE_SECONDS = 0.06

@@ -8,7 +8,7 @@ from ..codec import Clear
 from ..connection import Connection
 from ..relay_splice import SplicePlacing, SpliceRelay
 from ..relayed import RelayedCall
-from ..server import TcpWire
+from ..wire import TcpWire
 from .registry import Original, Patch, variant
 
 

@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable
 
 from ..framing import frame
-from ..server import READ, WRITE, TcpWire
+from ..wire import READ, WRITE, TcpWire
 from .registry import Original, Patch, variant
 
 HALVES_SECONDS = 0.002

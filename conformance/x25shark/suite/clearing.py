@@ -65,9 +65,9 @@ def generic(code: int) -> tuple[int, int, int]:
     return code, code // 16 * 16, 0
 
 
-def confirmed(side: AnySide) -> None:
+def confirmed(side: AnySide, note: str = "") -> None:
     """The Clear of this side is confirmed, or the connection closed in its place."""
-    side.expect(ClearConfirmation(), CLOSED)
+    side.expect(ClearConfirmation(), CLOSED, note=note)
 
 
 def cleared(side: AnySide, *, cause: Matcher | int, diagnostic: Matcher | int | None) -> None:
@@ -86,7 +86,14 @@ def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) 
     cleared(other, cause=bench.remote_clear, diagnostic=None)
 
 
-def passes(bench: Bench, sender: AnySide, receiver: AnySide, cause: int, diagnostic: int) -> None:
+def passes(
+    bench: Bench,
+    sender: AnySide,
+    receiver: AnySide,
+    cause: int,
+    diagnostic: int,
+    note: str = "",
+) -> None:
     """One side clears; cause and diagnostic arrive at the other one, and both confirm.
 
     0x11 in place of 0x13 is a remark: seen from the receiver that error was a remote one.
@@ -95,11 +102,11 @@ def passes(bench: Bench, sender: AnySide, receiver: AnySide, cause: int, diagnos
     if cause == 0x13:
         wanted.append(ClearIndication(cause=0x11, diagnostic=diagnostic))
     sender.send(ClearRequest(cause=cause, diagnostic=diagnostic))
-    came = receiver.expect(*wanted)
+    came = receiver.expect(*wanted, note=note)
     if came is not None and came.cause != cause:
         bench.remark("local procedure error (0x13) arrives as remote procedure error (0x11)")
     receiver.send(ClearConfirmation())
-    confirmed(sender)
+    confirmed(sender, note)
 
 
 def taken_back(bench: Bench, receiver: AnySide, diagnostic: int) -> None:

@@ -232,6 +232,11 @@ class Scene:
         elif there and side.phase == "cleared":
             self.last = side
 
+    def over_unless_closed(self, side: Side) -> None:
+        """The same, where the router cleared the call and did not close the connection instead."""
+        if side.phase == "cleared":
+            self.over(side)
+
     def finish(self) -> None:
         """What the last call left to be sent."""
         if self.last is not None and self.due:

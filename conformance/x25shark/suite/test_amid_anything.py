@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .clearing import passes
 from .language import (
     CLOSED,
     Bench,
     Call,
     ClearConfirmation,
     ClearIndication,
-    ClearRequest,
     Data,
     Interrupt,
     InterruptConfirmation,
@@ -63,10 +63,7 @@ RESETS: dict[Callable[[Call], None], str] = {
 
 
 def clears(ending: Side, other: Side, note: str) -> None:
-    ending.send(ClearRequest(cause=0, diagnostic=0))
-    other.expect(ClearIndication(cause=0, diagnostic=0), note=note)
-    other.send(ClearConfirmation())
-    ending.expect(ClearConfirmation(), CLOSED, note=note)
+    passes(ending.bench, ending, other, 0, 0, note)
 
 
 def ends_there(other: Side, note: str) -> None:

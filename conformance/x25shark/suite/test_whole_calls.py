@@ -10,9 +10,7 @@ from .many import at_a_time
 from .scene import Scene
 from .test_all_of_it import values
 from .whole_calls import (
-    ERRORS,
     WAYS,
-    among,
     collided,
     collided_there,
     fast,
@@ -22,6 +20,7 @@ from .whole_calls import (
     take_back,
     unroutable,
 )
+from .whole_errors import ERRORS, among
 
 
 @purpose("PLP-CALL-42")

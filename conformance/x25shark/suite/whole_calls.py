@@ -14,32 +14,19 @@ from typing import Any, NamedTuple
 from scapy_x25 import CalledAddressExtension, Priority, Protection
 
 from ..sides.arriving import arriving
-from .calls import agreed_by, at_a, nearer
-from .clearing import (
-    clear_or_close,
-    clear_with,
-    give_up,
-    procedure_error,
-    setup_error,
-    taken_back,
-)
+from .clearing import give_up, taken_back
 from .clearing import refused as refused_by_the_router
 from .collisions import end_of_collision
 from .language import (
-    ABSENT,
     CLOSED,
     Bench,
     Call,
-    CallAccepted,
     CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
-    Data,
     FastSelectReverseCharging,
-    Interrupt,
     PacketSize,
-    ResetRequest,
     Side,
     ThroughputClass,
     WindowSize,
@@ -84,6 +71,18 @@ def ended(scene: Scene, call: Call, by: str, *values: Any, **more: Any) -> None:
     x, y = call.a, call.b
     assert isinstance(y, Side)
     scene.clear(*((x, y) if by == "calling" else (y, x)), *values, **more)
+
+
+def refused_at_once(scene: Scene, request: CallRequest, *wanted: ClearIndication) -> None:
+    """The router refuses a Call itself, by one of these Clears or a TCP close."""
+    bench = scene.bench
+    x = scene.again(request)
+    if x is None:
+        x = bench.connect(at=scene.calling, modulus=scene.modulus)
+        x.send(request)
+    refused_by_the_router(bench, x, *wanted)
+    scene.is_confirmed()
+    scene.over_unless_closed(x)
 
 
 # the ways
@@ -230,7 +229,7 @@ def collided_there(scene: Scene) -> None:
     """The same, changed over: it is the Clear of the called side that comes last."""
     call = scene.answer(scene.call())
     _collide(call.turned())
-    _over(scene, call.a)
+    scene.over_unless_closed(call.a)
 
 
 def _collide(call: Call) -> None:
@@ -278,7 +277,7 @@ def unroutable(scene: Scene) -> None:
     if no_route is None or bench.model == "splice" or scene.calling != "a":
         return
     request = scene.request(called=no_route)
-    _refused_by_the_router(scene, request, ClearIndication(cause=bench.network_clear))
+    refused_at_once(scene, request, ClearIndication(cause=bench.network_clear))
 
 
 FAST, VALUES = ("F-FS",), ("F-PKT", "F-WIN")
@@ -362,175 +361,3 @@ def makes_all(scene: Scene, ways: Sequence[Way], where: str) -> None:
             raise
         before = f"{where}, behind: {way.name}"
     scene.finish()
-
-
-# errors, each of which ends its call
-
-
-def _over(scene: Scene, x: Side) -> None:
-    """As far as the router has cleared it, in place of closing the connection."""
-    if x.phase == "cleared":
-        scene.over(x)
-
-
-def before_the_answer(by: str, packet: Any, code: int, **options: Any) -> Any:
-    """A packet that the calling or the called side may not send before the call is answered."""
-
-    def make(scene: Scene) -> None:
-        x, y, _ = scene.call(**options)
-        offender, other = (x, y) if by == "calling" else (y, x)
-        offender.send(packet() if callable(packet) else packet)
-        setup_error(scene.bench, offender, other, code)
-        _over(scene, x)
-
-    return make
-
-
-def restricted_answer(charged: int) -> Any:
-    """An answer in spite of the restriction."""
-
-    def make(scene: Scene) -> None:
-        x, y, _ = scene.call(**fast(scene, 20, RESTRICTED, charged))
-        y.send(CallAccepted())
-        setup_error(scene.bench, y, x, 42)
-        _over(scene, x)
-
-    return make
-
-
-def in_data_transfer(by: str, request: bool) -> Any:
-    """A Call Request, or a Call Accepted, in a call that is connected."""
-
-    def make(scene: Scene) -> None:
-        call = scene.answer(scene.call())
-        way = call if by == "calling" else call.turned()
-        # Of this side's modulus, which need not be the other's.
-        way.a.send(scene.bench.call_request() if request else CallAccepted())
-        procedure_error(way, way.a, way.b, 23)
-        _over(scene, call.a)
-
-    return make
-
-
-def facility_error(facility: Any, *codes: int) -> Any:
-    """A Call that the router refuses for a facility."""
-
-    def make(scene: Scene) -> None:
-        bench = scene.bench
-        request = scene.request(facilities=[facility])
-        wrong = ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(*codes))
-        _refused_by_the_router(scene, request, wrong)
-
-    return make
-
-
-def too_much_data(length: int, select: bool) -> Any:
-    """A Call with more user data than it may have."""
-
-    def make(scene: Scene) -> None:
-        bench = scene.bench
-        options = fast(scene, length) if select else {"user_data": octets(scene, length)}
-        wrong = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
-        _refused_by_the_router(scene, scene.request(**options), wrong)
-
-    return make
-
-
-def _refused_by_the_router(scene: Scene, request: CallRequest, *wanted: ClearIndication) -> None:
-    bench = scene.bench
-    x = scene.again(request)
-    if x is None:
-        x = bench.connect(at=scene.calling, modulus=scene.modulus)
-        x.send(request)
-    refused_by_the_router(bench, x, *wanted)
-    scene.is_confirmed()
-    _over(scene, x)
-
-
-def raised(octet: str, kind: type[PacketSize] | type[WindowSize]) -> Any:
-    """An answer above the offer in one direction: an error, or what was offered is in force."""
-
-    def make(scene: Scene) -> None:
-        bench = scene.bench
-        x, y, request = scene.call(size=256, window=3)
-        size, window = agreed_by(y, CallAccepted())
-        offered, default = (size, 7) if kind is PacketSize else (window, 2)
-        above = max(offered.called, offered.calling, default) + 1
-        most = 12 if kind is PacketSize else y.modulus - 1
-        if above > most:
-            scene.clear(y, x)
-            return
-        answer = kind(**{"called": offered.called, "calling": offered.calling, octet: above})
-        y.send(CallAccepted(facilities=[answer]))
-        legal = at_a(bench, request, (size, window))
-        cleared = ClearIndication(cause=bench.network_clear)
-        reduced = CallAccepted(facilities=[nearer(offered, default)])
-        if isinstance(x.expect(*legal, reduced, cleared, CLOSED), CallAccepted):
-            bench.remark("an answer above the offer was reduced")
-            scene.clear(x, y)
-            return
-        clear_or_close(bench, x)
-        wrong = ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(66))
-        refused_by_the_router(bench, y, wrong)
-        _over(scene, x)
-
-    return make
-
-
-def data_in_a_plain_clear(by: str) -> Any:
-    """User data in the Clear of a call without fast select: an error, or it is left out."""
-
-    def make(scene: Scene) -> None:
-        bench = scene.bench
-        call = scene.answer(scene.call())
-        way = call if by == "calling" else call.turned()
-        here, there = way.a, way.b
-        assert isinstance(there, Side)
-        here.send(clear_with(b"\xc0"))
-        passed = ClearIndication(cause=0, diagnostic=241, user_data=ABSENT)
-        wrong = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
-        came = there.expect(passed, ClearIndication(cause=bench.remote_clear))
-        there.send(ClearConfirmation())
-        right = [ClearConfirmation(), wrong]
-        if came is not None:
-            right = right[:1] if came.fields.get("diagnostic") == 241 else right[1:]
-        if isinstance(here.expect(*right, CLOSED), ClearIndication):
-            here.send(ClearConfirmation())
-        _over(scene, call.a)
-
-    return make
-
-
-def _early(kind: type[Any]) -> Any:
-    return lambda: kind(user_data=b"too early") if kind in (Data, Interrupt) else kind()
-
-
-ERRORS: tuple[Way, ...] = (
-    Way("Data of the calling side", before_the_answer("calling", _early(Data), 21)),
-    Way("an answer in spite of restriction", restricted_answer(0), FAST),
-    Way("Data of the called side", before_the_answer("called", _early(Data), 22)),
-    Way("user data in a plain Clear", data_in_a_plain_clear("calling")),
-    Way("17 octets of user data", too_much_data(17, select=False)),
-    Way("an Interrupt of the calling side", before_the_answer("calling", _early(Interrupt), 21)),
-    Way("Call Request of the calling side", in_data_transfer("calling", request=True)),
-    Way("window 0", facility_error(WindowSize(called=2, calling=0), 66), VALUES),
-    Way("an Interrupt of the called side", before_the_answer("called", _early(Interrupt), 22)),
-    Way("a window raised from the called side", raised("called", WindowSize), VALUES),
-    Way("Call Accepted of the called side", in_data_transfer("called", request=False)),
-    Way("an answer to one that is charged", restricted_answer(1), (*FAST, "F-RC")),
-    Way("user data in a plain Clear of the called side", data_in_a_plain_clear("called")),
-    Way("Call Accepted of the calling side", before_the_answer("calling", CallAccepted, 21)),
-    Way("a window raised from the calling side", raised("calling", WindowSize), VALUES),
-    Way("a Reset of the called side", before_the_answer("called", _early(ResetRequest), 22)),
-    Way("size code 3", facility_error(PacketSize(called=7, calling=3), 66), VALUES),
-    Way("a size raised from the calling side", raised("calling", PacketSize), VALUES),
-    Way("Call Request of the called side", in_data_transfer("called", request=True)),
-    Way("a size raised from the called side", raised("called", PacketSize), VALUES),
-    Way("129 octets of user data", too_much_data(129, select=True), FAST),
-    Way("a Reset of the calling side", before_the_answer("calling", _early(ResetRequest), 21)),
-)
-
-
-def among(errors: Sequence[Way], ways: Sequence[Way]) -> list[Way]:
-    """Each error behind one of the ways, and in front of another."""
-    return [way for pair in zip(ways, errors, strict=False) for way in pair]

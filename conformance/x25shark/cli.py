@@ -198,18 +198,21 @@ output_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     help="Directory of the report.",
 )
+select_option = click.option(
+    "--select",
+    multiple=True,
+    # Given twice it selects both, as two parts of one expression do.
+    callback=lambda _context, _parameter, values: ",".join(values),
+    metavar="EXPR",
+    shell_complete=_complete_cases,
+    help='Cases by name or clause, e.g. "XOT-HDR,PLP-RST-0*,!*-04" or "RFC 1613 6.1".',
+)
 
 
 @main.command()
 @router_option
 @output_option
-@click.option(
-    "--select",
-    default="",
-    metavar="EXPR",
-    shell_complete=_complete_cases,
-    help='Cases by name or clause, e.g. "XOT-HDR,PLP-RST-0*,!*-04" or "RFC 1613 6.1".',
-)
+@select_option
 @click.option(
     "--last-failed", is_flag=True, help="Only the cases that did not pass in the last run."
 )
@@ -460,9 +463,7 @@ def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn
 @click.option(
     "--all", "everything", is_flag=True, help="Every test purpose, with or without a case."
 )
-@click.option(
-    "--select", default="", metavar="EXPR", shell_complete=_complete_cases, help="Only these cases."
-)
+@select_option
 @click.option("--coverage", is_flag=True, help="The state tables: which cells have a case.")
 @click.option("--cost", is_flag=True, help="About how many seconds each case takes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")

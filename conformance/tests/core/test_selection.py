@@ -86,3 +86,11 @@ def test_a_list_that_is_piped_is_not_cut() -> None:
     assert "..." not in done.output
     (line,) = (row for row in done.output.splitlines() if row.startswith("PLP-DBIT-01 "))
     assert line.endswith("[not declared: P-DBIT (delivery confirmation end to end)]")
+
+
+def test_a_selection_that_is_given_twice_selects_both() -> None:
+    arguments = ["list", "--json", "--select", "XOT-HDR-0*", "--select", "PLP-INT-01,!XOT-HDR-01"]
+    found = json.loads(CliRunner().invoke(main, arguments).output)
+    chosen = [row["id"] for row in found["cases"]]
+    assert {"XOT-HDR-02", "PLP-INT-01"} < set(chosen)
+    assert "XOT-HDR-01" not in chosen

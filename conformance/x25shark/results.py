@@ -103,7 +103,8 @@ class PacketLine:
 class CaseResult:
     """One case.
 
-    expectations and packets are lists, or rows that are kept packed (stored.py).
+    expectations and packets are lists, or rows that are kept packed (stored.py). shown_in: of a
+    purpose about the whole run, the case in which the router did not keep it.
     """
 
     id: str
@@ -118,6 +119,7 @@ class CaseResult:
     duration_s: float = 0.0
     evidence: str | None = None
     rerun: str = ""
+    shown_in: str | None = None
 
 
 @dataclass

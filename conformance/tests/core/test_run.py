@@ -50,6 +50,18 @@ def test_a_run_leaves_report_and_evidence(few: Path) -> None:
         assert evidence.exists() is (verdict == "PASS" and identifier != "PLP-CLR-17")
 
 
+def test_what_the_whole_run_showed_is_run_again_with_its_case(tmp_path: Path) -> None:
+    options = ("--output", str(tmp_path), "--fault", "BUG-FORM-03")
+    x25shark("run", OWN, "--select", "PLP-FORM-01,PLP-RST-01,PLP-CLR-01", *options)
+    document = json.loads((tmp_path / "results.json").read_text())
+    failed = next(case for case in document["cases"] if case["id"] == "PLP-FORM-01")
+    assert failed["shown_in"] == "PLP-CLR-01"
+    assert "--select PLP-FORM-01,PLP-CLR-01" in failed["rerun"]
+    done = x25shark("run", OWN, "--last-failed", *options)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert verdicts(tmp_path) == {"PLP-FORM-01": "FAIL", "PLP-CLR-01": "PASS"}
+
+
 def plain_pytest(report: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", "/", "--import-mode=importlib", OWN, *options]

@@ -21,6 +21,7 @@ from x25shark.suite import costs
 from x25shark.verdicts import Verdict
 
 FIRST, SECOND = "PLP-RST-01", "PLP-RST-02"
+RUN = RunInfo("1", "", 1.0, "r", "p", "local", "T1", {}, "j", 0, "", "")
 
 
 def report(folder: Path, **verdicts: Verdict) -> None:
@@ -29,8 +30,7 @@ def report(folder: Path, **verdicts: Verdict) -> None:
         CaseResult(name.replace("_", "-"), "G", "p", "c", verdict)
         for name, verdict in verdicts.items()
     ]
-    run = RunInfo("1", "", 1.0, "r", "p", "local", "T1", {}, "j", 0, "", "")
-    write_results(Results(run, cases, 0), folder / "results.json")
+    write_results(Results(RUN, cases, 0), folder / "results.json")
 
 
 @pytest.mark.parametrize("change", ["new", "gone", "longer", "deeper"])
@@ -165,6 +165,14 @@ def test_only_cases_that_exist_are_run_again(tmp_path: Path) -> None:
         PLP_RST_03=Verdict.NOT_RUN,
     )
     assert not_passed(tmp_path) == [SECOND]
+
+
+def test_the_case_that_showed_it_is_run_with_a_purpose_about_the_whole_run(tmp_path: Path) -> None:
+    whole = CaseResult("PLP-FORM-01", "G", "p", "c", Verdict.FAIL, shown_in=SECOND)
+    passed = CaseResult(SECOND, "G", "p", "c", Verdict.PASS)
+    lost = CaseResult("PLP-FORM-02", "G", "p", "c", Verdict.FAIL, shown_in="SANITY")
+    write_results(Results(RUN, [passed, whole, lost], 0), tmp_path / "results.json")
+    assert not_passed(tmp_path) == ["PLP-FORM-01", SECOND, "PLP-FORM-02"]
 
 
 @pytest.mark.parametrize(("start", "restarted"), [("", True), ('start = "true"\n', False)])

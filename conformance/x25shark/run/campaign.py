@@ -632,14 +632,20 @@ class Campaign:
             self.loop.interruptible = False
         return took_none
 
-    def rerun_command(self, purpose: Purpose) -> str:
-        """The command that runs just this case again."""
-        slow = " --slow" if purpose.slow else ""
+    def rerun_command(self, purpose: Purpose, shown_in: str | None = None) -> str:
+        """The command that runs just this case again.
+
+        shown_in: of a purpose about the whole run, the case that shows it.
+        """
+        known = catalogue().purposes
+        cases = [purpose, known[shown_in]] if shown_in in known else [purpose]
+        slow = " --slow" if any(case.slow for case in cases) else ""
         options = "".join(f" {word}" for word in self.options.router_options)
         router = self.options.router
         seed = f" --seed {self.options.seed}" if self.options.seed else ""
         repeat = f" --repeat {self.options.repeat}" if self.options.repeat > 1 else ""
-        return f"x25shark run --router {router}{options} --select {purpose.id}{slow}{seed}{repeat}"
+        chosen = ",".join(case.id for case in cases)
+        return f"x25shark run --router {router}{options} --select {chosen}{slow}{seed}{repeat}"
 
     def _not_to_run(self, purpose: Purpose) -> tuple[Verdict, str] | None:
         unmet = purpose.unmet(self.profile.configurations, self.profile.declared, self.profile.has)
@@ -758,7 +764,8 @@ class Campaign:
                 record.failure = record.failure or (Verdict.NOT_RUN, "interrupted")
             self._settle(record, None)
         for watched in self.watched:
-            self._done.put(Judgement.whole_run(watched, self.rerun_command(watched.purpose)))
+            again = self.rerun_command(watched.purpose, watched.shown_in)
+            self._done.put(Judgement.whole_run(watched, again))
         self._account_for_router()
         self.drain()
         for final in self._repeats.rest():

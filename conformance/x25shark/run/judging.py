@@ -100,6 +100,11 @@ class Watched:
     broken: tuple[ExpectationResult, CaseResult] | None = None
     error: str | None = None
 
+    @property
+    def shown_in(self) -> str | None:
+        """The case in which the router did not keep it."""
+        return self.broken[1].id if self.broken else None
+
 
 def broken_off(record: CaseRecord, why: Exception | str) -> CaseResult:
     """The result of a case that could not be judged; why: in words, or what went wrong."""
@@ -278,6 +283,7 @@ class Judgement:
             result.verdict, result.reason = Verdict.ERROR, watched.error
         elif watched.broken:
             expectation, case = watched.broken
+            result.shown_in = watched.shown_in
             result.verdict = Verdict.FAIL
             result.expectations = [expectation]
             result.packets, result.evidence = case.packets, case.evidence
@@ -290,7 +296,10 @@ class Judgement:
             )
         elif not watched.connections:
             result.verdict = Verdict.INCONCLUSIVE
-            result.reason = "no case of this run had a connection with what this is about"
+            result.reason = (
+                "no case of this run had a connection with what this is about; it looks at what "
+                "the other cases of a run bring"
+            )
         return result
 
     @staticmethod

@@ -67,10 +67,14 @@ class Files:
 
 
 def not_passed(report: Path) -> list[str]:
-    """The cases of the last run that did not pass. Raises ResultsError."""
+    """The cases of the last run that did not pass. Raises ResultsError.
+
+    With a purpose about the whole run goes the case that showed it, which may have passed.
+    """
     cases = read_results(report / "results.json", lambda _id, _verdict: False).cases
     known = catalogue().purposes  # the sanity call of a router that is gone is no purpose
-    return [case.id for case in cases if case.verdict in _AGAIN and case.id in known]
+    again = [one for c in cases if c.verdict in _AGAIN for one in (c.id, c.shown_in) if one]
+    return [one for one in dict.fromkeys(again) if one in known]
 
 
 def run_once(options: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -205,7 +205,7 @@ class Bench(Answers):
         A connection whose call is cleared may serve for the next one (RFC 1613 5). at: "b", "b2" or
         "a" (a call in the other direction). Raises ExpectationFailed.
         """
-        side = self.listeners.accept(at=at, clause=clause)
+        side = self.listeners.accept(at=at, clause=clause, note=note)
         addresses = self.profile.addresses
         wanted = as_they_arrive(addresses, templates or (CallRequest(),))
         unsaid = whatever_arrives(addresses, wanted)
@@ -367,7 +367,7 @@ class Bench(Answers):
         """The Call that A has sent arrives, and B answers it."""
         side_b: Side | AbsentSide = AbsentSide()
         if self.two_sided:
-            side_b = self.incoming()
+            side_b = self.incoming(note=note)
             side_b.send(side_b.acceptance if answer is None else answer)
         connected = side_a.expect(CallAccepted(), note=note)
         assert connected is not None

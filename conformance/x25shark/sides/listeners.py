@@ -49,7 +49,7 @@ class Listeners:
 
         return accept
 
-    def accept(self, *, at: str = "b", clause: str | None = None) -> Side:
+    def accept(self, *, at: str = "b", clause: str | None = None, note: str = "") -> Side:
         """The next TCP connection from the router to there, or a kept one with a new Call."""
         bench = self.bench
         if at not in self.waiting:
@@ -68,7 +68,8 @@ class Listeners:
         refused = bench.capacity.refused()
         if refused is not None:
             bench.capacity.refuse(refused)
-        raise bench.no_call_came(CallRequest(), at, clause, self._told_instead())
+        told = "; ".join(filter(None, (note, self._told_instead())))
+        raise bench.no_call_came(CallRequest(), at, clause, told)
 
     def take_called(self, at: str = "b") -> Side | None:
         """The side of the next call of the router; None: there is none, or one to leave aside."""

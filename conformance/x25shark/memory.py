@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 
 from scapy import data
 
@@ -30,3 +31,15 @@ def spare() -> None:
             mallopt(what, value)
     with contextlib.suppress(AttributeError):  # another Scapy
         data.MANUFDB.d.clear()
+
+
+def give_back() -> None:
+    """What cases have left goes back to the system, now.
+
+    Their sides and connections refer to each other and keep all octets that came, until Python
+    looks for such circles: it counts objects, and 2 MB of a hostile router are few. And glibc
+    returns by itself only what is free at the end of its memory.
+    """
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)

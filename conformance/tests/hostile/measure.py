@@ -4,7 +4,8 @@
 The whole suite is run against each kind of router.py, in a network namespace of its own. The
 table says how the run ended, how long it took, the most memory that the tester had with all its
 processes (the router left out; proportional set sizes, twice a second, and in brackets whose), and
-whether every case has a verdict and every capture is whole.
+whether every case has a verdict and every capture is whole. Such runs mostly wait: a few are under
+way at a time. What the time of a run does not suffice for is NOT RUN.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -148,16 +150,25 @@ def main() -> int:
     parser.add_argument(
         "--deadline", type=float, default=600.0, metavar="SECONDS", help="of each run (600)"
     )
+    parser.add_argument("--jobs", type=int, default=3, metavar="N", help="runs at a time (3)")
     given = parser.parse_args()
     unknown = set(given.kinds) - set(router.KINDS)
     if unknown:
         parser.error(f"no kind {', '.join(sorted(unknown))}")
     bad = 0
-    with tempfile.TemporaryDirectory(prefix="x25shark-hostile-") as temporary:
+    with (
+        tempfile.TemporaryDirectory(prefix="x25shark-hostile-") as temporary,
+        ThreadPoolExecutor(given.jobs) as pool,
+    ):
+        folder = given.keep or Path(temporary)
+        options = ("--deadline", str(given.deadline))
+        runs = {
+            kind: pool.submit(run_suite, kind, folder / kind, options)
+            for kind in given.kinds or router.KINDS
+        }
         print(f"{'kind':10} {'exit':>4} {'time':>8} {'memory':>8}  verdicts", flush=True)
-        for kind in given.kinds or router.KINDS:
-            options = ("--deadline", str(given.deadline))
-            outcome = run_suite(kind, (given.keep or Path(temporary)) / kind, options)
+        for kind, run in runs.items():
+            outcome = run.result()
             if errors := outcome.verdicts["ERROR"]:
                 outcome.problems.append(f"{errors} ERROR")
             verdicts = ", ".join(f"{n} {v}" for v, n in outcome.verdicts.items())
@@ -173,6 +184,7 @@ def main() -> int:
             for problem in outcome.problems[:10]:
                 print(f"           problem: {problem}")
             sys.stdout.flush()
+    print(f"{len(runs)} routers, {bad} with a problem")
     return 1 if bad else 0
 
 

@@ -39,7 +39,7 @@ MOST_STRAYS = 1000
 # What one case may leave as evidence, and what may wait for connections that nobody closes.
 MOST_OCTETS = 64 << 20
 MOST_FRAMES = 200_000
-MOST_WAITING = 24 << 20
+MOST_WAITING = 8 << 20
 # What a frame takes besides its own octets.
 _OF_A_FRAME = 512
 
@@ -296,6 +296,11 @@ class Slicer:
             if self._owner.get(key) is done:
                 del self._owner[key]
         self._on_complete(done)
+
+    def open_yet(self) -> bool:
+        """Whether connections of cases that have ended are open."""
+        with self._lock:
+            return any(s.ended and not s.all_closed() for s in self._slices.values())
 
     def complete_ended(self) -> None:
         """Complete the cases that have ended, whatever connections of theirs are open yet."""

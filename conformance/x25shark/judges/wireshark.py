@@ -209,7 +209,10 @@ class _Process:
             if size > MOST_ANSWER:
                 raise JudgeError("limit", "the judge's answer is longer than 1 GiB")
         try:
-            answer = json.loads(b"".join(parts))
+            whole = b"".join(parts).decode()
+            # A long answer is there once, and not three times, while it is read.
+            parts.clear()
+            answer = json.loads(whole)
         except ValueError as error:
             raise JudgeError("crash", f"the judge's answer is not JSON: {error}") from error
         if not isinstance(answer, dict):

@@ -317,6 +317,7 @@ class Apart:
                 self._judge_here(record, found)
             # Not to be held while nothing comes.
             del record, found, said
+            self._slices.tidy()
         self.judge_one, self.judge_two = said.one, said.two
 
     def _next(self) -> Any:
@@ -364,6 +365,7 @@ class Apart:
                 self._settle_here(*item)
             self._slices.judged(item[1])
             del item
+            self._slices.tidy()
 
 
 def _send(sock: socket.socket, *parts: bytes) -> None:

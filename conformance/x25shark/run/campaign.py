@@ -39,7 +39,7 @@ from ..links import own_addresses, xot
 from ..links.loop import Loop, Overdue
 from ..links.owners import Owners
 from ..links.xot import Address, LinkError, Listener
-from ..memory import spare
+from ..memory import give_back, spare
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench
@@ -72,6 +72,8 @@ _log = logging.getLogger(__name__)
 MOST_TURNED_AWAY = 20_000
 # Octets from the router in one case, of which no two shall be in memory at once.
 _LARGE = 1 << 20
+# How long a router may take to end the connections of such a case, for its evidence to be whole.
+_LAST_FRAMES_SECONDS = 0.25
 _SWITCH_INTERVAL = 0.0005
 # From when on the tester is held up: seconds without a processor, and as a share of the time.
 _HELD_UP_SECONDS = 0.5
@@ -394,6 +396,7 @@ class Campaign:
             self._calm_down(most=0)
         ending = self._perform(record, body)
         if record.flood or self.loop.received > _LARGE:
+            self._have_all_captured()
             self._calm_down(most=0)
         told = ending is not None and not record.held_up and not record.gone
         if record.gone and self._liveness is not None and not self.options.stop_on_fail:
@@ -405,6 +408,15 @@ class Campaign:
         if (failed and told) or record.flood or record.died:
             self._stop_on_fail(purpose.id)
 
+    def _have_all_captured(self) -> None:
+        """Give the judges what was captured, also where the router leaves connections open."""
+        if self._capture is not None:
+            self._capture.fence()
+            if self._slicer.open_yet():
+                self.loop.wait(lambda: False, _LAST_FRAMES_SECONDS)
+                self._capture.fence()
+        self._slicer.complete_ended()
+
     def _calm_down(self, most: int = MOST_WAITING) -> None:
         """Wait until no more octets of evidence than these are unjudged.
 
@@ -414,7 +426,7 @@ class Campaign:
         if self._capture is not None:
             self._capture.fence()
         self._slices.wait(most)
-        gc.collect()
+        give_back()
 
     def _held_up(self) -> bool:
         """Whether this machine has kept the tester waiting for a processor since it was asked last.

@@ -15,15 +15,21 @@ from collections.abc import Callable
 
 from ..evidence.slicer import Slice
 from ..interrupts import interrupts
+from ..memory import give_back
 from .judging import CaseRecord, Judgement, Taken
 
 # So many readings may wait to be decided, besides the one that is: they are large.
 _AHEAD = 3
+# Octets of a slice that is read only when no other reading waits: it takes many times as much. And
+# how long until the next look.
+_LARGE, _SOON = 1 << 19, 0.002
 # Octets of memory that cases may take which wait for the judges before the next case waits, and how
 # long that waits at most. About what they take: themselves; a frame; an octet, as a frame, within
 # packets, and as what was decoded.
-MOST_WAITING = 24 << 20
+MOST_WAITING = 16 << 20
 _OF_A_CASE, _OF_A_FRAME, _OF_AN_OCTET = 1 << 16, 1 << 10, 4
+# After so many of them, judged, their memory is given back.
+_MOST_LEFT = 8 << 20
 _TIMEOUT = 600.0
 # Between two looks whether somebody is in haste.
 _LOOK = 0.1
@@ -36,7 +42,7 @@ class Backlog:
 
     def __init__(self) -> None:
         self._slices: queue.Queue[Slice | None] = queue.Queue()
-        self._octets = 0
+        self._octets = self._left = 0
         self._of_slice: dict[int, int] = {}
         self._changed = threading.Condition()
 
@@ -55,8 +61,19 @@ class Backlog:
     def judged(self, found: Slice) -> None:
         """A slice that was taken with get has its verdict."""
         with self._changed:
-            self._octets -= self._of_slice.pop(found.number)
+            octets = self._of_slice.pop(found.number)
+            self._octets -= octets
+            self._left += octets
             self._changed.notify_all()
+
+    def tidy(self) -> None:
+        """What was judged is held by nobody any more: give its memory back, if it was much."""
+        with self._changed:
+            much = self._left > _MOST_LEFT
+            if much:
+                self._left = 0
+        if much:
+            give_back()
 
     def wait(self, most: int = MOST_WAITING) -> None:
         """Wait while more octets wait; not for ever, for the judges may be stuck."""
@@ -102,6 +119,8 @@ class Pipeline:
         while (found := self._slices.get()) is not None:
             record = None if interrupts.hurried else self._record_of(found.number)
             if record is not None:
+                while found.octets > _LARGE and not self._read.empty():
+                    time.sleep(_SOON)
                 self._read.put((record, found, self._reading(record, found)))
             else:
                 self._slices.judged(found)
@@ -128,3 +147,4 @@ class Pipeline:
             self._slices.judged(item[1])
             # Not to be held while nothing comes.
             del item
+            self._slices.tidy()

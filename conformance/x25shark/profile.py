@@ -343,8 +343,12 @@ class AccessLine(_Table):
 
 
 class Emulation(_Table):
-    """[emulation]: access lines of known rate and delay, for the load and ip commands."""
+    """[emulation]: access lines of known rate and delay, for the load and ip commands.
 
+    at: relays of the engine in front of the router, or the interfaces of the embedded one.
+    """
+
+    at: Literal["relay", "router"] = "relay"
     a: AccessLine | None = None
     b: AccessLine | None = None
 
@@ -459,6 +463,11 @@ class Profile(_Table):
             at = getattr(self.xot, side) if self.xot is not None else None
             if getattr(self.emulation, side) is not None and at is None:
                 raise ValueError(f"emulation.{side}: xot.{side} is missing, the end of that line")
+        if self.emulation.at == "router" and self.embedded is None:
+            raise ValueError(
+                "emulation.at: only the embedded reference router has lines at its own "
+                'interfaces; leave it out, or write "relay"'
+            )
 
     def _check_sides(self) -> None:
         lines = self.line.by_side()

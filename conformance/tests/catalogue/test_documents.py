@@ -63,7 +63,7 @@ def test_every_key_of_a_profile_has_a_sentence() -> None:
     assert set(Profile.model_fields) - {"path", "text"} == {
         path for path in found | tables if "." not in path
     }
-    assert set(SECTIONS) - {""} == tables - {"line", "emulation"}
+    assert set(SECTIONS) - {""} == tables - {"line"}
 
 
 def test_every_section_key_and_item_is_on_its_page() -> None:

@@ -30,8 +30,10 @@ def processes(marker: str) -> list[int]:
     return found
 
 
-def test_pings_and_a_transfer(ip: Ip, tmp_path: Path) -> None:
-    done = ip("ping", "--pings", "3", "--compress", "10", "-o", str(tmp_path), "--rate", "1000000")
+@pytest.mark.parametrize("lines_at", ["relay", "router"])
+def test_pings_and_a_transfer(ip: Ip, tmp_path: Path, lines_at: str) -> None:
+    words = ("--pings", "3", "--compress", "10", "--rate", "1000000", "--lines-at", lines_at)
+    done = ip("ping", *words, "-o", str(tmp_path))
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "ip.json").read_text())
     assert (result["format"], result["version"]) == ("x25shark-ip", 1)

@@ -13,8 +13,11 @@ from x25shark.ip.lab import line_of_profile
 from x25shark.load.emulation import emulated, line_of
 from x25shark.load.engine import Engine
 from x25shark.load.options import OptionError
-from x25shark.load.target import Target
+from x25shark.load.target import Target, lines_at_router
 from x25shark.profile import ProfileError, parse_profile
+from x25shark.reference.__main__ import BUILT_IN
+from x25shark.reference.config import load
+from x25shark.reference.emulation import Way
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
@@ -41,6 +44,8 @@ BOTH = "".join(
         ("[emulation.a.to_router]\nloss = 1.5", "line 9: emulation.a.to_router.loss: "),
         ("[emulation.b.to_tester]\ndelay = 1e9", "line 9: emulation.b.to_tester.delay: "),
         ("[emulation.b]\nframing = 'ppp'", "line 9: emulation.b.framing: 'ppp' is not allowed"),
+        ("[emulation]\nat = 'tester'", "line 9: emulation.at: 'tester' is not allowed"),
+        ("[emulation]\nat = 'router'", "emulation.at: only the embedded reference router"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(text: str, says: str) -> None:
@@ -86,13 +91,31 @@ def test_the_experiments_have_one_model() -> None:
             line_of_profile(parse_profile(BASE + text, "own.toml").emulation)
 
 
+def test_the_embedded_router_takes_the_lines_of_its_profile(engine: Engine) -> None:
+    text = BASE.replace("[xot]", 'embedded = "reference.router"\n[xot]', 1)
+    text += "[emulation]\nat = 'router'\n[emulation.b]\nframing = 'hdlc'\noverflow = 'drop'\n"
+    text += f"to_router = {SLOW}\nto_tester = {{ rate = 9600, queue = 3, loss = 0.00001 }}\n"
+    profile = parse_profile(text, "own.toml")
+    (line,) = lines_at_router(profile)
+    (found,) = load(BUILT_IN, [line]).emulations
+    assert (found.at, found.framing, found.overflow) == ("127.0.0.1", "hdlc", "drop")
+    assert found.towards == Way(56_000, 0.072)
+    assert found.away == Way(9600, 0.0, 3, 0, 0.00001)
+    target = Target("router", "127.0.0.1:9", "127.0.0.1:0", ("21", "21"))
+    with emulated(engine, target, profile) as same:
+        assert same == target
+    # A profile without the key leaves them to the relays.
+    assert lines_at_router(parse_profile(BASE + BOTH, "own.toml")) == []
+
+
+@pytest.mark.parametrize("at", ["relay", "router"])
 def test_a_load_runs_over_the_lines(
-    engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result
+    engine: Engine, x25shark: Run, profile: Path, tmp_path: Path, load_json: Result, at: str
 ) -> None:
     """A message passes both lines, and cannot arrive sooner than they let it."""
     way = "{ delay = 30 }"
     lines = [f"[emulation.{at}]\nto_router = {way}\nto_tester = {way}\n" for at in ("a", "b")]
-    profile.write_text(profile.read_text() + "".join(lines))
+    profile.write_text(profile.read_text() + f'[emulation]\nat = "{at}"\n' + "".join(lines))
     words = ("-N", "2", "-n", "10", "--late", "60000", "--control", "0")
     done = x25shark("stress", "--router", str(profile), *words, "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,6 +13,24 @@ SERIAL = {"name": "s0", "listen": "127.0.0.1:0"}
 PVC = {"name": "S0", "lcn": 1, "remote_name": "S1", "remote_lcn": 2, "to": "echo"}
 
 
+def test_lines_of_the_command_line(tmp_path: Path) -> None:
+    """They come on top of those of the file, and what is wrong with them is one line."""
+    file = tmp_path / "own.router"
+    file.write_text('[[emulation]]\nat = "127.0.0.2"\n')
+    lines = load(file, ['at = "127.0.0.3", in = { rate = 9600 }']).emulations
+    assert [line.at for line in lines] == ["127.0.0.2", "127.0.0.3"]
+    for text, said in (
+        ('at = "127.0.0.2"', "has a line already"),
+        ("at = 3", "emulation[2].at: must be a text"),
+        ("at", "--emulate 'at': "),
+        ("} \nmodel = 3 #", "--emulate"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            load(file, [text])
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

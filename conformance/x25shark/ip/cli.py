@@ -202,6 +202,11 @@ experiment_options = option_group(
         help="Without --delay: a delay with which a small ping takes so many milliseconds.",
     ),
     click.option(
+        "--lines-at", type=click.Choice(["relay", "router"]), default="relay", show_default=True,
+        help="Who emulates the lines: relays in front of the router, or the reference router at "
+        "its own interfaces.",
+    ),
+    click.option(
         "--framing", type=click.Choice(["xot", "hdlc", "hdlcoctet"]), default="xot",
         show_default=True, help="Overhead that each packet has on the line.",
     ),
@@ -305,6 +310,7 @@ def _conditions(given: dict[str, Any]) -> Conditions:
         idle=given["idle"],
         hold_down=given["hold_down"],
         tcp_window=given["tcp_window"],
+        lines_at=given["lines_at"],
         faults=tuple(faults.items()),
         seed=given["seed"],
     )
@@ -312,7 +318,9 @@ def _conditions(given: dict[str, Any]) -> Conditions:
         profile = load_profile(given["router"])
         conditions = replace(conditions, end_to_end=profile.relay_model != "local")
         if profile.emulation != Emulation() and _unsaid("rate", "delay", "ping_ms", "framing"):
-            return replace(conditions, line=line_of_profile(profile.emulation))
+            line = line_of_profile(profile.emulation)
+            at = profile.emulation.at if _unsaid("lines_at") else conditions.lines_at
+            return replace(conditions, line=line, lines_at=at)
     delay = given["delay"]
     seconds = delay_for(given["ping_ms"] / 1000, conditions) if delay is None else delay / 1000
     return replace(conditions, line=replace(line, delay=seconds))

@@ -5,6 +5,8 @@
 
 The lines are relays of the engine with rate, delay, queue and loss. The router's side of line B has
 the address that the profile calls xot.b: to the router, line and gateway are the tester's side B.
+The embedded router may have the lines at its own interfaces: what stands in their place then only
+counts, and makes the faults of line A.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from ..load.engine import Engine, GatewaySide, RelaySide
 from ..load.options import OptionError
-from ..load.target import open_target
-from ..profile import Emulation
+from ..load.target import open_target, router_line
+from ..profile import AccessLine, Emulation, LineDirection, load_profile
 from ..results import write_whole
 from ..tied import tied
 from .hosts import Host, Link, host, program
@@ -29,6 +31,8 @@ ADDRESSES = {4: ("10.88.0.1/24", "10.88.0.2/24"), 6: ("fd88::1/64", "fd88::2/64"
 MOST_CIRCUITS = 10
 _LINE_A = "127.0.88.1:1998"
 _GATEWAY_B = "127.0.88.2:1998"
+_RELAY = "127.0.0.1"
+"""Whom the router takes line A for: a relay does not choose its address."""
 _Side = TypeVar("_Side", GatewaySide, RelaySide)
 
 
@@ -43,6 +47,17 @@ class Line:
     loss: float = 0.0
     framing: str = "xot"
     overflow: str = "hold"
+
+    def at_router(self, at: str, seed: int) -> str:
+        """For the reference router, at its interface to the peer `at`."""
+        way = LineDirection(
+            rate=self.rate, delay=self.delay * 1000, queue=self.queue_packets,
+            queue_octets=self.queue_octets, loss=self.loss,
+        )  # fmt: skip
+        made = AccessLine.model_validate(
+            {"framing": self.framing, "overflow": self.overflow, "to_router": way, "to_tester": way}
+        )
+        return router_line(at, made, seed)
 
     def configuration(self, seed: int) -> dict[str, Any]:
         """For the engine's relay."""
@@ -93,6 +108,7 @@ class Conditions:
     tcp_window: int = 16_384
     end_to_end: bool = False
     """The router passes windows on: the far gateway opens them."""
+    lines_at: Literal["relay", "router"] = "relay"
     faults: tuple[tuple[str, Any], ...] = ()
     """Faults of the relay that is line A, by name."""
     seed: int = 1
@@ -186,8 +202,11 @@ def lab(
     faults: Sequence[str] = (),
 ) -> Iterator[Lab]:
     """Everything but the hosts, which several labs one after another may share."""
+    at_router, line = router_lines(conditions, router), conditions.line
+    if at_router:
+        line = Line(0, 0.0, framing=line.framing)
     with (
-        open_target(router, None, None, None, faults=faults) as target,
+        open_target(router, None, None, None, faults=faults, lines=at_router) as target,
         contextlib.ExitStack() as s,
     ):
         if target.listen is None or target.profile is None:
@@ -195,13 +214,13 @@ def lab(
                 f"profile {target.name} has no side B: the calls have to end somewhere"
             )
         caller = target.profile.addresses.a
-        line = conditions.line.configuration(conditions.seed)
+        relayed = line.configuration(conditions.seed)
         relays: dict[str, dict[str, Any]] = {
             "a": {"listen": _LINE_A, "connect": target.connect, "faults": dict(conditions.faults)},
             "b": {"listen": target.listen, "connect": _GATEWAY_B},
         }
         line_a, line_b = (
-            s.enter_context(_ended(engine.relay(r | {"line": line}))) for r in relays.values()
+            s.enter_context(_ended(engine.relay(r | {"line": relayed}))) for r in relays.values()
         )
         own, peer = (text.partition("/")[0] for text in ADDRESSES[conditions.ip_version])
         a, b = hosts
@@ -212,6 +231,17 @@ def lab(
         )
         gateway_a = s.enter_context(_ended(engine.gateway(for_a | {"connect": _LINE_A})))
         yield Lab(hosts, (gateway_a, gateway_b), (line_a, line_b), conditions)
+
+
+def router_lines(conditions: Conditions, router: str | None) -> list[str]:
+    """The lines that the embedded router has at its own interfaces."""
+    if conditions.lines_at == "relay":
+        return []
+    profile = load_profile(router or "reference")
+    if profile.xot_end.b is None:
+        return []  # said where the router is opened
+    ends = (_RELAY, profile.xot_end.b[0])
+    return [conditions.line.at_router(end, conditions.seed) for end in ends]
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Access lines of a profile ([emulation]): a relay of the engine in front of each side's router.
+The embedded router may have them at its own interfaces in their place (at = "router").
 
     tester A - line A - router - line B - tester B
 
@@ -43,9 +44,10 @@ def line_of(line: AccessLine, *, from_tester: bool, seed: int = 1) -> dict[str, 
 
 @contextlib.contextmanager
 def emulated(engine: Engine, target: Target, profile: Profile) -> Iterator[Target]:
-    """The same target behind the lines of its profile; without [emulation] as it is."""
+    """The same target behind the lines of its profile; as it is without [emulation], and
+    where the router itself has them."""
     lines = profile.emulation
-    if lines.a is None and lines.b is None:
+    if lines.at == "router" or (lines.a is None and lines.b is None):
         yield target
         return
     with contextlib.ExitStack() as stack:

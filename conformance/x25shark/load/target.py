@@ -8,7 +8,7 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..profile import Profile, ProfileError, load_profile
+from ..profile import AccessLine, Profile, ProfileError, load_profile
 from ..run.router import Router, RouterError
 from ..temporary import temporary_folder
 from .options import OptionError, address_range
@@ -65,11 +65,13 @@ def open_target(
     *,
     echo_address: bool = False,
     faults: Sequence[str] = (),
+    lines: Sequence[str] | None = None,
 ) -> Iterator[Target]:
     """The router of a profile (started if the profile says how), or the one at `connect`.
 
     With echo_address the calls go to the address that the router answers itself. Faults are those
-    of the reference router.
+    of the reference router. lines: at its interfaces, as `x25shark router --emulate` takes them;
+    None: those of the profile.
     """
     if connect is not None:
         if router is not None or faults:
@@ -86,6 +88,12 @@ def open_target(
             if faults and profile.embedded is None:
                 raise TargetError(f"--fault: {profile.name} is not the embedded reference router")
             switched = [word for fault in faults for word in ("--fault", fault)]
+            at_router = lines_at_router(profile) if lines is None else lines
+            if at_router and profile.embedded is None:
+                raise TargetError(
+                    f"lines at the router: {profile.name} is not the embedded reference router"
+                )
+            switched += [word for line in at_router for word in ("--emulate", line)]
             with Router(profile, log, switched) as started:
                 found = _of_profile(profile, listen, called, echo_address)
                 yield replace(
@@ -97,6 +105,28 @@ def open_target(
                 )
     except (ProfileError, RouterError) as error:
         raise TargetError(str(error)) from None
+
+
+def lines_at_router(profile: Profile) -> list[str]:
+    """The lines that the embedded router has at its own interfaces."""
+    lines = profile.emulation
+    if lines.at != "router":
+        return []
+    ends = (profile.xot_end.a, lines.a), (profile.xot_end.b, lines.b)
+    return [router_line(end[0], line) for end, line in ends if end is not None and line is not None]
+
+
+def router_line(at: str, line: AccessLine, seed: int = 1) -> str:
+    """A line at the router's interface to the XOT peer `at`, as --emulate takes it."""
+    ways = (("in", line.to_router), ("out", line.to_tester))
+    keys = [f'{name} = "{value}"' for name, value in (
+        ("at", at), ("framing", line.framing), ("overflow", line.overflow),
+    )]  # fmt: skip
+    keys.append(f"seed = {seed}")
+    for name, way in ways:
+        values = ", ".join(f"{key} = {value}" for key, value in way.model_dump().items())
+        keys.append(f"{name} = {{ {values} }}")
+    return ", ".join(keys)
 
 
 def _counters_url(profile: Profile, router: Router) -> str | None:

@@ -54,6 +54,14 @@ def parser() -> argparse.ArgumentParser:
         metavar="ID[=NUMBER]",
         help="make use of a permission of the standards; may be repeated",
     )
+    options.add_argument(
+        "--emulate",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="one more [[emulation]] of the configuration, its keys separated by commas, such as "
+        "'at = \"127.0.25.3\", in = { rate = 56000, delay = 72 }'; may be repeated",
+    )
     options.add_argument("--null", choices=KINDS, default="", help="a router that does nothing")
     options.add_argument("--list-faults", action="store_true", help="print all faults and exit")
     options.add_argument("--list-variants", action="store_true", help="print all variants and exit")
@@ -82,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         switch_on(arguments.variant, arguments.fault)
         if arguments.null and arguments.fault:
             raise ConfigError("--null and --fault exclude each other: there is nothing to break")
-        settings = load(arguments.config or BUILT_IN)
+        settings = load(arguments.config or BUILT_IN, arguments.emulate)
         if arguments.stop_on_eof:
             settings = replace(settings, stop_on_eof=True)
         return serve(settings, arguments.null, tell=arguments.config is None)

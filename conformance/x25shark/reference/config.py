@@ -32,7 +32,7 @@ Keys may be written with '-' or '_'.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -121,15 +121,34 @@ class Settings:
         return max(self.packet_size_max + 4, SET_UP_LONGEST)
 
 
-def load(path: Path) -> Settings:
-    """Read and check a file. Raises ConfigError that names file, key and reason."""
+def load(path: Path, emulations: Sequence[str] = ()) -> Settings:
+    """Read and check a file. Raises ConfigError that names file, key and reason.
+
+    emulations: further tables [[emulation]], each as the inside of an inline table.
+    """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error
+    if emulations:
+        lines = values.setdefault("emulation", [])
+        if isinstance(lines, list):
+            lines += [_inline(text) for text in emulations]
     return parse(values, f"{path}: ")
+
+
+def _inline(text: str) -> dict[str, Any]:
+    """The inside of an inline table of TOML."""
+    try:
+        values = tomllib.loads(f"line = {{ {text} }}")
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"--emulate {text!r}: {error}") from error
+    if set(values) != {"line"}:
+        raise ConfigError(f"--emulate {text!r}: one table, on one line")
+    line: dict[str, Any] = values["line"]
+    return line
 
 
 def parse(values: Mapping[str, Any], where: str = "") -> Settings:

@@ -24,6 +24,7 @@ SECTIONS: dict[str, str] = {
     "pvc.asymmetric": "A circuit whose values differ by direction, opened by A.",
     "pvc.outgoing": "A circuit that the router opens, to `pvc.listen`, and whose data it echoes.",
     "ip": "The router as an IP host on its circuits (RFC 1356); it answers ICMP echo.",
+    "emulation": "Access lines of known rate and delay, for the load commands and `x25shark ip`.",
     "emulation.a": "The access line between tester A and the router, as the load commands and "
     "`x25shark ip` emulate it; the suite runs without.",
     "emulation.a.to_router": "Its direction towards the router. 0: no limit.",
@@ -122,6 +123,8 @@ KEYS: dict[str, str] = {
     "ip.encapsulations": "what the router takes besides 0xCC; what is left out may be refused",
     "ip.idle": "seconds after which it clears an idle circuit, 0: never; without it not tested",
     "ip.mtu": "octets of the longest datagram that it sends",
+    "emulation.at": "who emulates the lines: the engine's relays in front of the router, or the "
+    "embedded reference router at its own interfaces",
     "emulation.a.framing": "what a packet is charged with: XOT header, or an HDLC frame, stuffed "
     "by bits or octets",
     "emulation.a.overflow": "what becomes of a packet that finds the queue full",

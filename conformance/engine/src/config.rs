@@ -234,6 +234,8 @@ pub struct Faults {
     pub refuse_every: u32,
     /// So often all circuits are cleared, network congestion (0: never).
     pub clear_every_ms: u64,
+    /// All circuits are cleared each time so many Data packets have come (0: never).
+    pub clear_after: u64,
 }
 
 /// The line that the relay stands for; all its circuits share it.

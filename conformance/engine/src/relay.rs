@@ -111,6 +111,8 @@ struct Worker {
     delay: u64,
     calls: u32,
     clear_at: u64,
+    /// Number of the Data packet behind which all circuits are cleared.
+    clear_behind: u64,
     timers: std::collections::BinaryHeap<std::cmp::Reverse<(u64, usize)>>,
 }
 
@@ -187,6 +189,10 @@ fn clearing_after(now: u64, every_ms: u64) -> u64 {
     if every_ms == 0 { u64::MAX } else { now + every_ms * MILLISECOND }
 }
 
+fn clearing_behind(packets: u64, after: u64) -> u64 {
+    if after == 0 { u64::MAX } else { packets.saturating_add(after) }
+}
+
 impl Worker {
     fn meters(&self) -> [Carried; 2] {
         self.lines.as_ref().map_or_else(Default::default, |l| [l[0].carried, l[1].carried])
@@ -209,6 +215,7 @@ impl Worker {
             || f.drop_every > 0
             || f.window > 0
             || f.refuse_every > 0
+            || f.clear_after > 0
             || lines.is_some()
             || !services.is_unlimited();
         let mut worker = Worker {
@@ -230,6 +237,7 @@ impl Worker {
             carried,
             calls: 0,
             clear_at: clearing_after(poll::now(), f.clear_every_ms),
+            clear_behind: clearing_behind(0, f.clear_after),
             timers: std::collections::BinaryHeap::new(),
             config,
         };
@@ -262,8 +270,10 @@ impl Worker {
                 }
             }
             let now = poll::now();
-            if self.clear_at <= now {
+            let packets = self.report.data_packets;
+            if self.clear_at <= now || self.clear_behind <= packets {
                 self.clear_at = clearing_after(now, self.config.faults.clear_every_ms);
+                self.clear_behind = clearing_behind(packets, self.config.faults.clear_after);
                 self.clear_all();
             }
             while let Some(std::cmp::Reverse((at, index))) = self.timers.peek().copied() {

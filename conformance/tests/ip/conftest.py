@@ -29,7 +29,7 @@ def ip() -> Ip:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command(*words), capture_output=True, text=True, timeout=100, check=False
+            command(*words), capture_output=True, text=True, timeout=900, check=False
         )
 
     return run

@@ -7,11 +7,13 @@ import json
 import struct
 from pathlib import Path
 
-from x25shark.ip.datagrams import Change, compare, records
+from x25shark.ip.datagrams import HEADER, Change, compare, parts, records
+from x25shark.ip.traffic import make_file
 
 from .conftest import Ip
 
 CONTENT = bytes(range(100))
+IP_HEADER = 20
 FAST = ("--rate", "10000000", "--delay", "1")
 
 
@@ -65,8 +67,13 @@ def test_a_router_that_changes_octets_is_found(ip: Ip, tmp_path: Path) -> None:
     assert "is 0x0a, sent was 0x0d (datagram " in done.stdout
     result = json.loads((tmp_path / "ip.json").read_text())
     (row,) = result["experiments"]["datagrams"]["rows"]
-    # Where it changes an IP header, that datagram is lost.
     assert row["same"] is False
+    assert row["lost"] == 0
+    make_file(tmp_path / "sent", 20_000, result["options"]["seed"])
+    octets = result["options"]["mtu"] - IP_HEADER - HEADER
+    assert row["changed"] == sum(
+        0x0D in part for part in parts((tmp_path / "sent").read_bytes(), octets)
+    )
     changed = {(change["sent"], change["received"]) for change in row["changes"]}
     assert changed == {(0x0D, 0x0A)}
 
@@ -81,9 +88,9 @@ def test_a_file_passes_without_checksum(ip: Ip) -> None:
 def test_a_transfer_that_cannot_end_is_given_up(ip: Ip) -> None:
     done = ip(
         "circuits", *FAST, "--numbers", "1", "--octets", "50000", "--fault", "BUG-DATA-11",
-        "--limit", "12",
+        "--limit", "20",
     )  # fmt: skip
     assert done.returncode == 1
     assert "put: 0 of 50 000 octets after 1" in done.stdout
-    assert "lost, given up after 12 s (--limit); 0 of 50 000 octets had arrived" in done.stdout
+    assert "lost, given up after 20 s (--limit); 0 of 50 000 octets had arrived" in done.stdout
     assert "arrived with a wrong checksum: octets are changed on the way" in done.stdout

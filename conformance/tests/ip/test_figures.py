@@ -123,6 +123,21 @@ def test_a_figure_far_from_the_model_is_remarked() -> None:
     assert judged(transfer(ratio=0.94))["verdict"]["remarks"] == ["circuits 1: 0.94 of the model"]
 
 
+def test_what_both_ends_count_is_told_once() -> None:
+    ends = {
+        "a": {"totals": {"clears_in": 5, "calls_refused": 1, "cut_off": 2}},
+        "b": {"totals": {"clears_in": 4, "cut_off": 1, "resets": 1}},
+    }
+    row = transfer(counted={"hosts": {}, "lines": [], "gateways": ends})
+    assert judged(row, row)["verdict"]["remarks"] == [
+        "circuits: 2 calls refused",
+        "circuits: 10 circuits cleared by the network; the next datagram called again",
+        "circuits: 2 resets",
+        "circuits: 6 datagrams cut off by a clear",
+    ]
+    assert judged(row)["verdict"]["remarks"][0] == "circuits: 1 call refused"
+
+
 def test_what_is_missing_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "TUN_PATH", "/dev/none/tun")
     with pytest.raises(hosts.HostError, match=r"no TUN device: /dev/none/tun: .*modprobe tun"):

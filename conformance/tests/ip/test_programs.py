@@ -44,7 +44,7 @@ gateway 31 10.1.0.1 21 10.1.0.2 127.0.25.2 sh {folder}/client > {folder}/client.
 """
 HTTP = """
 until curl -s -o /dev/null --max-time 20 http://10.1.0.2:8080/own.router; do sleep 0.2; done
-curl -s --max-time 60 -o {folder}/got http://10.1.0.2:8080/file
+curl -s --max-time 600 -o {folder}/got http://10.1.0.2:8080/file
 """
 SSHD = """
 Port 2222
@@ -79,7 +79,7 @@ def run(folder: Path, server: str, client: str) -> None:
     user = "-n" if os.geteuid() == 0 else "-Urn"
     enter = ["unshare", user, "-p", "-f", "--mount-proc", "--kill-child"]
     done = subprocess.run(
-        [*enter, "sh", str(folder / "run")], capture_output=True, text=True, timeout=150,
+        [*enter, "sh", str(folder / "run")], capture_output=True, text=True, timeout=900,
         check=False,
     )  # fmt: skip
     logs = "".join((folder / f"{name}.log").read_text() for name in ("server", "client"))

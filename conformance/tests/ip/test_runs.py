@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -39,8 +40,10 @@ def test_pings_and_a_transfer(ip: Ip, tmp_path: Path, lines_at: str) -> None:
     assert (result["format"], result["version"]) == ("x25shark-ip", 1)
     for row in result["experiments"]["ping"]["rows"]:
         assert row["all"]["lost"] == 0
-        # The circuit is called by the first one, and the line holds each back for so long.
-        assert row["first"] > row["steady"]["minimum"] >= row["model"]["median"] * 0.99
+        # The circuit is called by the first one, and the line holds each back for so long at
+        # least. How much longer is the machine's business.
+        assert row["first"] >= row["model"]["first"] * 0.99
+        assert row["all"]["minimum"] >= row["model"]["median"] * 0.99
         counted = row["counted"]["gateways"]["a"]
         assert counted["totals"]["datagrams_offered"] == 3
         assert counted["totals"]["datagrams_delivered"] == 3
@@ -71,12 +74,12 @@ def test_files_are_the_same_over_several_circuits(
 def test_ipv6_over_a_line_that_clears_all_circuits(ip: Ip, tmp_path: Path) -> None:
     done = ip(
         "circuits", *FAST, "--ipv6", "--mtu", "1500", "--octets", "200000", "--numbers", "2",
-        "--clear-every", "0.2", "--hold-down", "0.05", "-o", str(tmp_path), "--no-capture",
+        "--clear-after", "1000", "--hold-down", "0.05", "-o", str(tmp_path), "--no-capture",
     )  # fmt: skip
     result = json.loads((tmp_path / "ip.json").read_text())
     assert [row["same"] for row in result["experiments"]["circuits"]["rows"]] == [True]
     assert done.returncode == 0, done.stdout
-    assert "circuits cleared by the network" in done.stdout
+    assert re.search(r"\d+ circuits? cleared by the network", done.stdout)
 
 
 def test_changed_octets_are_said_and_do_not_reach_the_file(ip: Ip, tmp_path: Path) -> None:
@@ -101,7 +104,7 @@ def test_a_line_that_refuses_calls(ip: Ip, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "ip.json").read_text())
     assert [row["same"] for row in result["experiments"]["circuits"]["rows"]] == [True]
-    assert "calls refused" in done.stdout
+    assert re.search(r"\d+ calls? refused", done.stdout)
 
 
 def test_bad_input_is_one_line(ip: Ip) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 import time
 
 import pytest
@@ -46,7 +47,7 @@ def test_the_fcs_of_the_usual_check_string() -> None:
 
 @pytest.mark.parametrize("framing", ["xot", "hdlc"])
 def test_bursts_are_what_the_queues_hold_and_nothing_is_early(engine: Engine, framing: str) -> None:
-    found = measure(engine, 400_000, framing, 0.2)
+    found = measure(engine, 400_000, framing, 0.2, threading.Barrier(1))
     assert not found.error
     assert found.queued == (21, 21)
     assert found.octets_queued[0] == found.octets_queued[1] in (19, 20)

@@ -231,6 +231,10 @@ experiment_options = option_group(
         help="Interval at which line A clears all circuits.",
     ),
     click.option(
+        "--clear-after", type=click.IntRange(0), default=0, metavar="N",
+        help="Line A clears all circuits after each N Data packets.",
+    ),
+    click.option(
         "--refuse-every", type=click.IntRange(0), default=0, metavar="N",
         help="Line A refuses each Nth call.",
     ),
@@ -265,7 +269,7 @@ experiment_options = option_group(
     click.option(
         "--limit", type=click.FloatRange(1), metavar="SECONDS",
         help="Give up a transfer after this long. Default: five times the model's time and two "
-        "minutes.",
+        "minutes, or fifteen where lines lose, clear, refuse or change.",
     ),
     click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
     click.option("--no-capture", is_flag=True, help="With -o: do not capture packets."),
@@ -285,6 +289,7 @@ def _conditions(given: dict[str, Any]) -> Conditions:
         raise OptionError(f"-W: the window is {given['window']}, at most {most}")
     faults = {
         "clear_every_ms": round(given["clear_every"] * 1000),
+        "clear_after": given["clear_after"],
         "refuse_every": given["refuse_every"],
         "corrupt": given["corrupt"],
         "seed": given["seed"],

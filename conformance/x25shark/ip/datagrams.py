@@ -31,6 +31,7 @@ NUMBER = 4
 HEADER = 8 + NUMBER
 """Of UDP and the number."""
 _SO_NO_CHECK = 11
+_IP_MTU_DISCOVER, _IP_PMTUDISC_DO = 10, 2
 _UDP_NO_CHECK6_TX, _UDP_NO_CHECK6_RX = 101, 102
 _RECORD = struct.Struct(">dH")
 _LONGEST = 65_535
@@ -191,6 +192,9 @@ def _send(address: str, port: str, path: str, octets: str, seconds: str) -> None
             out.setsockopt(socket.IPPROTO_UDP, _UDP_NO_CHECK6_TX, 1)
         else:
             out.setsockopt(socket.SOL_SOCKET, _SO_NO_CHECK, 1)
+            # Not to be fragmented: without an identification, all headers of one length are the
+            # same, and no router changes those of some datagrams by chance.
+            out.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _IP_PMTUDISC_DO)
         at = time.monotonic()
         for number, part in enumerate(parts(Path(path).read_bytes(), int(octets))):
             time.sleep(max(at - time.monotonic(), 0))

@@ -32,9 +32,11 @@ Tell = Callable[[str], None]
 WITHIN = 0.05
 """A figure further from the model gets a remark."""
 _SIZES = (64, 512)
-_PATIENT, _AND = 5, 120.0
-"""A transfer is given up after so many times what the model says, and so many seconds."""
-_DATAGRAM_LIMIT = 10.0
+_PATIENT, _AND, _AND_WHERE_LOST = 5, 120.0, 900.0
+"""A transfer is given up after so many times what the model says, and so many seconds: more where
+datagrams are lost, whose sender waits twice as long each time that a repetition is lost as well."""
+_DATAGRAM_LIMIT = 30.0
+"""Longer than gateways call nobody after a refusal by default."""
 _MOST_CHANGES = 100
 """Are kept in the result."""
 
@@ -77,7 +79,8 @@ class Plan:
         if self.limit is not None:
             return self.limit
         model = Model(self.real.with_circuits(circuits))
-        return _PATIENT * model.transfer_time(octets, circuits, files) + _AND
+        more = _AND_WHERE_LOST if self.conditions.loses else _AND
+        return _PATIENT * model.transfer_time(octets, circuits, files) + more
 
     @contextlib.contextmanager
     def open(self, name: str, circuits: int = 1) -> Iterator[Lab]:

@@ -133,9 +133,10 @@ def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{name} {what}: {ratio:.2f} of the model"
         totals: dict[str, int] = {}
         for counted in _counted(experiment):
-            for gateway in counted["gateways"].values():
-                for key, value in gateway["totals"].items():
-                    totals[key] = totals.get(key, 0) + value
+            ends = [gateway["totals"] for gateway in counted["gateways"].values()]
+            for key in _SPOKEN:
+                seen = [end.get(key, 0) for end in ends]
+                totals[key] = totals.get(key, 0) + (max(seen) if key in _AT_BOTH else sum(seen))
         damaged, injected, again = _changed(experiment)
         if injected:
             yield (
@@ -144,17 +145,19 @@ def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
             )
         elif again:
             yield f"{name}: TCP sent {plural(again, 'segment')} again"
-        for key, words in _SPOKEN.items():
+        for key, (noun, words) in _SPOKEN.items():
             if totals.get(key):
-                yield f"{name}: {totals[key]} {words}"
+                yield f"{name}: {plural(totals[key], noun)}{words}"
 
 
 _SPOKEN = {
-    "calls_refused": "calls refused",
-    "clears_in": "circuits cleared by the network; the next datagram called again",
-    "resets": "resets",
-    "cut_off": "datagrams cut off by a clear",
-    "held_down": "datagrams dropped while no call was made after a refusal",
-    "queue_full": "datagrams dropped because the gateway's queue was full",
-    "not_understood": "units that were no datagrams",
+    "calls_refused": ("call", " refused"),
+    "clears_in": ("circuit", " cleared by the network; the next datagram called again"),
+    "resets": ("reset", ""),
+    "cut_off": ("datagram", " cut off by a clear"),
+    "held_down": ("datagram", " dropped while no call was made after a refusal"),
+    "queue_full": ("datagram", " dropped because the gateway's queue was full"),
+    "not_understood": ("unit", " not understood as datagrams"),
 }
+_AT_BOTH = {"clears_in", "resets"}
+"""Both ends of a circuit count them."""

@@ -221,16 +221,22 @@ class Measured:
                 yield f"the queue of {what} let {came} of a burst pass, and not {expected}"
 
 
-def measure(through: Engine | str, rate: int, framing: str, seconds: float) -> Measured:
-    """One rate from delay to queues."""
+def measure(
+    through: Engine | str, rate: int, framing: str, seconds: float, others: threading.Barrier
+) -> Measured:
+    """One rate from delay to queues; the others' lines are up before anything is timed."""
     found = Measured(rate)
     try:
         way: dict[str, object] = {"rate": rate, "delay_ms": DELAY * 1000}
-        _delay(through, way, framing, found)
+        path = Path(through, _line(way, framing))
+        _delay(path, framing, found, others)
         _rate(through, way, framing, seconds, found)
         found.queued = _queue(through, way, framing, {"queue_packets": QUEUE})
         found.octets_queued = _queue(through, way, framing, {"queue_octets": QUEUE_OCTETS})
+    except threading.BrokenBarrierError:
+        found.error = "another rate's line did not come up"
     except OSError as error:
+        others.abort()
         found.error = f"{error}"
     return found
 
@@ -239,10 +245,10 @@ def _line(way: dict[str, object], framing: str, overflow: str = "hold") -> dict[
     return {"directions": [way, way], "framing": framing, "overflow": overflow}
 
 
-def _delay(through: Engine | str, way: dict[str, object], framing: str, found: Measured) -> None:
-    path = Path(through, _line(way, framing))
+def _delay(path: Path, framing: str, found: Measured, others: threading.Barrier) -> None:
     draw = random.Random(found.rate)
     try:
+        others.wait(_TIMEOUT)
         taken = []
         for _ in range(_SINGLES):
             unit = data_packet(draw.randrange(1, 129), draw)
@@ -414,8 +420,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     results = [Measured(rate) for rate in rates]
 
+    others = threading.Barrier(len(rates))
+
     def one(number: int) -> None:
-        results[number] = measure(through, rates[number], arguments.framing, arguments.seconds)
+        rate, framing = rates[number], arguments.framing
+        results[number] = measure(through, rate, framing, arguments.seconds, others)
 
     # A thread for each that waits for its turn no longer than the delay may be off.
     sys.setswitchinterval(DELAY_WITHIN / 10)

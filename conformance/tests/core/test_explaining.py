@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from scapy.packet import Packet
@@ -31,6 +32,9 @@ from x25shark.judges.expectation import (
 from x25shark.judges.template import describe_template, lacks, wrong_fields
 from x25shark.links.carrier import FRAMES, LineEnd
 from x25shark.run.explaining import Until, explanation
+from x25shark.sides.bench import Bench
+from x25shark.sides.outcomes import ExpectationFailed, Inconclusive
+from x25shark.suite.occasion import amid
 
 A = Direction(("127.0.0.1", 1998), ("127.0.0.2", 1000))
 B = Direction(("127.0.0.1", 2000), ("127.0.0.3", 1998))
@@ -176,6 +180,29 @@ def test_what_came_after_the_tester_gave_up_is_not_told() -> None:
     expectation = Next(**HERE, alternatives=(ClearConfirmation(),))
     early = {A: Until(0, ""), B: Until(0, "")}
     assert explanation(expectation, NOTHING, Evidence({B: [RESET]}), set(), SIDES, early) == ""
+
+
+def test_of_many_sides_the_last_are_told() -> None:
+    expectation = Next(**HERE, alternatives=(ClearConfirmation(),))
+    others = [Direction(("127.0.0.1", port), ("127.0.0.3", 1998)) for port in range(2000, 2005)]
+    judge = Evidence({direction: [RESET] for direction in others})
+    sides = [("A", A), *(("B", direction) for direction in others)]
+    until = dict.fromkeys((A, *others), Until(1000, ""))
+    said = explanation(expectation, NOTHING, judge, set(), sides, until)
+    assert said.count("meanwhile at side B: Reset Indication") == 3
+    assert said.endswith("meanwhile on 2 more connections")
+
+
+def test_a_failure_says_on_which_occasion_it_came() -> None:
+    expectation = Next(**HERE, alternatives=(ClearConfirmation(),), note="fence")
+    remarks: list[str] = []
+    bench = cast(Bench, SimpleNamespace(remark=remarks.append))
+    with pytest.raises(ExpectationFailed), amid(bench, "behind a reset of B"):
+        raise ExpectationFailed(expectation, NOTHING)
+    assert expectation.note == "fence; behind a reset of B"
+    with pytest.raises(Inconclusive), amid(bench, "in a call of B"):
+        raise Inconclusive("no channel")
+    assert remarks == ["in a call of B"]
 
 
 def test_templates_of_frames_show_their_fields() -> None:

@@ -31,6 +31,8 @@ _MOST = 2
 _LONGEST = 150
 # The sides of a case of one call: with more of them an end may be that of a call before.
 _ONE_CALL = 2
+# Of so many sides of a case in which the router did not do what was expected, packets are told.
+_SIDES = 3
 _FLOW = (RR, RNR, RR128, RNR128)
 
 
@@ -121,9 +123,12 @@ def _meanwhile(
 ) -> Iterator[str]:
     """What came at the other sides since the last packet that the tester sent.
 
-    If nothing did, what had come before and no expectation had asked for.
+    If nothing did, what had come before and no expectation had asked for. Of many sides, the last.
     """
     frames = judge.frames()
+    now: list[str] = []
+    earlier: list[str] = []
+    ends: list[str] = []
     sent = frames.get(expectation.stimulus, (None, None))[0] if expectation.stimulus else None
     for name, direction in sides:
         if direction == expectation.direction:
@@ -138,11 +143,17 @@ def _meanwhile(
         ]
         since = [view for view in came if (view.frame or 0) >= (sent or 0)]
         if since:
-            yield f"meanwhile at side {name}: {_listed(since)}"
+            now.append(f"meanwhile at side {name}: {_listed(since)}")
         elif came:
-            yield f"before at side {name}: {_listed(came)}"
+            earlier.append(f"before at side {name}: {_listed(came)}")
         if until.end and expectation.direction is not None and len(sides) == _ONE_CALL:
-            yield f"TCP {until.end} at side {name}"
+            ends.append(f"TCP {until.end} at side {name}")
+    for said in (now, earlier):
+        yield from said[-_SIDES:]
+        if len(said) > _SIDES:
+            when, _, _ = said[0].partition(" ")
+            yield f"{when} on {len(said) - _SIDES} more connections"
+    yield from ends
     strange = [view for view in _of_no_side(judge, sides) if (view.frame or 0) >= (sent or 0)]
     if strange:
         yield f"meanwhile on a logical channel of no side: {_listed(strange)}"

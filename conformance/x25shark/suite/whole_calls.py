@@ -32,6 +32,7 @@ from .language import (
     WindowSize,
 )
 from .many import at_a_time
+from .occasion import amid
 from .scene import DTE, Scene, facilities_at_b, template_of
 
 UNRESTRICTED, RESTRICTED = 2, 3
@@ -347,17 +348,14 @@ def from_b(bench: Bench) -> Scene:
 
 
 def makes_all(scene: Scene, ways: Sequence[Way], where: str) -> None:
-    """Each of them, one behind the other. where: a remark says it where one goes wrong."""
+    """Each of them, one behind the other. where: for the reason of a FAIL."""
     bench, before = scene.bench, where
     # A channel of a call that has ended may not be free yet as the next one comes.
     at_a_time(bench, 1, spare=3)
     for way in ways:
         if not all(bench.declared(item) and item not in scene.lacking for item in way.needs):
             continue
-        try:
+        with amid(bench, f"{way.name}, {before}"):
             way.make(scene)
-        except Exception:
-            bench.remark(f"{way.name}, {before}")
-            raise
         before = f"{where}, behind: {way.name}"
     scene.finish()

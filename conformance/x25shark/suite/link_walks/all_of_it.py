@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..links import out_of_sequence
+from ..occasion import amid
 from .link import Link
 from .walk import ACTIONS, tidy
 
@@ -110,14 +111,14 @@ OWN: dict[str, Action] = {
 
 
 def does_all(link: Link, number: int, where: str, every: Sequence[Link]) -> None:
-    """Each step; number: from how many I frames on. where: what came before, for a remark. every:
-    the links of all lines, as a router may poll one that is idle."""
+    """Each step; number: from how many I frames on. where: what came before, for the reason
+    of a FAIL. every: the links of all lines, as a router may poll one that is idle."""
 
     def answered() -> None:
         for one in every:
             one.answer()
 
-    try:
+    with amid(link.line.bench, f"line {link.line.name.lower()}: {where}"):
         for _ in range(number % 8):
             ACTIONS["ask"](link, 0)
             ACTIONS["acknowledge"](link, 0)
@@ -129,6 +130,3 @@ def does_all(link: Link, number: int, where: str, every: Sequence[Link]) -> None
             ACTIONS["noise"](link, (number * OF_NOISE + kind) * 7 % NOISE)
         answered()
         tidy(link)
-    except Exception:
-        link.line.bench.remark(f"line {link.line.name.lower()}: {where}")
-        raise

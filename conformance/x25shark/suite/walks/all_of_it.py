@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..language import Bench, Call
+from ..occasion import amid
 from . import flowing, wrong
 from .alphabet import ACTIONS, Action, Step
 from .circuit import Circuit
@@ -88,7 +89,7 @@ OWN: dict[str, Action] = {"overfill": _overfill}
 
 
 def does_all(bench: Bench, call: Call, where: str) -> None:
-    """Each step from both sides. where: what came before; a remark says it where one goes wrong."""
+    """Each step from both sides. where: what came before, for the reason of a FAIL."""
     _make(bench, call, where, STEPS)
 
 
@@ -100,12 +101,12 @@ def is_reset_for_all(bench: Bench, call: Call, where: str) -> None:
 def _make(bench: Bench, call: Call, where: str, steps: Sequence[tuple[str, int, int]]) -> None:
     circuit = Circuit()
     circuit.fresh(call)
-    try:
-        for turned in (0, 1):
-            for name, side, number in steps:
-                action = OWN.get(name) or ACTIONS[name]
-                action(bench, circuit, Step(name, 0, side ^ turned, number))
+    for turned in (0, 1):
+        for name, side, number in steps:
+            action = OWN.get(name) or ACTIONS[name]
+            step = Step(name, 0, side ^ turned, number)
+            by, _ = circuit.ends(step.side)
+            with amid(bench, f"{where}: {name.replace('-', ' ')} of {by.name}"):
+                action(bench, circuit, step)
+    with amid(bench, where):
         call.fence()
-    except Exception:
-        bench.remark(where)
-        raise

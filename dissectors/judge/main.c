@@ -7,6 +7,7 @@
  * The socket (an inherited stream socket) carries one JSON document a line. The judge starts with
  * {"ready": VERSION, "confined": [NAME...]}. Request and answer: see reading.h. The judge ends when the socket does. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,15 @@
 #include "channel.h"
 #include "compat.h"
 #include "confinement.h"
+#include "memory.h"
 #include "privileges.h"
 #include "reading.h"
 #include "start.h"
 
 enum { EXIT_USE = 2, EXIT_START = 3 };
+
+/* Behind an answer of more octets than that, what it took goes back to the system. */
+enum { MUCH = 1 << 20 };
 
 static bool send_answer(struct channel *channel, GString *answer)
 {
@@ -57,9 +62,13 @@ static void serve(struct channel *channel, GPtrArray *confined)
     while (going && (line = channel_read(channel)) != NULL) {
         GError *error = NULL;
         JsonNode *request = json_from_string(line, &error);
+        GString *answer;
+        bool much;
 
         confinement_grant_processor();
-        going = send_answer(channel, reading_answer(request, channel->capture));
+        answer = reading_answer(request, channel->capture);
+        much = answer->len > MUCH;
+        going = send_answer(channel, answer);
         if (channel->capture >= 0) {
             close(channel->capture);
             channel->capture = -1;
@@ -68,6 +77,8 @@ static void serve(struct channel *channel, GPtrArray *confined)
         if (request != NULL)
             json_node_unref(request);
         g_free(line);
+        if (much)
+            malloc_trim(0);
     }
 }
 
@@ -108,6 +119,7 @@ int main(int argc, char **argv)
     if (!privileges_bound() || !start_wireshark(argv[0], lua))
         return EXIT_START;
     channel_open(&channel, socket);
+    memory_give_back();
     confinement_enter(confined);
     serve(&channel, confined);
     channel_close(&channel);

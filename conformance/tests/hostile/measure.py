@@ -3,8 +3,8 @@
 
 The whole suite is run against each kind of router.py, in a network namespace of its own. The
 table says how the run ended, how long it took, the most memory that the tester had with all its
-processes (the router left out; proportional set sizes, twice a second, and in brackets whose), and
-whether every case has a verdict and every capture is whole. Such runs mostly wait: a few are under
+processes (the router left out; twice a second, and in brackets whose; see memory_mb), and whether
+every case has a verdict and every capture is whole. Such runs mostly wait: a few are under
 way at a time. What the time of a run does not suffice for is NOT RUN.
 """
 
@@ -62,21 +62,47 @@ def _processes() -> dict[int, tuple[int, str, str]]:
     return found
 
 
+def _files_kb(process: int) -> dict[str, int]:
+    """What a process has in memory of each file that it has mapped."""
+    found: dict[str, int] = {}
+    mapped, resident = "", 0
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if not name.endswith(":"):
+                mapped = " ".join(line.split()[2:])
+            elif name == "Rss:":
+                resident = int(value.split()[0])
+            elif name == "Anonymous:" and resident > int(value.split()[0]):
+                found[mapped] = found.get(mapped, 0) + resident - int(value.split()[0])
+    return found
+
+
 def memory_mb(root: int) -> Counter[str]:
-    """Proportional set sizes of a process and its descendants by name, routers left out."""
+    """The memory of a process and its descendants by name, routers left out, in MB.
+
+    Proportional set sizes, but what is mapped from files is counted as if no other program of the
+    machine had it: once, with the first process that has it.
+    """
     known = _processes()
     mine = {root}
     while more := {p for p, (parent, *_) in known.items() if parent in mine} - mine:
         mine |= more
     found: Counter[str] = Counter()
-    for process in mine:
+    files: dict[str, int] = {}
+    for process in sorted(mine):
         if process in known and "router.py" in known[process][1].replace("\0", " "):
             continue
+        name = "tester" if process == root else known.get(process, (0, "", "gone"))[2]
+        kb = 0
         with contextlib.suppress(OSError):
             for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    name = "tester" if process == root else known[process][2]
-                    found[name] += int(line.split()[1]) // 1024
+                if line.startswith("Pss_Anon:"):
+                    kb += int(line.split()[1])
+        for mapped, resident in _files_kb(process).items():
+            kb += max(0, resident - files.get(mapped, 0))
+            files[mapped] = max(resident, files.get(mapped, 0))
+        found[name] += kb // 1024
     return found
 
 

@@ -23,7 +23,7 @@ from ..tied import tied
 from . import pcapng
 from .slicer import BEGIN, END, PROBE, Slicer, marker
 
-_BUFFER_MIB = 32
+_BUFFER_MIB = 24
 
 
 class CaptureError(Exception):

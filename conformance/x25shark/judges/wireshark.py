@@ -44,8 +44,8 @@ __all__ = ["JudgeError", "Reading", "WiresharkJudge", "open_judge"]
 DEFAULT_TIMEOUT = 10.0
 START_SECONDS = 60.0
 MOST_ANSWER = 1 << 30
-# By how many octets the process may have grown since it was up: it gives no memory back.
-MOST_GROWN = 32 << 20
+# By how many octets the process may have grown since it was up: it gives little memory back.
+MOST_GROWN = 24 << 20
 
 _log = logging.getLogger(__name__)
 
@@ -148,9 +148,10 @@ class _Process:
         return self._memory() - self._at_first
 
     def _memory(self) -> int:
+        """Without libwireshark itself, whose pages come and go."""
         with contextlib.suppress(OSError, ValueError, IndexError):
-            pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-            return int(pages) * resource.getpagesize()
+            resident, files = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1:3]
+            return (int(resident) - int(files)) * resource.getpagesize()
         return 0
 
     def computed(self) -> float:

@@ -25,6 +25,7 @@ from x25shark.counters.readers import BY_NAME, READERS, Reader
 from x25shark.line_places import BY_KEY, WAYS, Way
 from x25shark.profile import builtin_profiles
 from x25shark.selftest import messages as message_list
+from x25shark.selftest import rooms
 from x25shark.suite import index, loader
 from x25shark.verdicts import EXIT_STATUSES, OUTCOMES
 
@@ -60,27 +61,10 @@ def files() -> tuple[Path, ...]:
     return tuple(ROOT / name for name in out.split("\0") if name and (ROOT / name).exists())
 
 
-def imports(path: Path, package: str) -> Iterator[str]:
-    """Every module a file names in an import, absolute, wherever in the file it stands."""
-    parts = path.relative_to(PACKAGES[package]).with_suffix("").parts
-    here = [package, *parts]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = here[: len(here) - node.level]
-                base = ".".join([*above, *([node.module] if node.module else [])])
-            # What is imported may be a module itself.
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
 def importers(package: str, folder: str, *forbidden: str) -> list[str]:
     found = []
     for path in sorted((PACKAGES[package] / folder).rglob("*.py")):
-        for name in set(imports(path, package)):
+        for name in set(rooms.imports(path, PACKAGES[package])):
             # What a link is to those above it is said without any of the links.
             carrier = name == "x25shark.links" or name.startswith("x25shark.links.carrier")
             if carrier and folder in ("judges", "evidence"):
@@ -119,22 +103,22 @@ def circles(package: str, folder: str) -> list[set[str]]:
         for p in base.rglob("*.py")
         if p.name not in ("__init__.py", "__main__.py")
     }
-    graph = {m: {n for n in imports(p, package) if n in paths and n != m} for m, p in paths.items()}
-    reach: dict[str, set[str]] = {}
-    for module in graph:
-        seen: set[str] = set()
-        todo = [module]
-        while todo:
-            for other in graph[todo.pop()] - seen:
-                seen.add(other)
-                todo.append(other)
-        reach[module] = seen
+    graph = {
+        m: {n for n in rooms.imports(p, PACKAGES[package]) if n in paths and n != m}
+        for m, p in paths.items()
+    }
+    reach = {module: rooms.reach(graph, module) for module in graph}
     found: list[set[str]] = []
     for module in graph:
         circle = {other for other in reach[module] if module in reach[other]}
         if circle and circle not in found:
             found.append(circle)
     return found
+
+
+def test_no_rooms_import_each_other() -> None:
+    edges = rooms.between(rooms.rooms())
+    assert [room for room in edges if room in rooms.reach(edges, room)] == []
 
 
 def test_few_modules_import_each_other() -> None:

@@ -34,7 +34,7 @@ CAPTURE_SUFFIXES = (".pcapng", ".pcap", ".cap")
 # its commands is asked for.
 ELSEWHERE = {
     "compare": (
-        "x25shark.report.commands",
+        "x25shark.finished",
         "Say in words what changed from the run OLD to the run NEW.",
     ),
     "bench": (
@@ -51,7 +51,7 @@ ELSEWHERE = {
         "Answer calls on LISTEN: echo messages, verify and drop them, or send some.",
     ),
     "gate": (
-        "x25shark.report.commands",
+        "x25shark.finished",
         "Hold a run against a baseline of known deviations, or a load result against limits.",
     ),
     "init": (
@@ -75,7 +75,7 @@ ELSEWHERE = {
         "Pass XOT connections on from LISTEN to CONNECT, unread, or with faults on purpose.",
     ),
     "site": (
-        "x25shark.report.commands",
+        "x25shark.finished",
         "Make one page of several runs: routers and releases by groups and cases.",
     ),
     "stress": (
@@ -330,7 +330,7 @@ def run(
     if watch is not None:
         _watch(profile, watch, output, select)
     if not os.environ.get("CI"):
-        from .run.session import say
+        from .session import say
 
         say(going.summary())
     arguments = ["--router", router, "--x25shark-output", str(output), "--judge", judge]
@@ -346,7 +346,7 @@ def run(
     arguments += ["--deadline", str(deadline)] if deadline is not None else []
     arguments += ["--keep-going"] if keep_going else []
     arguments += ["--inconclusive-ok"] if inconclusive_ok else []
-    from .run.session import SessionError, run_suite
+    from .session import SessionError, run_suite
 
     try:
         sys.exit(run_suite(arguments, files, output))

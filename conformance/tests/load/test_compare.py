@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from x25shark.finished import compare_command, gate_command
 from x25shark.load import results
 from x25shark.load.compare import differences, hold, read_limits
 from x25shark.load.figures import figures_of
-from x25shark.report.commands import compare_command, gate_command
 
 from .samples import GOOD, measurement
 

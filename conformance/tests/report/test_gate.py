@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from click import Command
 from click.testing import CliRunner, Result
+from x25shark.finished import compare_command, gate_command
 from x25shark.report.baseline import (
     Baseline,
     BaselineError,
@@ -18,7 +19,6 @@ from x25shark.report.baseline import (
     read_baseline,
     write_baseline,
 )
-from x25shark.report.commands import compare_command, gate_command
 from x25shark.report.gate import GateResult, gate, junit, markdown
 from x25shark.results import CaseResult, Results, write_results
 from x25shark.verdicts import Verdict

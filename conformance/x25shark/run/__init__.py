@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running the suite: everything around the cases.
 
-session            `x25shark run`: the suite under pytest
 watching           `x25shark run --watch`
 listing            `x25shark list`
 plan               which cases will run, and what they cost
@@ -28,5 +27,5 @@ observations       what went wrong in a case, and whose doing it was
 shown              the text of a profile as a report may show it
 versions           versions of what a verdict rests on
 
-The cases as pytest items: ../plugin.py.
+The cases as pytest items: ../plugin.py. `x25shark run`, the suite under pytest: ../session.py.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The documents that are made from data: profile keys, PICS items, a page for each group of cases,
-and the manual pages.
+the rooms of the house, and the manual pages.
 
 python -m x25shark.selftest.documents [FOLDER] writes them below docs/; a test demands that those in
 the tree are what it writes.
@@ -21,7 +21,7 @@ from x25shark.counters.names import NAMES
 from x25shark.profile import LINE_ITEMS, MANDATORY, Profile
 from x25shark.results import write_whole
 from x25shark.run.listing import in_words
-from x25shark.selftest import man_pages
+from x25shark.selftest import man_pages, rooms
 from x25shark.setup.pics import SENTENCES, cases_about
 from x25shark.setup.profile_keys import KEYS, SECTIONS
 from x25shark.suite import index
@@ -240,6 +240,7 @@ def all_pages() -> dict[str, str]:
     return {
         "profile.md": profile_page(),
         "pics.md": pics_page(),
+        "rooms.md": f"{_HEAD}\n{rooms.page()}",
         "cases/README.md": overview(cases),
         **cases,
         **{f"man/{name}": text for name, text in man_pages.pages().items()},

@@ -202,11 +202,13 @@ def completion_command(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from ..cli import main
-
     found = get_completion_class(shell)
     assert found is not None
-    click.echo(found(main, {}, "x25shark", "_X25SHARK_COMPLETE").source())
+    click.echo(
+        found(
+            click.get_current_context().find_root().command, {}, "x25shark", "_X25SHARK_COMPLETE"
+        ).source()
+    )
 
 
 @click.command("doctor")

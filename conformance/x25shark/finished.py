@@ -11,15 +11,15 @@ from typing import NoReturn
 import click
 from pydantic import TypeAdapter, ValidationError
 
-from ..results import Results, ResultsError, read_results, write_whole
-from ..verdicts import Verdict
-from .baseline import Baseline, BaselineError, read_baseline, write_baseline
-from .compare import compare, described
-from .gate import gate, junit, markdown
-from .site import Given, SiteError
-from .site import write as write_site
-from .tell import complain, tell
-from .text import one_line
+from .report.baseline import Baseline, BaselineError, read_baseline, write_baseline
+from .report.compare import compare, described
+from .report.gate import gate, junit, markdown
+from .report.site import Given, SiteError
+from .report.site import write as write_site
+from .report.tell import complain, tell
+from .report.text import one_line
+from .results import Results, ResultsError, read_results, write_whole
+from .verdicts import Verdict
 
 _PATH = click.Path(path_type=Path)
 
@@ -67,8 +67,8 @@ def _load_file(path: Path) -> Path | None:
 
 
 def _compare_load(old: Path, new: Path) -> list[str]:
-    from ..load import compare as load
-    from ..load.results import ResultError, read
+    from .load import compare as load
+    from .load.results import ResultError, read
 
     try:
         return load.differences(read(old), read(new), (old, new))
@@ -77,8 +77,8 @@ def _compare_load(old: Path, new: Path) -> list[str]:
 
 
 def _gate_load(limits: Path, result: Path) -> int:
-    from ..load import compare as load
-    from ..load.results import ResultError, read
+    from .load import compare as load
+    from .load.results import ResultError, read
 
     try:
         held = load.hold(load.read_limits(limits), read(result), (limits, result))

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ..interrupts import interrupts
-from ..plugin import UI_PLUGIN, UserInterface
-from ..report.terminal import Progress, print_summary
-from ..suite.costs import seconds
+from .interrupts import interrupts
+from .plugin import UI_PLUGIN, UserInterface
+from .report.terminal import Progress, print_summary
+from .suite.costs import seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..catalogue import Purpose
-    from ..results import CaseResult
-    from .plan import Plan
+    from .catalogue import Purpose
+    from .results import CaseResult
+    from .run.plan import Plan
 
 _UNUSED = (
     *("terminal", "cacheprovider", "logging", "faulthandler"),

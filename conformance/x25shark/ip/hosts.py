@@ -223,6 +223,12 @@ def _tcp(link: Link) -> None:
         settings["tcp_reordering"] = str(3 + link.circuits)
         if not link.loses:
             settings["tcp_sack"] = "0"
+    if link.loses:
+        # A network that is away for a while now and then: a connection lasts as long as the
+        # transfer is given, and its end does not wait for two minutes when the network is back.
+        # Longer than a full window takes on one circuit. Linux has the latter from 6.15 on.
+        settings["tcp_keepalive_probes"] = "127"
+        settings["tcp_rto_max_ms"] = "30000"
     for name, value in settings.items():
         # Where this is not allowed (some containers), figures are lower, and so is their ratio to
         # the model.

@@ -224,12 +224,14 @@ class Measured:
 def measure(
     through: Engine | str, rate: int, framing: str, seconds: float, others: threading.Barrier
 ) -> Measured:
-    """One rate from delay to queues; the others' lines are up before anything is timed."""
+    """One rate from delay to queues; delays are taken while all the others' lines are up and
+    idle."""
     found = Measured(rate)
     try:
         way: dict[str, object] = {"rate": rate, "delay_ms": DELAY * 1000}
         path = Path(through, _line(way, framing))
         _delay(path, framing, found, others)
+        others.wait(_TIMEOUT)
         _rate(through, way, framing, seconds, found)
         found.queued = _queue(through, way, framing, {"queue_packets": QUEUE})
         found.octets_queued = _queue(through, way, framing, {"queue_octets": QUEUE_OCTETS})

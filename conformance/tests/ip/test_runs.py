@@ -138,7 +138,7 @@ def test_nothing_is_left_of_a_gateway(ip: Ip, number: signal.Signals) -> None:
     assert "its own namespace" in process.stdout.readline()
     assert len(processes(marker)) >= 2
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     while processes(marker):  # the kernel ends them; how soon is its business
         time.sleep(0.05)
     assert ip("ping", "--help").returncode == 0
@@ -158,7 +158,7 @@ def test_nothing_is_left_of_an_experiment(ip: Ip, tmp_path: Path) -> None:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     while processes(marker):  # the kernel ends them; how soon is its business
         time.sleep(0.05)
     done = ip("ping", *FAST, "--pings", "2", "--no-capture", "-o", str(tmp_path / "two"))

@@ -78,8 +78,8 @@ done
 """
 WAIT = """
 import json, time, urllib.request
-for _ in range(600):
-    with urllib.request.urlopen("http://127.0.25.7:8025/", timeout=10) as page:
+for _ in range(3000):
+    with urllib.request.urlopen("http://127.0.25.7:8025/", timeout=60) as page:
         line = json.load(page)["interfaces"]["line"]
     if line["ifOperStatus"] == 1 and line["ifInUcastPkts"] and line["ifOutUcastPkts"]:
         break

@@ -54,7 +54,7 @@ def command(*arguments: str) -> list[str]:
 def x25shark() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs a load command to its end."""
 
-    def run(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command(*arguments),
             env=environment(),

@@ -158,11 +158,11 @@ def test_interrupting_keeps_what_was_measured(
     engine: Engine, tmp_path: Path, load_json: Result
 ) -> None:
     with path(engine) as way:
-        bench = start("bench", "-P", "128,256,512,1024,2048", "--trial", "0.2", "--bound", "2", "--skip",
-                      "idle", "--skip", "burst", *way, "-o", str(tmp_path / "out"))  # fmt: skip
+        bench = start("bench", "-P", "128,256,512,1024,2048", "--trial", "0.2", "--bound", "2",
+                      "--skip", "idle", "--skip", "burst", *way, "-o", str(tmp_path / "out"))  # fmt: skip
         read_until(bench, "256 octets (2/5)")
         os.kill(bench.pid, signal.SIGINT)
-        said, errors = bench.communicate(timeout=120)
+        said, errors = bench.communicate(timeout=600)
     assert bench.returncode == 130, said + errors
     result = load_json()
     Bench.model_validate(result)
@@ -183,7 +183,7 @@ def test_a_router_that_dies_leaves_a_report(
     read_until(bench, "256 octets (2/2)")
     relay.kill()
     relay.communicate()
-    said, errors = bench.communicate(timeout=120)
+    said, errors = bench.communicate(timeout=600)
     assert bench.returncode == 1, said + errors
     result = load_json()
     Bench.model_validate(result)

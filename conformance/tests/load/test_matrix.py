@@ -194,7 +194,7 @@ def test_a_line_is_filled_to_its_ceiling(tmp_path: Path, load_json: Result, engi
     assert shutil.which("tc"), "tc (Debian package iproute2) is needed"
     done = subprocess.run(
         [*unshare, "sh", "-c", shaped, "sh", *matrix],
-        env=environment(), capture_output=True, text=True, timeout=120, check=False,
+        env=environment(), capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     (cell,) = load_json()["cells"]
@@ -210,7 +210,7 @@ def test_interrupting_keeps_the_tests_until_then(
         process = start(*SHORT, "-N", "1,2,3,4", *way, "-o", str(tmp_path / "out"))
         read_until(process, "test 2/4")
         os.kill(process.pid, signal.SIGINT)
-        said, errors = process.communicate(timeout=120)
+        said, errors = process.communicate(timeout=600)
     assert process.returncode == 130, said + errors
     result = load_json()
     Matrix.model_validate(result)

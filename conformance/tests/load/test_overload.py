@@ -175,7 +175,7 @@ def test_interrupting_keeps_the_ramp(engine: Engine, tmp_path: Path, load_json: 
                         str(tmp_path / "out"))  # fmt: skip
         read_until(process, "ramp 2/4")
         os.kill(process.pid, signal.SIGINT)
-        said, errors = process.communicate(timeout=120)
+        said, errors = process.communicate(timeout=600)
     assert process.returncode == 130, said + errors
     result = load_json()
     Overload.model_validate(result)

@@ -132,7 +132,7 @@ def test_without_plotly_the_page_says_what_to_install(tmp_path: Path) -> None:
     )
     import sys
 
-    subprocess.run([sys.executable, "-c", code], env=environment(), check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], env=environment(), check=True, timeout=600)
     text = (tmp_path / "load.html").read_text("utf-8")
     assert "ci/setup engine" in text
     assert "Latency, ms" in text

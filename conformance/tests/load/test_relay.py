@@ -59,7 +59,7 @@ def test_it_carries_what_it_is_told_and_says_what_it_dropped(engine: Engine) -> 
     )  # fmt: skip
     caller.result()
     relay.terminate()
-    said, _ = relay.communicate(timeout=60)
+    said, _ = relay.communicate(timeout=600)
     b.stop()
     # Seven at once: one is served, three wait, three find no room.
     assert "3 dropped because a queue was full" in said, said

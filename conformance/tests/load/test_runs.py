@@ -177,7 +177,7 @@ def test_interrupting_keeps_the_results(
         assert line, text
         text += line
     os.kill(process.pid, number)
-    rest, errors = process.communicate(timeout=120)
+    rest, errors = process.communicate(timeout=600)
     text += rest
     assert process.returncode == 130, text + errors
     assert "Interrupted" in text

@@ -55,7 +55,8 @@ LINE_KINDS = (
     Kind("giant", ("HDLC-12",), "giants"),
     Kind("abort", ("HDLC-06",), "aborts"),
 )
-_SECONDS = 90.0
+_SECONDS = 600.0
+"""What a busy machine may take for a few cases."""
 _OF_ERRORS = re.compile("discard|error|reject|invalid|illegal|drop|bad|malform", re.IGNORECASE)
 
 

@@ -158,8 +158,9 @@ def test_interrupting_keeps_what_was_measured(
     engine: Engine, tmp_path: Path, load_json: Result
 ) -> None:
     with path(engine) as way:
-        bench = start("bench", "-P", "128,256,512,1024,2048", "--trial", "0.2", "--bound", "2",
-                      "--skip", "idle", "--skip", "burst", *way, "-o", str(tmp_path / "out"))  # fmt: skip
+        short = ("--trial", "0.2", "--bound", "2", "--skip", "idle", "--skip", "burst")
+        bench = start("bench", "-P", "128,256,512,1024,2048", *short, *way,
+                      "-o", str(tmp_path / "out"))  # fmt: skip
         read_until(bench, "256 octets (2/5)")
         os.kill(bench.pid, signal.SIGINT)
         said, errors = bench.communicate(timeout=600)

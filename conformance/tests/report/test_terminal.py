@@ -98,7 +98,7 @@ def test_failure_text_has_everything_to_understand_it(case: Cases) -> None:
     assert text.startswith("FAIL  PLP-RST-04  A Reset Request from A reaches B")
     for part in (
         "expected    at B: Reset Indication with cause 0 or 128 and diagnostic 7 (X.25 5.5.2.1",
-        "came        not met (frame 12, packet 1): Reset Indication: cause 5, diagnostic 7",
+        "received    not met (frame 12, packet 1): Reset Indication: cause 5, diagnostic 7",
         "packet      frame 12, packet 1 of the frame, in evidence/PLP-RST-04.pcapng",
         "filter      x25s.type#1 == 0x1b &&",
         "the last 10 of 30 packets",
@@ -112,7 +112,7 @@ def test_failure_text_is_wrapped_but_for_what_is_copied(case: Cases) -> None:
     lines = failure_text(case(4, Verdict.FAIL), width=60).splitlines()
     long = [line for line in lines if len(line) > 60]
     assert long  # the filter, the packets
-    assert not [line for line in long if line.startswith(("reason", "expected", "came"))]
+    assert not [line for line in long if line.startswith(("reason", "expected", "received"))]
 
 
 def test_what_configurations_are_is_said_below_the_reasons(case: Cases, run_of: Runs) -> None:

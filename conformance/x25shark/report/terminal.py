@@ -101,7 +101,7 @@ def _expectation(
     lines += _field("expected", f"at {one_line(expectation.side, 8)}: {text} ({clause})", width)
     one, two = expectation.judge_one, expectation.judge_two
     if one is not None and two is not None and one.met == two.met and one.saw == two.saw:
-        lines += _field("came", _reading(one), width)
+        lines += _field("received", _reading(one), width)
     else:
         lines += _field("tester", _reading(one), width)
         lines += _field("Wireshark", _reading(two), width)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <json-glib/json-glib.h>
@@ -26,8 +27,8 @@
 
 enum { EXIT_USE = 2, EXIT_START = 3 };
 
-/* Behind an answer of more octets than that, what it took goes back to the system. */
-enum { MUCH = 1 << 20 };
+/* Behind a capture of more octets than that, what it took goes back to the system. */
+enum { MUCH = 1 << 19 };
 
 static bool send_answer(struct channel *channel, GString *answer)
 {
@@ -62,13 +63,12 @@ static void serve(struct channel *channel, GPtrArray *confined)
     while (going && (line = channel_read(channel)) != NULL) {
         GError *error = NULL;
         JsonNode *request = json_from_string(line, &error);
-        GString *answer;
-        bool much;
+        struct stat capture = {.st_size = 0};
 
+        if (channel->capture >= 0)
+            (void)fstat(channel->capture, &capture);
         confinement_grant_processor();
-        answer = reading_answer(request, channel->capture);
-        much = answer->len > MUCH;
-        going = send_answer(channel, answer);
+        going = send_answer(channel, reading_answer(request, channel->capture));
         if (channel->capture >= 0) {
             close(channel->capture);
             channel->capture = -1;
@@ -77,7 +77,7 @@ static void serve(struct channel *channel, GPtrArray *confined)
         if (request != NULL)
             json_node_unref(request);
         g_free(line);
-        if (much)
+        if (capture.st_size > MUCH)
             malloc_trim(0);
     }
 }

@@ -20,8 +20,8 @@ from .judging import CaseRecord, Judgement, Taken
 
 # So many readings may wait to be decided, besides the one that is: they are large.
 _AHEAD = 3
-# Octets of a slice that is read only when no other reading waits: it takes many times as much. And
-# how long until the next look.
+# Octets of a slice that is read only when all that was read is decided: it takes many times as
+# much. And how long until the next look.
 _LARGE, _SOON = 1 << 19, 0.002
 # Octets of memory that cases may take which wait for the judges before the next case waits, and how
 # long that waits at most. About what they take: themselves; a frame; an octet, as a frame, within
@@ -119,7 +119,7 @@ class Pipeline:
         while (found := self._slices.get()) is not None:
             record = None if interrupts.hurried else self._record_of(found.number)
             if record is not None:
-                while found.octets > _LARGE and not self._read.empty():
+                while found.octets > _LARGE and self._read.unfinished_tasks:
                     time.sleep(_SOON)
                 self._read.put((record, found, self._reading(record, found)))
             else:
@@ -148,3 +148,4 @@ class Pipeline:
             # Not to be held while nothing comes.
             del item
             self._slices.tidy()
+            self._read.task_done()

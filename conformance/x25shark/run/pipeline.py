@@ -29,7 +29,7 @@ _LARGE, _SOON = 1 << 19, 0.002
 MOST_WAITING = 16 << 20
 _OF_A_CASE, _OF_A_FRAME, _OF_AN_OCTET = 1 << 16, 1 << 10, 4
 # After so many of them, judged, their memory is given back.
-_MOST_LEFT = 8 << 20
+_MOST_LEFT = 6 << 20
 _TIMEOUT = 600.0
 # Between two looks whether somebody is in haste.
 _LOOK = 0.1

@@ -195,6 +195,8 @@ def main() -> int:
     parser.add_argument("--command", choices=COMMANDS, default="run")
     chosen = parser.parse_args()
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # A shell's background process ignores it, and so would what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     draw = random.Random(chosen.seed)
     bad = 0
     with tempfile.TemporaryDirectory(prefix="x25shark-moments-") as folder:

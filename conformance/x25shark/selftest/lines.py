@@ -224,15 +224,17 @@ class Measured:
 def measure(
     through: Engine | str, rate: int, framing: str, seconds: float, others: threading.Barrier
 ) -> Measured:
-    """One rate from delay to queues; delays are taken while all the others' lines are up and
-    idle."""
+    """One rate from delay to queues. Nothing is timed while the others' routers start: delays are
+    taken while all lines are idle, rates while all work."""
     found = Measured(rate)
     try:
         way: dict[str, object] = {"rate": rate, "delay_ms": DELAY * 1000}
         path = Path(through, _line(way, framing))
         _delay(path, framing, found, others)
-        others.wait(_TIMEOUT)
-        _rate(through, way, framing, seconds, found)
+        # Much more than half a second waits at slow rates: whoever reads late keeps the line busy.
+        limit = {"queue_octets": max(rate // 16, 1 << 16)}
+        path = Path(through, _line(way | limit, framing))
+        _rate(path, framing, seconds, found, others)
         found.queued = _queue(through, way, framing, {"queue_packets": QUEUE})
         found.octets_queued = _queue(through, way, framing, {"queue_octets": QUEUE_OCTETS})
     except threading.BrokenBarrierError:
@@ -268,10 +270,8 @@ def _delay(path: Path, framing: str, found: Measured, others: threading.Barrier)
 
 
 def _rate(
-    through: Engine | str, way: dict[str, object], framing: str, seconds: float, found: Measured
+    path: Path, framing: str, seconds: float, found: Measured, others: threading.Barrier
 ) -> None:
-    # Half a second waits, so that the line always has something to send, however late the relay is.
-    path = Path(through, _line(way | {"queue_octets": max(found.rate // 16, 4096)}, framing))
     draw = random.Random(found.rate + 1)
     # No packet takes a twentieth of the run: what is measured are many.
     longest = max(min(1024, int(found.rate * seconds / 8 / 20)), 16)
@@ -289,15 +289,19 @@ def _rate(
             pass  # the other end has closed: the time is over
 
     sender = threading.Thread(target=offer, daemon=True)
-    sender.start()
     try:
+        others.wait(_TIMEOUT)
+        sender.start()
         first, last, octets = _arrivals(path, lengths, on_wire, seconds)
+        # Routers that end are not idle: the others' last packets would be late.
+        others.wait(_TIMEOUT)
     finally:
         ended.set()
         # Who waits for room on a descriptor that is closed may wait on somebody else's.
         with contextlib.suppress(OSError):
             path.near.shutdown(socket.SHUT_RDWR)
-        sender.join(_TIMEOUT)
+        if sender.ident is not None:
+            sender.join(_TIMEOUT)
         path.close()
     found.bits_per_second = octets * 8 / (last - first)
     found.drift_ms = (last - first - octets * 8 / found.rate) * 1000

@@ -40,8 +40,8 @@ def test_it_is_whole(permission: Permission) -> None:
     assert permission.where and set(permission.where) <= set(PROFILES)
     assert permission.witness_profile in builtin_profiles()
     assert permission.witnesses and set(permission.witnesses) <= set(loader.cases())
-    shown = [text for text in (permission.more, permission.fewer, permission.measure) if text]
-    assert len(shown) == 1
+    ways = (permission.more, permission.fewer, permission.measure, permission.remark)
+    assert sum(bool(text) for text in ways) == 1
     assert not permission.measure or permission.measure.removeprefix("-") in MEASURES
     assert permission.excludes <= set(permissions())
 

@@ -31,6 +31,7 @@ SECTION = """
 [counters]
 url = "{url}"
 timeout = 0.4
+age = 0
 [counters.names]
 calls_in = "calls"
 data_in = "data"

@@ -94,8 +94,13 @@ def test_several_paths_are_summed_up() -> None:
 
 def test_a_counter_of_32_bits_passes_its_top() -> None:
     assert moved(COUNTER32 - 2, 3, 5) == 5
-    assert moved(COUNTER32 - 2, 3, 4) == 5 - COUNTER32
-    assert moved(7, 4, -3) == -3
+    assert moved(COUNTER32 - 2, 3, 4) == 5
+    assert moved(7, 4, 5) == -3
+
+
+def test_a_sum_passes_the_top_of_each_of_its_counters() -> None:
+    assert moved(2 * COUNTER32 - 4, 2, 6) == 6
+    assert moved(2 * COUNTER32 - 4, COUNTER32 - 1, 3) == 3
 
 
 def test_what_moved_by_just_as_much() -> None:

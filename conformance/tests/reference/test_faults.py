@@ -1317,6 +1317,31 @@ def resets_of_a_circuit(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def rnr_at_a_shut_window(make_lab: Any, model: str) -> Any:
+    """It acknowledges both Data, and the RR behind it none."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10010041", "10010242")
+    b.tell("100145", "100101")
+    return lab
+
+
+@scenario
+def ends_of_circuits_anew(make_lab: Any, model: str) -> Any:
+    """A setup with a window of 8, then a right one; an Interrupt is open as the end goes."""
+    lab, b = joined_circuits(make_lab, model)
+    lab.caller().tell("1001f5810002000102000108080707" + b"S9S0".hex())
+    for _ in range(2):
+        a = lab.caller()
+        a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+        b.tell("10021f")
+        a.tell("10012341")
+        a.hang_up()
+        b.tell("10021f")
+    return lab
+
+
+@scenario
 def connections_lost_amid_a_reset(make_lab: Any, model: str) -> Any:
     """A resets, B does not confirm, and the connection of either is lost."""
     labs = []

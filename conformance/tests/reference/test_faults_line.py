@@ -140,6 +140,16 @@ def odd_bits(line: RawLine) -> None:
     line.raw(line.framer.take())
 
 
+def odd_bits_and_a_shared_flag(line: RawLine) -> None:
+    line.framer.flag()
+    line.framer.body(hdlc.with_fcs(b"\x01\x3f") + b"\x05", 3)
+    line.framer.flag()
+    line.framer.body(hdlc.with_fcs(b"\x01\x3f"))
+    line.framer.flag()
+    line.framer.flag()
+    line.raw(line.framer.take())
+
+
 def half_an_octet(line: RawLine) -> None:
     line.framer.flag()
     line.framer.body(hdlc.with_fcs(b"\x01\x3f") + b"\x05", 4)
@@ -427,6 +437,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-99": on_link(ASKS[0], "0325", "0144" + ASKS[1][4:], "0121"),
     "BUG-HDLC-25": idle,
     "BUG-HDLC-24": half_an_octet,
+    "BUG-HDLC-26": odd_bits_and_a_shared_flag,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
@@ -468,6 +479,7 @@ OF_BITS = {
     "BUG-HDLC-20",
     "BUG-HDLC-22",
     "BUG-HDLC-25",
+    "BUG-HDLC-26",
 }
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
 OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17"}

@@ -12,6 +12,8 @@ more        display filter: it matches more packets of the witnesses with the va
 fewer       display filter: it matches fewer
 measure     a measure of selftest/sightings.py that is greater with the variant, for what no
             filter says ("-NAME": smaller)
+remark      words of a remark that more of the witnesses get with the variant, for what is not on
+            the wire
 says        what a profile can say of such a router, by sections ("not X" in a list: no more X);
             unsaid, no case may FAIL
 excludes    permissions that a router cannot make use of at the same time
@@ -53,6 +55,7 @@ class Permission:
     more: str = ""
     fewer: str = ""
     measure: str = ""
+    remark: str = ""
     says: Mapping[str, Any] = field(default_factory=dict)
     excludes: frozenset[str] = frozenset()
     number: float | None = None

@@ -13,6 +13,8 @@ from .paths import Missing, Path
 MOST_NUMBERS = 20_000
 DEEPEST = 12
 COUNTER32 = 1 << 32
+# Counters of which a sum is taken as such.
+MOST_SUMMED = 256
 _MOST_DIGITS = 20
 
 Steps = tuple[str | int, ...]
@@ -47,9 +49,13 @@ def value(document: Any, paths: Sequence[Path]) -> int | None:
 
 
 def moved(before: int, after: int, shown: int) -> int:
-    """By how much a counter moved; one of 32 bits may have passed its top on the way."""
+    """By how much a counter moved; those of 32 bits may have passed their top on the way.
+
+    A sum of several falls by 2^32 for each that has.
+    """
     step = after - before
-    return step + COUNTER32 if step < 0 and step + COUNTER32 == shown else step
+    passed = round((shown - step) / COUNTER32)
+    return step + COUNTER32 * min(max(passed, 0), MOST_SUMMED)
 
 
 def numbers(document: Any, above: Steps = ()) -> Iterator[tuple[Steps, int]]:

@@ -131,7 +131,10 @@ class FrameRejects(BaseModel):
 
 
 class Counters(BaseModel):
-    """[counters]: how the router's counters are read. timeout: seconds for one reading."""
+    """[counters]: how the router's counters are read.
+
+    timeout: seconds for one reading. age: seconds by which what is read may be too old.
+    """
 
     model_config = _CONFIG
 
@@ -139,6 +142,7 @@ class Counters(BaseModel):
     remote: bool = Field(default=False, description="whether url may lead to another machine")
     url: str | None = None
     timeout: float = Field(default=2.0, gt=0, le=60)
+    age: float | None = Field(default=None, ge=0, le=60)
     names: Names = Field(default_factory=Names)  # type: ignore[valid-type]
     roots: Roots = Roots()
     cleared: Cleared | None = None

@@ -240,11 +240,17 @@ class Line:
         self._framer.flag()
         return self._framer.take()
 
-    def send_part(self, octets: bytes, bits: int = 8) -> None:
-        """A frame whose last octet has only so many bits (bit-synchronous lines)."""
+    def send_part(self, octets: bytes, bits: int = 8, behind: bytes = b"") -> None:
+        """A frame whose last octet has only so many bits (bit-synchronous lines).
+
+        behind: a whole one, which begins with the flag that ends the first.
+        """
         self._framer.flag()
         self._framer.body(octets, bits)
         self._framer.flag()
+        if behind:
+            self._framer.body(behind)
+            self._framer.flag()
         self._send_bits()
 
     def send_aborted(self, octets: bytes) -> None:

@@ -207,24 +207,31 @@ def _take(row: Row, results: Iterable[CaseResult]) -> None:
 def _look(worker: Worker, plain: Sequence[str], rows: Sequence[tuple[Row, Sequence[str]]]) -> None:
     """Compare what the witnesses show with what they show of the plain router."""
 
-    def captures(keys: Sequence[str], names: Sequence[str]) -> list[bytes]:
+    def of(keys: Sequence[str], names: Sequence[str]) -> list[CaseResult]:
         found = [worker.results[k] for k in keys if k in worker.results]
-        return [
-            (worker.directory / r.evidence).read_bytes()
-            for r in found
-            if r.id in names and r.evidence
-        ]
+        return [r for r in found if r.id in names]
+
+    def captures(found: Sequence[CaseResult]) -> list[bytes]:
+        return [(worker.directory / r.evidence).read_bytes() for r in found if r.evidence]
 
     with open_judge(worker.profile.xot_ports) as judge:
         for row, keys in rows:
             permission = permissions()[row.variants[0]]
-            with_it = captures(keys, permission.witnesses)
-            without = captures(plain, permission.witnesses)
+            with_it = of(keys, permission.witnesses)
+            without = of(plain, permission.witnesses)
+            if permission.remark:
+                row.more = remarked(permission, with_it) - remarked(permission, without)
+                continue
             row.more = round(
-                sightings.amount(judge, permission, with_it)
-                - sightings.amount(judge, permission, without),
+                sightings.amount(judge, permission, captures(with_it))
+                - sightings.amount(judge, permission, captures(without)),
                 6,
             )
+
+
+def remarked(permission: Permission, results: Sequence[CaseResult]) -> int:
+    """How many of the results have its remark."""
+    return sum(any(permission.remark in text for text in r.remarks) for r in results)
 
 
 # what to run

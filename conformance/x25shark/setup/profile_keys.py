@@ -145,6 +145,7 @@ KEYS: dict[str, str] = {
     "counters.remote": "whether `url` may lead to another machine",
     "counters.url": "where the router shows its counters",
     "counters.timeout": "seconds for one reading",
+    "counters.age": "seconds that what is read may be old; measured unless given",
     "counters.roots.router": "of the whole router",
     "counters.roots.a": "of the interface to A",
     "counters.roots.b": "of the interface to B",

@@ -28,10 +28,11 @@ class LineWire(ConnectionWire):
         self.begin()
         self.line.line.send_frames(frames, shared_flags=shared_flags)
 
-    def send_part(self, octets: bytes, bits: int) -> None:
-        """A frame whose last octet has only so many bits."""
+    def send_part(self, octets: bytes, bits: int, behind: bytes = b"") -> None:
+        """A frame whose last octet has only so many bits; behind: a whole one that shares its last
+        flag."""
         self.begin()
-        self.line.line.send_part(octets, bits)
+        self.line.line.send_part(octets, bits, behind)
 
     def send_aborted(self, octets: bytes) -> None:
         """The octets, then an abort."""

@@ -6,7 +6,8 @@
 
 Each counter must have moved by what the capture shows of the connections of the case. The router
 may take its time: it is read again until every counter is right, or the patience for a reaction
-is over. A router that cannot be read makes the case INCONCLUSIVE.
+is over. What it shows may be what it gathered some seconds ago: how many, two calls in succession
+show, or the profile says. A router that cannot be read makes the case INCONCLUSIVE.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..counters.locations import Place, places
-from ..counters.pages import moved, others_moved, value
+from ..counters.pages import COUNTER32, moved, others_moved, value
 from ..counters.reader import ReadError, Reading
 from ..counters.settings import Cleared
 from ..judges.cleared_table import ClearedTable, Entry, NoTable, entries
@@ -36,6 +37,13 @@ from .many import hang_up
 # How often a router is asked before the case begins, until two answers are the same.
 TRIES = 5
 PAUSE = 0.05
+
+# So long a page is looked at until it shows a call; who gathers his counters less often than that
+# has to say so. As many calls are made: the first two may meet the moment in which he does.
+MOST_AGE = 12.0
+CALLS_FOR_AGE = 3
+# What was measured, by the place of the page.
+_ages: dict[str, float] = {}
 
 # Octets of whole packets received and sent on each connection.
 Extent = dict[Direction, tuple[int, int]]
@@ -60,13 +68,54 @@ def read(bench: Bench) -> Any:
         woken.close()
 
 
+def age(bench: Bench) -> float:
+    """Seconds by which a page may be too old, as far as that is known by now."""
+    counters = bench.profile.counters
+    said = None if counters is None else counters.age
+    return _ages.get(bench.counters_url() or "", 0.0) if said is None else said
+
+
+def measure_age(bench: Bench) -> None:
+    """Make calls until one of them is seen to wait for the next page, or each is there at once.
+
+    Behind a page that has just changed the next one is as far away as it ever is.
+    """
+    counters, url = bench.profile.counters, bench.counters_url()
+    if counters is None or url is None or counters.age is not None or url in _ages:
+        return
+    looked_at = places(counters, counters.named())
+    page, old = read(bench), 0.0
+    for number in range(CALLS_FOR_AGE):
+        settle(bench)
+        started, lag, readings = time.monotonic(), bench.loop.lag, 0
+        before, waited = page, 0.0
+        while _same(before, page, looked_at) and waited < MOST_AGE:
+            bench.loop.wait(lambda: False, PAUSE if readings else 0.0)
+            page, readings = read(bench), readings + 1
+            waited = time.monotonic() - started - (bench.loop.lag - lag)
+        if _same(before, page, looked_at):
+            break
+        if number and waited > TRIES * PAUSE:
+            old = round(waited, 2)
+            bench.remark(f"the router shows its counters as they were up to {old:g} s ago")
+            break
+    _ages[url] = old
+
+
+def _same(before: Any, after: Any, looked_at: Sequence[Place]) -> bool:
+    return all(value(before, p.paths) == value(after, p.paths) for p in looked_at)
+
+
 def read_at_rest(bench: Bench, looked_at: Sequence[Place]) -> Any:
     """The page when these counters do not move any more, as far as they come to rest."""
+    old = age(bench)
+    if old:
+        bench.loop.wait(lambda: False, old + max(0.1 * old, PAUSE))
     page = read(bench)
     for _ in range(TRIES):
         bench.loop.wait(lambda: False, PAUSE)
         before, page = page, read(bench)
-        if all(value(before, p.paths) == value(page, p.paths) for p in looked_at):
+        if _same(before, page, looked_at):
             break
     return page
 
@@ -103,6 +152,7 @@ def counting(
         if counters.paths(name) is None:
             bench.remark(f"the profile maps no counter {name}")
     if not bench.sides:
+        measure_age(bench)
         settle(bench)
     before = read_at_rest(bench, looked_at)
     begun = _begun(bench)
@@ -159,15 +209,22 @@ def _compare(
         expectations = [_moved(bench, p, before, after, begun, counted) for p in looked_at]
         wrong = [e for e in expectations if not bench.judge(e).met]
         waited = time.monotonic() - started - (bench.loop.lag - lag)
-        if not wrong or waited > bench.patience:
+        if not wrong or waited > bench.patience + age(bench):
             break
         bench.loop.wait(lambda: False, PAUSE)
+    if any(_passed_the_top(place, before, after) for place in looked_at):
+        bench.remark("a counter of the router passed 2^32 and began again at 0")
     for expectation in wrong:
         _find_others(bench, expectation, before, after, begun)
     for expectation in expectations:
         bench.state(expectation)
     if wrong:
         raise ExpectationFailed(wrong[0], bench.judge(wrong[0]))
+
+
+def _passed_the_top(place: Place, before: Any, after: Any) -> bool:
+    first, last = value(before, place.paths), value(after, place.paths)
+    return first is not None and last is not None and first - last > COUNTER32 // 2
 
 
 def _moved(
@@ -226,6 +283,7 @@ def cleared_circuits(bench: Bench) -> Iterator[None]:
     cleared = counters.cleared if counters is not None else None
     if cleared is None:
         raise NotApplicable("the profile names no table of cleared circuits ([counters.cleared])")
+    measure_age(bench)
     settle(bench)
     begun = _begun(bench)
     before = _entries(read_at_rest(bench, ()), cleared)[0]
@@ -244,7 +302,7 @@ def cleared_circuits(bench: Bench) -> Iterator[None]:
         )
         waited = time.monotonic() - started - (bench.loop.lag - lag)
         seen = bench.judge(expectation)
-        if seen.met or waited > bench.patience:
+        if seen.met or waited > bench.patience + age(bench):
             break
         bench.loop.wait(lambda: False, PAUSE)
     bench.state(expectation)
@@ -287,7 +345,8 @@ def frame_reject_kept(bench: Bench, line: LineSide, *, received: bool) -> Iterat
             cuts=_cuts(bench, interface, begun, framed=True),
         )
         seen = bench.judge(expectation)
-        if seen.met or time.monotonic() - started - (bench.loop.lag - lag) > bench.patience:
+        waited = time.monotonic() - started - (bench.loop.lag - lag)
+        if seen.met or waited > bench.patience + age(bench):
             break
         bench.loop.wait(lambda: False, PAUSE)
     bench.state(expectation)

@@ -58,6 +58,8 @@ class Scene:
     apart: bool = False
     #: PICS items that the called side has not subscribed to.
     lacking: tuple[str, ...] = ()
+    #: Whether the network takes any calling address; None: it was not asked yet.
+    any_caller: bool | None = None
     #: The side of the last call, whose connection may take another one.
     last: Side | None = None
     #: What that side has to send ahead of its next Call.

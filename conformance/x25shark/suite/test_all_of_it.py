@@ -132,7 +132,7 @@ def test_with_other_values(bench: Bench) -> None:
 def call_of_b(bench: Bench) -> Call | None:
     """A call from B to A, where there is an address for A."""
     addresses = bench.profile.addresses
-    if addresses.a is None or bench.profile.xot is None:
+    if addresses.a is None:
         return None
     b = bench.connect(at="b")
     request = bench.call_request(called=addresses.a, calling=bench.far_end.address)

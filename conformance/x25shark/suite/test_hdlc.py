@@ -170,13 +170,19 @@ def test_transparency(bench: Bench) -> None:
 
 @purpose("HDLC-10")
 def test_no_whole_octets(bench: Bench) -> None:
-    """From one bit behind a whole frame to seven."""
+    """From one bit behind a whole frame to seven; then the same, and behind each a good frame that
+    begins with the flag that ends it (X.25 2.2.2)."""
     line = bench.line(framing="bit")
     line.link.bring_down()
+    part = line.frames.with_fcs(LapbSABM(p_f=1)) + b"\x55"
     with errors_counted(bench, line, "unaligned", "errors_in"):
         for bits in range(1, 8):
-            line.wire.send_part(line.frames.with_fcs(LapbSABM(p_f=1)) + b"\x55", bits)
+            line.wire.send_part(part, bits)
         line.no_reaction(LapbUA())
+    for bits in range(1, 8):
+        line.skip()
+        line.wire.send_part(part, bits, line.frames.with_fcs(LapbDISC(p_f=1)))
+        line.expect_at_once(*NO_LINK, passing=ASKING_FOR_A_LINK, note="it shares a flag")
 
 
 @purpose("HDLC-11")

@@ -28,6 +28,7 @@ from .language import (
     ResetIndication,
     Side,
     WindowSize,
+    one_of,
     purpose,
 )
 from .procedure_errors import expect_reset_or_ignored
@@ -171,7 +172,10 @@ def test_hexadecimal_digit_in_the_calling_address(bench: Bench) -> None:
         a.send(bench.call_request(calling=calling))
         if call_arrived(bench, a):
             bench.remark("a calling address with a digit above 9 is passed on")
-            connects(bench, a, CallRequest(calling_address=calling))
+            # A network that checks it may put in the right one.
+            right = bench.profile.addresses.a
+            arrived = calling if right is None else one_of(calling, right)
+            connects(bench, a, CallRequest(calling_address=arrived))
         else:
             refuses(bench, a, bench.cause(0x13, 0x0D), 68)
     bench.fence()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from scapy_x25 import CalledAddressExtension, Priority, Protection
 
 from ..sides.arriving import arriving
+from .callers import takes_any_caller
 from .clearing import give_up, taken_back
 from .clearing import refused as refused_by_the_router
 from .collisions import end_of_collision
@@ -39,11 +40,15 @@ UNRESTRICTED, RESTRICTED = 2, 3
 
 
 class Way(NamedTuple):
-    """One call; needs: PICS items without which it is left out."""
+    """One call; needs: PICS items without which it is left out.
+
+    other_caller: it has a calling address that is not the side's own.
+    """
 
     name: str
     make: Callable[[Scene], None]
     needs: tuple[str, ...] = ()
+    other_caller: bool = False
 
 
 def octets(scene: Scene, length: int) -> bytes:
@@ -303,7 +308,7 @@ WAYS: tuple[Way, ...] = (
     Way("D granted", with_d(1), ("P-DBIT",)),
     Way("D not granted", with_d(0), ("P-DBIT",)),
     Way("clears that collide", collided),
-    Way("called address of 15 digits", with_long_address),
+    Way("called address of 15 digits", with_long_address, other_caller=True),
     Way("clears that collide at the called side", collided_there),
     Way("small values", negotiated((64, 1), None, "called"), VALUES),
     Way("classes lowered", with_classes((11, 7), (10, 7)), ("F-THR",)),
@@ -313,12 +318,12 @@ WAYS: tuple[Way, ...] = (
     Way("refused (0xff, 255)", refused(0xFF, 255)),
     Way("without a route", unroutable),
     Way("restricted and charged", fast_refused(128, 0, RESTRICTED, 1), (*FAST, "F-RC")),
-    Way("calling address of 15 digits", with_addresses("908172635445362", True)),
+    Way("calling address of 15 digits", with_addresses("908172635445362", True), other_caller=True),
     Way("fast select, charged", fast_answered(128, 0, "called", 17, 1), (*FAST, "F-RC")),
     Way("charged, without fast select", charged, ("F-RC",)),
-    Way("calling address of 1 digit", with_addresses("7", False)),
+    Way("calling address of 1 digit", with_addresses("7", False), other_caller=True),
     Way("Clear with a facility", fast_refused(4, 64, marked=EXTENSION), (*FAST, "F-DTE")),
-    Way("calling address of 6 digits", with_addresses("310001", True)),
+    Way("calling address of 6 digits", with_addresses("310001", True), other_caller=True),
     Way("without a calling address", with_addresses("", True)),
     Way("unequal values lowered", negotiated(((64, 1024), (1, 7)), (7, 2), "called"), VALUES),
     Way("cleared by the called side with 128 octets", fast_answered(0, 1, "called", 128), FAST),
@@ -352,8 +357,12 @@ def makes_all(scene: Scene, ways: Sequence[Way], where: str) -> None:
     bench, before = scene.bench, where
     # A channel of a call that has ended may not be free yet as the next one comes.
     at_a_time(bench, 1, spare=3)
+    if any(way.other_caller for way in ways) and scene.any_caller is None:
+        scene.any_caller = takes_any_caller(bench, at=scene.calling)
     for way in ways:
         if not all(bench.declared(item) and item not in scene.lacking for item in way.needs):
+            continue
+        if way.other_caller and not scene.any_caller:
             continue
         with amid(bench, f"{way.name}, {before}"):
             way.make(scene)

@@ -179,3 +179,14 @@ def confirms_for_the_other_end(patch: Patch) -> None:
         original: Any, self: Direction, source: Channel, sink: Channel, delivery: bool = True
     ) -> None:
         original(self, source, sink, delivery and not source.permanent)
+
+
+@fault("BUG-FLOW-12")
+def p_r_of_rnr_at_a_shut_window(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        last, shut = channel.p_r_received, not channel.window_open()
+        original(flow, packet_type, octets)
+        if packet_type == Type.RNR and shut:
+            channel.p_r_received = last

@@ -110,6 +110,15 @@ def no_shared_flag(patch: Patch) -> None:
         framing._inside = not ended
 
 
+@fault("BUG-HDLC-26")
+def no_flag_shared_with_odd_bits(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "flag")
+    def flag(original: Any, framing: BitFraming, found: list[Received]) -> None:
+        before = len(found)
+        original(framing, found)
+        framing._inside = all(one.kind is not Kind.UNALIGNED for one in found[before:])
+
+
 @fault("BUG-SER-10")
 def octets_without_fcs(patch: Patch) -> None:
     @patch.wrap(LineCounters, "frame_out")

@@ -388,3 +388,33 @@ def called_address_rewritten(patch: Patch) -> None:
 @variant("MAY-CALL-30")
 def called_address_left_out(patch: Patch) -> None:
     change_called(patch, lambda _called: "")
+
+
+# calling addresses that are checked
+
+NUMBERS = ("3100001", "2100001")
+
+
+def strange(digits: str, a_bit: int | bool) -> bool:
+    """Whether a calling address is none of A and B."""
+    return bool(digits) and not a_bit and digits not in NUMBERS
+
+
+@variant("MAY-CALL-31")
+def strange_caller_refused(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Original, router: Router, channel: Channel, call: Call) -> None:
+        if strange(call.addresses.calling_digits, call.addresses.a_bit):
+            raise PacketError(Diag.CALLING_ADDRESS)
+        original(router, channel, call)
+
+
+@variant("MAY-CALL-32")
+def own_address_in_the_place_of_a_strange_one(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Original, router: Router, channel: Channel, call: Call) -> None:
+        if strange(call.addresses.calling_digits, call.addresses.a_bit):
+            to_a = call.addresses.called_digits.startswith(NUMBERS[0][:2])
+            call.addresses = Addresses(call.addresses.called, NUMBERS[to_a])
+            call.octets = codec.encode_call(Type.CALL, call)
+        original(router, channel, call)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language import Bench, Call
+from scapy_x25 import RNR128
+
+from ..language import RNR, RR, RR128, Bench, Call
 from ..occasion import amid
 from . import flowing, wrong
 from .alphabet import ACTIONS, Action, Step
 from .circuit import Circuit
+from .wrong import checks_numbers, resets_both
 
 assert flowing and wrong  # they add the actions
 
@@ -54,6 +57,8 @@ ERRORS: tuple[tuple[str, int, int], ...] = (
     ("wrong-p(r)", 0, 0),  # in Data
     ("wrong-p(r)", 0, 1),  # in RNR
     ("wrong-p(r)", 0, 5),  # in RR
+    ("withhold", 0, 0),
+    ("back-behind-rnr", 0, 0),
     ("too-much", 0, 0),
     ("wrong-length", 0, 0),  # a Reset that is too short
     ("wrong-length", 0, 5),  # one that is too long
@@ -84,8 +89,26 @@ def _overfill(_bench: Bench, circuit: Circuit, step: Step) -> bool:
     return True
 
 
+def _back_behind_rnr(bench: Bench, circuit: Circuit, step: Step) -> bool:
+    """RNR acknowledges what a side has withheld, and an RR behind it the first of that no more.
+
+    The P(R) of an RNR counts as that of an RR does (X.25 4.4.1.3, 4.4.1.5), so the RR has a wrong
+    one.
+    """
+    x, _ = circuit.ends(step.side)
+    if x not in circuit.withheld or not checks_numbers(bench):
+        return False
+    first = circuit.withheld[x].p_r
+    x.wait_until(lambda: x.numbering.p_r != first)
+    if x.numbering.p_r == first:
+        return False
+    rr, rnr = (RR128, RNR128) if x.modulus == 128 else (RR, RNR)
+    x.send(rnr(p_r=x.numbering.p_r))
+    return resets_both(bench, circuit, step, rr(p_r=first), 2)
+
+
 # What only this list does, beside the actions of the walks.
-OWN: dict[str, Action] = {"overfill": _overfill}
+OWN: dict[str, Action] = {"overfill": _overfill, "back-behind-rnr": _back_behind_rnr}
 
 
 def does_all(bench: Bench, call: Call, where: str) -> None:

@@ -40,7 +40,7 @@ def checks_numbers(bench: Bench) -> bool:
     return bench.model != "end-to-end" or bench.declared("N-CHECK")
 
 
-def _resets(
+def resets_both(
     bench: Bench, circuit: Circuit, step: Step, wrong: Packet | bytes, diagnostic: int
 ) -> bool:
     """Both sides are reset because of this packet; either may confirm first."""
@@ -66,7 +66,7 @@ def wrong_p_s(bench: Bench, circuit: Circuit, step: Step) -> bool:
         return False
     x, _ = circuit.ends(step.side)
     p_s = (x.numbering.next_p_s + 1 + step.number % (x.modulus - 1)) % x.modulus
-    return _resets(bench, circuit, step, circuit.data(x, b"wrong", p_s=p_s), 1)
+    return resets_both(bench, circuit, step, circuit.data(x, b"wrong", p_s=p_s), 1)
 
 
 @action("wrong-p(r)", 2, error=True)
@@ -83,9 +83,9 @@ def wrong_p_r(bench: Bench, circuit: Circuit, step: Step) -> bool:
     kind = step.number % 3
     if kind == 0 and not circuit.holds(y):
         x.wait_for_window()
-        return _resets(bench, circuit, step, circuit.data(x, b"wrong P(R)", p_r=p_r), 2)
+        return resets_both(bench, circuit, step, circuit.data(x, b"wrong P(R)", p_r=p_r), 2)
     kinds = (RR128, RNR128) if x.modulus == 128 else (RR, RNR)
-    return _resets(bench, circuit, step, kinds[kind % 2](p_r=p_r), 2)
+    return resets_both(bench, circuit, step, kinds[kind % 2](p_r=p_r), 2)
 
 
 @action("too-much", 1, error=True)
@@ -99,7 +99,7 @@ def too_much(bench: Bench, circuit: Circuit, step: Step) -> bool:
     if circuit.holds(y) or x.packet_size >= longest:
         return False
     x.wait_for_window()
-    return _resets(bench, circuit, step, circuit.data(x, bytes(x.packet_size + 1)), 39)
+    return resets_both(bench, circuit, step, circuit.data(x, bytes(x.packet_size + 1)), 39)
 
 
 @action("wrong-length", 2, error=True)
@@ -119,7 +119,7 @@ def wrong_length(bench: Bench, circuit: Circuit, step: Step) -> bool:
     }
     packet, diagnostic = wrong[kind]
     octets = packet if isinstance(packet, bytes) else x.octets_of(packet)
-    return _resets(bench, circuit, step, octets, diagnostic)
+    return resets_both(bench, circuit, step, octets, diagnostic)
 
 
 @action("undefined", 2, error=True)
@@ -129,7 +129,7 @@ def undefined(bench: Bench, circuit: Circuit, step: Step) -> bool:
         return False
     x, _ = circuit.ends(step.side)
     octets = header(x, UNDEFINED[step.number % len(UNDEFINED)])
-    return _resets(bench, circuit, step, octets, 33)
+    return resets_both(bench, circuit, step, octets, 33)
 
 
 @action("stray-confirmation", 2, error=True)
@@ -140,7 +140,7 @@ def stray_confirmation(bench: Bench, circuit: Circuit, step: Step) -> bool:
     x, _ = circuit.ends(step.side)
     if x in circuit.interrupted:
         return False
-    return _resets(bench, circuit, step, InterruptConfirmation(), 43)
+    return resets_both(bench, circuit, step, InterruptConfirmation(), 43)
 
 
 @action("stray-reset-confirmation", 1, error=True)
@@ -149,7 +149,7 @@ def stray_reset_confirmation(bench: Bench, circuit: Circuit, step: Step) -> bool
     if circuit.call is None:
         return False
     x, _ = circuit.ends(step.side)
-    return _resets(bench, circuit, step, x.octets_of(ResetConfirmation()), 27)
+    return resets_both(bench, circuit, step, x.octets_of(ResetConfirmation()), 27)
 
 
 @action("second-interrupt", 2, error=True)
@@ -160,7 +160,7 @@ def second_interrupt(bench: Bench, circuit: Circuit, step: Step) -> bool:
     _, y = circuit.ends(step.side)
     if y not in circuit.interrupted:
         return False
-    return _resets(bench, circuit, step, Interrupt(user_data=b"again"), 44)
+    return resets_both(bench, circuit, step, Interrupt(user_data=b"again"), 44)
 
 
 @action("second-call", 1, error=True)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Permanent circuits: every setup with its answer, and every way in which an end goes and comes
+back, compared whole (RFC 1613 6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..profile import PvcEnd
+from .anew import as_new
+from .language import (
+    CLOSED,
+    RNR,
+    Bench,
+    Call,
+    Interrupt,
+    PvcSetup,
+    Raw,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    one_of,
+    purpose,
+)
+from .reactions import both, resets
+from .test_left_over import FULL, OLD
+from .test_xot_pvc import (
+    CONFIGURATION_MISMATCH,
+    FLOW_CONTROL_MISMATCH,
+    FLOW_CONTROL_UNSUPPORTED,
+    NO_SUCH_INTERFACE,
+    NO_SUCH_PVC,
+    PROTOCOL_ERROR,
+    SUCCESS,
+    answer,
+    circuit,
+    closed,
+    end_of,
+    opened,
+    own_values,
+    reset_behind_the_setup,
+    setup,
+)
+
+# What the tester's own values are called in a setup; each is wrong by one in the list below.
+VALUES = ("incoming_window", "outgoing_window", "incoming_packet_size", "outgoing_packet_size")
+# What a responder may say of a setup whose names or numbers are not those of its circuit.
+OF_ANOTHER = one_of(NO_SUCH_INTERFACE, NO_SUCH_PVC, CONFIGURATION_MISMATCH, PROTOCOL_ERROR)
+# What it may say of values that no interface of modulo 8 has.
+IMPOSSIBLE = one_of(FLOW_CONTROL_UNSUPPORTED, FLOW_CONTROL_MISMATCH, PROTOCOL_ERROR)
+
+
+def yes(sent: PvcSetup, end: PvcEnd) -> list[PvcSetup]:
+    """The setup as it comes back: status 0, its circuit, nothing behind the names, and the values
+    of the responder, or those of the initiator as they were."""
+    same = (
+        *("pvc_initiator_lcn", "pvc_responder_lcn"),
+        *("pvc_initiator_name_length", "pvc_responder_name_length"),
+    )
+    whole = type(sent)(bytes(sent))
+    fields = {name: whole.getfieldval(name) for name in same}
+    as_they_were = {f"pvc_{name}": whole.getfieldval(f"pvc_{name}") for name in VALUES}
+    return [answer(SUCCESS, **fields, **v) / Raw() for v in (own_values(end), as_they_were)]
+
+
+def attempt(bench: Bench, end: PvcEnd, refusals: Sequence[PvcSetup], **changes: Any) -> None:
+    """A setup with these changes: it is refused so, or closed; without refusals it is accepted."""
+    side = bench.connect()
+    sent = setup(end, **changes)
+    side.send(sent)
+    right = yes(sent, end)
+    if refusals and bench.model == "local" and not any(w in name for name in changes for w in WHO):
+        # With windows and sizes of each side's own.
+        refusals = [*refusals, *right]
+    came = side.expect(*(refusals or right), *((CLOSED,) if refusals else ()))
+    if came is not None and came.pvc_status == SUCCESS:
+        side.allow(ResetIndication())
+    if side.connection.end is None:
+        closed(side)
+
+
+# Parts of the fields that say which circuit it is.
+WHO = ("name", "lcn")
+
+
+def attempts(bench: Bench, end: PvcEnd) -> None:
+    """Each setup that is wrong in one thing, with a right one now and again."""
+    mismatch = [answer(FLOW_CONTROL_MISMATCH, **own_values(end))]
+    attempt(bench, end, ())
+    for name in ("responder", "initiator"):
+        wrong = b"Nowhere0"
+        attempt(bench, end, [answer(OF_ANOTHER)], **{f"pvc_{name}_name": wrong})
+        attempt(bench, end, ())
+    attempt(bench, end, [answer(OF_ANOTHER)], pvc_responder_lcn=4095)
+    attempt(bench, end, (), lcn=4000)
+    for name in VALUES:
+        right = setup(end).getfieldval(f"pvc_{name}")
+        other = right + 1 if right < 7 else right - 1
+        attempt(bench, end, mismatch, **{f"pvc_{name}": other})
+        impossible = 13 if name.endswith("size") else 0
+        attempt(bench, end, [answer(IMPOSSIBLE)], **{f"pvc_{name}": impossible})
+        attempt(bench, end, ())
+
+
+@purpose("XOT-PVC-31")
+def test_every_setup(bench: Bench) -> None:
+    """Beside a circuit that is up, which no attempt disturbs; then at that circuit itself."""
+    other = bench.profile.pvc.asymmetric
+    if other is None or bench.profile.pvc.b is None:
+        attempts(bench, end_of(bench, "a"))
+        bench.fence()
+        return
+    call = circuit(bench)
+    told = [resets(side) for side in both(call)]
+    attempts(bench, other)
+    end = end_of(bench, "a")
+    attempt(bench, end, [answer(OF_ANOTHER)], pvc_responder_name=b"Nowhere0")
+    attempt(bench, end, [answer(OF_ANOTHER)], pvc_responder_lcn=4095)
+    for way in (call, call.turned()):
+        way.fence("the circuit that was up")
+    for side, before in zip(both(call), told, strict=True):
+        side.expect_count(ResetIndication(), before, before, start=0, note="none for the attempts")
+    closed(*both(call))
+    bench.fence()
+
+
+def amid_everything(call: Call) -> None:
+    """Each way one Data with Q=1 and M=1 that is not acknowledged, an Interrupt that is not
+    confirmed, and RNR; numbers are not 0."""
+    call.fence()
+    for here, there in (both(call), both(call)[::-1]):
+        there.withholding = True
+        there.allow(OLD)
+        here.send_data(FULL, m=1, q=1)
+        here.send(Interrupt(user_data=b"never confirmed"))
+        there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
+    for side in both(call):
+        side.send(RNR(p_r=side.numbering.p_r))
+
+
+def amid_a_reset(call: Call) -> None:
+    """The second end resets the circuit, and goes."""
+    call.fence()
+    _, goes = both(call)
+    goes.allow(ResetConfirmation())
+    goes.send(ResetRequest(cause=0, diagnostic=0))
+
+
+def amid_nothing(call: Call) -> None:
+    call.fence()
+
+
+MIDDLES: dict[Callable[[Call], None], str] = {
+    amid_everything: "everything",
+    amid_a_reset: "a reset",
+    amid_nothing: "nothing",
+}
+
+
+def goes_and_comes(call: Call, name: str, closes: set[str]) -> Call:
+    """The second end of the call closes its connection and is set up again. A router may close the
+    first one as well, and then that comes again too.
+
+    closes: the ends of which that was seen. Amid a reset it has to be known: the Reset that comes
+    first may be the tester's own, passed on, and the close be behind it.
+    """
+    bench, (stays, goes) = call.bench, both(call)
+    told = resets(stays)
+    closed(goes)
+    stays.wait_until(
+        lambda: (resets(stays) > told and name not in closes) or stays.connection.end is not None
+    )
+    if stays.connection.end is not None:
+        closes.add(name)
+    other = "a" if name == "b" else "b"
+    if stays.connection.end is not None:
+        closed(stays)
+        stays = opened(bench, end_of(bench, other), other)
+    stays.withholding = False
+    ends = {name: opened(bench, end_of(bench, name), name), other: stays}
+    whole = Call(bench, ends["a"], ends["b"])
+    reset_behind_the_setup(whole)
+    return whole
+
+
+@purpose("XOT-PVC-32")
+def test_an_end_goes_amid_anything(bench: Bench) -> None:
+    """A's, then B's, amid each thing: behind it both directions are as new."""
+    call, closes = circuit(bench), set[str]()
+    for middle, what in MIDDLES.items():
+        for name in ("a", "b"):
+            way = call.turned() if name == "a" else call
+            middle(way)
+            call = goes_and_comes(way, name, closes)
+            as_new(call, f"{name.upper()}'s end is back, it went amid {what}")
+    closed(*both(call))
+    bench.fence()

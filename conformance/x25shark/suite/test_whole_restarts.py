@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each way in which a serial line starts anew, and everything behind it (X.25 3.3, 4.5, 4.6).
+
+A line starts anew by a Restart of either side, by two that cross, and with a new link. Calls are
+amid something as it does; behind it every channel is as new (3.3), and whatever a call can do it
+does: on the channel of the call before, from the line and towards it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .anew import as_new
+from .calls import accepted
+from .language import (
+    CLOSED,
+    RNR,
+    Bench,
+    Call,
+    CallRequest,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Interrupt,
+    LapbDM,
+    LapbSABM,
+    LineSide,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    RestartRequest,
+    purpose,
+)
+from .links import at_the_line, calls_lines, restarted
+from .reactions import both
+from .scene import Scene
+from .test_all_of_it import values
+from .test_left_over import FULL, OLD, behind_old
+from .test_plp_rstrt import confirm, restart
+from .walks.all_of_it import does_all, is_reset_for_all
+from .whole_calls import WAYS, from_b, makes_all
+
+
+def by_the_tester(line: LineSide) -> None:
+    """Twice; the second time no call is up, and the cause is another (X.25 5.5.1.1)."""
+    restart(line)
+    restart(line, 0xFF if line.profile.role == "dce" else 0x01)
+
+
+def by_the_router(line: LineSide) -> None:
+    """For a confirmation that is not due; where that is ignored, by the tester (Table C-2)."""
+    begin = line.layer.cursor
+    confirm(line)
+    line.link_fence()
+    if restarted(line, begin):
+        line.layer.expect(RestartRequest())
+        confirm(line)
+    else:
+        restart(line)
+
+
+def link_ends(line: LineSide) -> None:
+    """By the tester; the router may ask for the next one before the tester does (X.25 2.4.4.1)."""
+    line.allow(LapbSABM(), LapbDM(p_f=0))
+    line.link.end()
+
+
+def with_a_new_link(line: LineSide) -> None:
+    """The tester ends the link and sets it up; its Restart meets the router's, or is confirmed."""
+    link_ends(line)
+    line.link.bring_up(judged=True)
+
+
+def with_a_new_link_confirmed(line: LineSide) -> None:
+    """The same, and the router's own Restart is confirmed, unless it leaves that to the tester."""
+    link_ends(line)
+    line.link.raise_link()
+    line.link.note_restarted()
+    if restarted(line, line.layer.cursor):
+        line.layer.expect(RestartRequest())
+        confirm(line)
+    else:
+        restart(line)
+
+
+Start = Callable[[LineSide], None]
+# What each of them is, for messages.
+STARTS: dict[Start, str] = {
+    by_the_tester: "two Restarts",
+    with_a_new_link: "a new link",
+    by_the_router: "a Restart of the router",
+    with_a_new_link_confirmed: "a new link and the router's Restart",
+}
+
+# Into so many parts the list of whole calls is cut: a start is ahead of each.
+PARTS = 8
+
+
+def started_anew(line: LineSide, start: Start) -> None:
+    """The line starts anew; what went over it is cleared at the far ends.
+
+    What was under way is lost with the calls (X.25 4.5), or comes ahead of their end.
+    """
+    open_ones = [side for side in line.bench.sides if side.phase in ("connected", "calling")]
+    near = [side for side in open_ones if side.name == line.name]
+    for side in near:
+        side.allow(OLD)
+    start(line)
+    for side in near:
+        side.phase = "idle"
+    for side in open_ones:
+        if side.name != line.name:
+            behind_old(side, ClearIndication(), CLOSED)
+            if side.phase == "being cleared":
+                side.send(ClearConfirmation())
+
+
+def amid_everything(call: Call) -> None:
+    """Three Data each way; then, each way, one with Q=1 and M=1 that is not acknowledged, an
+    Interrupt that is not confirmed, and RNR."""
+    for here, there in (both(call), both(call)[::-1]):
+        for number in range(3):
+            here.send_data(bytes((number,)))
+            there.expect(Data(user_data=bytes((number,))))
+        there.withholding = True
+        here.send_data(FULL, m=1, q=1)
+        here.send(Interrupt(user_data=b"never confirmed"))
+        there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
+    for side in both(call):
+        side.send(RNR(p_r=side.numbering.p_r))
+
+
+def being_reset(call: Call) -> None:
+    """Each side has sent a Data, the first one resets, and the other has not confirmed."""
+    here, there = both(call)
+    call.fence()
+    here.send(ResetRequest(cause=0, diagnostic=0))
+    there.expect(ResetIndication(cause=0, diagnostic=0))
+    # It may have been confirmed before, where the sides of a path are independent.
+    here.allow(ResetConfirmation())
+
+
+def numbers(bench: Bench) -> dict[str, str | None]:
+    return {"a": bench.profile.addresses.a, "b": bench.far_end.address}
+
+
+def other_end(at: str) -> str:
+    return "a" if at == "b" else "b"
+
+
+def from_the_line(bench: Bench, line: LineSide, lcn: int) -> Call | None:
+    """A call of the tester on this channel of the line, where there is a number for the far end."""
+    at, far_at = line.name.lower(), other_end(line.name.lower())
+    named = numbers(bench)
+    if named[far_at] is None:
+        return None
+    near = bench.serial.channel_side(line, line.channels.open(lcn))
+    request = bench.call_request(called=named[far_at], calling=named[at])
+    near.send(request)
+    far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
+    return accepted(near, far, request)
+
+
+def to_the_line(bench: Bench, line: LineSide) -> Call | None:
+    """A call of the far end that the router makes on a channel of its own choice."""
+    at, far_at = line.name.lower(), other_end(line.name.lower())
+    named = numbers(bench)
+    if named[at] is None:
+        return None
+    far = bench.connect(at=far_at)
+    request = bench.call_request(called=named[at], calling=named[far_at])
+    far.send(request)
+    near = bench.incoming(CallRequest(user_data=request.user_data), at=at)
+    return accepted(far, near, request)
+
+
+@purpose("PLP-RSTRT-20")
+def test_nothing_is_left(bench: Bench) -> None:
+    """The line starts anew in each way, amid everything and amid a reset; then a call of the line
+    on the same channel, and one towards the line, which are what the next start ends."""
+    for at in calls_lines(bench):
+        calls = [bench.place_call()]
+        for number, (start, name) in enumerate(STARTS.items()):
+            line, near, _ = at_the_line(bench, calls[0], at)
+            for call, middle in zip(calls, (amid_everything, being_reset), strict=False):
+                middle(call if number % 2 else call.turned())
+            started_anew(line, start)
+            again = from_the_line(bench, line, near.lcn), to_the_line(bench, line)
+            calls = [call for call in again if call is not None]
+            for call in calls:
+                as_new(call, f"behind {name} on line {line.name}")
+        for call in calls:
+            ended(call)
+
+
+def ended(call: Call) -> None:
+    """The side that called clears."""
+    x, y = both(call)
+    x.send(ClearRequest(cause=0, diagnostic=0))
+    y.expect(ClearIndication(cause=0, diagnostic=0))
+    y.send(ClearConfirmation())
+    x.expect(ClearConfirmation(), CLOSED)
+
+
+@purpose("PLP-RSTRT-21")
+def test_all_of_it_behind_a_start(bench: Bench) -> None:
+    """Calls with values of their own end in each way, and the next one has the usual values: from
+    the line and towards it."""
+    larger = values(bench, 256, 5)
+    lines = calls_lines(bench)
+    for first, at in enumerate(lines):
+        starts = list(STARTS.items())[first :: len(lines)]
+        for number, (start, name) in enumerate(starts):
+            line, near, _ = at_the_line(bench, bench.place_call(options=larger), at)
+            started_anew(line, start)
+            # On the channel of the call before: at A's line the tester has chosen it.
+            call = to_the_line(bench, line) if at == "b" and number % 2 else None
+            call = call or from_the_line(bench, line, near.lcn) or bench.place_call()
+            makes = is_reset_for_all if number == len(starts) - 1 else does_all
+            makes(bench, call, f"behind {name} on line {line.name}")
+            ended(call)
+
+
+@purpose("PLP-RSTRT-22")
+def test_whole_calls_behind_starts(bench: Bench) -> None:
+    """Every way in which calls begin and end, from A and from B, with a start now and again."""
+    lines = calls_lines(bench)
+    scenes = [Scene(bench)] + ([from_b(bench)] if bench.profile.addresses.a is not None else [])
+    starts = list(STARTS.items())
+    for number in range(PARTS):
+        start, name = starts[number // len(lines) % len(starts)]
+        line = bench.lines[lines[number % len(lines)]]
+        held = bench.place_call()
+        held.fence()
+        started_anew(line, start)
+        for nth, scene in enumerate(scenes):
+            scene.last = None
+            ways = WAYS[(number + nth) % PARTS :: PARTS]
+            makes_all(scene, ways, f"behind {name} on line {line.name}")

@@ -40,9 +40,16 @@ def as_new(call: Call, note: str = "") -> None:
     call.fence()
 
 
+def is_gone(side: Side) -> bool:
+    """Whether either end has closed this side's connection."""
+    return side.connection.end is not None or side.connection.closed
+
+
 def called_on(bench: Bench, a: Side, called: str | None = None) -> Side:
     """A calls; a router that closes the connection instead (RFC 1613 5) is called on another."""
     request = bench.call_request(called=called)
+    if is_gone(a):
+        a = bench.connect()
     a.numbering.reset()
     a.send(request)
     bench.went_on(a)
@@ -56,7 +63,7 @@ def called_on(bench: Bench, a: Side, called: str | None = None) -> Side:
 
 def again(bench: Bench, a: Side) -> Call:
     """A further call of A, on its connection if that is still there."""
-    return bench.place_call() if a.connection.end is not None else bench.call_again(a)
+    return bench.place_call() if is_gone(a) else bench.call_again(a)
 
 
 def refused_by_b(bench: Bench, a: Side) -> Side:

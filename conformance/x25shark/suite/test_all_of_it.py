@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .anew import again, given_up, refused_by_b, without_a_route
+from .anew import again, given_up, is_gone, refused_by_b, without_a_route
 from .calls import accepted
 from .clearing import end
-from .counting import counting
+from .counting import counting, measure_age
 from .language import (
     CLOSED,
     Bench,
@@ -45,14 +45,17 @@ def error(way: Call) -> None:
     b.send(ResetConfirmation())
 
 
-def next_call(call: Call) -> Call:
-    """The side that is the first of this call clears it; A calls again on its connection."""
+def next_call(call: Call, *, apart: bool = False) -> Call:
+    """The side that is the first of this call clears it; A calls again, on its connection unless
+    apart."""
     a, b = both(call)
     a.send(ClearRequest(cause=0, diagnostic=0))
     b.expect(ClearIndication(cause=0, diagnostic=0))
     b.send(ClearConfirmation())
     a.expect(ClearConfirmation(), CLOSED)
     calling = a if a.name == "A" else b
+    if apart:
+        calling.close()
     return again(call.bench, calling)
 
 
@@ -63,9 +66,10 @@ def values(bench: Bench, size: int, window: int) -> dict[str, int]:
     return {"size": min(size, bench.profile.limits.packet_size), "window": window}
 
 
-def used_again_and_again(bench: Bench) -> None:
+def used_again_and_again(bench: Bench, *, apart: bool = False) -> None:
     """Behind a reset of each side and an error of each side, in the second and the third call of
-    the connection, and in one behind attempts that failed."""
+    the connection, and in one behind attempts that failed. apart: each call has a connection of its
+    own."""
     call = bench.place_call(options=values(bench, 256, 5))
     does_all(bench, call, "a new call")
     for way in (call, call.turned()):
@@ -75,14 +79,18 @@ def used_again_and_again(bench: Bench) -> None:
         for way in (call, call.turned()):
             error(way)
             does_all(bench, call, f"behind an error of {way.a.name}")
-    call = next_call(call)
+    call = next_call(call, apart=apart)
     does_all(bench, call, "in the second call of the connection")
-    call = next_call(call.turned())
+    call = next_call(call.turned(), apart=apart)
     does_all(bench, call, "in the third call of the connection")
     end(call)
     a, _ = both(call)
     for attempt in (refused_by_b, given_up, without_a_route):
+        if apart:
+            a.close()
         a = attempt(bench, a)
+    if apart:
+        a.close()
     call = again(bench, a)
     does_all(bench, call, "in a call behind attempts that failed")
     end(call)
@@ -102,10 +110,23 @@ COUNTED = (
 )
 
 
+def keeps_connections(bench: Bench) -> bool:
+    """Whether a second call went on the connection of the first, and that is still there."""
+    call = bench.place_call()
+    end(call)
+    second = again(bench, call.a)
+    end(second)
+    bench.fence()
+    return second.a is call.a and not is_gone(call.a)
+
+
 @purpose("SYS-MIB-22")
 def test_all_of_it_is_counted(bench: Bench) -> None:
+    """A router that closes connections need not read the next Call on one: each has its own."""
+    measure_age(bench)
+    apart = not keeps_connections(bench)
     with counting(bench, *COUNTED):
-        used_again_and_again(bench)
+        used_again_and_again(bench, apart=apart)
 
 
 @purpose("SYS-INTEG-17")

@@ -8,6 +8,7 @@ import socket
 import struct
 import termios
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from x25shark.links import loop as loop_module
@@ -31,6 +32,22 @@ def pair(loop: Loop) -> Iterator[tuple[xot.Connection, socket.socket]]:
     with router:
         yield connection, router
     connection.close()
+
+
+def test_a_pause_ends_where_the_machine_holds_the_tester_up(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By 3 s in each slice: a wait would go on for as long as that lasts."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: 0.0)
+    monkeypatch.setattr(loop_module, "time", clock)
+
+    def poll(timeout: float = 0.0) -> None:
+        now[0] += timeout + 3.0 if timeout else 0.0
+
+    monkeypatch.setattr(loop, "poll", poll)
+    loop.pause(0.3)
+    assert 0.3 < now[0] < 4.0
 
 
 def test_behind_the_testers_own_fin_nothing_is_sent(

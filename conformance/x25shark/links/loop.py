@@ -21,7 +21,8 @@ from ..interrupts import interrupts
 _SLICE = 0.05
 # A machine that held the tester up by x will have held up the router as well, and the kernel.
 _STRETCH = 4.0
-# How many times its seconds a patient wait may last while the network is at work.
+# How many times its seconds a patient wait may last while the network is at work, and a pause on a
+# busy machine.
 _LONGEST = 10.0
 # Linux: how many octets of a socket's queue TCP has not sent once (the socket module has no name).
 _SIOCOUTQNSD = 0x894B
@@ -176,3 +177,11 @@ class Loop:
                 self.lag += held_up
                 granted += _STRETCH * held_up
         return True
+
+    def pause(self, seconds: float) -> None:
+        """Serve the sockets for so long, or longer where this process was held up in it.
+
+        But never so long, however busy the machine is, that timers of the router run out.
+        """
+        end = time.monotonic() + _LONGEST * seconds
+        self.wait(lambda: time.monotonic() >= end, seconds)

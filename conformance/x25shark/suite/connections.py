@@ -33,7 +33,7 @@ MOST_ATTEMPTS = 8
 
 def pause(bench: Bench, seconds: float = PAUSE) -> None:
     """Leave the router time to read what was sent so far by itself."""
-    bench.loop.wait(lambda: False, seconds)
+    bench.loop.pause(seconds)
 
 
 def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -292,7 +293,21 @@ def test_state_does_not_survive_a_capture(judge: WiresharkJudge, tshark: TsharkJ
         assert judge.read(CAPTURES[name], FILTERS, FIELDS) == fresh[name], (turn, name)
 
 
-def test_the_judge_does_not_grow(judge: WiresharkJudge) -> None:
+# No process grows by so many octets.
+NEVER = 1 << 40
+
+
+@pytest.fixture
+def one_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[WiresharkJudge]:
+    """A judge that is not started anew, however much it grows."""
+    monkeypatch.setattr("x25shark.judges.wireshark.MOST_GROWN", NEVER)
+    with WiresharkJudge() as judge:
+        yield judge
+
+
+def test_the_judge_does_not_grow(one_process: WiresharkJudge) -> None:
+    judge = one_process
+
     def resident() -> int:
         status = Path(f"/proc/{judge.process_id}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0])
@@ -304,10 +319,6 @@ def test_the_judge_does_not_grow(judge: WiresharkJudge) -> None:
         judge.read(CAPTURES["records"], FILTERS, FIELDS)
     # kB. Lua's collector rests up to 24 MB; a leak of the data tables alone would be 3 GB.
     assert resident() - before < 48 * 1024
-
-
-# No process grows by so many octets.
-NEVER = 1 << 40
 
 
 def test_a_judge_that_has_grown_too_large_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,11 +377,9 @@ class TestBadInput:
         self._still_fit(either)
 
 
-def test_damaged_captures_never_take_the_judge_down(
-    judge: WiresharkJudge, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_captures_never_take_the_judge_down(one_process: WiresharkJudge) -> None:
     """Every octet of a capture inverted once: an error or a reading, from the same process."""
-    monkeypatch.setattr("x25shark.judges.wireshark.MOST_GROWN", NEVER)
+    judge = one_process
     whole = CAPTURES["four-octet clear first"]
     process = judge.process_id
     for place in range(0, len(whole), 3):
@@ -419,9 +428,9 @@ def test_a_program_that_dies_while_reading_is_a_crash(tmp_path: Path) -> None:
             assert caught.value.kind == "crash"
 
 
-def test_the_judge_is_not_root(judge: WiresharkJudge) -> None:
-    judge.read(CAPTURES["call"])
-    status = Path(f"/proc/{judge.process_id}/status").read_text()
+def test_the_judge_is_not_root() -> None:
+    with WiresharkJudge() as judge:
+        status = Path(f"/proc/{judge.process_id}/status").read_text()
     assert status.split("Uid:")[1].split()[1] != "0"
 
 

@@ -204,11 +204,8 @@ def completion_command(shell: str) -> None:
 
     found = get_completion_class(shell)
     assert found is not None
-    click.echo(
-        found(
-            click.get_current_context().find_root().command, {}, "x25shark", "_X25SHARK_COMPLETE"
-        ).source()
-    )
+    main = click.get_current_context().find_root().command
+    click.echo(found(main, {}, "x25shark", "_X25SHARK_COMPLETE").source())
 
 
 @click.command("doctor")

@@ -17,6 +17,7 @@ from scapy_x25 import Priority, Protection
 
 from ..judges.template import Lacks
 from ..sides.agreement import STANDARD
+from .anew import is_gone
 from .calls import accepted, agreed_by, answer_to, at_b, behind_marker, values_at_a
 from .clearing import confirmed
 from .language import (
@@ -228,7 +229,7 @@ class Scene:
 
     def over(self, side: Side) -> None:
         """The calling side is done with its call; its connection may take another one."""
-        there = side.connection.end is None and not side.connection.closed
+        there = not is_gone(side)
         if self.apart:
             side.close()
         elif there and side.phase == "cleared":

@@ -32,6 +32,7 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    Side,
     purpose,
 )
 from .procedure_errors import expect_refusal
@@ -99,6 +100,14 @@ MIDDLES: dict[Callable[[Call], None], str] = {
 }
 # What of the old use may still be under way when the circuit is reset or cleared.
 OLD = Data(q=1, user_data=FULL)
+
+
+def left_open(here: Side, there: Side) -> None:
+    """Data with Q=1 and M=1 that is not acknowledged, and an Interrupt that is not confirmed."""
+    there.withholding = True
+    here.send_data(FULL, m=1, q=1)
+    here.send(Interrupt(user_data=b"never confirmed"))
+    there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
 
 
 def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
@@ -320,7 +329,7 @@ def test_call_behind_an_attempt(bench: Bench) -> None:
     for _ in range(3):
         for attempt in (refused_by_b, given_up, without_a_route):
             a = attempt(bench, a if a.connection.end is None else bench.connect())
-        call = bench.call_again(a) if a.connection.end is None else bench.place_call()
+        call = again(bench, a)
         as_new(call)
         a = call.a
         a.send(ClearRequest(cause=0, diagnostic=0))

@@ -14,7 +14,6 @@ from .language import (
     RNR,
     Bench,
     Call,
-    Interrupt,
     PvcSetup,
     Raw,
     ResetConfirmation,
@@ -24,7 +23,7 @@ from .language import (
     purpose,
 )
 from .reactions import both, resets
-from .test_left_over import FULL, OLD
+from .test_left_over import OLD, left_open
 from .test_xot_pvc import (
     CONFIGURATION_MISMATCH,
     FLOW_CONTROL_MISMATCH,
@@ -130,11 +129,8 @@ def amid_everything(call: Call) -> None:
     confirmed, and RNR; numbers are not 0."""
     call.fence()
     for here, there in (both(call), both(call)[::-1]):
-        there.withholding = True
         there.allow(OLD)
-        here.send_data(FULL, m=1, q=1)
-        here.send(Interrupt(user_data=b"never confirmed"))
-        there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
+        left_open(here, there)
     for side in both(call):
         side.send(RNR(p_r=side.numbering.p_r))
 

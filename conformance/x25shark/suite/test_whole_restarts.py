@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from .anew import as_new
 from .calls import accepted
+from .clearing import end
 from .language import (
     CLOSED,
     RNR,
@@ -20,9 +21,7 @@ from .language import (
     CallRequest,
     ClearConfirmation,
     ClearIndication,
-    ClearRequest,
     Data,
-    Interrupt,
     LapbDM,
     LapbSABM,
     LineSide,
@@ -36,7 +35,7 @@ from .links import at_the_line, calls_lines, restarted
 from .reactions import both
 from .scene import Scene
 from .test_all_of_it import values
-from .test_left_over import FULL, OLD, behind_old
+from .test_left_over import OLD, behind_old, left_open
 from .test_plp_rstrt import confirm, restart
 from .walks.all_of_it import does_all, is_reset_for_all
 from .whole_calls import WAYS, from_b, makes_all
@@ -123,10 +122,7 @@ def amid_everything(call: Call) -> None:
         for number in range(3):
             here.send_data(bytes((number,)))
             there.expect(Data(user_data=bytes((number,))))
-        there.withholding = True
-        here.send_data(FULL, m=1, q=1)
-        here.send(Interrupt(user_data=b"never confirmed"))
-        there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
+        left_open(here, there)
     for side in both(call):
         side.send(RNR(p_r=side.numbering.p_r))
 
@@ -191,16 +187,7 @@ def test_nothing_is_left(bench: Bench) -> None:
             for call in calls:
                 as_new(call, f"behind {name} on line {line.name}")
         for call in calls:
-            ended(call)
-
-
-def ended(call: Call) -> None:
-    """The side that called clears."""
-    x, y = both(call)
-    x.send(ClearRequest(cause=0, diagnostic=0))
-    y.expect(ClearIndication(cause=0, diagnostic=0))
-    y.send(ClearConfirmation())
-    x.expect(ClearConfirmation(), CLOSED)
+            end(call)
 
 
 @purpose("PLP-RSTRT-21")
@@ -219,7 +206,7 @@ def test_all_of_it_behind_a_start(bench: Bench) -> None:
             call = call or from_the_line(bench, line, near.lcn) or bench.place_call()
             makes = is_reset_for_all if number == len(starts) - 1 else does_all
             makes(bench, call, f"behind {name} on line {line.name}")
-            ended(call)
+            end(call)
 
 
 @purpose("PLP-RSTRT-22")

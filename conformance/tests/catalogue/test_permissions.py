@@ -22,6 +22,7 @@ from x25shark.selftest.variants import (
     arguments_of,
     covering,
     drawn,
+    named_tasks,
     profile_in,
     show,
     together_tasks,
@@ -117,3 +118,28 @@ def test_a_row_that_failed_says_how_to_repeat_it(capsys: pytest.CaptureFixture[s
     parsed = arguments_of(shlex.split(again.splitlines()[0]))
     assert parsed.together and parsed.permissions == row.variants
     assert parsed.profile == [row.profile] and parsed.ten_lines
+
+
+def test_cases_of_ones_choice_run_with_each_permission_that_applies() -> None:
+    chosen = [permissions()[name] for name in ("MAY-CALL-01", "MAY-FLOW-01", "MAY-LAPB-01")]
+    tasks = named_tasks(chosen, ["PLP-CALL-01"], "reference", (FULL, TEN_LINES), 2)
+    for form in (FULL, TEN_LINES):
+        runs = [run for _, kind, runs in tasks if kind == form for run in runs]
+        assert sorted(r.variants[0] for r in runs) == ["MAY-CALL-01", "MAY-FLOW-01"]
+        assert {r.cases for r in runs} == {("PLP-CALL-01",)}
+
+
+def test_what_a_profile_says_of_a_router_holds_for_that_router_alone() -> None:
+    chosen = list(permissions().values())
+    for _, form, runs in named_tasks(chosen, ["PLP-CALL-01"], "reference", (FULL,), 2):
+        says = [r for r in runs if permissions()[r.variants[0]].says]
+        assert form == FULL and (not says or len(runs) == 1)
+
+
+def test_a_case_of_ones_choice_says_how_to_repeat_it() -> None:
+    row = Row(["MAY-CALL-01"], "reference-basic", FULL, whole=False, named=["PLP-CALL-01"], ran=1)
+    assert not row.wrong, "the behaviour need not show in it"
+    words = row.again.removeprefix("python -m x25shark.selftest.variants ")
+    parsed = arguments_of(shlex.split(words))
+    assert parsed.cases == row.named and parsed.permissions == row.variants
+    assert parsed.profile == [row.profile]

@@ -36,6 +36,7 @@ from ..profile import Addresses, Profile, load_profile
 from ..results import CaseResult, write_whole
 from ..run.namespaces import enter_own
 from ..suite.loader import cases
+from ..suite.selection import SelectionError, select
 from ..verdicts import Verdict
 from . import sightings
 from .rows import rows_so_far
@@ -56,12 +57,19 @@ NOT_SEEN = "it was not seen on the wire"
 class Run:
     """Cases against the router with these variants; without names of cases: all that apply.
 
-    part: of all cases those of this part, as (number from 0, how many parts).
+    part: of all cases those of this part, as (number from 0, how many parts). named: the cases are
+    somebody's choice, not the witnesses, so the behaviour need not show in them.
     """
 
     variants: tuple[str, ...]
     cases: tuple[str, ...] = ()
     part: tuple[int, int] = (0, 1)
+    named: bool = False
+
+    def key(self, profile: str, form: str) -> tuple[Any, ...]:
+        """What tells its row from others: Row.key."""
+        chosen = (not self.cases, self.part[0], self.cases if self.named else ())
+        return (self.variants, profile, form, *chosen)
 
     @property
     def switches(self) -> tuple[str, ...]:
@@ -76,7 +84,7 @@ class Run:
 class Row:
     """What came of a run. more: how much more of the behaviour was seen than without it.
 
-    part: of Run.part the number, if there are several.
+    part: of Run.part the number, if there are several. named: the cases, where somebody chose them.
     """
 
     variants: list[str]
@@ -90,10 +98,12 @@ class Row:
     inconclusive: dict[str, str] = field(default_factory=dict)
     problem: str = ""
     part: int = 0
+    named: list[str] = field(default_factory=list)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return (tuple(self.variants), self.profile, self.form, self.whole, self.part)
+        chosen = (self.whole, self.part, tuple(self.named))
+        return (tuple(self.variants), self.profile, self.form, *chosen)
 
     @property
     def again(self) -> str:
@@ -101,6 +111,9 @@ class Row:
         words = ["python -m x25shark.selftest.variants"]
         if self.whole:
             words += ["--together", *self.variants, f"--profile {self.profile}"]
+            words += ["--ten-lines"] if self.form == TEN_LINES else []
+        elif self.named:
+            words += [*self.variants, f"--cases {','.join(self.named)} --profile {self.profile}"]
             words += ["--ten-lines"] if self.form == TEN_LINES else []
         else:
             words += self.variants
@@ -112,7 +125,8 @@ class Row:
         if self.problem:
             return self.problem
         found = [f"{i}: {why}" for i, why in (*self.failed.items(), *self.errors.items())]
-        if not found and not self.whole and len(self.variants) == 1 and self.form == FULL:
+        shows = not self.whole and not self.named and len(self.variants) == 1
+        if not found and shows and self.form == FULL:
             if not self.ran:
                 return "none of its witnesses applies"
             if not self.more or self.more <= 0:
@@ -172,7 +186,8 @@ def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
     profile = profile_in(profile_name, form, runs[0].variants)
     with tempfile.TemporaryDirectory(prefix="x25shark-variants-") as directory:
         worker = Worker(profile_name, Path(directory), profile, hasty=False)
-        looked_for = [r.variants[0] for r in runs if r.cases and len(r.variants) == 1]
+        witnessing = [r for r in runs if r.cases and not r.named and len(r.variants) == 1]
+        looked_for = [r.variants[0] for r in witnessing]
         witnesses = dict.fromkeys(w for name in looked_for for w in known[name].witnesses)
         keys, _ = worker.run((), applicable(profile, witnesses))
         plain = list(keys)
@@ -182,14 +197,14 @@ def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
             number, parts = run.part
             chosen = applicable(profile, run.cases or cases())[number::parts]
             row = Row(list(run.variants), profile_name, form, not run.cases, len(chosen))
-            row.part = number
+            row.part, row.named = number, list(run.cases if run.named else ())
             keys, row.problem = worker.run(options, chosen)
             rows.append((row, keys))
             print(f"  {' '.join(run.variants)}: {len(chosen)} cases", file=sys.stderr, flush=True)
         worker.finish()
         for row, keys in rows:
             _take(row, [worker.results[k] for k in keys if k in worker.results])
-        _look(worker, plain, [(row, keys) for row, keys in rows if not row.whole])
+        _look(worker, plain, [(r, keys) for r, keys in rows if not r.whole and not r.named])
         return [row for row, _ in rows]
 
 
@@ -349,6 +364,25 @@ def together_tasks(
     ]
 
 
+def named_tasks(
+    chosen: Sequence[Permission],
+    names: Sequence[str],
+    profile: str,
+    forms: Sequence[str],
+    jobs: int,
+) -> list[Task]:
+    """These cases with each of the permissions that apply to the profile."""
+    runs = [Run((p.id,), tuple(names), named=True) for p in chosen if p.applies(profile)]
+    silent = [r for r in runs if not permissions()[r.variants[0]].says]
+    tasks: list[Task] = []
+    for form in forms:
+        # With ten lines the profile says nothing of any of them.
+        alike = runs if form == TEN_LINES else silent
+        tasks += [(profile, form, [r]) for r in runs if r not in alike]
+        tasks += [(profile, form, part) for i in range(jobs) if (part := alike[i::jobs])]
+    return tasks
+
+
 def _profiles(chosen: Sequence[Permission]) -> list[str]:
     return list(dict.fromkeys(name for p in chosen for name in p.profiles))
 
@@ -369,9 +403,10 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
         "--profile",
         action="append",
         choices=[*ROUTERS, ANY],
-        help=f"for --drawn and --together, any number of them; {ANY}: --drawn draws it too; "
-        "reference if not given",
+        help=f"for --drawn, --together and --cases, any number of them; {ANY}: --drawn draws it "
+        "too; reference if not given",
     )
+    parser.add_argument("--cases", metavar="SELECTION", help="these cases in place of witnesses")
     parser.add_argument("--ten-lines", action="store_true", help="these with ten lines as well")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--json", type=Path, help="write the table as JSON after every task")
@@ -386,6 +421,12 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--go-on needs --json FILE: what there is so far")
     if arguments.together and (not arguments.permissions or ANY in (arguments.profile or ())):
         parser.error("--together needs the permissions, and profiles by name")
+    if arguments.cases and ANY in (arguments.profile or ()):
+        parser.error("--cases needs profiles by name")
+    try:
+        arguments.cases = select(arguments.cases, list(cases())) if arguments.cases else []
+    except SelectionError as error:
+        parser.error(str(error))
     return arguments
 
 
@@ -425,6 +466,8 @@ def _tasks(arguments: argparse.Namespace, chosen: Sequence[Permission]) -> list[
         tasks += pair_tasks(chosen)
     forms = (FULL, TEN_LINES) if arguments.ten_lines else (FULL,)
     profiles = arguments.profile or ["reference"]
+    for profile in profiles if arguments.cases else ():
+        tasks += named_tasks(chosen, arguments.cases, profile, forms, arguments.jobs)
     if arguments.together:
         for profile in profiles:
             tasks += together_tasks(tuple(arguments.permissions), profile, forms, arguments.jobs)
@@ -443,7 +486,7 @@ def _made(tasks: Sequence[Task], there: Sequence[Row], jobs: int) -> Iterator[li
     done = {row.key for row in there}
     left = []
     for profile, form, runs in tasks:
-        mine = [r for r in runs if (r.variants, profile, form, not r.cases, r.part[0]) not in done]
+        mine = [r for r in runs if r.key(profile, form) not in done]
         if mine:
             left.append((profile, form, mine))
     return each_apart(jobs, examine, left)

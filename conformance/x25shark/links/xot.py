@@ -88,9 +88,9 @@ class Cutter:
         self._offset = 0
 
     @property
-    def incomplete(self) -> bool:
-        """The last unit has come in part."""
-        return bool(self._left)
+    def begun(self) -> bytes:
+        """What has come of a unit that is not complete."""
+        return bytes(self._left)
 
     def take(self, octets: bytes) -> list[Unit]:
         """The units that are complete now."""
@@ -154,12 +154,17 @@ class Connection:
     def amid_a_unit(self) -> bool:
         """A unit has come in part, and the rest may follow."""
         open_yet = self._stream.reading and self.end is None and not self.closed
-        return open_yet and self._input.incomplete
+        return open_yet and bool(self._input.begun)
+
+    @property
+    def begun(self) -> bytes:
+        """What has come of a unit that is not complete."""
+        return self._input.begun
 
     @property
     def sent_in_part(self) -> bool:
         """What the tester has sent ends amid a unit."""
-        return self._outgoing.incomplete
+        return bool(self._outgoing.begun)
 
     # receiving
 

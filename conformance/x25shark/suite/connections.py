@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 from scapy.packet import Packet
 from scapy_x25 import (
+    RR,
+    RR128,
     CallAccepted,
     CallRequest,
     ClearConfirmation,
@@ -20,6 +22,7 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED
 from ..judges.template import decode
+from ..links.xot import HEADER_OCTETS
 from ..sides.bench import Bench
 from ..sides.call import Call
 from ..sides.side import AbsentSide, Side
@@ -27,6 +30,8 @@ from ..sides.side import AbsentSide, Side
 AnySide = Side | AbsentSide
 # Long enough for a router to read what has come, short enough to be repeated often.
 PAUSE = 0.002
+# Modulo 128: four octets of header and 4096 of user data (X.25 7.2.2).
+LONGEST_PACKET = 4100
 # How often a router may try one call.
 MOST_ATTEMPTS = 8
 
@@ -84,17 +89,32 @@ def framing_ends(side: Side, within: float | None = None) -> None:
 def passes_unread(far: Side) -> bool:
     """Whether octets arrive at the far side of a splice that are no packet in a right unit.
 
-    A splice that joins the two connections passes them on without a look at the XOT headers.
+    A splice that joins the two connections passes them on without a look at the XOT headers. A
+    right unit may come in pieces (RFC 1613 4), and behind acknowledgements that were on their way.
     """
-    connection = far.connection
-    known = far.cursor
+    connection, known = far.wire.tcp, far.cursor
 
-    def decided() -> bool:
-        return connection.received_octets > known or connection.end is not None
+    def new() -> list[bytes]:
+        units = [unit.octets for unit in connection.received if unit.offset >= known]
+        return [*units, connection.begun] if connection.begun else units
 
-    far.wait_until(decided)
-    right = [u.end for u in connection.received if not u.version and len(u.packet) > 2]
-    return connection.received_octets > max(known, *right, 0)
+    def unread() -> bool:
+        return any(not _begins_right(octets) for octets in new())
+
+    def answered() -> bool:
+        units = [unit for unit in connection.received if unit.offset >= known]
+        return any(not isinstance(far.decoded(unit.packet), (RR, RR128)) for unit in units)
+
+    far.wait_until(lambda: unread() or answered() or connection.end is not None)
+    return unread() or (connection.end is not None and bool(connection.begun))
+
+
+def _begins_right(octets: bytes) -> bool:
+    """Whether a unit that begins so, or is no more than this, may be right (RFC 1613 4.1)."""
+    length = octets[2:HEADER_OCTETS]
+    whole = len(length) == 2
+    fits = not whole or 3 <= int.from_bytes(length, "big") <= LONGEST_PACKET
+    return octets[:2] == bytes(len(octets[:2])) and fits
 
 
 def arrives(bench: Bench, *templates: Packet) -> AnySide:

@@ -314,17 +314,8 @@ def test_clear_confirmation_with_extra_octets(bench: Bench) -> None:
 def used_again(bench: Bench, a: Side) -> None:
     """A calls on its channel. A router that discarded the confirmation clears once more (T13)."""
     request = bench.call_request()
-    came = len(a.connection.received)
     a.send(request)
-    a.wait_until(
-        lambda: (
-            bench.listeners.is_called()
-            or len(a.connection.received) > came
-            or a.connection.end is not None
-        ),
-        1.2 * bench.profile.times.t13 + bench.patience,
-    )
-    if bench.listeners.is_called():
+    if bench.went_on(a, seconds=1.2 * bench.profile.times.t13 + bench.patience):
         a.numbering.reset()
         accepted(a, bench.incoming(), request).fence("the channel can be used again")
     elif a.expect(ClearIndication(), CLOSED) is not None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..links.xot import HEADER_OCTETS
 from .clearing import end, give_up
 from .connections import (
+    LONGEST_PACKET,
     closes,
     far_side_ends,
     framing_ends,
@@ -40,9 +41,6 @@ from .language import (
     unit,
 )
 from .reactions import header
-
-# Modulo 128: four octets of header and 4096 of user data (X.25 7.2.2).
-LONGEST_PACKET = 4100
 
 
 @purpose("XOT-HDR-01")

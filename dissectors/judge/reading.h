@@ -22,7 +22,7 @@
  *   packets         [frame, k, end, offset, field, value, field, value ...]; -1: unknown
  *   tcp             [frame, end, flags, sequence, length, offset]
  *   hits            for each filter: frame, k, frame, k ...
- *   experts         [frame, k, offset, id, message, severity]
+ *   experts         [frame, k, end, offset, id, message, severity]
  *   differences     [frame, k, text]
  *   lua_errors, malformed_file, us (microseconds that it took) */
 GString *reading_answer(JsonNode *request, int descriptor);

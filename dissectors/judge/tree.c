@@ -113,6 +113,7 @@ static void visit_expert(proto_node *node, struct visit *visit)
 
         answer_number(expert, visit->frame);
         answer_number(expert, visit->inside);
+        answer_number(expert, visit->end);
         answer_number(expert, visit->offset);
         answer_string(expert, id);
         answer_string(expert, message ? message : "");

@@ -210,6 +210,9 @@ def test_illegal_headers_are_flagged_and_framing_goes_on(judge: WiresharkJudge) 
         (11, 0, "xots.length.bad"),
         (16, 0, "xots.length.bad"),
     ]
+    # A unit without a packet has its direction all the same.
+    packet = reading.packets[0]
+    assert {e[2:7] for e in reading.experts} == {packet[2:7]}
 
 
 def test_an_incomplete_last_unit_is_no_unit(judge: WiresharkJudge) -> None:

@@ -17,7 +17,7 @@ from x25shark.evidence import pcapng as blocks
 from x25shark.evidence.frames import segment
 from x25shark.evidence.pcapng import CaptureFormatError
 from x25shark.evidence.slicer import BEGIN, END, PROBE, Frame, Slice, Slicer, marker
-from x25shark.judges.evidence import EvidenceJudge
+from x25shark.judges.evidence import FIELDS, EvidenceJudge
 from x25shark.judges.expectation import Never, Next
 from x25shark.judges.gaps import KnownGaps
 from x25shark.judges.reading import JudgeError
@@ -222,6 +222,16 @@ def test_a_connection_is_there_when_the_answer_to_its_syn_is_acknowledged(
         made.segment(end, flags)
     judge = EvidenceJudge(wireshark.read(pcapng(made.frames)), [])
     assert len(judge.connections_to(("127.0.25.3", 1998))) == opened
+
+
+def test_an_empty_unit_that_came_when_nobody_read_any_more_is_left_out(
+    wireshark: WiresharkJudge,
+) -> None:
+    exchange = Exchange([[ACCEPTED], [b""]])
+    judge = EvidenceJudge(wireshark.read(exchange.capture(), fields=FIELDS), [])
+    assert judge.headers(FROM_ROUTER) == [(0, 7, 0), (7, 11, 0)]
+    judge.leave_out_behind({FROM_ROUTER: 7})
+    assert judge.headers(FROM_ROUTER) == [(0, 7, 0)]
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from x25shark.judges.expectation import (
 )
 from x25shark.judges.template import lacks
 from x25shark.judges.values import ABSENT, between, either, not_in, one_of
+from x25shark.judges.watch import Framed
 
 from .conftest import FROM_ROUTER, ROUTER, Exchange, Judge
 
@@ -38,6 +39,7 @@ RESET_3_5 = bytes.fromhex("10011b0305")
 CONFIRMED = bytes.fromhex("100117")
 RECEIVE_READY = bytes.fromhex("100141")
 FIRST = b"\x10\x01\x10" + b"a" * 128
+EMPTY = b""
 LAST = b"\x10\x01\x02" + b"tail"
 QUALIFIED = b"\x90\x01\x02" + b"tail"
 
@@ -129,6 +131,14 @@ CASES: list[tuple[str, bool, Exchange, list[Expectation]]] = [
     ("either", True, SWAPPED, [Next(**HERE, alternatives=(
         ClearRequest(cause=either(one_of(1), between(5, 5))),))]),
     ("not in", False, SWAPPED, [Next(**HERE, alternatives=(ClearRequest(cause=not_in(5, 6)),))]),
+    ("framed", True, CALL_THEN_CLEAR, [Framed(**HERE)]),
+    ("framed, an empty unit alone", False, Exchange([[EMPTY]]), [Framed(**HERE)]),
+    ("framed, an empty unit first", False, Exchange([[EMPTY, ACCEPTED]]), [Framed(**HERE)]),
+    ("framed, an empty unit last", False, Exchange([[ACCEPTED], [EMPTY]]), [Framed(**HERE)]),
+    ("framed, an empty unit before FIN", False, Exchange([[ACCEPTED, EMPTY]], end="FIN"), [
+        Framed(**HERE, closed=True)]),
+    ("framed, empty units behind a short one", False, Exchange([[b"\x10\x01", EMPTY], [EMPTY]]), [
+        Framed(**HERE)]),
 ]  # fmt: skip
 
 

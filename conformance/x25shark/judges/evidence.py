@@ -26,6 +26,8 @@ FIELDS = (
     "lapbs.type",
 )
 _HEADER_OCTETS = 4
+# What the strict dissector says of a unit without a packet, of which it shows nothing else.
+_EMPTY_UNIT = ("xots.length.bad", "length 0")
 _DISC = 0x43
 # Expert infos of the strict dissector about the form of a packet, and of a frame.
 PACKET_FORM = frozenset(
@@ -99,6 +101,13 @@ class EvidenceJudge(Judge):
         self._bad_versions = {
             (e.frame, e.offset) for e in reading.experts if e.id == "xots.version.bad"
         }
+        self._empty: dict[Direction, list[Header]] = {}
+        for e in reading.experts:
+            if (e.id, e.message) == _EMPTY_UNIT and e.offset is not None:
+                direction = Direction((e.src, e.sport), (e.dst, e.dport))
+                version = int((e.frame, e.offset) in self._bad_versions)
+                header = Header(e.offset, e.offset + _HEADER_OCTETS, version)
+                self._empty.setdefault(direction, []).append(header)
         answered: set[Direction] = set()
         for end in reading.tcp_ends:
             direction = Direction((end.src, end.sport), (end.dst, end.dport))
@@ -161,11 +170,13 @@ class EvidenceJudge(Judge):
                 opened.append(direction)
 
     def leave_out_behind(self, borders: Mapping[Direction, int]) -> None:
-        """Take no notice of packets that begin at this octet of their direction, or behind it.
+        """Take no notice of units that begin at this octet of their direction, or behind it.
 
         What came when the tester read no more is in the capture, and judge one has not got it.
         """
         for direction, border in borders.items():
+            if empty := self._empty.get(direction):
+                self._empty[direction] = [header for header in empty if header.offset < border]
             views = self._by_direction.get(direction)
             if views and views[-1].offset >= border:
                 self._by_direction[direction] = [v for v in views if v.offset < border]
@@ -191,10 +202,12 @@ class EvidenceJudge(Judge):
         return self._ends.get(direction)
 
     def headers(self, direction: Direction) -> Sequence[Header]:
-        return [
+        filled = [
             Header(v.offset, v.end, int((v.frame, v.offset) in self._bad_versions))
             for v in self.packets(direction)
         ]
+        empty = self._empty.get(direction)
+        return sorted([*filled, *empty]) if empty else filled
 
     def octets_sent(self, direction: Direction) -> int | None:
         return self._octets.get(direction)

@@ -93,7 +93,7 @@ class Judge(ABC):
     """The packets of a case, as one judge sees them."""
 
     def headers(self, direction: Direction) -> Sequence[Header]:
-        """The header of each unit that holds a packet, in order. Version: 0, or any other."""
+        """The header of each unit, one without a packet too, in order. Version: 0, or any other."""
         raise NotImplementedError
 
     def octets_sent(self, direction: Direction) -> int | None:

@@ -7,6 +7,7 @@ import io
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .reading import (
     TCP_ACK,
@@ -59,8 +60,7 @@ class Tree:
         return hit.k <= self.packets_of[hit.frame - 1]
 
 
-@dataclass(frozen=True)
-class _Head:
+class _Head(NamedTuple):
     stream: int = -1
     src: str = ""
     sport: int = 0
@@ -151,7 +151,9 @@ def _read_tcp(tree: Tree, frame: int, head: _Head, tcp: ET.Element) -> None:
         direction.sent = reached
 
 
-def _experts(tree: Tree, frame: int, k: int, offset: int | None, proto: ET.Element) -> None:
+def _experts(
+    tree: Tree, frame: int, k: int, head: _Head, offset: int | None, proto: ET.Element
+) -> None:
     for element in proto.iter():
         if element.get("name") != "_ws.expert":
             continue
@@ -164,7 +166,7 @@ def _experts(tree: Tree, frame: int, k: int, offset: int | None, proto: ET.Eleme
         for name in names:
             if name.startswith(STRICT):
                 word = SEVERITIES.get(severity, "chat")
-                tree.experts.append(ExpertInfo(frame, k, offset, name, message, word))
+                tree.experts.append(ExpertInfo(frame, k, *head, offset, name, message, word))
                 break
 
 
@@ -189,7 +191,7 @@ def _read_frame(tree: Tree, packet: ET.Element, kinds: Mapping[str, str]) -> Non
         name = proto.get("name")
         if name != "x25s":
             offset = _offset(proto, "xots.offset") if name == "xots" else None
-            _experts(tree, frame, 0, offset, proto)
+            _experts(tree, frame, 0, head, offset, proto)
             continue
         k += 1
         _read_packet(tree, frame, k, head, proto, "x25s.offset", kinds)
@@ -214,7 +216,7 @@ def _read_packet(
             values.setdefault(field_name, []).append(_value(element, kinds[field_name]))
         if field_name == "x25s.builtin_differs":
             tree.differences.append(Difference(frame, k, _show(element)))
-    _experts(tree, frame, k, offset, part)
+    _experts(tree, frame, k, head, offset, part)
     tree.packets.append(
         PacketRead(
             frame=frame,

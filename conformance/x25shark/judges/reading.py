@@ -93,10 +93,18 @@ class TcpEnd(NamedTuple):
 
 
 class ExpertInfo(NamedTuple):
-    """An expert info of a strict protocol; k is 0 if it belongs to the XOT unit, not the packet."""
+    """An expert info of a strict protocol; k is 0 if it belongs to the XOT unit, not the packet.
+
+    stream, src, sport, dst, dport: as of a PacketRead.
+    """
 
     frame: int
     k: int
+    stream: int
+    src: str
+    sport: int
+    dst: str
+    dport: int
     offset: int | None
     id: str
     message: str

@@ -62,12 +62,16 @@ def _packet(
         name = fields[place]
         read = bytes.fromhex(value) if place in octets else value
         found[name] = (*found[name], read) if name in found else (read,)
-    stream, src, sport, dst, dport = ends[end] if end >= 0 else _NOBODY
-    at = offset if offset >= 0 else None
-    return PacketRead(frame, k, stream, src, sport, dst, dport, at, found)
+    return PacketRead(frame, k, *_end(end, ends), offset if offset >= 0 else None, found)
 
 
-_NOBODY: End = (-1, "", 0, "", 0)
+def _expert(item: Sequence[Any], ends: Sequence[End]) -> ExpertInfo:
+    frame, k, end, offset, *words = item
+    return ExpertInfo(frame, k, *_end(end, ends), offset if offset >= 0 else None, *words)
+
+
+def _end(place: int, ends: Sequence[End]) -> End:
+    return ends[place] if place >= 0 else (-1, "", 0, "", 0)
 
 
 def _reading(answer: Mapping[str, Any], fields: Sequence[str]) -> Reading:
@@ -79,10 +83,7 @@ def _reading(answer: Mapping[str, Any], fields: Sequence[str]) -> Reading:
         packets=tuple(_packet(item, ends, fields, octets) for item in answer["packets"]),
         tcp_ends=tuple(TcpEnd(frame, *ends[end], *rest) for frame, end, *rest in answer["tcp"]),
         hits=tuple(tuple(map(Hit, hits[::2], hits[1::2])) for hits in answer["hits"]),
-        experts=tuple(
-            ExpertInfo(frame, k, offset if offset >= 0 else None, *words)
-            for frame, k, offset, *words in answer["experts"]
-        ),
+        experts=tuple(_expert(item, ends) for item in answer["experts"]),
         differences=tuple(Difference(*item) for item in answer["differences"]),
         lua_errors=tuple(answer["lua_errors"]),
         file_error=answer["malformed_file"],

@@ -2,7 +2,8 @@
 //! A gateway between IP and X.25: datagrams of a TUN device on virtual calls over XOT.
 //!
 //! Calls are made on demand, up to `circuits` for each peer; one that carries nothing is cleared
-//! after a while; after a refusal the peer is left alone for a while (RFC 1356 3.9, 3.10).
+//! after a while; after a refusal the peer is left alone for a while (RFC 1356 3.9, 3.10), longer
+//! with each further one. The Clear of a call that was up is no refusal: the next datagram calls.
 
 use crate::link::{Link, Received};
 use crate::poll::{self, Poller, Socket, Tun};
@@ -37,6 +38,8 @@ struct Peer {
     /// Datagrams that wait, IPv4 and IPv6.
     queues: [VecDeque<Vec<u8>>; 2],
     held_until: u64,
+    /// Calls that were refused since one came up.
+    refusals: u32,
 }
 
 struct Slot {
@@ -139,6 +142,7 @@ impl Worker {
             name: peer.address.clone(),
             queues: Default::default(),
             held_until: 0,
+            refusals: 0,
         });
         Ok(Worker {
             modulo: config.modulo_kind(),
@@ -383,7 +387,8 @@ impl Worker {
         let r = &mut slot.circuit.report;
         r.setup_ms = Some(at - r.opened_ms);
         let answered = !r.called_by_us;
-        if let Some(peer) = self.peers.get(slot.circuit.peer) {
+        if let Some(peer) = self.peers.get_mut(slot.circuit.peer) {
+            peer.refusals = 0;
             r.peer.clone_from(&peer.name);
         }
         let text = format!(
@@ -457,11 +462,12 @@ impl Worker {
         let at = self.ms(poll::now());
         let Some(mut slot) = self.slots[index].take() else { return };
         self.generations[index] = self.generations[index].wrapping_add(1);
-        let cut = slot.circuit.is_up() && !slot.circuit.is_free();
-        self.report.totals.cut_off += u64::from(cut);
+        let cut = slot.circuit.is_under_way();
         let r = &mut slot.circuit.report;
         r.closed_ms = Some(at);
         if r.end.is_empty() {
+            // Neither gateway wanted it.
+            self.report.totals.cut_off += u64::from(cut);
             r.end = why.into();
         }
         self.report.close(std::mem::take(r));

@@ -8,6 +8,9 @@ use super::{MILLISECOND, MOST_ANSWERED, Slot, Worker};
 use crate::link::Link;
 use crate::poll::{self, Socket};
 
+/// After the first refusal.
+const FIRST_HOLD_DOWN_MS: u64 = 1000;
+
 impl Worker {
     /// A datagram from IP.
     pub(super) fn offer(&mut self, datagram: &[u8]) {
@@ -66,7 +69,7 @@ impl Worker {
         }
         let live = self.slots.iter().flatten().filter(of_peer).count();
         if self.peers[peer].held_until > 0 {
-            if live == 0 {
+            if live == 0 && self.peers[peer].refusals > 1 {
                 self.peers[peer].queues[family as usize].clear();
                 self.report.totals.held_down += waiting as u64;
             }
@@ -141,16 +144,40 @@ impl Worker {
         Some(index)
     }
 
+    /// After a refusal. What waits outlasts one: a network that was busy takes the next call. From
+    /// the second one in a row on it is dropped, for nobody knows when a call comes through.
     pub(super) fn hold_down(&mut self, peer: usize, why: &str) {
-        let hold = self.config.hold_down_ms;
-        let name = self.peers[peer].name.clone();
+        let refused = &mut self.peers[peer];
+        refused.refusals = refused.refusals.saturating_add(1);
+        let hold = wait_after(refused.refusals, self.config.hold_down_ms);
+        refused.held_until = poll::now() + hold.max(1) * MILLISECOND;
+        let name = refused.name.clone();
         self.note(format!(
             "call to {name} refused, {why}; no more calls for {} s",
             hold as f64 / 1e3
         ));
-        self.peers[peer].held_until = poll::now() + hold.max(1) * MILLISECOND;
         for family in [Family::Ipv4, Family::Ipv6] {
             self.call_for(peer, family);
         }
+    }
+}
+
+/// Milliseconds without calls after so many refusals in a row: twice as many each time.
+fn wait_after(refusals: u32, most: u64) -> u64 {
+    let doubled = FIRST_HOLD_DOWN_MS << (refusals.saturating_sub(1)).min(32);
+    doubled.min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_grows_with_refusals_in_a_row_up_to_the_most() {
+        let waits: Vec<u64> = (1..=6).map(|refusals| wait_after(refusals, 10_000)).collect();
+        assert_eq!(waits, [1000, 2000, 4000, 8000, 10_000, 10_000]);
+        assert_eq!(wait_after(1, 50), 50);
+        assert_eq!(wait_after(u32::MAX, 86_400_000), 86_400_000);
+        assert_eq!(wait_after(3, 0), 0);
     }
 }

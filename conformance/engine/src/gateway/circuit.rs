@@ -201,18 +201,19 @@ impl Circuit {
         }
     }
 
-    pub fn is_up(&self) -> bool {
-        matches!(self.phase, Phase::Data | Phase::Resetting)
-    }
-
     /// Whether it could take a datagram now.
     pub fn is_free(&self) -> bool {
         self.phase == Phase::Data && self.sent == self.outgoing.len()
     }
 
-    /// Whether a datagram is under way in either direction.
+    /// Whether a datagram is under way to the other end, as far as this one knows.
+    pub fn is_under_way(&self) -> bool {
+        self.sent < self.outgoing.len() || self.flow.unacknowledged() > 0
+    }
+
+    /// Whether no datagram is under way in either direction.
     pub fn is_idle(&self) -> bool {
-        self.is_free() && self.incoming.is_empty() && self.flow.unacknowledged() == 0
+        self.phase == Phase::Data && self.incoming.is_empty() && !self.is_under_way()
     }
 
     pub fn load(&mut self, datagram: &[u8], family: Family, now: u64) {

@@ -45,7 +45,7 @@ pub struct Gateway {
     pub mtu: u16,
     /// A circuit that carried nothing for so long is cleared (0: never).
     pub idle_ms: u64,
-    /// After a refusal no call is made to that peer for so long.
+    /// After refusals in a row no call is made to that peer for so long at most.
     pub hold_down_ms: u64,
     /// T21 (X.25 annex D): a call that is not answered is given up.
     pub setup_ms: u64,

@@ -36,7 +36,7 @@ def test_a_window_that_the_far_gateway_opens_waits_for_both_lines() -> None:
     assert model.one_way(384) == pytest.approx(0.47 + 0.214 + 0.47)
     assert model.window_round_trip == pytest.approx(2 * Model(SLOW).window_round_trip)
     assert model.circuit_rate == pytest.approx(Model(SLOW).circuit_rate / 2)
-    rate = 300 * model.segment * 8 / Flow(model, 1).follow([model.c.mtu] * 300)
+    rate = 300 * model.segment * 8 / Flow(model, 1).follow([[model.c.mtu] * 300])
     assert 0.9 * model.circuit_rate < rate <= model.circuit_rate * 1.01
 
 
@@ -55,9 +55,27 @@ def test_what_one_circuit_carries_and_how_many_fill_the_line() -> None:
 def test_a_flow_of_many_datagrams_has_the_rates_of_the_formulas() -> None:
     model = Model(SLOW)
     for circuits, rate in ((1, model.circuit_rate), (10, model.line_rate)):
-        seconds = Flow(model, circuits).follow([576] * 300)
+        seconds = Flow(model, circuits).follow([[576] * 300])
         # What TCP acknowledges takes its share of the way back, and never adds to the rate.
         assert 0.9 * rate < 300 * 524 * 8 / seconds <= rate
+
+
+def test_tcp_has_no_more_of_a_file_under_way_than_its_window() -> None:
+    # Seven segments of 524 octets are what 4096 hold: over ten circuits all leave at once, and
+    # the acknowledgement of every second one lets two follow.
+    model = Model(replace(SLOW, line=Line(rate=10_000_000, delay=0.1), tcp_window=4096))
+    assert model.segments_under_way == 7
+    seconds = Flow(model, 10).follow([[576] * 300])
+    assert 300 * 524 * 8 / seconds == pytest.approx(model.tcp_rate, rel=0.2)
+    # Two files have a window each.
+    assert Flow(model, 10).follow([[576] * 150] * 2) < 0.8 * seconds
+
+
+@pytest.mark.parametrize("window", [0, 500, 1048, 4096, 65_535])
+def test_a_flow_ends_whatever_the_window(window: int) -> None:
+    model = Model(replace(SLOW, tcp_window=window))
+    for datagrams in (1, 2, 3, 10, 11):
+        assert Flow(model, 2).follow([[576] * datagrams] * 2) >= model.one_way(576)
 
 
 @pytest.mark.parametrize("end_to_end", [False, True])
@@ -65,7 +83,7 @@ def test_a_flow_of_one_datagram_is_the_one_way_time(end_to_end: bool) -> None:
     for octets in (20, 128, 129, 576):
         for window in (1, 2, 7):
             model = Model(replace(SLOW, window=window, end_to_end=end_to_end))
-            assert Flow(model, 3).follow([octets]) == pytest.approx(model.one_way(octets))
+            assert Flow(model, 3).follow([[octets]]) == pytest.approx(model.one_way(octets))
 
 
 def test_the_delay_follows_from_the_ping() -> None:

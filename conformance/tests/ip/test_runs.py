@@ -45,8 +45,9 @@ def test_pings_and_a_transfer(ip: Ip, tmp_path: Path, lines_at: str) -> None:
         assert row["first"] >= row["model"]["first"] * 0.99
         assert row["all"]["minimum"] >= row["model"]["median"] * 0.99
         counted = row["counted"]["gateways"]["a"]
-        assert counted["totals"]["datagrams_offered"] == 3
-        assert counted["totals"]["datagrams_delivered"] == 3
+        # One more where an answer is late.
+        assert counted["totals"]["datagrams_offered"] >= 3
+        assert counted["totals"]["datagrams_delivered"] >= 3
         assert counted["totals"]["calls"] == 1
     page = (tmp_path / "ip.html").read_text()
     assert "Table 1" in page
@@ -80,6 +81,7 @@ def test_ipv6_over_a_line_that_clears_all_circuits(ip: Ip, tmp_path: Path) -> No
     assert [row["same"] for row in result["experiments"]["circuits"]["rows"]] == [True]
     assert done.returncode == 0, done.stdout
     assert re.search(r"\d+ circuits? cleared by the network", done.stdout)
+    assert re.search(r"\d+ datagrams? cut off by a clear", done.stdout)
 
 
 def test_changed_octets_are_said_and_do_not_reach_the_file(ip: Ip, tmp_path: Path) -> None:
@@ -122,6 +124,25 @@ def test_bad_input_is_one_line(ip: Ip) -> None:
         assert done.stderr.startswith("x25shark: ")
         assert said in done.stderr
         assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_without_rights_nothing_is_written(ip: Ip, tmp_path: Path) -> None:
+    """A host that has no TUN device: one line, and no folder."""
+    folder = tmp_path / "report"
+    hide = 'mount -t tmpfs none /dev/net && exec "$@"'
+    words = command("ping", "--pings", "2", "-o", str(folder))
+    done = subprocess.run(
+        ["unshare", "-m" if os.geteuid() == 0 else "-Urm", "sh", "-c", hide, "sh", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "mount" in done.stderr:
+        pytest.skip("this system gives no mount namespaces")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("x25shark: no TUN device: /dev/net/tun: No such file")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -77,7 +77,8 @@ circuit_options = option_group(
         type=click.FloatRange(0, 86_400),
         default=10.0,
         show_default=True,
-        help="Seconds to wait after a refused call before calling again.",
+        help="Longest wait after a refused call, seconds: 1 after the first, twice as long after "
+        "each further one in a row. A clear of a call that was up is no refusal.",
     ),
 )
 
@@ -221,8 +222,10 @@ experiment_options = option_group(
     click.option("--loss", type=click.FloatRange(0, 1), default=0.0, help="Share of lost packets."),
     click.option("--mtu", type=click.IntRange(576, 1600), default=576, show_default=True),
     click.option(
-        "--tcp-window", type=click.IntRange(0, 65_535), default=16_384, show_default=True,
-        help="TCP window of the hosts, octets; 0: the kernel's default.",
+        "--tcp-window", type=click.IntRange(0, 65_535), default=4096, show_default=True,
+        help="TCP window of the hosts, octets; 0: the kernel's default. Hosts of 1987 had 4096 "
+        "(4.3BSD). Five transfers with larger ones queue for a minute and more in front of one "
+        "circuit, and clients give up.",
     ),
     click.option("--ipv6", is_flag=True, help="Carry IPv6; needs --mtu 1280 or more."),
     circuit_options,
@@ -359,11 +362,11 @@ def _run(names: Sequence[str], given: dict[str, Any]) -> int:
     try:
         interrupts.listen()
         chosen, conditions = _plan(given, names)
-        if folder is not None:
-            results.prepare(folder)
-            chosen["capture_folder"] = None if given["no_capture"] else folder
         enter_own()
         with hosts_of(conditions) as hosts:
+            if folder is not None:  # not before: without hosts there is nothing to write
+                results.prepare(folder)
+                chosen["capture_folder"] = None if given["no_capture"] else folder
             plan = Plan(engine, conditions, hosts, given["router"], given["faults"], **chosen)
             result = head(plan, given["router"] or "reference")
             interrupted = _measure(plan, names, result)

@@ -36,7 +36,7 @@ _PATIENT, _AND, _AND_WHERE_LOST = 5, 120.0, 900.0
 """A transfer is given up after so many times what the model says, and so many seconds: more where
 datagrams are lost, whose sender waits twice as long each time that a repetition is lost as well."""
 _DATAGRAM_LIMIT = 30.0
-"""Longer than gateways call nobody after a refusal by default."""
+"""Longer than gateways wait after a refusal by default."""
 _MOST_CHANGES = 100
 """Are kept in the result."""
 

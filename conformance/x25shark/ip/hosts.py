@@ -211,10 +211,11 @@ def _tcp(link: Link) -> None:
     settings: dict[str, str] = {}
     if link.window:
         # A program that has written all waits for an answer, and not for as long as a large send
-        # buffer takes to empty: the buffers of 1987 were smaller still.
+        # buffer takes to empty. Twice the window, as the kernel counts what it needs itself as
+        # well: with less, the buffer would be the limit and not the window.
         # Reno is in every kernel, and the only one that a machine may not have replaced.
         settings["tcp_congestion_control"] = "reno"
-        settings["tcp_wmem"] = f"4096 {link.window} {link.window}"
+        settings["tcp_wmem"] = f"4096 {2 * link.window} {2 * link.window}"
     if link.circuits > 1:
         # Several circuits deliver out of order, by a datagram each at most. Linux takes three for a
         # loss and sends again some 10 % for nothing. With SACK, which hosts of 1987 did not have,

@@ -105,7 +105,7 @@ class Conditions:
     ip_version: int = 4
     idle: float = 90.0
     hold_down: float = 10.0
-    tcp_window: int = 16_384
+    tcp_window: int = 4096
     end_to_end: bool = False
     """The router passes windows on: the far gateway opens them."""
     lines_at: Literal["relay", "router"] = "relay"

@@ -10,7 +10,9 @@ is bound by the round trip of one line, T = s + d + r + d, with r the time of an
     circuits      from the line / one circuit on, the line is the limit and not the window
 
 A transfer is followed packet by packet as well, with all circuits on the same lines, so that they
-wait for each other where the rates above meet, and with TCP's acknowledgements on the way back.
+wait for each other where the rates above meet, and with TCP: no more of a file is under way than
+the hosts' window, and every second segment is acknowledged on the way back. Slow start takes no
+time: the kernel begins with ten segments, more than the window that the hosts have by default.
 A round trip is followed packet by packet: the second hop waits for the first, both for windows.
 Processing takes no time here.
 
@@ -40,6 +42,8 @@ CONNECTED = 12
 COMMAND, ANSWER = 70, 90
 """Octets of the datagrams that carry a command of FTP and its answer."""
 TCP_ACK = 52
+ACK_EVERY = 2
+"""Segments to one acknowledgement of TCP's (RFC 1122 4.2.3.2)."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,18 @@ class Model:
         return self.c.mtu - ICMP_IP[self.c.ip_version] - TCP
 
     @property
+    def segments_under_way(self) -> float:
+        """Full segments that TCP's window lets one transfer have under way."""
+        return max(self.c.tcp_window // self.segment, 1) if self.c.tcp_window else float("inf")
+
+    @property
+    def tcp_rate(self) -> float:
+        """What TCP's window lets one transfer carry, however many circuits there are."""
+        time = self.one_way(self.c.mtu) + self.one_way(TCP_ACK)
+        octets = self.segments_under_way * self.segment
+        return min(octets * 8 / time, self.line_rate) if time else float("inf")
+
+    @property
     def window_round_trip(self) -> float:
         """T: mean seconds from a packet to its acknowledgement, over a full datagram."""
         packets = self.packets(self.c.mtu)
@@ -150,18 +166,41 @@ class Model:
         headers = self.c.mtu - self.segment
         one = [self.c.mtu] * whole + ([rest + headers] if rest else [])
         command = self.one_way(COMMAND) + self.one_way(ANSWER)
-        return command + Flow(self, circuits).follow(one * files) + self.one_way(ANSWER)
+        return command + Flow(self, circuits).follow([one] * files) + self.one_way(ANSWER)
 
     def as_dict(self, circuits: int) -> dict[str, float]:
         return {
             "window_round_trip_s": self.window_round_trip,
             "circuit_bits_per_second": self.circuit_rate,
             "line_bits_per_second": self.line_rate,
+            "tcp_bits_per_second": self.tcp_rate,
             "circuits_to_fill_the_line": self.circuits_to_fill,
             "circuits": circuits,
             "bits_per_second": self.rate(circuits),
             "call_setup_s": self.call_setup,
         }
+
+
+@dataclass(frozen=True, order=True)
+class _Packet:
+    """A Data packet of a file's datagram, its last or not."""
+
+    octets: int
+    ends: bool
+    file: int
+
+
+_NO_DATA = _Packet(0, False, 0)
+
+
+@dataclass
+class _File:
+    """How far a file is. left: lengths of the datagrams that TCP has not sent yet; under_way and
+    arrived: numbers of datagrams."""
+
+    left: deque[int]
+    under_way: int = 0
+    arrived: int = 0
 
 
 class Flow:
@@ -173,28 +212,30 @@ class Flow:
         self._circuits = range(circuits)
         # When a line is free: A and B towards the server, and back.
         self._free = {"a": 0.0, "b": 0.0, "back a": 0.0, "back b": 0.0}
-        self._events: list[tuple[float, int, str, int, int, bool]] = []
+        self._events: list[tuple[float, int, str, int, _Packet]] = []
         self._number = 0
-        self._packets: list[deque[tuple[int, bool]]] = [deque() for _ in self._circuits]
-        self._at_router: list[deque[tuple[int, bool]]] = [deque() for _ in self._circuits]
+        self._packets: list[deque[_Packet]] = [deque() for _ in self._circuits]
+        self._at_router: list[deque[_Packet]] = [deque() for _ in self._circuits]
         self._open = {hop: [0] * circuits for hop in "ab"}
-        self._waiting: deque[int] = deque()
-        self._delivered = 0
+        self._waiting: deque[tuple[int, int]] = deque()
+        self._files: list[_File] = []
 
-    def follow(self, datagrams: Sequence[int]) -> float:
-        """Seconds until the last octet of the last one has arrived."""
-        self._waiting.extend(datagrams)
+    def follow(self, files: Sequence[Sequence[int]]) -> float:
+        """Seconds until the last octet has arrived of files that are these datagrams each."""
+        self._files = [_File(deque(datagrams)) for datagrams in files]
+        for file in range(len(files)):
+            self._offer(file)
         for circuit in self._circuits:
             self._from_a(circuit, 0.0)
         now = last = 0.0
         while self._events:
-            now, _, kind, circuit, octets, ends = heappop(self._events)
+            now, _, kind, circuit, packet = heappop(self._events)
             if kind == "at router":
-                self._at_router[circuit].append((octets, ends))
+                self._at_router[circuit].append(packet)
                 self._from_router(circuit, now)
             elif kind == "at b":
                 last = now
-                self._arrived(circuit, now, ends)
+                self._arrived(circuit, now, packet)
             elif kind == "rr a":
                 self._open["a"][circuit] -= 1
                 self._from_a(circuit, now)
@@ -203,21 +244,35 @@ class Flow:
             elif kind == "rr b":
                 self._open["b"][circuit] -= 1
                 self._from_router(circuit, now)
-            else:  # TCP's acknowledgement goes on, and is acknowledged itself
-                self._send("back a", now, TCP_ACK)
+            elif kind == "ack at router":  # goes on, and is acknowledged itself
+                self._event(self._send("back a", now, TCP_ACK), "ack at a", circuit, packet)
                 self._send("a", now, 0)
+            else:
+                self._files[packet.file].under_way -= self._ack_every
+                self._offer(packet.file)
+                for any_circuit in self._circuits:
+                    self._from_a(any_circuit, now)
         return last
+
+    @property
+    def _ack_every(self) -> int:
+        return min(ACK_EVERY, int(min(self._m.segments_under_way, ACK_EVERY)))
+
+    def _offer(self, number: int) -> None:
+        """TCP hands the gateway what its window allows."""
+        file = self._files[number]
+        while file.left and file.under_way < self._m.segments_under_way:
+            self._waiting.append((number, file.left.popleft()))
+            file.under_way += 1
 
     def _send(self, line: str, now: float, octets: int) -> float:
         """A packet enters a line; when it arrives."""
         self._free[line] = max(now, self._free[line]) + self._m.send_time(octets)
         return self._free[line] + self._d
 
-    def _event(
-        self, at: float, kind: str, circuit: int, octets: int = 0, ends: bool = False
-    ) -> None:
+    def _event(self, at: float, kind: str, circuit: int, packet: _Packet = _NO_DATA) -> None:
         self._number += 1
-        heappush(self._events, (at, self._number, kind, circuit, octets, ends))
+        heappush(self._events, (at, self._number, kind, circuit, packet))
 
     def _from_a(self, circuit: int, now: float) -> None:
         mine = self._packets[circuit]
@@ -225,27 +280,31 @@ class Flow:
             if not mine:
                 if not self._waiting:
                     return
-                packets = self._m.packets(self._waiting.popleft())
-                mine.extend((octets, n == len(packets)) for n, octets in enumerate(packets, 1))
-            octets, ends = mine.popleft()
+                file, datagram = self._waiting.popleft()
+                packets = self._m.packets(datagram)
+                mine.extend(
+                    _Packet(octets, n == len(packets), file) for n, octets in enumerate(packets, 1)
+                )
+            packet = mine.popleft()
             self._open["a"][circuit] += 1
-            self._event(self._send("a", now, octets), "at router", circuit, octets, ends)
+            self._event(self._send("a", now, packet.octets), "at router", circuit, packet)
 
     def _from_router(self, circuit: int, now: float) -> None:
         queue = self._at_router[circuit]
         through = self._m.c.end_to_end
         while queue and (through or self._open["b"][circuit] < self._m.c.window):
-            octets, ends = queue.popleft()
+            packet = queue.popleft()
             self._open["b"][circuit] += 1
-            self._event(self._send("b", now, octets), "at b", circuit, octets, ends)
+            self._event(self._send("b", now, packet.octets), "at b", circuit, packet)
             if not through:
                 self._event(self._send("back a", now, 0), "rr a", circuit)
 
-    def _arrived(self, circuit: int, now: float, ends: bool) -> None:
+    def _arrived(self, circuit: int, now: float, packet: _Packet) -> None:
         self._event(self._send("back b", now, 0), "rr b", circuit)
-        self._delivered += ends
-        if ends and self._delivered % 2 == 0:  # every second segment (RFC 1122 4.2.3.2)
-            self._event(self._send("back b", now, TCP_ACK), "ack at router", circuit)
+        file = self._files[packet.file]
+        file.arrived += packet.ends
+        if packet.ends and file.arrived % self._ack_every == 0:
+            self._event(self._send("back b", now, TCP_ACK), "ack at router", circuit, packet)
 
 
 def delay_for(median: float, conditions: Conditions, icmp: int = 64) -> float:

@@ -176,6 +176,7 @@ def model(result: Mapping[str, Any]) -> Rows:
         ["round trip of a window, ms", f"{m['window_round_trip_s'] * 1000:.1f}"],
         ["one circuit: window x packet / round trip, bit/s", count(m["circuit_bits_per_second"])],
         ["the line less all headers, bit/s", count(m["line_bits_per_second"])],
+        ["one transfer: TCP's window / round trip, bit/s", count(m["tcp_bits_per_second"])],
         ["circuits from which the line is the limit", str(m["circuits_to_fill_the_line"])],
         ["call set-up, ms", f"{m['call_setup_s'] * 1000:.0f}"],
     ]

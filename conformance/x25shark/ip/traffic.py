@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from ..load.wording import count
@@ -25,6 +26,8 @@ from .hosts import Host, HostError, program
 PORT = 2121
 _ANSWER = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 _READY_SECONDS = 30.0
+_LATEST_ANSWER = 60
+"""Seconds that are left for the answer to the last ping."""
 _TELL_EVERY = 10.0
 _ASK_AFTER = "2"
 _TIME_IS_OVER = 28
@@ -55,7 +58,10 @@ class Transfer:
 def ping(host: Host, to: str, number: int, size: int, interval: float) -> list[float | None]:
     """Round-trip times in ms by sequence, None for a lost one; size: of the ICMP message."""
     command = [program("ping", "iputils-ping"), "-n", "-D", "-c", str(number), "-s", str(size - 8)]
-    command += ["-i", f"{interval:g}", "-W", "60", to]
+    # Without a deadline it waits for the last answers twice as long as one took so far, and no
+    # longer: a late one would be taken for lost. With one it goes on until so many have come.
+    deadline = ceil(number * interval) + _LATEST_ANSWER
+    command += ["-i", f"{interval:g}", "-w", str(deadline), to]
     process = host.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, err = process.communicate()

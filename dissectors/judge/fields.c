@@ -6,6 +6,9 @@
 
 #include "answer.h"
 
+/* Fewer octets are as short in hexadecimal. */
+#define LEAST_OF_A_PART 8
+
 static const char *const names[KNOWN_FIELDS] = {
     [KNOWN_IP_SRC] = "ip.src",
     [KNOWN_IP_DST] = "ip.dst",
@@ -152,6 +155,30 @@ char *fields_text(const field_info *finfo)
 bool fields_is_octets(const header_field_info *field)
 {
     return field->type == FT_BYTES;
+}
+
+bool fields_write_part(GString *answer, const field_info *finfo, const field_info *whole,
+                       unsigned whole_place)
+{
+    size_t count, all;
+    const uint8_t *octets, *among;
+
+    if (!fields_is_octets(finfo->hfinfo) || finfo->start < whole->start)
+        return false;
+    octets = compat_octets(finfo, &count);
+    among = compat_octets(whole, &all);
+    size_t at = (size_t)(finfo->start - whole->start);
+
+    if (count < LEAST_OF_A_PART || at > all || count > all - at ||
+        memcmp(octets, among + at, count) != 0)
+        return false;
+    answer_comma(answer);
+    g_string_append_c(answer, '[');
+    answer_number(answer, whole_place);
+    answer_number(answer, (int64_t)at);
+    answer_number(answer, (int64_t)count);
+    g_string_append_c(answer, ']');
+    return true;
 }
 
 void fields_write(GString *answer, const field_info *finfo)

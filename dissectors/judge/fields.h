@@ -55,6 +55,11 @@ bool fields_is_octets(const header_field_info *field);
 /* Add a field's value: numbers and booleans as numbers, octets in hexadecimal, else text. */
 void fields_write(GString *answer, const field_info *finfo);
 
+/* Add where a value of octets is among those of another field of the packet, and how many they are,
+ * if it is: [whole_place, from, how many]. A long packet is in the answer once then. */
+bool fields_write_part(GString *answer, const field_info *finfo, const field_info *whole,
+                       unsigned whole_place);
+
 /* A field's value as text, to be freed with g_free. */
 char *fields_text(const field_info *finfo);
 

@@ -274,17 +274,18 @@ static void add_array(GString *answer, const char *name, const GString *elements
 
 static GString *whole_answer(const struct request *request, struct passage *passage, gint64 started)
 {
-    const struct tree_reading *found = &passage->found;
-    GString *answer = g_string_sized_new(found->packets->len + 4096);
+    struct tree_reading *found = &passage->found;
+    /* The packets are by far the most: they become the answer, and are not there twice. */
+    GString *answer = g_string_prepend(found->packets, "{\"packets\":[");
 
-    g_string_append_printf(answer, "{\"load\":%" G_GINT64_FORMAT ",\"frames\":%u,\"octets\":[",
+    found->packets = g_string_new(NULL);
+    g_string_append_printf(answer, "],\"load\":%" G_GINT64_FORMAT ",\"frames\":%u,\"octets\":[",
                            request->id, passage->frames);
     for (unsigned i = 0; i < request->field_count; i++)
         if (fields_is_octets(request->fields[i]))
             answer_number(answer, i);
     g_string_append_c(answer, ']');
     add_array(answer, "ends", found->ends);
-    add_array(answer, "packets", found->packets);
     add_array(answer, "tcp", found->tcp);
     g_string_append(answer, ",\"hits\":[");
     for (unsigned i = 0; i < request->filter_count; i++) {

@@ -19,7 +19,8 @@
  *   frames          how many there are
  *   octets          places (in the request) of the fields whose values are octets, in hexadecimal
  *   ends            [stream, source, port, destination, port]; others refer to it by its place
- *   packets         [frame, k, end, offset, field, value, field, value ...]; -1: unknown
+ *   packets         [frame, k, end, offset, field, value, field, value ...]; -1: unknown. Octets that
+ *                   are among those of an earlier field of the packet: [field, from, how many]
  *   tcp             [frame, end, flags, sequence, length, offset]
  *   hits            for each filter: frame, k, frame, k ...
  *   experts         [frame, k, end, offset, id, message, severity]

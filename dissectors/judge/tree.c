@@ -29,6 +29,8 @@ struct visit {
     int64_t offset;       /* of the unit being visited, -1 if unknown */
     int end;              /* who sent the frame to whom, as a place in ends; -1 if unknown */
     GString *values;      /* of the packet being visited */
+    const field_info *whole; /* the first value of octets of that packet, NULL: none yet */
+    unsigned whole_place;    /* its place in fields */
     const header_field_info **fields;
     unsigned field_count;
 };
@@ -146,7 +148,14 @@ static void visit_field(const field_info *finfo, struct visit *visit)
         if (visit->fields[i]->id != id)
             continue;
         answer_number(visit->values, i);
+        if (visit->whole != NULL &&
+            fields_write_part(visit->values, finfo, visit->whole, visit->whole_place))
+            break;
         fields_write(visit->values, finfo);
+        if (visit->whole == NULL && fields_is_octets(finfo->hfinfo)) {
+            visit->whole = finfo;
+            visit->whole_place = i;
+        }
         break;
     }
 }
@@ -163,6 +172,7 @@ static void visit_packet(proto_node *node, struct visit *visit)
     visit->reading->packet_count++;
     visit->inside = visit->k;
     g_string_truncate(visit->values, 0);
+    visit->whole = NULL;
     proto_tree_children_foreach(node, visit_node, visit);
     begin(packet);
     answer_number(packet, visit->frame);

@@ -60,9 +60,22 @@ def _packet(
     found: dict[str, tuple[Value, ...]] = {}
     for place, value in zip(values[::2], values[1::2], strict=True):
         name = fields[place]
-        read = bytes.fromhex(value) if place in octets else value
+        read = _octets(value, found, fields) if place in octets else value
         found[name] = (*found[name], read) if name in found else (read,)
     return PacketRead(frame, k, *_end(end, ends), offset if offset >= 0 else None, found)
+
+
+def _octets(
+    value: str | Sequence[int], found: Mapping[str, tuple[Value, ...]], fields: Sequence[str]
+) -> bytes:
+    """Octets in hexadecimal, or where they are among those of an earlier field of the packet."""
+    if isinstance(value, str):
+        return bytes.fromhex(value)
+    place, begin, count = value
+    whole = found[fields[place]][0]
+    if not isinstance(whole, bytes):
+        raise TypeError(f"{fields[place]} has no octets")
+    return whole[begin : begin + count]
 
 
 def _expert(item: Sequence[Any], ends: Sequence[End]) -> ExpertInfo:
@@ -190,8 +203,8 @@ class _Process:
                 raise self._gone() from error
 
     def receive(self, limit: TimeLimit) -> dict[str, Any]:
-        parts = []
-        size = 0
+        # A long answer is there once, and not three times, while it is read.
+        came = bytearray()
         while True:
             left = limit.left()
             if not select.select([self.socket], [], [], max(left, 0.0))[0]:
@@ -204,16 +217,14 @@ class _Process:
                 raise self._gone() from error
             if not got:
                 raise self._gone()
-            parts.append(got)
-            size += len(got)
+            came += got
             if got.endswith(b"\n"):
                 break
-            if size > MOST_ANSWER:
+            if len(came) > MOST_ANSWER:
                 raise JudgeError("limit", "the judge's answer is longer than 1 GiB")
         try:
-            whole = b"".join(parts).decode()
-            # A long answer is there once, and not three times, while it is read.
-            parts.clear()
+            whole = came.decode()
+            came.clear()
             answer = json.loads(whole)
         except ValueError as error:
             raise JudgeError("crash", f"the judge's answer is not JSON: {error}") from error

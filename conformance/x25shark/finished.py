@@ -59,6 +59,8 @@ def _load_file(path: Path) -> Path | None:
     if path.is_dir():
         found = path / "load.json"
         return found if found.is_file() and not (path / "results.json").exists() else None
+    if not path.is_file():
+        return None
     try:
         with path.open("rb") as file:
             return path if b'"x25shark-load"' in file.read(200) else None

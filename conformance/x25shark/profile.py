@@ -51,6 +51,7 @@ from pydantic import (
 
 from .counters.settings import Counters
 from .endpoints import XOT_PORT, endpoint
+from .foreign import text_of
 from .line_places import BY_KEY, WAYS, Way
 
 LONGEST_PROFILE = 1 << 20
@@ -624,13 +625,9 @@ def load_profile(name: str) -> Profile:
         hint = "" if "/" in name or name.endswith(".toml") else _nearest(name, builtin)
         raise ProfileError(f"{name}: no such profile file or built-in profile{hint}")
     try:
-        data = path.read_bytes()
+        text = text_of(path, LONGEST_PROFILE)
     except OSError as error:
-        raise ProfileError(f"{name}: {error.strerror}") from None
-    if len(data) > LONGEST_PROFILE:
-        raise ProfileError(f"{name}: {len(data)} octets; a profile has at most {LONGEST_PROFILE}")
-    try:
-        text = data.decode("utf-8")
+        raise ProfileError(f"{name}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ProfileError(f"{name}: not UTF-8 text (octet {error.start})") from None
     return parse_profile(text, name)

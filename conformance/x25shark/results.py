@@ -15,10 +15,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .foreign import text_of
 from .verdicts import Verdict
 
 FORMAT = "x25shark-results"
 FORMAT_VERSION = 3
+# Octets of a results.json: of a run over all cases a few million.
+LONGEST_RESULTS = 1 << 27
 # In version 2 each text stood whole.
 _READ = (2, FORMAT_VERSION)
 
@@ -199,7 +202,7 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
     detailed: of which cases, by id and verdict, the expectations and packets are wanted.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(text_of(path, LONGEST_RESULTS))
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:

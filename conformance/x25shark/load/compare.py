@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..foreign import text_of
 from ..report.text import one_line
 from .figures import Figure, figures_of
 from .results import ResultError
@@ -93,14 +94,11 @@ def _changed(name: str, old: Figure, new: Figure) -> str:
 def read_limits(path: Path) -> list[Limit]:
     """Lines such as "throughput.128 >= 900"; # begins a comment. Raises ResultError."""
     try:
-        with path.open("rb") as file:
-            text = file.read(LONGEST + 1).decode("utf-8")
+        text = text_of(path, LONGEST)
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ResultError(f"{path}: not UTF-8 text") from None
-    if len(text) > LONGEST:
-        raise ResultError(f"{path}: more than {LONGEST} octets")
     limits = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].strip()

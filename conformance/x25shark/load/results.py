@@ -31,6 +31,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..foreign import text_of
 from ..results import write_whole
 from .engine import Engine
 from .measure import Measurement
@@ -40,6 +41,8 @@ from .wording import count, milliseconds, plural, rate
 
 FORMAT = "x25shark-load"
 VERSION = 1
+# Octets of a load.json.
+_LONGEST = 1 << 26
 NEAR = 0.8
 """From this share of the control run's figure on, the tester counts as the limit."""
 BUSY_ROUTER = 0.8
@@ -338,9 +341,11 @@ def prepare(folder: Path) -> None:
 def read(path: Path) -> dict[str, Any]:
     """Read a load.json. Raises ResultError."""
     try:
-        result = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ResultError(f"{path}: {error}") from None
+        result = json.loads(text_of(path, _LONGEST))
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ResultError(f"{path}: not JSON: {error}") from None
     if not isinstance(result, dict) or result.get("format") != FORMAT:
         raise ResultError(f"{path}: not a load result of x25shark")
     if result.get("version") != VERSION:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..foreign import text_of
 from ..results import Results, write_whole
 from ..verdicts import Verdict
 from .compare import Signature, by_id, how_different, settled, signature
@@ -104,9 +105,7 @@ def _entry(item: Any, unfinished: bool) -> Known:
 def read_baseline(path: Path, *, unfinished: bool = False) -> Baseline:
     """Read a baseline; an unfinished one may lack reasons. Raises BaselineError."""
     try:
-        if path.stat().st_size > SIZE_LIMIT:
-            raise BaselineError(f"{path}: larger than {SIZE_LIMIT:,} octets: not a baseline")
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path, SIZE_LIMIT)
         document = tomllib.loads(text)
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from None

@@ -18,12 +18,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from ..foreign import text_of
+
 # What belongs to a report. results.json is last to come and first to go: with it a report is whole.
 NAMES = ("cases", "router.log", "junit.xml", "report.html", "results.json")
 EARLIER = "earlier"
 KEPT = 3
 _UNDER_WAY = ".run-"
 _WHOLE = ".whole"
+_LONGEST_NOTE = 1 << 16
 
 
 class FolderError(Exception):
@@ -138,9 +141,9 @@ class ReportFolder:
 def _exchange(staging: Path, path: Path) -> None:
     """The report that is there for the one in staging; goes on where it was cut off."""
     try:
-        note = json.loads((staging / _WHOLE).read_text("utf-8"))
+        note = json.loads(text_of(staging / _WHOLE, _LONGEST_NOTE))
         names, earlier = [n for n in NAMES if n in note["names"]], str(note["earlier"])
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         shutil.rmtree(staging, ignore_errors=True)
         return
     if all((staging / name).exists() for name in names):

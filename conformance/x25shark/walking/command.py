@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from ..foreign import text_of
 from ..interrupts import interrupts
 from ..report.tell import complain, tell
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .hunt import Hunt, Walked
 
 MOST_STEPS = 5000
+# Octets of a file of so many steps.
+_LONGEST = 1 << 22
 SHRINK_SECONDS = 120.0
 
 
@@ -206,7 +209,7 @@ def _read(source: Path) -> list[Step]:
 
     steps: list[Step] = []
     try:
-        lines = source.read_text("utf-8").splitlines()
+        lines = text_of(source, _LONGEST).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{source} cannot be read: {error}") from None
     for number, line in enumerate(lines, 1):

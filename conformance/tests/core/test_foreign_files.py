@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files that somebody else made: a FIFO, a device without end, a folder, too much."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from x25shark.foreign import octets_of, text_of
+from x25shark.load.compare import read_limits
+from x25shark.load.results import ResultError
+from x25shark.load.results import read as read_load
+from x25shark.profile import ProfileError, load_profile
+from x25shark.report.baseline import BaselineError, read_baseline
+from x25shark.results import ResultsError, read_results
+from x25shark.walking.command import _read as read_steps
+
+READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
+    "results": (read_results, ResultsError),
+    "load result": (read_load, ResultError),
+    "limits": (read_limits, ResultError),
+    "baseline": (read_baseline, BaselineError),
+    "profile": (lambda path: load_profile(str(path)), ProfileError),
+    "steps of a walk": (read_steps, ValueError),
+}
+of_each = pytest.mark.parametrize("kind", READERS)
+
+
+@of_each
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/full"])
+def test_a_device_is_no_file(kind: str, device: str, tmp_path: Path) -> None:
+    reader, refusal = READERS[kind]
+    link = tmp_path / "link"
+    link.symlink_to(device)
+    with pytest.raises(refusal, match="Not a regular file"):
+        reader(link)
+
+
+@of_each
+def test_a_fifo_that_nobody_writes_to_is_empty(kind: str, tmp_path: Path) -> None:
+    reader, refusal = READERS[kind]
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    with pytest.raises(refusal):
+        reader(path)
+
+
+@of_each
+def test_a_folder_is_no_file(kind: str, tmp_path: Path) -> None:
+    reader, refusal = READERS[kind]
+    with pytest.raises(refusal, match="Is a directory"):
+        reader(tmp_path)
+
+
+@of_each
+def test_too_much_is_not_read(kind: str, tmp_path: Path) -> None:
+    """A file of so many octets takes no room on the disk, and none in memory."""
+    reader, refusal = READERS[kind]
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(refusal, match=r"More than [0-9,]+ octets"):
+        reader(path)
+
+
+def test_what_a_shell_passes_is_read() -> None:
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(0.2); print('here')"], stdout=writing
+    ):
+        os.close(writing)
+        assert text_of(Path(f"/dev/fd/{reading}"), 100) == "here\n"
+    os.close(reading)
+
+
+def test_to_the_last_octet(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(100))
+    assert octets_of(path, 100) == bytes(100)
+    with pytest.raises(OSError, match="More than 99 octets"):
+        octets_of(path, 99)

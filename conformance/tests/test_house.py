@@ -132,6 +132,7 @@ def test_few_modules_import_each_other() -> None:
         "judges",
         "evidence",
         "run",
+        "sides",
         "report",
         "counters",
         "catalogue",

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from x25shark.links.loop import Loop
-from x25shark.sides.bench import Bench
 from x25shark.sides.capacity import LEAST_ATTEMPTS, Capacity
 from x25shark.sides.outcomes import NoChannel
 
@@ -44,13 +44,6 @@ def run(directory: Path, takes: int, says: int | None, *more: str) -> dict[str, 
     return {case["id"]: case for case in document["cases"]}
 
 
-class Starved:
-    """A bench whose every attempt takes longer than the router has."""
-
-    patience = 0.0
-    loop = Loop()
-
-
 def refused_first(times: int) -> Callable[[], str]:
     """An attempt that is refused so often."""
     left = [NoChannel("refused", passing=True)] * times
@@ -64,7 +57,9 @@ def refused_first(times: int) -> Callable[[], str]:
 
 
 def test_a_call_is_tried_again_however_long_the_machine_took() -> None:
-    capacity = Capacity(cast(Bench, Starved()))
+    # Every attempt takes longer than the router has.
+    starved: Any = SimpleNamespace(context=SimpleNamespace(patience=0.0, loop=Loop()))
+    capacity = Capacity(starved)
     assert capacity.in_the_end(refused_first(LEAST_ATTEMPTS)) == "connected"
     with pytest.raises(NoChannel):
         capacity.in_the_end(refused_first(LEAST_ATTEMPTS + 1))

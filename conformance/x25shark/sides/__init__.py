@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sides A and B: a DTE on top of an XOT connection or a serial line, and the calls between them.
 
-bench         what a case works with: it opens connections and calls, and keeps the expectations
-call          a call with both its ends, and the fence
+bench         what a case works with: it opens connections and calls; a call with both its ends
+context       what a side sees of its case: the profile, the expectations so far, judge one
+points        the sides of a case, its lines, and what the router has opened
 side          one side: send packets, expect templates, numbering of data
-line          a serial line and the sides on its channels; line_link, line_wire: parts of it
+line          a serial line, and how its link comes and goes; line_wire: its octets and bits
+channel       a side on a logical channel of a line
 serial_lines  the serial lines of a case and their logical channels
 listeners     where the router may call the tester
 far_end       the called end: side B, or what the router itself has in its place

@@ -31,6 +31,16 @@ class Answers:
         """How long a reaction may take before it is no reaction: twice TR."""
         return 2 * self.profile.times.reaction
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether the tester plays both ends of a call."""
+        return self.profile.two_sided
+
+    @property
+    def model(self) -> str:
+        """The relay model of the path: local, end-to-end or splice. T2: local."""
+        return self.profile.relay_model if self.two_sided else "local"
+
     def declared(self, item: str) -> bool:
         """Whether a PICS item holds."""
         return item in self.profile.declared

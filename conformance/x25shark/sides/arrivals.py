@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from scapy_x25 import summary_line
 
-from ..links.carrier import Unit
+from ..links.carrier import Carrier, Unit
 
-if TYPE_CHECKING:
-    from .side import Side
+
+class Reader(Protocol):
+    """What has to be known of the side that reads them."""
+
+    start: int
+    cursor: int
+
+    @property
+    def connection(self) -> Carrier:
+        """Where they come."""
 
 
 class Arrivals:
     """Units of a connection since the call of a side began."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: Reader) -> None:
         self.side = side
 
     @property

@@ -9,10 +9,9 @@ lines), far_end (what is called), capacity (how many calls the router takes), fu
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -29,30 +28,25 @@ from scapy_x25 import (
 from ..catalogue import Purpose
 from ..judges.expectation import (
     Direction,
-    Expectation,
-    Next,
-    Seen,
 )
 from ..judges.template import decode
-from ..judges.tester import Received, TesterJudge
 from ..links import xot
-from ..links.carrier import End
 from ..links.circuits import Circuit
 from ..links.hdlc import Line
 from ..links.loop import Loop
-from ..links.xot import Connection, LinkError, Listener
+from ..links.xot import LinkError, Listener
 from ..profile import Profile
 from . import postamble
 from .agreement import acceptance, values_of
-from .answers import Answers
 from .arriving import as_they_arrive, whatever_arrives
-from .call import Call
 from .capacity import Capacity, Ended
-from .far_end import FarEnd
+from .channel import ChannelSide
+from .context import Context
 from .further import FurtherCalls
-from .line import ChannelSide, LineSide
+from .line import LineSide
 from .listeners import CALLED_BY, Listeners
-from .outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
+from .outcomes import Inconclusive, NoChannel, NotApplicable
+from .points import Points
 from .race import Race
 from .serial_lines import SerialLines
 from .side import AbsentSide, Side
@@ -65,7 +59,55 @@ __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "Not
 SIZE_CODES = {16 << i: 4 + i for i in range(9)}
 
 
-class Bench(Answers):
+class Call:
+    """A call that is connected. In T2 side b is absent and what it would do is left out."""
+
+    def __init__(self, bench: Bench, a: Side, b: Side | AbsentSide) -> None:
+        self.bench = bench
+        self.a = a
+        self.b = b
+
+    def turned(self) -> Call:
+        """The same call with its ends exchanged: what a case has A do, B does."""
+        assert isinstance(self.b, Side)
+        return Call(self.bench, self.b, self.a)
+
+    @property
+    def model(self) -> str:
+        """The relay model: local, end-to-end or splice."""
+        return self.bench.model
+
+    def fence(self, note: str = "fence") -> None:
+        """A round trip from A to B to A on this call.
+
+        When it is through, whatever the router had to send because of what A sent before has
+        been sent before it. The octets are plain text of a few characters, so that only a router
+        that cannot carry any data fails here.
+        """
+        there = f"fence {self.bench.number} there".encode()
+        back = f"fence {self.bench.number} back".encode()
+        self.a.send_message(there)
+        if isinstance(self.b, AbsentSide):
+            self.a.expect_message(there, note=note)
+            return
+        self.b.expect_message(there, note=note)
+        self.b.send_message(back)
+        self.a.expect_message(back, note=note)
+
+    def fence_back(self, note: str = "fence") -> None:
+        """The same from B to A to B, for stimuli that B sent."""
+        if isinstance(self.b, AbsentSide):
+            self.fence(note)
+            return
+        octets = f"fence {self.bench.number} from B".encode()
+        self.b.send_message(octets)
+        self.a.expect_message(octets, note=note)
+        answer = f"fence {self.bench.number} from A".encode()
+        self.a.send_message(answer)
+        self.b.expect_message(answer, note=note)
+
+
+class Bench(Context):
     """The tester's side of one case. See the module's text, and call() for how calls are made."""
 
     def __init__(
@@ -81,61 +123,27 @@ class Bench(Answers):
         ended: Ended | None = None,
         left_open: postamble.LeftOpen | None = None,
     ) -> None:
-        super().__init__(profile, purpose)
-        self.loop = loop
+        super().__init__(profile, purpose, loop, number, seed)
         self.run = run
-        self.number = number
-        self.seed = seed
-        self.random = random.Random(f"{seed}/{purpose.id}")
         self.races: list[Race] = []
-        self.expectations: list[Expectation] = []
-        self.remarks: list[str] = []
-        self.sides: list[Side] = []
-        self.last_sender: Side | None = None
-        self.last_call: Packet | None = None
-        self.connections: list[tuple[str, Connection]] = []
-        self.received: dict[Direction, Received] = {}
-        self.accepted: dict[End, list[Direction]] = {}
-        # Whether addresses and ports of a connection were those of an earlier one of this case.
-        self.same_ends = False
-        self.in_preamble = False
-        # A packet came in part, and the rest did not follow: nobody waits for the next one.
-        self.left_amid_a_unit = False
         self.restart_router: Callable[[], None] | None = None
         # Where the router shows its counters (profile, or embedded router); None: nowhere.
         self.counters_url: Callable[[], str | None] = lambda: None
-        self.listeners = Listeners(self, listeners)
-        self.serial = SerialLines(self)
-        self.far_end = FarEnd(self)
-        self.capacity = Capacity(self, ended)
-        self.further = FurtherCalls(self)
+        self._points = Points(self)
+        self.sides, self.lines = self._points.sides, self._points.lines
+        self.connections = self._points.connections
+        self.capacity = Capacity(self._points, ended)
+        self._points.on_unmet = self.capacity.turned_away
+        self.further = FurtherCalls()
+        self.listeners = Listeners(self._points, self.capacity, self.further, listeners)
+        self.serial = SerialLines(self._points, lines or {})
         self._calls = 0
         self._called_at = 0.0
         # How long the slowest call of this case took to come about, in seconds up to a bound.
         self._slowest = 0.0
         self._left_open = postamble.LeftOpen() if left_open is None else left_open
         self._records = 0
-        self._judge = TesterJudge(self.received, self.accepted)
-        self.lines: dict[str, LineSide] = {}
-        profiles = profile.line.by_side()
-        for at, line in (lines or {}).items():
-            self.serial.add(at, LineSide(self, at.upper(), line, profiles[at]))
         self.loop.on_turn[:] = [line.station.tick for line in self.lines.values()]
-        for name, listener in listeners.items():
-            self.accepted[listener.address] = []
-            listener.on_accept = self.listeners.acceptor(name)
-
-    # what the profile says
-
-    @property
-    def model(self) -> str:
-        """The relay model of the path: local, end-to-end or splice. T2: local."""
-        return self.profile.relay_model if self.two_sided else "local"
-
-    @property
-    def two_sided(self) -> bool:
-        """Whether the tester plays both ends of a call."""
-        return self.profile.two_sided
 
     # connections
 
@@ -162,17 +170,7 @@ class Bench(Answers):
         except LinkError as error:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
         self.listeners.note_ends(Direction(connection.remote, connection.local))
-        return self.add_side(at.upper(), connection, modulus)
-
-    def add_side(self, name: str, connection: Connection, modulus: int = 8, start: int = 0) -> Side:
-        """The side of a connection, from its start or from a further call on."""
-        if not start:
-            self.connections.append((name, connection))
-            direction = Direction(connection.remote, connection.local)
-            self.received[direction] = Received(connection)
-        side = Side(self, name, connection, modulus, start)
-        self.sides.append(side)
-        return side
+        return self._points.add_side(at.upper(), connection, modulus)
 
     # serial lines
 
@@ -285,18 +283,6 @@ class Bench(Answers):
             user_data=user_data,
         )
 
-    @contextmanager
-    def preamble(self) -> Iterator[None]:
-        """Expectations within are not what the case is about: their failure is INCONCLUSIVE."""
-        before = self.in_preamble
-        self.in_preamble = True
-        try:
-            yield
-        except ExpectationFailed as failed:
-            raise Inconclusive(f"the preamble failed: {failed}") from failed
-        finally:
-            self.in_preamble = before
-
     def checking_numbers(self) -> AbstractContextManager[None]:
         """Expectations of a router that checks P(S), P(R), sizes and Q of a call.
 
@@ -400,21 +386,6 @@ class Bench(Answers):
             note = note or "the router takes no connection"
             raise self.no_call_came(CallAccepted(), "a", note=note) from None
 
-    def no_call_came(
-        self, template: Packet, at: str, clause: str | None = None, note: str = ""
-    ) -> ExpectationFailed:
-        """The failure of an expectation for which there is not even a connection."""
-        missing = Next(
-            at.upper(),
-            self.clause(clause),
-            None,
-            alternatives=(template,),
-            preamble=self.in_preamble,
-            note=note,
-        )
-        self.state(missing)
-        return ExpectationFailed(missing, self.judge(missing))
-
     def _take_numbers(self, side: Side) -> None:
         """Modulus and values of an Incoming Call become those of the called side."""
         units = [u for u in side.connection.received if u.end == side.cursor]
@@ -464,40 +435,7 @@ class Bench(Answers):
             self.loop.pause(left)
         return call
 
-    # judging while the case runs
-
-    def state(self, expectation: Expectation) -> None:
-        """Add an expectation to those that are judged."""
-        if self.last_sender is not None and self.last_sender.connection.sent:
-            side = self.last_sender
-            back = Direction(side.direction.destination, side.direction.source)
-            expectation.stimulus = (back, side.connection.sent[-1].offset)
-        self.expectations.append(expectation)
-
-    def judge(self, expectation: Expectation) -> Seen:
-        """What judge one says of an expectation at this moment."""
-        return expectation.evaluate(self._judge, set())
-
-    @property
-    def judge_one(self) -> TesterJudge:
-        """Judge one over everything that came in this case."""
-        return self._judge
-
-    def wait_noting_lateness(
-        self, condition: Callable[[], bool], seconds: float, expectation: Expectation
-    ) -> None:
-        """Wait; a reaction between TR and twice TR is a remark."""
-        started = time.monotonic()
-        lag = self.loop.lag
-        self.loop.wait(condition, seconds, patient=True)
-        took = time.monotonic() - started - (self.loop.lag - lag)
-        if took > self.profile.times.reaction and condition() and seconds == self.patience:
-            self.remark(f"late by {took:.1f} s: {expectation.text}")
-
-    def remark(self, text: str) -> None:
-        """Something to know that is no reason to fail."""
-        if text not in self.remarks:
-            self.remarks.append(text)
+    # races
 
     def race(self, what: str, tries: int, at_once: int | None = None) -> Race:
         """So many tries of a race; what: what they have to bring about, for the report.
@@ -521,17 +459,17 @@ class Bench(Answers):
         """End what is open, in an orderly way; watched: demand that nothing else came."""
         for race in self.races:
             self.remark(race.text)
-        self.further.take_late_ones()
-        postamble.stop_at_further_calls(self)
+        self.listeners.take_late_ones()
+        postamble.stop_at_further_calls(self._points)
         if watched:
-            postamble.demand_quiet(self)
-            postamble.demand_no_connections(self)
-            postamble.note_causes(self)
-        postamble.clear_calls(self)
-        postamble.end_what_may_be_kept(self, self._left_open)
+            postamble.demand_quiet(self._points)
+            postamble.demand_no_connections(self._points, self.listeners)
+            postamble.note_causes(self._points)
+        postamble.clear_calls(self._points)
+        postamble.end_what_may_be_kept(self._points, self._left_open)
         for side in self.sides:
             side.close()
-        for waiting in self.listeners.waiting.values():
+        for waiting in self._points.waiting.values():
             for connection in waiting:
                 if not isinstance(connection, Circuit):
                     connection.reset()

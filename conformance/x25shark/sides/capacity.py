@@ -15,16 +15,15 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from scapy_x25 import ClearConfirmation, ClearRequest
 
+from ..judges.expectation import Expectation
 from ..judges.template import decode
 from .outcomes import NoChannel, NotApplicable
+from .points import Points
 from .side import Side
-
-if TYPE_CHECKING:
-    from .bench import Bench
 
 # Network congestion, number busy, and (private networks) gateway congestion.
 _CAUSES = (0x05, 0x01, 0xC3)
@@ -53,8 +52,9 @@ class Capacity:
     counting for a moment.
     """
 
-    def __init__(self, bench: Bench, ended: Ended | None = None) -> None:
-        self._bench = bench
+    def __init__(self, points: Points, ended: Ended | None = None) -> None:
+        self._points = points
+        self._context = points.context
         self._opened: list[Side] = []
         self._there: list[Side] = []
         self._accepted: list[Side] = []
@@ -85,7 +85,7 @@ class Capacity:
         It has as long for that as a reaction may take. After that a refusal is none that it may
         give.
         """
-        last = time.monotonic() + self._bench.patience
+        last = time.monotonic() + self._context.patience
         attempts = 0
         while True:
             attempts += 1
@@ -97,7 +97,7 @@ class Capacity:
                 if attempts >= LEAST_ATTEMPTS and time.monotonic() > last:
                     break
                 self._close_what_has_ended()
-                self._bench.loop.wait(lambda: False, PAUSE_SECONDS)
+                self._context.loop.wait(lambda: False, PAUSE_SECONDS)
         self.note_ended()
         self._ended.clear()
         return attempt()
@@ -118,7 +118,7 @@ class Capacity:
 
         A router may count connections as it counts calls.
         """
-        most = self._bench.profile.limits.calls or IDLE_CONNECTIONS
+        most = self._context.profile.limits.calls or IDLE_CONNECTIONS
         if len(self._there) < most:
             return
         # One that has ended never comes back; a case may open thousands.
@@ -135,7 +135,7 @@ class Capacity:
         Others may have been turned down for what the case did with them.
         """
         calling = [side for side in self._opened if side.unanswered_call is not None]
-        if not calling or not _turned_down(calling[-1], dte=self._bench.declared("R-DTE")):
+        if not calling or not _turned_down(calling[-1], dte=self._context.declared("R-DTE")):
             return None
         if self._arrived_at_b(calling[-1]):
             return None
@@ -150,9 +150,16 @@ class Capacity:
             side.close()
         self.excuse()
 
+    def turned_away(self, side: Side, expectation: Expectation) -> None:
+        """An expectation of that side is not met: it does not count if its Call was refused so."""
+        if self.refused() is side:
+            stated = self._context.expectations
+            stated[:] = [one for one in stated if one is not expectation]
+            self.refuse(side)
+
     def excuse(self) -> None:
         """Raises NoChannel or NotApplicable if one more call, or connection, may be refused."""
-        up, limit = self.up(), self._bench.profile.limits.calls
+        up, limit = self.up(), self._context.profile.limits.calls
         if limit is not None and up >= limit:
             raise NotApplicable(
                 f"{up + 1} calls at a time; the router takes {limit} (limits.calls)"
@@ -169,14 +176,14 @@ class Capacity:
         call = side.connection.sent[-1]
         mine = decode(call.packet).fields.get("user_data")
         accepted = [unit for one in self._accepted for unit in one.arrivals.units[:1]]
-        for first in (*accepted, *self._bench.listeners.waiting_calls()):
+        for first in (*accepted, *self._points.waiting_calls()):
             other = decode(first.packet).fields.get("user_data")
             if mine == other if mine else first.time >= call.time:
                 return True
         return False
 
     def _may_refuse(self, side: Side | None) -> bool:
-        limit = self._bench.profile.limits.calls
+        limit = self._context.profile.limits.calls
         return self.up(but=side) + self._just_ended() >= (1 if limit is None else limit)
 
     def note_ended(self) -> None:
@@ -189,7 +196,7 @@ class Capacity:
     def _just_ended(self) -> int:
         """Calls that ended within the time that a reaction may take, at either end."""
         self.note_ended()
-        since = time.monotonic() - self._bench.patience
+        since = time.monotonic() - self._context.patience
         while self._ended and self._ended[0][0] < since:
             self._ended.popleft()
         opened = sum(opened for _, opened in self._ended)

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .bench import Bench
+from .answers import Answers
 
 
 class FarEnd:
     """What is called, and whether it sends back what it reads."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
 
     @property
     def address(self) -> str:
         """ADDR-B, or the address that the router answers itself (T2)."""
-        bench = self.bench
-        addresses = bench.profile.addresses
-        if bench.two_sided:
+        addresses = self._answers.profile.addresses
+        if self._answers.two_sided:
             found = addresses.b
         else:
             found = addresses.echo or addresses.accepts or addresses.ip
@@ -30,15 +26,15 @@ class FarEnd:
     @property
     def echoes(self) -> bool:
         """Whether the called end sends back what it reads (T2, addresses.echo)."""
-        echo = self.bench.profile.addresses.echo
-        return not self.bench.two_sided and not self.asks_ip and echo is not None
+        echo = self._answers.profile.addresses.echo
+        return not self._answers.two_sided and not self.asks_ip and echo is not None
 
     @property
     def asks_ip(self) -> bool:
         """Whether the case is about the router's own IP, whose answers the case knows."""
-        return "I-IP" in self.bench.purpose.pics
+        return "I-IP" in self._answers.purpose.pics
 
     @property
     def without_echo(self) -> bool:
         """Whether the called end is one of the router's that has no echo (T2)."""
-        return not self.bench.two_sided and not self.asks_ip and not self.echoes
+        return not self._answers.two_sided and not self.asks_ip and not self.echoes

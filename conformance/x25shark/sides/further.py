@@ -8,25 +8,18 @@ which Calls those are; wherever the next call of the router is taken, they are d
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from scapy.packet import Packet
 
 from ..judges.template import matches
-from .outcomes import ExpectationFailed
-
-if TYPE_CHECKING:
-    from .bench import Bench
-    from .side import Side
+from .side import Side
 
 
 class FurtherCalls:
     """The Calls that a case allows besides, each with what the tester does about it."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self) -> None:
         self._allowed: list[tuple[Packet, Callable[[Side], None]]] = []
         self._late: Callable[[Side], None] | None = None
 
@@ -55,11 +48,12 @@ class FurtherCalls:
                 return True
         return False
 
-    def take_late_ones(self) -> None:
-        """At the end of a case: what has come by now and was allowed is no connection too many."""
-        while (self._allowed or self._late) and self._bench.listeners.is_called():
-            # What it contradicts is judged with all other expectations.
-            with contextlib.suppress(ExpectationFailed):
-                side = self._bench.listeners.take_called()
-                if side is not None and self._late is not None:
-                    self._late(side)
+    @property
+    def expected(self) -> bool:
+        """Whether any Call may still come."""
+        return bool(self._allowed) or self._late is not None
+
+    def take_late(self, side: Side) -> None:
+        """A Call at the end of the case that is not one of those with a reaction of their own."""
+        if self._late is not None:
+            self._late(side)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sides on a serial line: the line itself (frames by hand, and what is expected of frames), and
-the calls on its logical channels, which are sides like any other. Parts of a line: link
-(line_link.py); wire, frames and losses (line_wire.py).
+"""A serial line as a side: frames by hand, what is expected of frames, and how its link comes and
+goes. The calls on its logical channels are sides of their own (channel.py).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import Any
 
 from scapy.packet import Packet
-from scapy_x25 import Diagnostic, hdlc
+from scapy_x25 import RestartConfirmation, RestartRequest, hdlc
 from scapy_x25.lapb import (
     LAPB,
     LapbDISC,
@@ -31,16 +31,12 @@ from ..judges.frames import ABORTED, decode_frame
 from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
-from ..links.lapb import DISC, DM, UA, Parameters, Station
+from ..links.lapb import DISC, DM, FRMR, SABM, UA, Parameters, Station
 from ..profile import Line as LineProfile
-from .line_link import LineLink
-from .line_wire import LineFrames, LineWire, Losses
-from .outcomes import NotOnALine
+from .channel import ChannelSide
+from .context import Context
+from .line_wire import FramePlane, LineFrames, LineWire, Losses
 from .side import Side
-from .wire import ConnectionWire
-
-if TYPE_CHECKING:
-    from .bench import Bench
 
 _COMMANDS = (LapbSABM, LapbSABME, LapbDISC, LapbI)
 _RESPONSES = (LapbUA, LapbDM, LapbFRMR)
@@ -62,90 +58,13 @@ _LINK_ENDING: tuple[Packet, ...] = (
     LapbFRMR(),
     ABORTED,
 )
+# Without a link: either station may ask for one, by SABM or by DM F=0, and DISC may come ahead of
+# SABM so that both begin alike (X.25 2.4.4.1, 2.4.4.4.2).
+ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0), LapbDISC())
+# A station that refuses a link because it is not ready yet is asked again so long (seconds).
+NOT_READY_SECONDS = 3.0
 _NETWORK_OPERATIONAL = 0x07
 _P_F = 0x10
-
-
-class ChannelWire(ConnectionWire):
-    """What a logical channel has not."""
-
-    def send(self, octets: bytes) -> None:
-        raise NotOnALine("octets of an XOT connection have no counterpart on a serial line")
-
-    def reset(self) -> None:
-        raise NotOnALine("a TCP RST has no counterpart on a serial line")
-
-    def half_close(self) -> None:
-        raise NotOnALine("a TCP FIN has no counterpart on a serial line")
-
-
-class ChannelSide(Side):
-    """A DTE or DCE on one logical channel of a line; lcn 0: restarts and diagnostics."""
-
-    def __init__(self, bench: Bench, name: str, circuit: Circuit, modulus: int) -> None:
-        self._circuit = circuit
-        self.router_is_dce = bench.profile.line.by_side()[name.lower()].role == "dce"
-        # A circuit has all of a connection that a side needs; what it has not is of XOT only.
-        super().__init__(bench, name, circuit, modulus, circuit.start)
-        self.wire = ChannelWire(self)
-        self.lcn = circuit.lcn
-        self.origin = circuit.start
-
-    def _transmit(self, packets: Sequence[bytes]) -> None:
-        self.bench.last_sender = self
-        self._circuit.send_packets(list(packets))
-
-    def allow(self, *templates: Packet) -> None:
-        """As at any side; a Diagnostic comes on channel 0 of the line (X.25 5.6)."""
-        super().allow(*templates)
-        diagnostics = [template for template in templates if isinstance(template, Diagnostic)]
-        if diagnostics and self.lcn:
-            self.bench.lines[self.name.lower()].layer.allow(*diagnostics)
-
-    def close(self) -> None:
-        """The line outlives its calls."""
-        self._circuit.close()
-
-    @property
-    def stop(self) -> int | None:  # type: ignore[override]
-        """Where another call on the same channel begins."""
-        return self._circuit.stop
-
-
-class FramePlane:
-    """The frames of a line as a side looks at a connection."""
-
-    def __init__(self, line: Line) -> None:
-        self._line = line
-        self.log = line.log
-        self.local, self.remote = line.tester(), line.router()
-        self.end: str | None = None
-        self.closed = False
-        self.on_unit: Callable[[FrameUnit], None] | None = None
-
-    @property
-    def received(self) -> list[FrameUnit]:
-        return self.log.received
-
-    @property
-    def sent(self) -> list[FrameUnit]:
-        return self.log.sent
-
-    @property
-    def flooded(self) -> bool:
-        return self._line.flooded
-
-    @property
-    def received_octets(self) -> int:
-        return self._line.received_octets
-
-    @property
-    def amid_a_unit(self) -> bool:
-        """The tap cuts frames; nothing is waited for."""
-        return False
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def _alike(passing: Packet, expected: Packet | TcpEnd) -> bool:
@@ -168,7 +87,14 @@ class LineSide(Side):
     relaxed = _LINK_ENDING
     wire: LineWire
 
-    def __init__(self, bench: Bench, name: str, line: Line, profile: LineProfile) -> None:
+    def __init__(
+        self,
+        context: Context,
+        name: str,
+        line: Line,
+        profile: LineProfile,
+        add_channel: Callable[[LineSide, Circuit], ChannelSide],
+    ) -> None:
         self.line = line
         self.profile = profile
         self.station = Station(
@@ -186,12 +112,12 @@ class LineSide(Side):
         self.watched = self.used = self.kept_down = False
         # Whether a SABM by hand is followed by UA where it crosses with the router's.
         self.answers_crossing = True
-        self.link = LineLink(self)
+        self.link = LineLink(self, add_channel)
         self.frames = LineFrames(self)
         self.losses = Losses(self)
         line.begin_case()
         line.on_received, line.on_sent = self._received, self._sent
-        super().__init__(bench, name, FramePlane(line))
+        super().__init__(context, name, FramePlane(line))
         self.wire = LineWire(self)
 
     def _received(self, unit: FrameUnit) -> None:
@@ -325,7 +251,7 @@ class LineSide(Side):
     def no_reaction(self, *templates: Packet, **fence: Any) -> None:
         """No such frame comes in reaction to what was sent: up to the answer to a command."""
         self.never(*templates)
-        demand = self.bench.expectations[-1]
+        demand = self.context.expectations[-1]
         demand.stop = self.link_fence(**fence)
 
     def never(self, *templates: Packet, **options: Any) -> None:
@@ -357,7 +283,7 @@ class LineSide(Side):
     @property
     def layer(self) -> ChannelSide:
         """Channel 0: restarts and diagnostics."""
-        return self.bench.serial.channel_zero(self)
+        return self.link.channel_0()
 
     def link_fence(self, n_r: int | None = None) -> int:
         """A command with P=1 and its answer: what came before it has been dealt with.
@@ -390,7 +316,7 @@ class LineSide(Side):
         seen = self.expect(*self.frames.answers(n_r=v_s), *busy, passing=passing, note="fence")
         if seen is None or seen.n_r == v_s:
             return
-        self.bench.remark("the router was busy (RNR), and took what it had dropped later")
+        self.context.remark("the router was busy (RNR), and took what it had dropped later")
         self.wait_until(lambda: self.station.v_a == v_s)
         self.send(LapbRR(address=self.command_address, p_f=1))
         self.expect(*self.frames.answers(n_r=v_s), passing=stale, note="fence")
@@ -420,7 +346,7 @@ class LineSide(Side):
                     LapbDM(p_f=1), passing=(*tries, LapbUA()), note="fence: there is no link"
                 )
             else:
-                self.bench.remark("a poll without a link was not answered (X.25 2.4.4.4.2)")
+                self.context.remark("a poll without a link was not answered (X.25 2.4.4.4.2)")
                 self.cursor = self.connection.received_octets
             units = self.line.log.received
             later = [u for u in units if before <= u.offset < self.cursor and u.valid]
@@ -463,3 +389,156 @@ class LineSide(Side):
         if self.left_at is None:
             self.link.leave()
         self.station.stop()
+
+
+class LineLink:
+    """Sets the link of a line up and ends it, as a preamble or as what the case is about."""
+
+    def __init__(
+        self, line: LineSide, add_channel: Callable[[LineSide, Circuit], ChannelSide]
+    ) -> None:
+        self.line = line
+        self._add_channel = add_channel
+        self._layer: ChannelSide | None = None
+        # The link on which the packet layer has been restarted; 0: none yet.
+        self._restarted = 0
+
+    def channel_0(self, start: int = 0) -> ChannelSide:
+        """The side of restarts and diagnostics; start: where its link begins, if it is new."""
+        if self._layer is None:
+            self._layer = self._add_channel(self.line, self.line.channels.open(0, start))
+        return self._layer
+
+    def leave(self) -> None:
+        """End the link, if the case used it; the answer is waited for, but not demanded."""
+        line = self.line
+        line.kept_down = True
+        if line.used:
+            line.station.by_hand = False
+            line.station.refusing = True
+            line.station.disconnect()
+            line.context.loop.wait(
+                lambda: line.station.phase == "disconnected" or line.connection.flooded,
+                line.context.profile.times.reaction,
+            )
+
+    def bring_down(self) -> None:
+        """Preamble: the link is in its disconnected phase. Raises Inconclusive.
+
+        It is set up first, so that DISC ends a link and is answered by UA; not so where the
+        router sets it up as well, since the two might collide. What it tries then is refused (DM).
+        """
+        line = self.line
+        line.kept_down = True
+        line.take_part()
+        with line.context.preamble():
+            if not line.profile.initiates and not line.station.up:
+                self._set_up()
+            self.want_no_link()
+            self.end()
+
+    def want_no_link(self) -> None:
+        """What the router may ask for now is refused."""
+        line = self.line
+        line.station.refusing = True
+        line.allow(*ASKING_FOR_A_LINK)
+
+    def end(self) -> None:
+        """DISC and its answer."""
+        self._have_answered(self.line.station.disconnect, LapbUA(p_f=1), LapbDM(p_f=1))
+
+    def _set_up(self) -> None:
+        """SABM, until UA: a station that is not ready yet answers DM (X.25 2.4.4.1)."""
+        line = self.line
+        until = time.monotonic() + NOT_READY_SECONDS
+        while time.monotonic() < until:
+            seen = self._have_answered(line.station.set_up, LapbUA(p_f=1), LapbDM(p_f=1))
+            if not isinstance(seen, LapbDM):
+                return
+            line.pause(NOT_READY_SECONDS / 10)
+        self._have_answered(line.station.set_up, LapbUA(p_f=1))
+
+    def _have_answered(self, command: Callable[[], None], *expected: Packet) -> Packet | None:
+        """Have the station send SABM or DISC, and expect the answer: to each, if it repeats it.
+
+        A second SABM resets the link once more, and what came before belongs to an earlier one.
+        """
+        line = self.line
+        begin = line.connection.received_octets
+        command()
+        seen = line.expect(*expected, passing=self.set_up_tries())
+        if line.station.commands < 2:
+            return seen
+        answers = UA | _P_F, DM | _P_F
+
+        def all_answered() -> bool:
+            came = [u for u in line.line.log.received if u.offset >= begin and u.valid]
+            return sum(unit.octets[1] in answers for unit in came) >= line.station.commands
+
+        line.wait_until(all_answered)
+        line.cursor = line.connection.received_octets
+        return seen
+
+    def set_up_came_first(self) -> bool:
+        """Whether a SABM or DISC came before DM F=1 or FRMR, and before the time for it was over.
+
+        A station that has sent one of them discards all other commands (X.25 2.4.4.1, 2.4.4.3).
+        """
+        line = self.line
+        begin, own, answers = line.cursor, (SABM, DISC), (DM | _P_F, FRMR, FRMR | _P_F)
+
+        def came() -> list[bool]:
+            units = [u for u in line.line.log.received if u.offset >= begin and u.valid]
+            controls = [(u.octets[1], u.octets[1] & ~_P_F) for u in units]
+            return [kind in own for c, kind in controls if kind in own or c in answers]
+
+        line.wait_until(lambda: bool(came()))
+        return came()[:1] == [True]
+
+    def set_up_tries(self) -> tuple[Packet, ...]:
+        """What may come in between: of an earlier link, and set-up by the router itself."""
+        return (
+            *(LapbI(), LapbRR(), LapbRNR(), LapbREJ(), LapbFRMR()),
+            *ASKING_FOR_A_LINK,
+        )
+
+    def bring_up(self, *, judged: bool = False) -> None:
+        """Preamble P-LINK: SABM and UA, and the restart of the packet layer.
+
+        judged: it is no preamble; what goes wrong is what the case is about.
+        """
+        line = self.line
+        line.kept_down = False
+        if line.station.up and (line.by_hand or self._restarted == line.station.links):
+            return
+        line.wire.begin()
+        with nullcontext() if judged else line.context.preamble():
+            self.raise_link()
+            if not judged and line.station.links == 1:
+                line.skip()
+            self.restart()
+
+    def raise_link(self) -> None:
+        """SABM and UA; the packet layer is as the router leaves it."""
+        line = self.line
+        if not line.station.up:
+            self._set_up()
+            # What came before belongs to an earlier link.
+            layer = self.channel_0(line.cursor)
+            layer.cursor = max(layer.cursor, line.cursor)
+
+    def restart(self) -> None:
+        """The packet layer begins anew: the tester's Restart collides with the router's, or is
+        confirmed (X.25 3.3)."""
+        line = self.line
+        layer = line.layer
+        layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+        layer.expect(RestartConfirmation(), RestartRequest())
+        # A call over another link must not overtake it.
+        layer.wait_until(lambda: not line.station.unacknowledged)
+        self.note_restarted()
+        line.cursor = line.connection.received_octets
+
+    def note_restarted(self) -> None:
+        """The packet layer of this link has been restarted, or is the case's own business."""
+        self._restarted = self.line.station.links

@@ -4,22 +4,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from scapy.packet import Packet
 from scapy_x25 import hdlc
 from scapy_x25.lapb import LapbREJ, LapbRNR, LapbRR
 
-from .wire import ConnectionWire
+from ..links.hdlc import FrameUnit, Line
+from ..links.lapb import Station
+from .wire import ConnectionWire, Wired
 
-if TYPE_CHECKING:
-    from .line import LineSide
+
+class OnALine(Wired, Protocol):
+    """What these parts need of their line."""
+
+    line: Line
+    station: Station
+    frames: LineFrames
+
+    @property
+    def command_address(self) -> int:
+        """Of commands to the router and its responses."""
+
+    @property
+    def response_address(self) -> int:
+        """Of the router's commands and the responses to it."""
+
+    def octets_of(self, packet: Packet) -> bytes:
+        """A LAPB frame without FCS, with address and numbers where it does not name them."""
+
+    def take_part(self) -> None:
+        """The case is about this line as well."""
+
+    def let_pass(self, *frames: Packet) -> None:
+        """Such frames may come at any time from here on."""
+
+
+class FramePlane:
+    """The frames of a line as a side looks at a connection."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self.log = line.log
+        self.local, self.remote = line.tester(), line.router()
+        self.end: str | None = None
+        self.closed = False
+        self.on_unit: Callable[[FrameUnit], None] | None = None
+
+    @property
+    def received(self) -> list[FrameUnit]:
+        return self.log.received
+
+    @property
+    def sent(self) -> list[FrameUnit]:
+        return self.log.sent
+
+    @property
+    def flooded(self) -> bool:
+        return self._line.flooded
+
+    @property
+    def received_octets(self) -> int:
+        return self._line.received_octets
+
+    @property
+    def amid_a_unit(self) -> bool:
+        """The tap cuts frames; nothing is waited for."""
+        return False
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class LineWire(ConnectionWire):
     """What stands between the flags, and the flags, as a case wants them."""
 
-    def __init__(self, line: LineSide) -> None:
+    def __init__(self, line: OnALine) -> None:
         super().__init__(line)
         self.line = line
 
@@ -62,13 +122,13 @@ class LineWire(ConnectionWire):
         """The case is about this line, which sends now."""
         line = self.line
         line.take_part()
-        line.bench.last_sender = line
+        line.context.last_sender = line
 
 
 class Losses:
     """Frames that are lost on their way."""
 
-    def __init__(self, line: LineSide) -> None:
+    def __init__(self, line: OnALine) -> None:
         self.line = line
         # Whether the next frame of the router is lost.
         self.router: Callable[[], bool] = lambda: False
@@ -88,7 +148,7 @@ class Losses:
 class LineFrames:
     """Frames of a line with their right address."""
 
-    def __init__(self, line: LineSide) -> None:
+    def __init__(self, line: OnALine) -> None:
         self.line = line
 
     def with_fcs(self, frame: Packet) -> bytes:

@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from scapy_x25 import CallRequest
 
 from ..judges.expectation import Direction, NoConnection
 from ..links.carrier import End
-from ..links.circuits import Circuit, PacketUnit
-from ..links.xot import Connection, LinkError, Listener, Unit
-from .line import ChannelSide, LineSide
-from .outcomes import Inconclusive, NotApplicable
+from ..links.circuits import Circuit
+from ..links.xot import Connection, LinkError, Listener
+from .capacity import Capacity
+from .channel import ChannelSide
+from .further import FurtherCalls
+from .line import LineSide
+from .outcomes import ExpectationFailed, Inconclusive, NotApplicable
+from .points import Points
 from .side import Side
-
-if TYPE_CHECKING:
-    from .bench import Bench
 
 CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
 
@@ -26,38 +26,50 @@ CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
 class Listeners:
     """The tester's listening addresses, and its lines, in one case."""
 
-    def __init__(self, bench: Bench, listeners: Mapping[str, Listener]) -> None:
-        self.bench = bench
+    def __init__(
+        self,
+        points: Points,
+        capacity: Capacity,
+        further: FurtherCalls,
+        listeners: Mapping[str, Listener],
+    ) -> None:
+        self._points = points
+        self._context = points.context
+        self._capacity = capacity
+        self._further = further
         self._listeners = listeners
-        # What the router has opened and accept() has not taken yet, by address.
-        self.waiting: dict[str, list[Connection | Circuit]] = {name: [] for name in listeners}
+        self._waiting = points.waiting
+        self._waiting |= {name: [] for name in listeners}
         self._ends: set[Direction] = set()
+        for name, listener in listeners.items():
+            self._listen(name, listener)
 
     def note_ends(self, direction: Direction) -> None:
         """A capture tells connections apart by their addresses and ports alone."""
-        self.bench.same_ends |= direction in self._ends
+        self._context.same_ends |= direction in self._ends
         self._ends.add(direction)
 
-    def acceptor(self, name: str) -> Callable[[Connection], None]:
-        """What is to be told of a connection to that address."""
+    def _listen(self, name: str, listener: Listener) -> None:
+        """Note what the router opens to that address."""
+        accepted = self._context.accepted[listener.address] = []
 
         def accept(connection: Connection) -> None:
             direction = Direction(connection.remote, connection.local)
             self.note_ends(direction)
-            self.bench.accepted[connection.local].append(direction)
-            self.waiting[name].append(connection)
+            accepted.append(direction)
+            self._waiting[name].append(connection)
 
-        return accept
+        listener.on_accept = accept
 
     def accept(self, *, at: str = "b", clause: str | None = None, note: str = "") -> Side:
         """The next TCP connection from the router to there, or a kept one with a new Call."""
-        bench = self.bench
-        if at not in self.waiting:
+        context, capacity = self._context, self._capacity
+        if at not in self._waiting:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         while True:
-            bench.loop.wait(
-                lambda: self.is_called(at) or bench.capacity.refused() is not None,
-                bench.patience,
+            context.loop.wait(
+                lambda: self.is_called(at) or capacity.refused() is not None,
+                context.patience,
                 patient=True,
             )
             if not self.is_called(at):
@@ -65,20 +77,28 @@ class Listeners:
             side = self.take_called(at)
             if side is not None:
                 return side
-        refused = bench.capacity.refused()
+        refused = capacity.refused()
         if refused is not None:
-            bench.capacity.refuse(refused)
+            capacity.refuse(refused)
         told = "; ".join(filter(None, (note, self._told_instead())))
-        raise bench.no_call_came(CallRequest(), at, clause, told)
+        raise context.no_call_came(CallRequest(), at, clause, told)
 
     def take_called(self, at: str = "b") -> Side | None:
         """The side of the next call of the router; None: there is none, or one to leave aside."""
-        bench = self.bench
         side = self._next_called(at)
         if side is None or self._given_up(side):
             return None
-        bench.capacity.accepted(side)
-        return None if bench.further.take(side) else side
+        self._capacity.accepted(side)
+        return None if self._further.take(side) else side
+
+    def take_late_ones(self) -> None:
+        """At the end of a case: what has come by now and was allowed is no connection too many."""
+        while self._further.expected and self.is_called():
+            # What it contradicts is judged with all other expectations.
+            with suppress(ExpectationFailed):
+                side = self.take_called()
+                if side is not None:
+                    self._further.take_late(side)
 
     def _given_up(self, side: Side) -> bool:
         """Whether the router has closed this connection again without a packet on it.
@@ -94,47 +114,42 @@ class Listeners:
         return True
 
     def _next_called(self, at: str) -> Side | None:
-        bench = self.bench
+        points = self._points
         name = "A" if at == "a" else "B"
         kept = self._kept(at)
         if kept is not None:
             start, kept.next_call = kept.next_call or 0, None
-            return bench.add_side(name, kept.wire.tcp, start=start)
-        if not self.waiting[at]:
+            return points.add_side(name, kept.wire.tcp, start=start)
+        if not self._waiting[at]:
             return None
-        connection = self.waiting[at].pop(0)
+        connection = self._waiting[at].pop(0)
         if isinstance(connection, Circuit):
-            return bench.serial.channel_side(bench.lines[at], connection)
-        return bench.add_side(name, connection)
-
-    def waiting_calls(self) -> list[Unit | PacketUnit]:
-        """The first packets on what the router has opened and accept() has not taken yet."""
-        opened = [one for waiting in self.waiting.values() for one in waiting]
-        return [unit for one in opened for unit in one.received[:1]]
+            return points.add_channel(points.lines[at], connection)
+        return points.add_side(name, connection)
 
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has called there and accept() has not taken that call yet."""
-        return bool(self.waiting.get(at)) or self._kept(at) is not None
+        return bool(self._waiting.get(at)) or self._kept(at) is not None
 
     def has_call(self, at: str = "b") -> bool:
         """As is_called(), with the first packet of it."""
-        return self._kept(at) is not None or any(one.received for one in self.waiting.get(at, ()))
+        return self._kept(at) is not None or any(one.received for one in self._waiting.get(at, ()))
 
     def leave_given_up(self, at: str) -> None:
         """Leave connections aside that the router closes without an octet; waits for that."""
-        waiting = self.waiting.get(at, [])
+        waiting = self._waiting.get(at, [])
         silent = [one for one in waiting if isinstance(one, Connection) and not _brought(one)]
-        self.bench.loop.wait(
+        self._context.loop.wait(
             lambda: all(one.end is not None or _brought(one) for one in silent),
-            self.bench.profile.times.reaction,
+            self._context.profile.times.reaction,
         )
         for one in silent:
             if one.end is not None and not _brought(one):
                 waiting.remove(one)
-                self._left_aside(self.bench.add_side("A" if at == "a" else "B", one))
+                self._left_aside(self._points.add_side("A" if at == "a" else "B", one))
 
     def _left_aside(self, side: Side) -> None:
-        self.bench.remark("the router opened a connection and closed it without a Call")
+        self._context.remark("the router opened a connection and closed it without a Call")
         side.close()
 
     def _kept(self, at: str) -> Side | None:
@@ -142,21 +157,21 @@ class Listeners:
         listener = self._listeners.get(at)
         if listener is None:
             return None
-        for side in self.bench.sides:
+        for side in self._points.sides:
             if side.next_call is not None and side.connection.local == listener.address:
                 return side
         return None
 
     def no_connection(self, *, at: str = "b", clause: str | None = None) -> None:
         """Demand that the router opens no further connection to that address, up to the end."""
-        if at in self.waiting:
-            self.watch(at, self.bench.clause(clause))
+        if at in self._waiting:
+            self.watch(at, self._context.clause(clause))
 
     def addresses(self) -> dict[str, End]:
         """Where the router may open connections to, or (on a line) use channels."""
         listening = self._listeners.items()
         found: dict[str, End] = {name: listener.address for name, listener in listening}
-        used = {at: line for at, line in self.bench.lines.items() if line.used}
+        used = {at: line for at, line in self._points.lines.items() if line.used}
         return found | {at: line.line.tester(0) for at, line in used.items()}
 
     def watch(self, at: str, clause: str) -> None:
@@ -164,7 +179,7 @@ class Listeners:
         address = self.addresses().get(at)
         if address is None:
             return
-        self.bench.expectations.append(
+        self._context.expectations.append(
             NoConnection(at.upper(), clause, listener=address, known=frozenset())
         )
 
@@ -177,15 +192,13 @@ class Listeners:
     @contextmanager
     def listening(self, at: str, address: tuple[str, int]) -> Iterator[None]:
         """Listen at one more address while the block runs; accept(at=...) takes its connections."""
-        bench = self.bench
         try:
-            listener = Listener(bench.loop, address)
+            listener = Listener(self._context.loop, address)
         except LinkError as error:
             raise Inconclusive(str(error)) from None
         self._listeners = {**self._listeners, at: listener}
-        self.waiting[at] = []
-        bench.accepted[address] = []
-        listener.on_accept = self.acceptor(at)
+        self._waiting[at] = []
+        self._listen(at, listener)
         try:
             yield
         finally:
@@ -193,7 +206,7 @@ class Listeners:
 
     def _told_instead(self) -> str:
         """What the side that acted last got in place of what was expected elsewhere."""
-        side = self.bench.last_sender
+        side = self._context.last_sender
         if side is None or isinstance(side, LineSide):
             return ""
         return f"side {side.name} got {side.arrivals.unread}" if side.arrivals.unread else ""

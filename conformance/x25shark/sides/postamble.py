@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from scapy.packet import Packet
 from scapy_x25 import ClearConfirmation, ClearRequest, ResetRequest
@@ -12,53 +11,41 @@ from scapy_x25 import ClearConfirmation, ClearRequest, ResetRequest
 from ..judges.expectation import NoConnection, Quiet
 from ..judges.template import decode
 from ..links.xot import Connection
+from .answers import Answers
 from .line import LineSide
+from .listeners import Listeners
+from .points import Points
 from .side import Side
 
-if TYPE_CHECKING:
-    from .bench import Bench
 
-
-def stop_at_further_calls(bench: Bench) -> None:
+def stop_at_further_calls(points: Points) -> None:
     """Where a channel carried a further call, what was expected of the one before ends."""
-    for side in bench.sides:
+    for side in points.sides:
         if side.stop is not None:
-            for expectation in bench.expectations:
+            for expectation in points.context.expectations:
                 mine = expectation.direction == side.direction
                 if mine and side.origin <= expectation.start < side.stop:
                     ends = [e for e in (expectation.stop, side.stop) if e is not None]
                     expectation.stop = min(ends)
 
 
-def leave(bench: Bench, line: LineSide) -> None:
-    """A case goes on on another line: what this one brings from here on is no matter of it."""
-    of_it = [side for side in bench.sides if side.name == line.name]
-    directions = {side.direction for side in of_it}
-    for side in of_it:
-        side.left_at = side.connection.received_octets
-    end = line.connection.received_octets
-    for expectation in bench.expectations:
-        if expectation.direction in directions and expectation.stop is None:
-            expectation.stop = end
-    line.link.leave()
-
-
-def demand_quiet(bench: Bench) -> None:
+def demand_quiet(points: Points) -> None:
     """Nothing may have come on any connection but what was expected or may pass."""
+    context = points.context
     of_connection: dict[int, list[Side]] = {}
-    for side in bench.sides:
+    for side in points.sides:
         of_connection.setdefault(id(side.connection), []).append(side)
     for of_it in of_connection.values():
         side = of_it[-1]
         allowed = tuple(packet for s in of_it for packet in s.allowed)
-        bench.expectations.append(
+        context.expectations.append(
             Quiet(
                 side.name,
-                bench.purpose.clause,
+                context.purpose.clause,
                 side.direction,
                 start=side.origin,
                 stop=side.stop,
-                passing=side.passing + allowed + _repeated(bench, side),
+                passing=side.passing + allowed + _repeated(context, side),
                 relaxed_from=_relaxed_from(side),
                 relaxed=side.relaxed,
             )
@@ -70,41 +57,43 @@ def _relaxed_from(side: Side) -> int:
     return side.connection.received_octets if side.left_at is None else side.left_at
 
 
-def _repeated(bench: Bench, side: Side) -> tuple[Packet, ...]:
+def _repeated(answers: Answers, side: Side) -> tuple[Packet, ...]:
     """What may come again for want of an answer, for the router runs T12 and T13."""
     kinds = [unit.packet[2:3] for unit in side.connection.received]
     again: list[Packet] = []
     if kinds.count(b"\x13") > 1:
-        again.append(ClearRequest(diagnostic=bench.diagnostic(50)))
+        again.append(ClearRequest(diagnostic=answers.diagnostic(50)))
     if kinds.count(b"\x1b") > 1:
-        again.append(ResetRequest(diagnostic=bench.diagnostic(51)))
+        again.append(ResetRequest(diagnostic=answers.diagnostic(51)))
     return tuple(side.right_here(packet) for packet in again)
 
 
-def demand_no_connections(bench: Bench) -> None:
+def demand_no_connections(points: Points, listeners: Listeners) -> None:
     """The router may have opened no connection that the case did not ask for.
 
     One that it closes without an octet may be for a call of an earlier case, which was given up
     while the router was still trying. A case that demands no connection allows no such one either.
     """
-    known = frozenset(side.direction for side in bench.sides)
-    watched = [e for e in bench.expectations if isinstance(e, NoConnection)]
+    context = points.context
+    known = frozenset(side.direction for side in points.sides)
+    watched = [e for e in context.expectations if isinstance(e, NoConnection)]
     for expectation in watched:
         expectation.known = known
-    for name, address in bench.listeners.addresses().items():
+    for name, address in listeners.addresses().items():
         if not any(e.listener == address for e in watched):
-            bench.listeners.leave_given_up(name)
-            known = frozenset(side.direction for side in bench.sides)
-            bench.expectations.append(
-                NoConnection(name.upper(), bench.purpose.clause, listener=address, known=known)
+            listeners.leave_given_up(name)
+            known = frozenset(side.direction for side in points.sides)
+            context.expectations.append(
+                NoConnection(name.upper(), context.purpose.clause, listener=address, known=known)
             )
 
 
-def note_causes(bench: Bench) -> None:
+def note_causes(points: Points) -> None:
     """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208); others are a remark."""
-    if not bench.declared("R-DTE"):
+    context = points.context
+    if not context.declared("R-DTE"):
         return
-    for side in bench.sides:
+    for side in points.sides:
         if isinstance(side, LineSide):
             continue
         for unit in side.connection.received:
@@ -112,23 +101,26 @@ def note_causes(bench: Bench) -> None:
             if isinstance(packet, (ClearRequest, ResetRequest)):
                 cause = packet.fields.get("cause")
                 if isinstance(cause, int) and 0 < cause < 0x80:
-                    bench.remark(f"a DTE sends cause 0x00 or 0x80 to 0xFF; received 0x{cause:02x}")
+                    context.remark(
+                        f"a DTE sends cause 0x00 or 0x80 to 0xFF; received 0x{cause:02x}"
+                    )
 
 
-def clear_calls(bench: Bench) -> None:
+def clear_calls(points: Points) -> None:
     """Clear the calls that are still up; answers are waited for, but not demanded."""
-    for side in bench.sides:
+    context = points.context
+    for side in points.sides:
         if side.name == "A" and _open(side) and side.phase in ("calling", "connected"):
             side.send(ClearRequest(cause=0, diagnostic=0))
 
     def settled() -> bool:
-        for side in bench.sides:
+        for side in points.sides:
             if side.phase == "being cleared" and _open(side):
                 # A splice confirms to A what B confirms, so B must not wait for A's turn.
                 side.send(ClearConfirmation())
-        return all(s.phase in ("cleared", "idle") or not _open(s) for s in bench.sides)
+        return all(s.phase in ("cleared", "idle") or not _open(s) for s in points.sides)
 
-    bench.loop.wait(settled, bench.profile.times.reaction)
+    context.loop.wait(settled, context.profile.times.reaction)
 
 
 @dataclass
@@ -143,23 +135,26 @@ MOST_LEFT_OPEN = 3
 MOMENT = 0.02
 
 
-def end_what_may_be_kept(bench: Bench, left_open: LeftOpen) -> None:
+def end_what_may_be_kept(points: Points, left_open: LeftOpen) -> None:
     """Close connections that the router opened and may keep for another call (RFC 1613 5).
 
     No Call of the next case must go out on one whose end the router has not read. It has read it
     when it closes too, which nothing demands.
     """
-    opened = {direction for directions in bench.accepted.values() for direction in directions}
+    context = points.context
+    opened = {direction for directions in context.accepted.values() for direction in directions}
     kept = [
         side
-        for side in bench.sides
+        for side in points.sides
         if isinstance(side.connection, Connection) and side.direction in opened and _open(side)
     ]
     for side in kept:
         side.wire.half_close()
     given_up = left_open.times >= MOST_LEFT_OPEN
-    seconds = MOMENT if given_up else bench.profile.times.reaction
-    if not bench.loop.wait(lambda: all(side.connection.end is not None for side in kept), seconds):
+    seconds = MOMENT if given_up else context.profile.times.reaction
+    if not context.loop.wait(
+        lambda: all(side.connection.end is not None for side in kept), seconds
+    ):
         left_open.times += 1
 
 

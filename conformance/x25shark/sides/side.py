@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from scapy.packet import Packet
 from scapy_x25 import (
@@ -28,6 +28,7 @@ from ..judges.expectation import (
     FLOW_CONTROL,
     Counted,
     Direction,
+    Expectation,
     Never,
     Next,
     NextMessage,
@@ -39,13 +40,11 @@ from ..judges.values import ABSENT
 from ..links.carrier import Carrier, Unit
 from .agreement import Values, values_of
 from .arrivals import Arrivals
+from .context import Context
 from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
 from .outcomes import ExpectationFailed
 from .wire import ConnectionWire
-
-if TYPE_CHECKING:
-    from .bench import Bench
 
 Expected = TypeVar("Expected", bound=Packet | TcpEnd)
 
@@ -105,9 +104,9 @@ class Side:
     left_at: int | None = None
 
     def __init__(
-        self, bench: Bench, name: str, connection: Carrier, modulus: int = 8, start: int = 0
+        self, context: Context, name: str, connection: Carrier, modulus: int = 8, start: int = 0
     ) -> None:
-        self.bench = bench
+        self.context = context
         self.name = name
         self.connection = connection
         self.direction = Direction(connection.remote, connection.local)
@@ -128,9 +127,11 @@ class Side:
         # no case has looked at an answer.
         self.unanswered_call: int | None = None
         self.allowed: list[Packet] = []
+        # What is asked first where an expectation is not met.
+        self.on_unmet: Callable[[Side, Expectation], None] = lambda side, expectation: None
         # T2: user data that the DTE beyond the router has not sent back yet.
         self._not_echoed: list[bytes] = []
-        if bench.far_end.without_echo:
+        if context.far_end.without_echo:
             # What a DTE has to say is its own matter: the prompt of a host, X.29 messages.
             self.allow(Data(), Data128())
         # Units looked at so far, and the Data packets among them.
@@ -211,11 +212,11 @@ class Side:
     def _note(self, packet: Packet, octets: bytes) -> None:
         expected = self.numbering.next_p_s
         self.numbering.sent(octets)
-        if self.bench.far_end.echoes:
+        if self.context.far_end.echoes:
             self._note_echo(octets, in_sequence=self.numbering.next_p_s != expected)
         if isinstance(packet, CallRequest):
             self.phase = "calling"
-            self.bench.last_call = packet
+            self.context.last_call = packet
         elif isinstance(packet, CallAccepted):
             self.phase = "connected"
             self.agree(values_of(packet, called=True, otherwise=self.values))
@@ -270,16 +271,16 @@ class Side:
         """Wait until the router's P(R) lets this side send; ExpectationFailed if it never does."""
         if self.numbering.outstanding < self.window:
             return
-        opened = self.bench.loop.wait(
+        opened = self.context.loop.wait(
             lambda: self.numbering.outstanding < self.window or self.connection.end is not None,
-            self.bench.patience,
+            self.context.patience,
             patient=True,
         )
         if opened and self.connection.end is None:
             return
         acknowledgement = Next(
             self.name,
-            self.bench.clause("X.25 4.4.1.3"),
+            self.context.clause("X.25 4.4.1.3"),
             self.direction,
             start=self.arrivals.end(),
             alternatives=(self._receive_ready(),),
@@ -287,7 +288,7 @@ class Side:
             stop=self.arrivals.end(),
             note="the window has to open again",
         )
-        self.bench.state(acknowledgement)
+        self.context.state(acknowledgement)
         raise ExpectationFailed(acknowledgement, Seen(False, None, "no P(R) that opens the window"))
 
     def _receive_ready(self) -> Packet:
@@ -336,18 +337,18 @@ class Side:
             note = note or "it has read the Data before"
         expectation = Next(
             self.name,
-            self.bench.clause(clause),
+            self.context.clause(clause),
             self.direction,
             start=self.cursor,
             alternatives=tuple(map(self.right_here, alternatives)),
             passing=self._passing_beside(alternatives) + tuple(passing) + tuple(self.allowed),
-            preamble=self.bench.in_preamble,
+            preamble=self.context.in_preamble,
             note=note,
         )
         seen = self.demand(expectation, within)
         if seen.view is None:
             return None
-        received = self.bench.received[self.direction].packets[seen.view.offset]
+        received = self.context.received[self.direction].packets[seen.view.offset]
         return self.decoded(received)
 
     def _passing_beside(self, alternatives: Sequence[Packet | TcpEnd]) -> tuple[Packet, ...]:
@@ -381,14 +382,14 @@ class Side:
         longest: no packet of it may have more octets of user data. fields: what each of its Data
         packets must show besides. Raises ExpectationFailed.
         """
-        if self.bench.far_end.without_echo:
+        if self.context.far_end.without_echo:
             self.expect(self.data(octets), passing=passing, clause=clause, within=within, note=note)
             return
         kind = Data128 if self.modulus == 128 else Data
         self.demand(
             NextMessage(
                 self.name,
-                self.bench.clause(clause),
+                self.context.clause(clause),
                 self.direction,
                 start=self.cursor,
                 alternatives=(kind(**fields),),
@@ -396,7 +397,7 @@ class Side:
                 octets=octets,
                 q=q,
                 longest=longest,
-                preamble=self.bench.in_preamble,
+                preamble=self.context.in_preamble,
                 note=note,
             ),
             within,
@@ -409,7 +410,7 @@ class Side:
         confirms each (X.25 4.3.7).
         """
         others = tuple(a for a in alternatives if not isinstance(a, (Data, Data128)))
-        if not self.bench.far_end.without_echo or len(others) == len(alternatives):
+        if not self.context.far_end.without_echo or len(others) == len(alternatives):
             return tuple(alternatives)
         self.send(Interrupt(user_data=b"!"))
         return (InterruptConfirmation(), *others)
@@ -422,10 +423,10 @@ class Side:
         self, *templates: Packet, clause: str | None = None, from_start: bool = False
     ) -> None:
         """Demand that no such packet comes, from here (or the very start) to the TCP end."""
-        self.bench.state(
+        self.context.state(
             Never(
                 self.name,
-                self.bench.clause(clause),
+                self.context.clause(clause),
                 self.direction,
                 start=self.origin if from_start else self.cursor,
                 forbidden=templates,
@@ -448,7 +449,7 @@ class Side:
         """
         expectation = Counted(
             self.name,
-            self.bench.clause(clause),
+            self.context.clause(clause),
             self.direction,
             start=self.cursor if start is None else start,
             template=self.right_here(template),
@@ -456,14 +457,14 @@ class Side:
             high=high,
             note=note,
         )
-        self.bench.loop.wait(
-            lambda: self.bench.judge(expectation).met or self.connection.end is not None,
-            self.bench.patience if low else 0.0,
+        self.context.loop.wait(
+            lambda: self.context.judge(expectation).met or self.connection.end is not None,
+            self.context.patience if low else 0.0,
             patient=bool(low),
         )
         expectation.stop = self.arrivals.end()
-        self.bench.state(expectation)
-        seen = self.bench.judge(expectation)
+        self.context.state(expectation)
+        seen = self.context.judge(expectation)
         if not seen.met:
             raise ExpectationFailed(expectation, seen)
         self.cursor = expectation.stop
@@ -482,13 +483,13 @@ class Side:
     def wait_until(self, condition: Callable[[], bool], seconds: float | None = None) -> bool:
         """Serve the connections until the condition holds or the time is over."""
         if seconds is not None:
-            return self.bench.loop.wait(condition, seconds)
-        return self.bench.loop.wait(condition, self.bench.patience, patient=True)
+            return self.context.loop.wait(condition, seconds)
+        return self.context.loop.wait(condition, self.context.patience, patient=True)
 
     def demand(self, expectation: Next, within: float | None = None) -> Seen:
         """Wait until what is expected next is decided. Raises ExpectationFailed."""
-        bench = self.bench
-        bench.state(expectation)
+        context = self.context
+        context.state(expectation)
         latest: list[Seen] = []
         looked_at = [-1, ""]
 
@@ -496,23 +497,22 @@ class Side:
             state = [len(self.connection.received), str(self.connection.end)]
             if state != looked_at:
                 looked_at[:] = state
-                latest[:] = [bench.judge(expectation)]
+                latest[:] = [context.judge(expectation)]
             seen = latest[0]
             return seen.met or seen.view is not None or self.connection.end is not None
 
-        patience = bench.patience if within is None else within
+        patience = context.patience if within is None else within
         come = self._data_received()
-        bench.wait_noting_lateness(decided, patience, expectation)
+        context.wait_noting_lateness(decided, patience, expectation)
         while expectation.in_parts and not decided():
             # Patience counts from the last progress: no clause says how long a transfer may take.
             before, come = come, self._data_received()
             if come == before:
                 break
-            bench.loop.wait(decided, patience, patient=True)
+            context.loop.wait(decided, patience, patient=True)
         seen = latest[0]
-        if not seen.met and bench.capacity.refused() is self:
-            bench.expectations[:] = [e for e in bench.expectations if e is not expectation]
-            bench.capacity.refuse(self)
+        if not seen.met:
+            self.on_unmet(self, expectation)
         self.unanswered_call = None
         if not seen.met:
             if seen.view is None and self.connection.end is None:

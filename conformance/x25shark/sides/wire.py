@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..links.xot import Connection
+from .context import Context, Sender
 from .outcomes import NotOnALine
 
-if TYPE_CHECKING:
-    from .side import Side
+
+class Wired(Sender, Protocol):
+    """What the wire needs of its side."""
+
+    unanswered_call: int | None
+
+    @property
+    def context(self) -> Context:
+        """The case."""
 
 
 class ConnectionWire:
     """Octets of an XOT connection that are no packets, RST and FIN."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: Wired) -> None:
         self.side = side
 
     @property
@@ -29,16 +37,18 @@ class ConnectionWire:
     def send(self, octets: bytes) -> None:
         """Send octets on the connection as they are: headers, halves of packets, anything."""
         side = self.side
-        side.bench.last_sender = side
+        side.context.last_sender = side
         side.unanswered_call = None
         self.tcp.send(octets)
 
     def let_it_finish(self) -> None:
         side = self.side
-        connection, bench = side.connection, side.bench
-        if connection.amid_a_unit and not bench.left_amid_a_unit:
-            quiet = bench.profile.times.quiet
-            bench.left_amid_a_unit = not bench.loop.wait(lambda: not connection.amid_a_unit, quiet)
+        connection, context = side.connection, side.context
+        if connection.amid_a_unit and not context.left_amid_a_unit:
+            quiet = context.profile.times.quiet
+            context.left_amid_a_unit = not context.loop.wait(
+                lambda: not connection.amid_a_unit, quiet
+            )
 
     def reset(self) -> None:
         """End the connection with a TCP RST; as close() otherwise."""

@@ -15,8 +15,7 @@ from scapy_x25 import (
 )
 
 from ..judges.expectation import CLOSED
-from ..sides.bench import Bench
-from ..sides.call import Call
+from ..sides.bench import Bench, Call
 from ..sides.side import Side
 from .clearing import refused
 from .reactions import both

@@ -19,8 +19,7 @@ from scapy_x25 import (
 from ..judges.template import Lacks, decode, lacks
 from ..judges.values import between
 from ..sides.agreement import DEFAULTS, offer_of, towards
-from ..sides.bench import Bench
-from ..sides.call import Call
+from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
 from .clearing import AnySide
@@ -41,6 +40,7 @@ def pending(bench: Bench, request: Packet | None = None) -> tuple[Side, Side]:
 
 
 def accepted(
+    bench: Bench,
     a: Side,
     b: AnySide,
     request: Packet,
@@ -54,8 +54,8 @@ def accepted(
     b.send(b.acceptance if answer is None else answer)
     came = a.expect(*(connected or (CallAccepted(),)))
     assert came is not None
-    a.bench.settle(a, b, request, came)
-    return Call(a.bench, a, b)
+    bench.settle(a, b, request, came)
+    return Call(bench, a, b)
 
 
 def trusts_the_ends(bench: Bench) -> bool:

@@ -12,8 +12,8 @@ from scapy_x25 import ClearConfirmation, ClearIndication, ClearRequest
 
 from ..judges.expectation import CLOSED
 from ..judges.values import Matcher
-from ..sides.bench import Bench
-from ..sides.call import Call
+from ..sides.bench import Bench, Call
+from ..sides.context import Context
 from ..sides.side import AbsentSide, Side
 
 AnySide = Side | AbsentSide
@@ -87,7 +87,7 @@ def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) 
 
 
 def passes(
-    bench: Bench,
+    context: Context,
     sender: AnySide,
     receiver: AnySide,
     cause: int,
@@ -104,7 +104,7 @@ def passes(
     sender.send(ClearRequest(cause=cause, diagnostic=diagnostic))
     came = receiver.expect(*wanted, note=note)
     if came is not None and came.cause != cause:
-        bench.remark("local procedure error (0x13) arrives as remote procedure error (0x11)")
+        context.remark("local procedure error (0x13) arrives as remote procedure error (0x11)")
     receiver.send(ClearConfirmation())
     confirmed(sender, note)
 
@@ -125,4 +125,4 @@ def end(call: Call) -> None:
 
 def give_up(a: Side, b: AnySide) -> None:
     """B refuses a call whose purpose was reached when it arrived there."""
-    passes(a.bench, b, a, 0, 0)
+    passes(a.context, b, a, 0, 0)

@@ -14,7 +14,7 @@ from scapy_x25 import (
 )
 
 from ..judges.expectation import CLOSED
-from ..sides.call import Call
+from ..sides.bench import Call
 from ..sides.race import Race
 from ..sides.side import Side
 from .clearing import AnySide, confirmed, end

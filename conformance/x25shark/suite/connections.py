@@ -23,8 +23,8 @@ from scapy_x25 import (
 from ..judges.expectation import CLOSED
 from ..judges.template import decode
 from ..links.xot import HEADER_OCTETS
-from ..sides.bench import Bench
-from ..sides.call import Call
+from ..sides.bench import Bench, Call
+from ..sides.context import Context
 from ..sides.side import AbsentSide, Side
 
 AnySide = Side | AbsentSide
@@ -36,9 +36,9 @@ LONGEST_PACKET = 4100
 MOST_ATTEMPTS = 8
 
 
-def pause(bench: Bench, seconds: float = PAUSE) -> None:
+def pause(context: Context, seconds: float = PAUSE) -> None:
     """Leave the router time to read what was sent so far by itself."""
-    bench.loop.pause(seconds)
+    context.loop.pause(seconds)
 
 
 def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
@@ -54,7 +54,7 @@ def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
             side.wire.send(octets[start:end])
             start = end
             if start < len(octets):
-                pause(side.bench)
+                pause(side.context)
     side.withholding = withholding
     if not withholding and side.numbering.p_r != p_r:
         side.acknowledge()
@@ -74,7 +74,7 @@ def closes(side: Side, *before: Packet, within: float | None = None) -> None:
     """The router closes the connection; one of these packets may come before (a remark)."""
     came = side.expect(CLOSED, *before, within=within)
     if came is not None:
-        side.bench.remark(f"a {type(came).__name__} came before the close")
+        side.context.remark(f"a {type(came).__name__} came before the close")
         side.expect_closed()
 
 
@@ -83,7 +83,7 @@ def framing_ends(side: Side, within: float | None = None) -> None:
 
     A Clear may come before: nothing says that the close has to be the only answer.
     """
-    closes(side, ClearIndication(cause=side.bench.network_clear), within=within)
+    closes(side, ClearIndication(cause=side.context.network_clear), within=within)
 
 
 def passes_unread(far: Side) -> bool:
@@ -151,9 +151,9 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     return a.expect(*templates, CLOSED)
 
 
-def far_side_ends(bench: Bench, side: AnySide) -> None:
+def far_side_ends(context: Context, side: AnySide) -> None:
     """The call at the far side ends: a Clear with a cause of the network, or a TCP close."""
-    if side.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
+    if side.expect(ClearIndication(cause=context.network_clear), CLOSED) is not None:
         side.send(ClearConfirmation())
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..judges.datagrams import IP_IDENTIFIERS, Echo, NextReply, OnlyDatagrams
 from ..profile import Ip
+from ..sides.context import Context
 from ..sides.side import AbsentSide
 from .clearing import clear_or_close, confirmed, refused
 from .language import (
@@ -44,10 +45,10 @@ SNAP = Form("snap", b"\x80\x00\x00\x00\x08\x00")
 FORMS = (NLPID, NULL, SNAP)
 
 
-def ip_of(bench: Bench) -> Ip:
+def ip_of(context: Context) -> Ip:
     """[ip] of the profile, which a case of this group has."""
-    assert bench.profile.ip is not None
-    return bench.profile.ip
+    assert context.profile.ip is not None
+    return context.profile.ip
 
 
 class Circuit:
@@ -62,17 +63,17 @@ class Circuit:
         self.up_at = side.cursor
         # The router's other datagrams are its own matter.
         side.allow(Data())
-        side.bench.state(
+        side.context.state(
             OnlyDatagrams(
                 side.name,
-                side.bench.purpose.clause,
+                side.context.purpose.clause,
                 side.direction,
                 start=side.cursor,
                 data=Data(),
                 asked=network.asked,
                 identifiers=form.identifiers,
                 full=side.size_in,
-                longest=ip_of(side.bench).mtu,
+                longest=ip_of(side.context).mtu,
             )
         )
 
@@ -95,7 +96,7 @@ class Circuit:
         side = self.side
         return NextReply(
             side.name,
-            side.bench.purpose.clause,
+            side.context.purpose.clause,
             side.direction,
             start=self.marks.get(echo.number, self.up_at),
             alternatives=(Data(), *instead),
@@ -103,7 +104,7 @@ class Circuit:
             asked=self.network.asked,
             identifiers=self.form.identifiers,
             full=side.size_in,
-            longest=ip_of(side.bench).mtu,
+            longest=ip_of(side.context).mtu,
         )
 
 

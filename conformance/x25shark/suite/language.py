@@ -63,10 +63,8 @@ from ..judges.frames import InvalidFrame, frame_of
 from ..judges.template import lacks
 from ..judges.values import ABSENT, Matcher, between, either, not_in, one_of
 from ..judges.watch import Conversation, Watch
-from ..sides.bench import Bench
-from ..sides.call import Call
-from ..sides.line import NO_LINK, LineSide
-from ..sides.line_link import ASKING_FOR_A_LINK
+from ..sides.bench import Bench, Call
+from ..sides.line import ASKING_FOR_A_LINK, NO_LINK, LineSide
 from ..sides.outcomes import Inconclusive, NoChannel, NotApplicable
 from ..sides.race import Race
 from ..sides.side import Side, unit

@@ -13,7 +13,7 @@ from scapy_x25 import hdlc
 
 from ..judges.template import matches
 from ..links.hdlc import FrameUnit
-from ..sides.line_link import NOT_READY_SECONDS
+from ..sides.line import NOT_READY_SECONDS
 from .language import (
     ASKING_FOR_A_LINK,
     Bench,
@@ -195,7 +195,7 @@ def expect_poll(line: LineSide, note: str = "") -> None:
     """The router polls at T1; what it has to say first may be a little late."""
     line.expect(
         *polls(line),
-        within=line.profile.t1_at_most + line.bench.patience,
+        within=line.profile.t1_at_most + line.context.patience,
         passing=(LapbI(p_f=0),),
         note=note,
     )
@@ -225,7 +225,7 @@ def taken(line: LineSide) -> None:
         refused = (LapbDM(p_f=1),) if patient else ()
         if isinstance(line.expect(LapbUA(p_f=1), *refused), LapbUA):
             return
-        line.bench.remark("SABM was refused by DM at first")
+        line.context.remark("SABM was refused by DM at first")
         line.pause(NOT_READY_SECONDS / 10)
 
 
@@ -238,7 +238,7 @@ def needs_given(line: LineSide, *names: str) -> None:
     """These values of a line are the router's own; without them the case does not apply."""
     for name in names:
         given = name in line.profile.model_fields_set
-        line.bench.need(given, f"the profile does not give line.{line.name.lower()}: {name}")
+        line.context.need(given, f"the profile does not give line.{line.name.lower()}: {name}")
 
 
 def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -> None:
@@ -250,13 +250,13 @@ def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -
     """
     begin = line.cursor
     if "t1" not in line.profile.model_fields_set:
-        line.bench.remark(
+        line.context.remark(
             f"line.{line.name.lower()}: t1 is not given: that T1 runs out too early was not judged"
         )
         return
     line.pause(earliest - time.monotonic())
     if time.monotonic() > earliest + EARLY * line.profile.t1:
-        line.bench.remark("the tester was delayed: that T1 runs out too early was not judged")
+        line.context.remark("the tester was delayed: that T1 runs out too early was not judged")
         return
     for template in templates:
         line.expect_count(template, 0, 0, start=begin, note=note)
@@ -265,7 +265,7 @@ def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -
 def last_look(line: LineSide, *templates: Packet) -> float:
     """Wait for one of these; the last moment (monotonic, seconds) at which none had come."""
     begin = line.cursor
-    until = time.monotonic() + line.profile.t1_at_most + line.bench.patience
+    until = time.monotonic() + line.profile.t1_at_most + line.context.patience
 
     def came() -> bool:
         frames = [u.octets for u in line.line.log.received if u.offset >= begin and u.valid]
@@ -286,7 +286,7 @@ def restarted(line: LineSide, begin: int = 0) -> bool:
         units = line.channels.log(0).received
         return any(u.packet[2:3] == _RESTART and u.offset >= begin for u in units)
 
-    line.layer.wait_until(came, line.bench.profile.times.reaction)
+    line.layer.wait_until(came, line.context.profile.times.reaction)
     return came()
 
 

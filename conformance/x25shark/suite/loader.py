@@ -12,8 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from ..catalogue import Purpose, catalogue
-from ..sides.bench import Bench
-from ..sides.call import Call
+from ..sides.bench import Bench, Call
 from ..sides.outcomes import NotApplicable
 from .clearing import end
 from .language import ATTRIBUTE, BOTH_SIDES, EACH_LINE

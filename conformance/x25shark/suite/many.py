@@ -108,14 +108,13 @@ def tidy(bench: Bench) -> None:
             side.close()
 
 
-def done(sides: list[Side]) -> None:
+def done(bench: Bench, sides: list[Side]) -> None:
     """The tester closes these connections; the router ends what it had to B because of them.
 
     Nothing is judged of how, and the other connections of B that the case takes anything on go on.
     """
     if not sides:
         return
-    bench = sides[0].bench
     take_calls(bench)
     for side in sides:
         side.phase = "idle"

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..sides.context import Context
 from ..sides.outcomes import ExpectationFailed
-from .language import Bench
 
 
 @contextmanager
-def amid(bench: Bench, occasion: str) -> Iterator[None]:
+def amid(context: Context, occasion: str) -> Iterator[None]:
     """Say with the reason of a FAIL in here on which occasion it came: "in a call of B"."""
     try:
         yield
@@ -20,5 +20,5 @@ def amid(bench: Bench, occasion: str) -> Iterator[None]:
         unmet.note = "; ".join(filter(None, (unmet.note, occasion)))
         raise
     except Exception:
-        bench.remark(occasion)
+        context.remark(occasion)
         raise

@@ -21,8 +21,7 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED
 from ..judges.values import Matcher
-from ..sides.bench import Bench
-from ..sides.call import Call
+from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
 from .clearing import end

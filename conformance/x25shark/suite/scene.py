@@ -173,7 +173,7 @@ class Scene:
                     d=d,
                 )
                 connected += self.with_addresses(template, request, address)
-        return accepted(x, y, request, answer, connected)
+        return accepted(self.bench, x, y, request, answer, connected)
 
     def with_addresses(self, template: Packet, request: Packet, address: str) -> list[Packet]:
         """Call Connected has the address of the answer, or none (X.25 5.2.3), or the one called."""

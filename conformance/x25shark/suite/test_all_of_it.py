@@ -158,7 +158,8 @@ def call_of_b(bench: Bench) -> Call | None:
     b = bench.connect(at="b")
     request = bench.call_request(called=addresses.a, calling=bench.far_end.address)
     b.send(request)
-    return accepted(b, bench.incoming(CallRequest(user_data=request.user_data), at="a"), request)
+    a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
+    return accepted(bench, b, a, request)
 
 
 @purpose("SYS-INTEG-18")

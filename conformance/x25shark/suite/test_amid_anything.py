@@ -63,7 +63,7 @@ RESETS: dict[Callable[[Call], None], str] = {
 
 
 def clears(ending: Side, other: Side, note: str) -> None:
-    passes(ending.bench, ending, other, 0, 0, note)
+    passes(ending.context, ending, other, 0, 0, note)
 
 
 def ends_there(other: Side, note: str) -> None:
@@ -71,7 +71,7 @@ def ends_there(other: Side, note: str) -> None:
     if not other.numbering.resetting:
         other.withholding = False
         other.acknowledge()
-    end = ClearIndication(cause=other.bench.network_clear)
+    end = ClearIndication(cause=other.context.network_clear)
     if other.expect(end, CLOSED, note=note) is not None:
         other.send(ClearConfirmation())
 

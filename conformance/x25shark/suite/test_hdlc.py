@@ -336,10 +336,10 @@ def send_bad(line: LineSide, kind: str, packet: bytes) -> None:
     if kind == "aborted":
         line.wire.send_aborted(whole[: len(whole) // 2])
     elif kind == "runt":
-        line.wire.send_whole([whole[: line.bench.random.randint(1, 3)]])
+        line.wire.send_whole([whole[: line.context.random.randint(1, 3)]])
     elif kind == "giant":
         longest = line.profile.n1 // 8
-        line.wire.send_whole([giant(line, packet, longest + line.bench.random.randint(1, 200))])
+        line.wire.send_whole([giant(line, packet, longest + line.context.random.randint(1, 200))])
     elif kind == "unknown_address":
         line.wire.send_whole([hdlc.with_fcs(b"\x05" + content[1:])])
     else:

@@ -35,7 +35,7 @@ from .links import (
 def a_rej_condition(line: LineSide, restart: Packet) -> None:
     out_of_sequence(line, restart, 1)
     line.by_hand = True
-    with line.bench.preamble():
+    with line.context.preamble():
         line.expect(LapbREJ(n_r=line.station.v_s))
 
 
@@ -45,16 +45,16 @@ def a_busy_tester(line: LineSide, _restart: Packet) -> None:
 
 def timer_recovery(line: LineSide, restart: Packet) -> None:
     unacknowledged(line, restart, 1)
-    with line.bench.preamble():
+    with line.context.preamble():
         expect_poll(line)
 
 
 def a_gap_and_a_rejection(line: LineSide, restart: Packet) -> None:
     """A router that sends no FRMR is left where it is."""
     a_rej_condition(line, restart)
-    if line.bench.declared("L-FRMR"):
+    if line.context.declared("L-FRMR"):
         line.send(LapbRR(address=line.command_address, n_r=(line.station.v_r + 3) % 8))
-        with line.bench.preamble():
+        with line.context.preamble():
             line.expect(LapbFRMR(z=1), passing=(LapbRR(), LapbREJ(), LapbI()))
         line.allow(LapbFRMR())
 

@@ -246,7 +246,7 @@ def test_frmr_is_repeated(bench: Bench) -> None:
     line.expect(LapbFRMR(p_f=0), within=patience)
     not_before(line, repeated + EARLY_FROM * line.profile.t1, LapbFRMR(), note="before T1")
     if "n2" not in line.profile.model_fields_set:
-        line.bench.remark(f"line.{line.name.lower()}: n2 is not given: its end was not judged")
+        line.context.remark(f"line.{line.name.lower()}: n2 is not given: its end was not judged")
         line.allow(LapbFRMR(), LapbSABM(), LapbDM())
         return
     # N2 repetitions, of which one has come; the first FRMR may count as an attempt (2.4.8.4).

@@ -198,7 +198,7 @@ def test_values_are_those_of_the_call(bench: Bench) -> None:
         return
     b = bench.incoming(CallRequest(user_data=request.user_data))
     answer = CallAccepted()
-    call = accepted(a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+    call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
     call.fence()

@@ -78,7 +78,7 @@ def test_call_from_a_to_b(bench: Bench) -> None:
     wanted = CallRequest(
         called_address=bench.far_end.address, calling_address=bench.profile.addresses.a
     )
-    accepted(a, arrives(bench, wanted), request).fence()
+    accepted(bench, a, arrives(bench, wanted), request).fence()
 
 
 @purpose("PLP-CALL-02")
@@ -88,7 +88,7 @@ def test_call_from_b_to_a(bench: Bench) -> None:
     request = bench.call_request(called=called, calling=calling)
     b.send(request)
     a = bench.incoming(CallRequest(called_address=called, calling_address=calling), at="a")
-    call = accepted(b, a, request)
+    call = accepted(bench, b, a, request)
     call.fence()
     end(call)
     bench.fence()
@@ -152,7 +152,7 @@ def test_empty_calling_address(bench: Bench) -> None:
     b = arrives(bench, CallRequest(called_address=bench.far_end.address))
     if not isinstance(b, AbsentSide) and b.call is not None and b.call.calling_address:
         bench.remark("the router put in a calling address")
-    accepted(a, b, request).fence()
+    accepted(bench, a, b, request).fence()
 
 
 def destination(bench: Bench, digits: str) -> str | None:
@@ -413,7 +413,7 @@ def test_call_accepted_of_three_octets(bench: Bench) -> None:
     """The values of the Call apply: 256 octets go in one packet."""
     request = bench.call_request(size=256, window=3)
     a, b = pending(bench, request)
-    call = accepted(a, b, request, CallAccepted())
+    call = accepted(bench, a, b, request, CallAccepted())
     octets = bench.record(256)
     call.a.send_message(octets)
     call.b.expect_message(octets, longest=call.b.packet_size)
@@ -444,7 +444,7 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
                 request_address = request.called_address
                 connected.append(CallAccepted(called_address=request_address, facilities=whole))
         refusals = [not_allowed(bench)] if notice else []
-        call = accepted(a, b, request, answer, [*connected, *refusals])
+        call = accepted(bench, a, b, request, answer, [*connected, *refusals])
         if a.phase == "being cleared":
             bench.remark("the router does not take called line address modified from B (X.25 6.26)")
             a.send(ClearConfirmation())
@@ -467,7 +467,7 @@ def test_user_data_of_0_to_16_octets(bench: Bench) -> None:
         a = bench.connect()
         request = bench.call_request(user_data=user_data)
         a.send(request)
-        end(accepted(a, arrives(bench, CallRequest(user_data=user_data)), request))
+        end(accepted(bench, a, arrives(bench, CallRequest(user_data=user_data)), request))
     bench.fence()
 
 
@@ -505,7 +505,7 @@ def test_d_bit_in_call_packets(bench: Bench) -> None:
         request.d = 1
         a.send(request)
         b = bench.incoming(CallRequest(d=1))
-        end(accepted(a, b, request, CallAccepted(d=granted), [CallAccepted(d=granted)]))
+        end(accepted(bench, a, b, request, CallAccepted(d=granted), [CallAccepted(d=granted)]))
     bench.fence()
 
 
@@ -645,7 +645,7 @@ def test_second_destination_is_tried(bench: Bench) -> None:
         request = bench.call_request(called=alternate)
         a.send(request)
         b2 = bench.incoming(CallRequest(user_data=request.user_data), at="b2")
-        call = accepted(a, b2, request)
+        call = accepted(bench, a, b2, request)
         call.fence()
         end(call)
     finally:

@@ -114,7 +114,7 @@ def test_clear_collision(bench: Bench) -> None:
         a = bench.connect()
         request = bench.call_request()
         a.send(request)
-        return accepted(a, arrives(bench), request)
+        return accepted(bench, a, arrives(bench), request)
 
     for _ in race:
         call = bench.capacity.in_the_end(connected)
@@ -273,7 +273,8 @@ def answered_with_data(bench: Bench) -> Call:
     with bench.preamble():
         a = bench.connect()
         a.send(request)
-        return accepted(a, arrives(bench), request, CallAccepted(user_data=b"\xc0the answer"))
+        answer = CallAccepted(user_data=b"\xc0the answer")
+        return accepted(bench, a, arrives(bench), request, answer)
 
 
 @purpose("PLP-CLR-18")

@@ -136,7 +136,7 @@ def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
     a.send(request)
     size, window = between(4, 12), between(1, 7)
     both = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
-    accepted(a, bench.incoming(CallRequest(facilities=both)), request).fence()
+    accepted(bench, a, bench.incoming(CallRequest(facilities=both)), request).fence()
 
 
 @purpose("PLP-FAC-02")
@@ -170,7 +170,7 @@ def test_offer_is_not_above_the_request(bench: Bench) -> None:
     b = bench.incoming(CallRequest(facilities=at_b(bench, request)))
     if b.packet_size > 1024 or b.window > 7:
         bench.remark("B is offered more than A asked for")
-    accepted(a, b, request, None, at_a(bench, request, agreed_by(b, b.acceptance))).fence()
+    accepted(bench, a, b, request, None, at_a(bench, request, agreed_by(b, b.acceptance))).fence()
 
 
 @purpose("PLP-FAC-04")
@@ -179,7 +179,7 @@ def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
     request = bench.call_request(size=1024, window=7)
     a, b = pending(bench, request)
     answer = answer_to(b, size=8, window=3)
-    call = accepted(a, b, request, answer, at_a(bench, request, answer.facilities))
+    call = accepted(bench, a, b, request, answer, at_a(bench, request, answer.facilities))
     carries(call)
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
@@ -310,7 +310,7 @@ def unequal_sizes(bench: Bench, at: str) -> None:
     called = bench.incoming(CallRequest(facilities=at_b(bench, request)[:1]), at=there)
     answer = CallAccepted()
     connected = at_a(bench, request, agreed_by(called, answer))
-    call = accepted(caller, called, request, answer, connected)
+    call = accepted(bench, caller, called, request, answer, connected)
     for sender, receiver in ((caller, called), (called, caller)):
         for _ in range(20):
             octets = bench.record(sender.packet_size)
@@ -352,7 +352,7 @@ def unequal_windows(bench: Bench, at: str) -> None:
     called = bench.incoming(CallRequest(facilities=at_b(bench, request)[1:]), at=there)
     answer = CallAccepted()
     connected = at_a(bench, request, agreed_by(called, answer))
-    call = accepted(caller, called, request, answer, connected)
+    call = accepted(bench, caller, called, request, answer, connected)
     window_holds(caller, called)
     window_holds(called, caller)
     call.fence()
@@ -378,7 +378,7 @@ def test_answer_without_facilities_means_the_offer(bench: Bench) -> None:
     request = bench.call_request(size=512, window=4)
     a, b = pending(bench, request)
     connected = at_a(bench, request, agreed_by(b, CallAccepted()))
-    call = accepted(a, b, request, CallAccepted(), connected)
+    call = accepted(bench, a, b, request, CallAccepted(), connected)
     carries(call)
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
@@ -394,7 +394,7 @@ def test_size_below_the_default_is_raised_to_it_at_most(bench: Bench) -> None:
         a.send(request)
         b = bench.incoming(CallRequest(facilities=at_b(bench, request)))
         answer = answer_to(b, size=7, window=2) if answers else CallAccepted()
-        call = accepted(a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+        call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
         carries(call)
         end(call)
     bench.fence()
@@ -597,7 +597,7 @@ def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
     b = arrives(bench, CallRequest(facilities=at_b(bench, request)))
     answer = CallAccepted()
     agreed = offer_of(request) if isinstance(b, AbsentSide) else agreed_by(b, answer)
-    end(accepted(a, b, request, answer, at_a(bench, request, agreed)))
+    end(accepted(bench, a, b, request, answer, at_a(bench, request, agreed)))
     bench.fence()
 
 
@@ -669,7 +669,7 @@ def test_transit_delay_stays_well_formed(bench: Bench) -> None:
     a, request = call_with(bench, PacketSize(), WindowSize(), TransitDelay(milliseconds=100))
     more = CallRequest(facilities=[TransitDelay(milliseconds=between(100, 0xFFFF))])
     b = bench.incoming(more, CallRequest(facilities=[lacks(TransitDelay)]))
-    accepted(a, b, request).fence()
+    accepted(bench, a, b, request).fence()
 
 
 @purpose("PLP-FAC-32")
@@ -701,7 +701,7 @@ def test_order_of_facilities_does_not_matter(bench: Bench) -> None:
     a, request = call_with(bench, window, between_them, size)
     b = arrives(bench, CallRequest(facilities=values))
     connected = at_a(bench, request, values) if not bench.two_sided else []
-    end(accepted(a, b, request, CallAccepted(), connected))
+    end(accepted(bench, a, b, request, CallAccepted(), connected))
     bench.fence()
 
 
@@ -713,7 +713,7 @@ def test_answer_that_names_one_facility_only(bench: Bench) -> None:
         a, b = pending(bench, request)
         whole = answer_to(b, size=8, window=3).facilities
         answer = CallAccepted(facilities=[f for f in whole if isinstance(f, named)])
-        call = accepted(a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+        call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
         carries(call)
         window_holds(call.a, call.b)
         window_holds(call.b, call.a)

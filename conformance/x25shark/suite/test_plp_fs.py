@@ -67,7 +67,7 @@ def test_called_user_data_of_128_octets(bench: Bench) -> None:
     request = bench.call_request(fast_select=UNRESTRICTED)
     a, b = pending(bench, request)
     answer = CallAccepted(user_data=user_data)
-    accepted(a, b, request, answer, [answer.copy()]).fence()
+    accepted(bench, a, b, request, answer, [answer.copy()]).fence()
 
 
 @purpose("PLP-FS-03")
@@ -251,7 +251,7 @@ def test_values_agreed_with_fast_select(bench: Bench) -> None:
         connected = at_a(bench, request, agreed_by(b, answer))
         for template in connected:
             template.fields["user_data"] = user_data
-        call = accepted(a, b, request, answer, connected)
+        call = accepted(bench, a, b, request, answer, connected)
         carries(call)
         window_holds(call.a, call.b)
         window_holds(call.b, call.a)

@@ -317,7 +317,7 @@ def used_again(bench: Bench, a: Side) -> None:
     a.send(request)
     if bench.went_on(a, seconds=1.2 * bench.profile.times.t13 + bench.patience):
         a.numbering.reset()
-        accepted(a, bench.incoming(), request).fence("the channel can be used again")
+        accepted(bench, a, bench.incoming(), request).fence("the channel can be used again")
     elif a.expect(ClearIndication(), CLOSED) is not None:
         bench.remark("a Clear Confirmation that is too long was discarded until T13 ran out")
         a.send(ClearConfirmation())

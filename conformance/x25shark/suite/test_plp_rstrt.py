@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from ..sides.line import ChannelSide
+from ..sides.channel import ChannelSide
 from .clearing import end
 from .language import (
     CLOSED,
@@ -392,7 +392,7 @@ def _called_again(bench: Bench, line: LineSide, lcn: int) -> None:
     numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
     if numbers[far_at] is None:
         return
-    near = bench.serial.channel_side(line, line.channels.open(lcn))
+    near = bench.serial.open(line, lcn)
     request = bench.call_request(called=numbers[far_at], calling=numbers[at])
     near.send(request)
     far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)

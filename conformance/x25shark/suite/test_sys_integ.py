@@ -177,7 +177,7 @@ def test_faults_on_one_call_leave_the_others_alone(bench: Bench) -> None:
         victim.b.allow(ANYTHING)
         victim.a.put(faults(victim.a)[number])
         others[number % len(others)].fence("a call beside the one with the error")
-        done([victim.a])
+        done(bench, [victim.a])
     for call in others:
         call.fence("a call beside those with errors")
 

@@ -83,14 +83,14 @@ def test_mutated_packets(bench: Bench) -> None:
     room = at_a_time(bench, EVERY, spare=1)
     for number in in_time(bench, 400):
         if len(sides) == room:
-            done(sides)
+            done(bench, sides)
         side = open_side(bench, connected=number % 2 == 0)
         sides.append(side)
         packet = bench.random.choice(legal_packets(bench, side))
         side.put(mutated(bench.random, packet))
         if number % EVERY == EVERY - 1:
             is_alive(bench)
-    done(sides)
+    done(bench, sides)
     is_alive(bench)
 
 
@@ -101,7 +101,7 @@ def test_random_octets(bench: Bench) -> None:
     room = at_a_time(bench, 100, spare=1)
     for number in in_time(bench, 100):
         if len(sides) == room:
-            done(sides)
+            done(bench, sides)
         side = open_side(bench, connected=False)
         side.wire.send(bench.random.randbytes(bench.random.randint(1, 600)))
         if number % 2:
@@ -120,7 +120,7 @@ def test_legal_packets_in_any_order(bench: Bench) -> None:
     room = at_a_time(bench, EVERY, spare=1)
     for number in in_time(bench, 20):
         if len(sides) == room:
-            done(sides)
+            done(bench, sides)
         side = open_side(bench, connected=number % 2 == 0)
         sides.append(side)
         packets = legal_packets(bench, side)
@@ -145,12 +145,12 @@ def test_cut_packets(bench: Bench) -> None:
         room = at_a_time(bench, len(pattern), spare=2)
         for number in in_time(bench, len(pattern)):
             if len(sides) == room:
-                done(sides)
+                done(bench, sides)
             side = open_side(bench, connected=connected)
             sides.append(side)
             side.put(pattern[number])
         is_alive(bench)
-        done(sides)
+        done(bench, sides)
     is_alive(bench)
 
 
@@ -193,7 +193,7 @@ def test_call_storm(bench: Bench) -> None:
         if a.phase == "being cleared":
             a.send(ClearConfirmation())
         a.allow(ANYTHING)
-    done(calling)
+    done(bench, calling)
     is_alive(bench)
 
 
@@ -233,7 +233,7 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
     room = at_a_time(bench, 60, spare=1)
     for _ in in_time(bench, 60):
         if len(sides) == room:
-            done(sides)
+            done(bench, sides)
         what = bench.random.choice(("refuses", "resets", "accepts"))
         a = reach(bench)
         if what == "refuses":

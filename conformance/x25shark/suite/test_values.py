@@ -128,7 +128,7 @@ def test_each_direction_of_an_answer_counts(bench: Bench) -> None:
         request = bench.call_request(size=512, window=7)
         a, b = pending(bench, request)
         answer = CallAccepted(facilities=[_near(b, PacketSize, size), _near(b, WindowSize, window)])
-        call = accepted(a, b, request, answer, at_a(bench, request, answer.facilities))
+        call = accepted(bench, a, b, request, answer, at_a(bench, request, answer.facilities))
         carries(call)
         for way in both_ways(call):
             use_up(way, 2)

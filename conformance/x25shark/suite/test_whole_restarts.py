@@ -96,12 +96,12 @@ STARTS: dict[Start, str] = {
 PARTS = 8
 
 
-def started_anew(line: LineSide, start: Start) -> None:
+def started_anew(bench: Bench, line: LineSide, start: Start) -> None:
     """The line starts anew; what went over it is cleared at the far ends.
 
     What was under way is lost with the calls (X.25 4.5), or comes ahead of their end.
     """
-    open_ones = [side for side in line.bench.sides if side.phase in ("connected", "calling")]
+    open_ones = [side for side in bench.sides if side.phase in ("connected", "calling")]
     near = [side for side in open_ones if side.name == line.name]
     for side in near:
         side.allow(OLD)
@@ -151,11 +151,11 @@ def from_the_line(bench: Bench, line: LineSide, lcn: int) -> Call | None:
     named = numbers(bench)
     if named[far_at] is None:
         return None
-    near = bench.serial.channel_side(line, line.channels.open(lcn))
+    near = bench.serial.open(line, lcn)
     request = bench.call_request(called=named[far_at], calling=named[at])
     near.send(request)
     far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
-    return accepted(near, far, request)
+    return accepted(bench, near, far, request)
 
 
 def to_the_line(bench: Bench, line: LineSide) -> Call | None:
@@ -168,7 +168,7 @@ def to_the_line(bench: Bench, line: LineSide) -> Call | None:
     request = bench.call_request(called=named[at], calling=named[far_at])
     far.send(request)
     near = bench.incoming(CallRequest(user_data=request.user_data), at=at)
-    return accepted(far, near, request)
+    return accepted(bench, far, near, request)
 
 
 @purpose("PLP-RSTRT-20")
@@ -181,7 +181,7 @@ def test_nothing_is_left(bench: Bench) -> None:
             line, near, _ = at_the_line(bench, calls[0], at)
             for call, middle in zip(calls, (amid_everything, being_reset), strict=False):
                 middle(call if number % 2 else call.turned())
-            started_anew(line, start)
+            started_anew(bench, line, start)
             again = from_the_line(bench, line, near.lcn), to_the_line(bench, line)
             calls = [call for call in again if call is not None]
             for call in calls:
@@ -200,7 +200,7 @@ def test_all_of_it_behind_a_start(bench: Bench) -> None:
         starts = list(STARTS.items())[first :: len(lines)]
         for number, (start, name) in enumerate(starts):
             line, near, _ = at_the_line(bench, bench.place_call(options=larger), at)
-            started_anew(line, start)
+            started_anew(bench, line, start)
             # On the channel of the call before: at A's line the tester has chosen it.
             call = to_the_line(bench, line) if at == "b" and number % 2 else None
             call = call or from_the_line(bench, line, near.lcn) or bench.place_call()
@@ -220,7 +220,7 @@ def test_whole_calls_behind_starts(bench: Bench) -> None:
         line = bench.lines[lines[number % len(lines)]]
         held = bench.place_call()
         held.fence()
-        started_anew(line, start)
+        started_anew(bench, line, start)
         for nth, scene in enumerate(scenes):
             scene.last = None
             ways = WAYS[(number + nth) % PARTS :: PARTS]

@@ -142,12 +142,12 @@ def ends_or_shifts(a: Side, b: Side) -> None:
 
     A splice that passes octets on without a look at the headers leaves it to B to find out.
     """
-    if a.bench.model == "splice" and passes_unread(b):
-        a.bench.remark("the splice passes octets without borders on")
+    if a.context.model == "splice" and passes_unread(b):
+        a.context.remark("the splice passes octets without borders on")
         a.close()
     else:
         framing_ends(a)
-    far_side_ends(a.bench, b)
+    far_side_ends(a.context, b)
 
 
 def refuses_octets(bench: Bench, octets: bytes) -> None:

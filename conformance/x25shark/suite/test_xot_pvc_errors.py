@@ -154,7 +154,7 @@ def test_each_direction_has_its_own_window(bench: Bench) -> None:
     reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1))
     sent, came = 0, None
     for attempt in range(MOST_TRIES):
-        sent += filled(side, p_r, patient=attempt > 0, most=MOST_STORED - sent)
+        sent += filled(bench, side, p_r, patient=attempt > 0, most=MOST_STORED - sent)
         most = end.outgoing_window
         side.expect_count(Data(), 0, most, start=begin, note="none is acknowledged")
         if bench.model != "local" or side.numbering.outstanding < side.window:
@@ -174,7 +174,7 @@ def test_each_direction_has_its_own_window(bench: Bench) -> None:
     bench.fence()
 
 
-def filled(side: Side, p_r: int, *, patient: bool, most: int) -> int:
+def filled(bench: Bench, side: Side, p_r: int, *, patient: bool, most: int) -> int:
     """Send Data, all with one P(R), until the window is shut behind a round trip, with patience
     also behind TQ, or until so many are sent. How many were."""
     sent = 0
@@ -183,7 +183,7 @@ def filled(side: Side, p_r: int, *, patient: bool, most: int) -> int:
             side.send(side.data(b"in the window", p_r=p_r))
             sent += 1
             continue
-        side.bench.fence("the router has what was sent")
+        bench.fence("the router has what was sent")
         if side.numbering.outstanding == side.window and not (patient and may_send(side)):
             break
     return sent

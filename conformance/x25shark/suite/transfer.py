@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from scapy.packet import Packet
 
 from ..sides.agreement import DEFAULT_WINDOW, towards
-from ..sides.bench import SIZE_CODES, Bench
-from ..sides.call import Call
+from ..sides.bench import SIZE_CODES, Bench, Call
 from ..sides.side import AbsentSide, Side
 from .language import (
     RNR,

@@ -70,7 +70,7 @@ def on_a_free_channel(bench: Bench) -> None:
         if octet_3 % 64 == 63 or len(sides) == room:
             fence_call(bench)
         if len(sides) == room:
-            done(sides)
+            done(bench, sides)
 
 
 def while_a_call_is_pending(bench: Bench) -> None:

@@ -82,7 +82,7 @@ def fill_window(
         filled.sent.append(octets)
     for number, octets in enumerate(filled.sent):
         if number and not may_come(receiver):
-            sender.bench.remark(f"{number} of {most} Data are sent without a P(R)")
+            sender.context.remark(f"{number} of {most} Data are sent without a P(R)")
             break
         receiver.expect(receiver.data(octets, **fields))
     return filled
@@ -104,11 +104,11 @@ def before_interrupt(sender: Side, receiver: Side, due: Sequence[Packet]) -> int
 
 def may_come(side: Side) -> bool:
     """Whether one more packet comes; a router with a window of its own is given TQ for it."""
-    if side.bench.model != "local":
+    if side.context.model != "local":
         return True
     return side.wait_until(
         lambda: data_between(side, side.cursor, side.connection.received_octets) > 0,
-        side.bench.profile.times.quiet,
+        side.context.profile.times.quiet,
     )
 
 
@@ -117,9 +117,9 @@ def may_send(sender: Side, within: float | None = None) -> bool:
 
     A router with a window of its own on each side may open it by itself, within TQ or as given.
     """
-    if sender.numbering.outstanding < sender.window or sender.bench.model != "local":
+    if sender.numbering.outstanding < sender.window or sender.context.model != "local":
         return sender.numbering.outstanding < sender.window
     return sender.wait_until(
         lambda: sender.numbering.outstanding < sender.window,
-        within or sender.bench.profile.times.quiet,
+        within or sender.context.profile.times.quiet,
     )

@@ -118,7 +118,7 @@ def does_all(link: Link, number: int, where: str, every: Sequence[Link]) -> None
         for one in every:
             one.answer()
 
-    with amid(link.line.bench, f"line {link.line.name.lower()}: {where}"):
+    with amid(link.line.context, f"line {link.line.name.lower()}: {where}"):
         for _ in range(number % 8):
             ACTIONS["ask"](link, 0)
             ACTIONS["acknowledge"](link, 0)

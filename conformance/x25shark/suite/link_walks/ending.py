@@ -71,7 +71,7 @@ def end(link: Link, number: int) -> bool:
 
 def reject(link: Link, number: int) -> bool:
     """A frame that cannot be taken: FRMR, and nothing is taken until the link begins anew."""
-    line, bench = link.line, link.line.bench
+    line, bench = link.line, link.line.context
     settle(link)
     if not bench.declared("L-FRMR") or not link.settled or link.is_polled:
         return False

@@ -173,7 +173,7 @@ class Link:
         took = time.monotonic() - asked
         if "t1" in line.profile.model_fields_set and took > LATE * line.profile.t1:
             self.late += 1
-            line.bench.remark(f"line {line.name.lower()}: the router took {took:.2f} s, up to T1")
+            line.context.remark(f"line {line.name.lower()}: the router took {took:.2f} s, up to T1")
         return self.late >= TOO_OFTEN
 
     def _has_come(self, template: Packet, begin: int) -> bool:

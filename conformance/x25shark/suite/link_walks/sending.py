@@ -55,7 +55,7 @@ def _burst(link: Link, count: int) -> bool:
     )
     link.gap = ""
     if isinstance(seen, LapbRNR | LapbREJ):
-        line.bench.remark("the router is busy: no more bursts")
+        line.context.remark("the router is busy: no more bursts")
         link.careful = True
         begin_again(line)
         link.fresh()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from ...sides.line import ChannelSide
+from ...sides.channel import ChannelSide
 from ..anew import without_a_route
 from ..calls import accepted, answer_to
 from ..clearing import clear_with, taken_back
@@ -52,7 +52,7 @@ def place(bench: Bench, circuit: Circuit, step: Step) -> bool:
         request = bench.call_request(called=addresses.a, calling=bench.far_end.address, **options)
         b.send(request)
         a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
-        call = accepted(b, a, request)
+        call = accepted(bench, b, a, request)
     circuit.fresh(call)
     return True
 
@@ -80,7 +80,7 @@ def _placed(bench: Bench, chance: random.Random, modulus: int, options: dict[str
         answer = CallAccepted()
     elif chance.random() < 0.3:
         answer = answer_to(b, size=chance.randint(4, 9), window=chance.randint(1, 7))
-    return accepted(a, b, request, answer)
+    return accepted(bench, a, b, request, answer)
 
 
 def _can_call_back(bench: Bench) -> bool:
@@ -110,7 +110,7 @@ def place_fast(bench: Bench, circuit: Circuit, step: Step) -> bool:
     def placed() -> Call:
         a, b, request = _called(bench, fast_select=UNRESTRICTED, user_data=there)
         answer = CallAccepted(user_data=back)
-        return accepted(a, b, request, answer, [CallAccepted(user_data=back)])
+        return accepted(bench, a, b, request, answer, [CallAccepted(user_data=back)])
 
     circuit.fresh(bench.capacity.in_the_end(placed))
     circuit.fast_select = True

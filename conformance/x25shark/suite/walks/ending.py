@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ...sides.line import ChannelSide
+from ...sides.channel import ChannelSide
 from ..anew import as_new
 from ..clearing import clear_with
 from ..collisions import clear_together, collide, end_of_collision

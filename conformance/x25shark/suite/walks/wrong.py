@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from scapy_x25 import RNR128
 
-from ...sides.line import ChannelSide
+from ...sides.channel import ChannelSide
 from ..language import (
     RNR,
     RR,

@@ -33,8 +33,8 @@ if not x25shark_loaded then
 
   if os.getenv("X25SHARK_WORDS") ~= "0" then
     -- Many small objects of Wireshark's die with each frame: a third of the time went into looking for
-    -- them after every few frames. The heap may be four times what lives in it, some MB.
-    collectgarbage("setpause", 400)
+    -- them after every few frames. The heap may be ten times what lives in it, some tens of MB.
+    collectgarbage("setpause", 1000)
     verdict.register() -- the judge looks at the packets' fields alone
     views.register()
   end

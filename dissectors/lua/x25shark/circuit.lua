@@ -337,13 +337,19 @@ local function follow(c, p, from, octets, found)
   return nil
 end
 
+local unused = {} -- a list without findings, for the next packet: few have one
+
 -- Take the packet p (decoded from `octets`), sent by end 1 or 2, into the circuit. Returns the list
 -- of findings (expert, sentence), nil where there are none, and the test record that ends with this
 -- packet, or nil.
 function circuit.take(c, p, from, octets)
-  local found = {}
-  local ending = follow(c, p, from, octets, found)
-  return found[1] and found or nil, ending
+  local ending = follow(c, p, from, octets, unused)
+  if not unused[1] then
+    return nil, ending
+  end
+  local found = unused
+  unused = {}
+  return found, ending
 end
 
 return circuit

@@ -12,20 +12,23 @@ local packet = require("x25shark.packet")
 local framing = {}
 
 local HEADER = 4
-local LONGEST = 4100
+local SHORTEST, LONGEST = 3, 4100 -- lengths that an X.25 packet can have
 local SEQUENCE_SPACE = 4294967296
 
 local made, own
 local connections, frames, lone_places, lone_offsets
 local stream_field, completeness_field, sequence_field
-local units -- of the segment being dissected
+-- The segment being dissected: its connection and direction, whether anybody asks for fields of it, whether
+-- octets are missing before it; the units shown so far, and their summaries.
+local segment = {}
+local units, summaries
 local inside = false
 local units_frame
 
 local function reset()
   layer.new_capture()
   connections, frames, lone_places, lone_offsets = {}, {}, {}, {}
-  units, inside, units_frame = nil, false, nil
+  inside, units_frame = false, nil
   layer.new_frame()
 end
 
@@ -101,7 +104,7 @@ local function follow(pinfo, tvb, length, octets)
     local offset, findings, record = recall(number, place)
     return offset, findings, record, p
   end
-  local connection, direction = units.connection, units.direction
+  local connection, direction = segment.connection, segment.direction
   local offset = connection.offsets[direction]
   connection.offsets[direction] = (offset + HEADER + length) % SEQUENCE_SPACE
   local findings, record
@@ -128,27 +131,27 @@ local function header_findings(version, length)
   if version ~= 0 then
     found[1] = { "xots.version.bad", "version " .. version }
   end
-  if length < 3 or length > LONGEST then
+  if length < SHORTEST or length > LONGEST then
     found[#found + 1] = { "xots.length.bad", "length " .. length }
   end
   return found
 end
 
--- One whole unit, its octets as a string beside it.
-local function show_unit(tvb, pinfo, tree, version, length, octets)
-  local place, findings, record, p = follow(pinfo, tvb, length, octets)
+-- One whole unit; what stands behind `length` is what follow() said of it.
+local function show_followed(tvb, pinfo, tree, version, length, place, findings, record, p)
   local wrong = header_findings(version, length)
   if observed.listening then
     for _, finding in ipairs(wrong) do
       observed.finding(pinfo, finding[1], finding[2])
     end
     if p then
-      observed.packet(pinfo, units.connection.carrier, units.direction, p, findings)
+      observed.packet(pinfo, segment.connection.carrier, segment.direction, p, findings)
     end
   end
-  local plain = #wrong == 0 and not (findings or record or units.unsure or p.problems[1])
-  if plain and not units.wanted then
-    units.summaries[#units.summaries + 1] = layer.words and packet.summary(p) or nil
+  local plain = #wrong == 0 and not (findings or segment.unsure or p.problems[1])
+    and not (record and layer.speaks(record, tree))
+  if plain and not segment.wanted then
+    summaries[#summaries + 1] = layer.words and packet.summary(p) or nil
     units[#units + 1] = { packet = p, tvb = tvb(HEADER, length):tvb() }
     return
   end
@@ -161,9 +164,9 @@ local function show_unit(tvb, pinfo, tree, version, length, octets)
   if place then
     layer.put_generated(branch, made.xot.offset, tvb, 0, HEADER, place)
   end
-  if units.unsure then
+  if segment.unsure then
     branch:add_proto_expert_info(made.expert["xots.offset.unsure"])
-    units.unsure = false
+    segment.unsure = false
   end
   local unusual = ""
   for _, finding in ipairs(wrong) do
@@ -171,7 +174,7 @@ local function show_unit(tvb, pinfo, tree, version, length, octets)
     unusual = unusual .. "[XOT " .. finding[2] .. "] "
   end
   if not p then
-    units.summaries[#units.summaries + 1] = unusual .. "empty unit"
+    summaries[#summaries + 1] = unusual .. "empty unit"
     return
   end
   local inner = tvb(HEADER, length):tvb()
@@ -180,9 +183,14 @@ local function show_unit(tvb, pinfo, tree, version, length, octets)
   }
   layer.show(unit, inner, pinfo, tree)
   if layer.words then
-    units.summaries[#units.summaries + 1] = unusual .. unit.summary
+    summaries[#summaries + 1] = unusual .. unit.summary
   end
   units[#units + 1] = unit
+end
+
+-- One whole unit, its octets as a string beside it.
+local function show_unit(tvb, pinfo, tree, version, length, octets)
+  show_followed(tvb, pinfo, tree, version, length, follow(pinfo, tvb, length, octets))
 end
 
 local function dissect_unit(tvb, pinfo, tree)
@@ -222,9 +230,7 @@ end
 
 -- Every unit of the segment. Wireshark puts units together that several segments hold; where there is
 -- nothing to put together, it need not be asked, which costs more than all else.
-local function dissect_units(tvb, pinfo, tree)
-  local size = tvb:len()
-  local octets = size == tvb:reported_len() and tvb:raw(0, size)
+local function dissect_units(tvb, pinfo, tree, octets)
   local ends = octets and ends_of_units(octets)
   if not ends then
     dissect_tcp_pdus(tvb, tree, HEADER, unit_length, dissect_unit)
@@ -239,6 +245,35 @@ local function dissect_units(tvb, pinfo, tree)
   end
 end
 
+-- A unit that is the whole segment, as most are, where nobody asks for fields: its line is all that is
+-- wanted, and no table is made for it. Returns false where there is something to say of it after all;
+-- it stands in the tree then.
+local function pass_lone_unit(tvb, pinfo, tree, length, octets)
+  local place, findings, record, p = follow(pinfo, tvb, length, octets)
+  if findings or segment.unsure or p.problems[1] or (record and layer.speaks(record, tree)) then
+    units, summaries = {}, {}
+    show_followed(tvb, pinfo, tree, 0, length, place, findings, record, p)
+    return false
+  end
+  layer.pass(p, tvb(HEADER, length):tvb(), pinfo, tree)
+  return true
+end
+
+-- The whole segment. Returns true where nothing is left to do for it.
+local function dissect_whole(tvb, pinfo, tree)
+  local size = tvb:len()
+  local octets = size == tvb:reported_len() and tvb:raw(0, size)
+  if octets and not segment.wanted and not observed.listening then
+    local version, length = header_of(octets, 1)
+    if version == 0 and length == size - HEADER and length >= SHORTEST and length <= LONGEST then
+      return pass_lone_unit(tvb, pinfo, tree, length, octets:sub(HEADER + 1))
+    end
+  end
+  units, summaries = {}, {}
+  dissect_units(tvb, pinfo, tree, octets)
+  return false
+end
+
 -- The offset of the segment itself, by TCP's relative sequence number: it must be where the units so
 -- far ended, or at most behind that (the start of a unit whose end is here).
 local function segment_offset()
@@ -250,28 +285,32 @@ local function dissect_segment(tvb, pinfo, tree)
   if inside then
     return 0 -- user data that looks like XOT is user data
   end
-  if units_frame ~= pinfo.number or not units or units.summaries == nil then
+  if units_frame ~= pinfo.number then
     units_frame = pinfo.number
     layer.new_frame()
   end
   local connection, direction = connection_of(pinfo)
-  units = { connection = connection, direction = direction, summaries = {}, wanted = layer.wanted(tree, own) }
+  segment.connection, segment.direction, segment.unsure = connection, direction, false
+  segment.wanted = layer.wanted(tree, own)
   if not pinfo.visited then
     local at = segment_offset()
     local reached = connection.offsets[direction]
     if at and (at - reached) % SEQUENCE_SPACE < SEQUENCE_SPACE / 2 and at - reached > 4 + 65535 then
-      units.unsure = true
+      segment.unsure = true
     end
   end
   inside = true
-  local fine, problem = pcall(dissect_units, tvb, pinfo, tree)
-  if fine then
-    fine, problem = pcall(layer.hear_builtin, units, pinfo, tree)
+  units, summaries = nil, nil
+  local fine, over = pcall(dissect_whole, tvb, pinfo, tree)
+  if fine and not over then
+    fine, over = pcall(layer.hear_builtin, units, pinfo, tree)
   end
   inside = false
-  layer.write_columns(pinfo, units.summaries)
+  if summaries then
+    layer.write_columns(pinfo, summaries)
+  end
   if not fine then
-    error(problem, 0)
+    error(over, 0)
   end
   return tvb:len()
 end

@@ -21,7 +21,7 @@ local words = layer.words
 local add, referenced = TreeItem.add, TreeItem.referenced
 
 local made
-local packet_layer
+local packet_layer, record_layer
 local current -- what the packet layer has to know of the unit being dissected
 local shown_in_frame = 0
 -- KiB of Lua's heap up to which the judge's collector rests.
@@ -170,6 +170,12 @@ function layer.wanted(tree, carrier)
   return referenced(tree, packet_layer) or referenced(tree, carrier)
 end
 
+-- Whether a test record belongs into the tree of a frame that is not wanted: something is wrong with it, or
+-- somebody asks for fields of it alone.
+function layer.speaks(r, tree)
+  return r.problem or r.crc_status == 0 or referenced(tree, record_layer)
+end
+
 -- A new frame: layers are counted from 1 again.
 function layer.new_frame()
   current, shown_in_frame = nil, 0
@@ -195,6 +201,21 @@ function layer.show(unit, tvb, pinfo, tree)
   current = nil
 end
 
+-- The octets that Wireshark's own x.25 is given of a packet.
+local function octets_for_builtin(p, tvb)
+  local cut = not USER_DATA_FOR_BUILTIN and p.data_offset and p.length > p.data_offset
+  return cut and tvb(0, p.data_offset):tvb() or tvb
+end
+
+-- The one packet of a frame of which nobody asks for fields, and of which there is nothing to say.
+function layer.pass(p, tvb, pinfo, tree)
+  opinion.pass(octets_for_builtin(p, tvb), pinfo, tree)
+  if words then
+    local columns = pinfo.cols
+    columns.protocol, columns.info = "X.25", packet.summary(p)
+  end
+end
+
 -- Wireshark's own x.25 runs when every packet of the frame has its strict layer. It is compared where
 -- anybody asks for what differs, as a filter or an open tree does.
 function layer.hear_builtin(units, pinfo, tree)
@@ -203,8 +224,7 @@ function layer.hear_builtin(units, pinfo, tree)
     local unit = units[i]
     local p = unit.packet
     if p.length >= 3 then
-      local cut = not USER_DATA_FOR_BUILTIN and p.data_offset and p.length > p.data_offset
-      unit.heard = cut and unit.tvb(0, p.data_offset):tvb() or unit.tvb
+      unit.heard = octets_for_builtin(p, unit.tvb)
       heard[#heard + 1] = unit
     end
   end
@@ -236,7 +256,10 @@ function layer.register(registered)
   made = registered
   opinion.prepare()
   made.x25s.dissector = dissect_packet
-  packet_layer = Dissector.get("x25s")
+  made.x25t.dissector = function() -- shown by the packet layer; it has one so that it can be asked for
+    return 0
+  end
+  packet_layer, record_layer = Dissector.get("x25s"), Dissector.get("x25t")
 end
 
 return layer

@@ -12,6 +12,7 @@ local facilities = require("x25shark.facilities")
 
 local packet = {}
 
+local byte, floor = string.byte, math.floor
 local MODULO_8, MODULO_128 = 1, 2
 local MOST_FACILITIES = 109
 
@@ -436,11 +437,11 @@ local MOST_DECODED, LONGEST_DECODED = 2000, 300
 -- What tells one packet from another: all octets, or a number for one with sequence numbers, where
 -- header and length say all that is decoded.
 local function identity(octets)
-  local first, second, third, fourth = octets:byte(1, 4)
+  local first, second, third, fourth = byte(octets, 1, 4)
   if not fourth then
     return octets
   end
-  local modulo = math.floor(first / 16) % 4
+  local modulo = floor(first / 16) % 4
   local numbered_here = third % 2 == 0 or (modulo == MODULO_8 and numbered_type(third, modulo))
   if not numbered_here or (modulo ~= MODULO_8 and modulo ~= MODULO_128) then
     return octets

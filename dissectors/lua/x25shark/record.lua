@@ -14,7 +14,7 @@ record.MOST_OCTETS = 1048576
 -- `bit` is in every Lua that Wireshark brings; its results are signed, which xor and table look-ups
 -- by the low octet do not mind.
 local bit = bit
-local crc_table
+local crc_tables
 
 local function build_table()
   local entries = {}
@@ -32,20 +32,46 @@ local function build_table()
   return entries
 end
 
-local function crc_step(crc, octets)
-  local band, bxor, rshift, entries = bit.band, bit.bxor, bit.rshift, crc_table
-  for position = 1, #octets, 256 do
-    local block = { octets:byte(position, math.min(position + 255, #octets)) }
-    for i = 1, #block do
-      crc = bxor(rshift(crc, 8), entries[band(bxor(crc, block[i]), 255)])
+-- Tables for an octet that one, two and three further octets follow: four octets are taken in a step, since
+-- each call of `bit` costs more than all the arithmetic beside it.
+local function build_tables(first)
+  local tables = { first }
+  for place = 2, 4 do
+    local entries = {}
+    for value = 0, 255 do
+      local crc = tables[place - 1][value]
+      entries[value] = bit.bxor(bit.rshift(crc, 8), first[bit.band(crc, 255)])
     end
+    tables[place] = entries
+  end
+  return tables
+end
+
+local function crc_step(crc, octets)
+  local band, bxor, rshift, byte = bit.band, bit.bxor, bit.rshift, string.byte
+  local last, third, second, first = crc_tables[1], crc_tables[2], crc_tables[3], crc_tables[4]
+  local size = #octets
+  local fours = size - size % 4
+  for position = 1, fours, 4 do
+    local a, b, c, d = byte(octets, position, position + 3)
+    local mixed = bxor(crc, a + 256 * b + 65536 * c + 16777216 * d)
+    a = mixed % 256
+    mixed = (mixed - a) / 256
+    b = mixed % 256
+    mixed = (mixed - b) / 256
+    c = mixed % 256
+    d = (mixed - c) / 256 % 256
+    crc = bxor(first[a], second[b], third[c], last[d])
+  end
+  for position = fours + 1, size do
+    crc = bxor(rshift(crc, 8), last[band(bxor(crc, byte(octets, position)), 255)])
   end
   return crc
 end
 
 -- CRC-32C of the octets, 0 to 2^32 - 1.
 function record.crc32c(octets)
-  crc_table = crc_table or build_table()
+  crc_tables = crc_tables or build_tables(build_table())
   local crc = bit.bnot(crc_step(-1, octets))
   return crc < 0 and crc + 4294967296 or crc
 end

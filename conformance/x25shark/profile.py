@@ -54,7 +54,8 @@ from .endpoints import XOT_PORT, endpoint
 from .foreign import text_of
 from .line_places import BY_KEY, WAYS, Way
 
-LONGEST_PROFILE = 1 << 20
+# Octets: a key of as many parts as fit in takes Python seconds, and four times as long with twice.
+LONGEST_PROFILE = 1 << 16
 LONGEST_T1 = 60.0
 
 PICS_ITEMS: dict[str, str] = {
@@ -637,7 +638,8 @@ def parse_profile(text: str, name: str) -> Profile:
     """A profile from its text; name is for messages. Raises ProfileError."""
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
+        # Not only TOMLDecodeError: a number of thousands of digits is a ValueError to Python.
         raise ProfileError(f"{name}: not TOML: {error}") from None
     data.pop("path", None)
     data.pop("text", None)

@@ -431,6 +431,46 @@ def test_a_program_that_dies_while_reading_is_a_crash(tmp_path: Path) -> None:
             assert caught.value.kind == "crash"
 
 
+# Each is the answer to a request for x25s.octets and x25s.user_data.
+NONSENSE = {
+    "nothing of an answer": b"[]",
+    "no JSON": b"{",
+    "too deep": b"[" * 100_000 + b"]" * 100_000,
+    "too long a number": b'{"load":' + b"9" * 10_000 + b"}",
+    "part of what is not there": b"[1,1,0,0,1,[0,0,8]]",
+    "part of no octets": b"[1,1,0,0,0,5,1,[0,0,8]]",
+    "part of no field": b'[1,1,0,0,0,"00",1,[7,0,8]]',
+    "a part without its length": b'[1,1,0,0,0,"00",1,[0,0]]',
+}
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE.values(), ids=NONSENSE)
+def test_a_program_that_answers_nonsense_is_replaced(nonsense: bytes, tmp_path: Path) -> None:
+    answer = tmp_path / "answer"
+    whole = (
+        b'{"load":1,"frames":1,"octets":[0,1],"ends":[[0,"",0,"",0]],"packets":[%s],"tcp":[],'
+        b'"hits":[],"experts":[],"differences":[],"lua_errors":[],"malformed_file":null,"us":1}'
+    )
+    answer.write_bytes(whole % nonsense if nonsense.startswith(b"[1,") else nonsense)
+    stand_in = tmp_path / "judge"
+    stand_in.write_text(
+        "#!/usr/bin/env python3\n"
+        "import os, socket, sys\n"
+        "s = socket.socket(fileno=int(sys.argv[2]))\n"
+        's.sendall(b\'{"ready": "stand-in"}\\n\')\n'
+        "while not s.recv(1 << 20).endswith(b'\\n'): pass\n"
+        f"s.sendall(open({str(answer)!r}, 'rb').read() + b'\\n')\n"
+        "s.recv(1)\n"
+    )
+    stand_in.chmod(0o755)
+    with WiresharkJudge(stand_in) as judge:
+        before = judge.process_id
+        with pytest.raises(JudgeError) as caught:
+            judge.read(CAPTURES["call"], fields=["x25s.octets", "x25s.user_data"], timeout=60)
+        assert caught.value.kind == "crash"
+        assert before is not None and judge.process_id is None
+
+
 def test_the_judge_is_not_root() -> None:
     with WiresharkJudge() as judge:
         status = Path(f"/proc/{judge.process_id}/status").read_text()

@@ -15,6 +15,8 @@ from x25shark.load.compare import read_limits
 from x25shark.load.results import ResultError
 from x25shark.load.results import read as read_load
 from x25shark.profile import ProfileError, load_profile
+from x25shark.reference.config import load as load_config
+from x25shark.reference.config_table import ConfigError
 from x25shark.report.baseline import BaselineError, read_baseline
 from x25shark.results import ResultsError, read_results
 from x25shark.walking.command import _read as read_steps
@@ -65,6 +67,22 @@ def test_too_much_is_not_read(kind: str, tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with pytest.raises(refusal, match=r"More than [0-9,]+ octets"):
         reader(path)
+
+
+# Python's TOML parser says of the last two neither that they are no TOML nor where.
+TOML = {"a line": "[xot", "too deep": "a=" + "[" * 20_000, "too long a number": "a=" + "9" * 10_000}
+
+
+@pytest.mark.parametrize("text", TOML.values(), ids=TOML)
+def test_what_the_parser_cannot_take_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.toml"
+    path.write_text(text)
+    with pytest.raises(ProfileError, match="not TOML"):
+        load_profile(str(path))
+    with pytest.raises(BaselineError, match="not TOML"):
+        read_baseline(path)
+    with pytest.raises(ConfigError, match=r"file\.toml"):
+        load_config(path)
 
 
 def test_what_a_shell_passes_is_read() -> None:

@@ -226,7 +226,7 @@ class _Process:
             whole = came.decode()
             came.clear()
             answer = json.loads(whole)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise JudgeError("crash", f"the judge's answer is not JSON: {error}") from error
         if not isinstance(answer, dict):
             raise JudgeError("crash", "the judge's answer is not a JSON object")

@@ -130,7 +130,7 @@ def load(path: Path, emulations: Sequence[str] = ()) -> Settings:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from error
     if emulations:
         lines = values.setdefault("emulation", [])
@@ -143,7 +143,7 @@ def _inline(text: str) -> dict[str, Any]:
     """The inside of an inline table of TOML."""
     try:
         values = tomllib.loads(f"line = {{ {text} }}")
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"--emulate {text!r}: {error}") from error
     if set(values) != {"line"}:
         raise ConfigError(f"--emulate {text!r}: one table, on one line")

@@ -113,6 +113,10 @@ def test_bad_input_is_one_line(ip: Ip) -> None:
     for words, said in (
         (("ping", "--ipv6"), "--ipv6: --mtu is 576, IPv6 needs 1280"),
         (("ping", "--router", "nowhere"), "nowhere"),
+        (
+            ("transfer", "--circuits", "4"),
+            "--circuits has no effect on transfer, only on datagrams, saturation, availability",
+        ),
         (("up", "--address", "1.2.3.4/24", "--calling", "31", "--peer", "21"), "--peer '21'"),
         (
             ("up", "--address", "1.2.3.4/24", "--calling", "31", "--peer", "21=1.2.3.5/32"),

@@ -340,7 +340,26 @@ def _unsaid(*names: str) -> bool:
     return all(context.get_parameter_source(name) is ParameterSource.DEFAULT for name in names)
 
 
+_FOR = {
+    "pings": ("ping",),
+    "octets": ("transfer", "datagrams", "circuits", "saturation"),
+    "file_octets": ("files",),
+    "numbers": ("circuits", "files"),
+    "circuits": ("datagrams", "saturation", "availability"),
+    "minutes": ("saturation",),
+    "hours": ("availability",),
+    "limit": ("transfer", "circuits", "files", "saturation"),
+}
+"""Options that not every experiment has a use for."""
+
+
 def _plan(given: dict[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], Conditions]:
+    for option, users in _FOR.items():
+        if not _unsaid(option) and not set(users) & set(names):
+            raise OptionError(
+                f"--{option.replace('_', '-')} has no effect on {names[0]}, only on "
+                + ", ".join(users)
+            )
     chosen: dict[str, Any] = {
         "compress": given["compress"],
         "pings": given["pings"],

@@ -109,7 +109,12 @@ def ip() -> None:
     help="Datagrams for PREFIX go to the gateway X121. Repeatable.",
 )
 @click.option("--connect", metavar="IP[:PORT]", help="The router to call.")
-@click.option("--listen", metavar="IP[:PORT]", help="Where to listen for the router's calls.")
+@click.option(
+    "--listen",
+    metavar="IP[:PORT]",
+    help="Where to listen for the router's calls. Own calls come from that IP: routers know their "
+    "peers by it.",
+)
 @click.option(
     "--tun", "device", metavar="NAME", help="An existing TUN device that is already configured."
 )

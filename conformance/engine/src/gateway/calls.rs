@@ -89,7 +89,7 @@ impl Worker {
         let Some(connect) = self.config.connect else { return false };
         let now = poll::now();
         self.report.totals.calls += 1;
-        let socket = match Socket::connect(connect, None) {
+        let socket = match Socket::connect(connect, self.config.source()) {
             Ok(socket) => socket,
             Err(error) => {
                 let why = format!("no connection to {connect}: {}", poll::error_name(&error));
@@ -148,14 +148,15 @@ impl Worker {
     /// the second one in a row on it is dropped, for nobody knows when a call comes through.
     pub(super) fn hold_down(&mut self, peer: usize, why: &str) {
         let refused = &mut self.peers[peer];
-        refused.refusals = refused.refusals.saturating_add(1);
-        let hold = wait_after(refused.refusals, self.config.hold_down_ms);
-        refused.held_until = poll::now() + hold.max(1) * MILLISECOND;
-        let name = refused.name.clone();
-        self.note(format!(
-            "call to {name} refused, {why}; no more calls for {} s",
-            hold as f64 / 1e3
-        ));
+        let mut text = format!("call to {} refused, {why}", refused.name);
+        if refused.held_until == 0 {
+            // Calls made at the same time are refused together: that is once.
+            refused.refusals = refused.refusals.saturating_add(1);
+            let hold = wait_after(refused.refusals, self.config.hold_down_ms);
+            refused.held_until = poll::now() + hold.max(1) * MILLISECOND;
+            text += &format!("; no more calls for {} s", hold as f64 / 1e3);
+        }
+        self.note(text);
         for family in [Family::Ipv4, Family::Ipv6] {
             self.call_for(peer, family);
         }

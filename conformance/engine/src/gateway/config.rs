@@ -110,6 +110,12 @@ impl Gateway {
         if self.modulo == 8 { Modulo::M8 } else { Modulo::M128 }
     }
 
+    /// Where calls come from: routers know a peer by its address, the one where it listens.
+    pub fn source(&self) -> Option<SocketAddrV4> {
+        let listen = self.listen.filter(|at| !at.ip().is_unspecified())?;
+        Some(SocketAddrV4::new(*listen.ip(), 0))
+    }
+
     pub fn flow(&self) -> FlowParameters {
         FlowParameters {
             called_size: self.packet_size,
@@ -229,6 +235,18 @@ mod tests {
         for wrong in ["10.0.0.1", "10.0.0.1/33", "x/8", "::/129", "10.0.0.1/"] {
             assert!(Prefix::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn calls_come_from_the_address_where_the_gateway_listens() {
+        let source = |listen: &str| {
+            Gateway { listen: listen.parse().ok(), ..Gateway::default() }
+                .source()
+                .map(|from| from.to_string())
+        };
+        assert_eq!(source("192.0.2.1:1998"), Some("192.0.2.1:0".into()));
+        assert_eq!(source("0.0.0.0:1998"), None);
+        assert_eq!(source(""), None);
     }
 
     #[test]

@@ -251,6 +251,9 @@ class Addresses(_Table):
     # The called address with which their calls arrive, which a router may rewrite; "": none.
     a_arrives: DigitsOrNone | None = None
     b_arrives: DigitsOrNone | None = None
+    # The calling address with which their calls arrive, which a network may write otherwise.
+    a_calls_as: Digits | None = None
+    b_calls_as: Digits | None = None
     rewrite_longer: dict[str, Digits] | None = None
     rewrite_shorter: dict[str, Digits] | None = None
     insert_calling: dict[str, Digits] | None = None

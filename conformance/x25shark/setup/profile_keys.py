@@ -85,6 +85,9 @@ KEYS: dict[str, str] = {
     "addresses.alternate": "its first route is down, the second leads to B",
     "addresses.a_arrives": "the called address with which calls to `a` arrive; empty: with none",
     "addresses.b_arrives": "the called address with which calls to `b` arrive; empty: with none",
+    "addresses.a_calls_as": "the calling address with which calls of `a` arrive, if digits are put "
+    "before it or taken off",
+    "addresses.b_calls_as": "the same of `b`",
     "addresses.rewrite_longer": "`called` becomes the longer `arrives` on its way to B",
     "addresses.rewrite_shorter": "`called` becomes the shorter `arrives` on its way to B",
     "addresses.insert_calling": "calls to `called` without a calling address arrive with `calling`",

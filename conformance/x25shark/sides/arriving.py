@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The called address with which a Call arrives.
+"""The addresses with which a Call arrives.
 
 An address is any identification that a DTE and its network have agreed on (X.25 5.2.1), and the two
 ends need not have agreed on the same: many routers rewrite the called address on its way, or leave
 it out. The profile says it (addresses.b_arrives, a_arrives, rewrite_longer, rewrite_shorter). Where
 it does not, another called address than the caller's is no fault, and no proof that the router
 is right either.
+
+So it is with the calling address, that a network may write in another form of the same number: with
+a prefix, or without one (X.121; a_calls_as, b_calls_as).
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from collections.abc import Sequence
 from scapy.packet import Packet
 
 from ..profile import Addresses
+
+# Digits of an address without type and plan (X.25 5.2.1.1).
+LONGEST = 15
 
 
 def arriving(addresses: Addresses, called: str) -> str | None:
@@ -59,3 +65,46 @@ def whatever_arrives(addresses: Addresses, templates: Sequence[Packet]) -> list[
         if isinstance(called, str) and arriving(addresses, called) is None:
             unsaid.append(with_called(template, None))
     return unsaid
+
+
+def says_callers(addresses: Addresses, name: str) -> bool:
+    """Whether the profile says how the number of the side beyond arrives at that side."""
+    return (addresses.a_calls_as if name == "B" else addresses.b_calls_as) is not None
+
+
+def as_its_caller_arrives(addresses: Addresses, name: str, calling: str) -> str | None:
+    """The calling address with which such a Call arrives at that side; None: not known.
+
+    What the profile says of the other side's own number it says of all that the side may name.
+    """
+    own, said = (
+        (addresses.a, addresses.a_calls_as) if name == "B" else (addresses.b, addresses.b_calls_as)
+    )
+    if own is None or said is None or calling == own:
+        return calling if said is None else said
+    if said.endswith(own):
+        longer = said.removesuffix(own) + calling
+        return longer if len(longer) <= LONGEST else None
+    prefix = own.removesuffix(said)
+    return calling.removeprefix(prefix) if own.endswith(said) else None
+
+
+def is_another_form(calling: str, came: str) -> bool:
+    """Whether these two are one number, with a prefix and without."""
+    return (
+        calling != came
+        and bool(calling and came)
+        and (calling.endswith(came) or came.endswith(calling))
+    )
+
+
+def with_calling(template: Packet, calling: str | None) -> Packet:
+    """A template for such a Call with that calling address; None: with any, or with none."""
+    changed = template.copy()
+    for name in ("calling_address", "calling_address_length"):
+        changed.fields.pop(name, None)
+    if calling is not None:
+        changed.fields["calling_address_length"] = len(calling)
+        if calling:
+            changed.fields["calling_address"] = calling
+    return changed

@@ -40,10 +40,11 @@ from ..judges.values import ABSENT
 from ..links.carrier import Carrier, Unit
 from .agreement import Values, values_of
 from .arrivals import Arrivals
+from .arriving import as_its_caller_arrives, is_another_form, says_callers, with_calling
 from .context import Context
 from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
-from .outcomes import ExpectationFailed
+from .outcomes import ExpectationFailed, Inconclusive
 from .wire import ConnectionWire
 
 Expected = TypeVar("Expected", bound=Packet | TcpEnd)
@@ -335,6 +336,7 @@ class Side:
         wanted, alternatives = alternatives, self._readable(alternatives)
         if wanted != alternatives:
             note = note or "it has read the Data before"
+        alternatives, as_sent = self._from_their_callers(alternatives)
         expectation = Next(
             self.name,
             self.context.clause(clause),
@@ -349,7 +351,44 @@ class Side:
         if seen.view is None:
             return None
         received = self.context.received[self.direction].packets[seen.view.offset]
+        if not as_sent:
+            raise Inconclusive(
+                f"a call came from {self.decoded(received).calling_address}: if the router is to "
+                "put digits before calling addresses, or to take them off, the profile says so "
+                "(addresses.a_calls_as, addresses.b_calls_as)"
+            )
         return self.decoded(received)
+
+    def _from_their_callers(
+        self, alternatives: tuple[Packet | TcpEnd, ...]
+    ) -> tuple[tuple[Packet | TcpEnd, ...], bool]:
+        """Calls with their calling addresses as they arrive (arriving.py); False: in another form
+        than that of the caller, which the profile does not say."""
+        addresses, as_sent = self.context.profile.addresses, True
+        found = list(alternatives)
+        for place, one in enumerate(alternatives):
+            if not isinstance(one, CallRequest) or "calling_type" in one.fields:
+                continue
+            calling = one.fields.get("calling_address")
+            if not isinstance(calling, str) or not calling:
+                continue
+            arrives = as_its_caller_arrives(addresses, self.name, calling)
+            if not says_callers(addresses, self.name):
+                came = self._comes_from()
+                if is_another_form(calling, came):
+                    as_sent, arrives = False, came
+            if arrives != calling:
+                found[place] = with_calling(one, arrives)
+        return tuple(found), as_sent
+
+    def _comes_from(self) -> str:
+        """The calling address of the Call that is there, or comes now; "": there is none."""
+        new = [unit.packet for unit in self.arrivals.units if unit.offset >= self.cursor]
+        if not new:
+            self.wait_until(lambda: not self.arrivals.at_end or self.connection.end is not None)
+            new = [unit.packet for unit in self.arrivals.units if unit.offset >= self.cursor]
+        first = self.decoded(new[0]) if new else None
+        return (first.calling_address or "") if isinstance(first, CallRequest) else ""
 
     def _passing_beside(self, alternatives: Sequence[Packet | TcpEnd]) -> tuple[Packet, ...]:
         """What passes while these are expected."""

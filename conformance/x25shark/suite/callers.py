@@ -8,8 +8,9 @@ knows, so it is asked by a call with an address of the same length, and nothing 
 
 from __future__ import annotations
 
+from ..sides.arriving import as_its_caller_arrives
 from .clearing import generic, give_up, refused
-from .language import Bench, CallRequest, ClearIndication, one_of
+from .language import Bench, CallRequest, ClearIndication
 
 
 def takes_any_caller(bench: Bench, *, at: str = "a") -> bool:
@@ -28,8 +29,11 @@ def takes_any_caller(bench: Bench, *, at: str = "a") -> bool:
         refused(bench, x, ClearIndication(cause=wrong, diagnostic=bench.diagnostic(*generic(68))))
         bench.remark("calls with a calling address that is not the caller's own are refused")
         return False
-    y = bench.incoming(CallRequest(calling_address=one_of(strange, own)), at=there)
-    passed = y.call is None or y.call.calling_address == strange
+    y = bench.incoming(
+        *(CallRequest(calling_address=digits) for digits in (strange, own)), at=there
+    )
+    right = as_its_caller_arrives(bench.profile.addresses, y.name, own)
+    passed = y.call is None or y.call.calling_address != right
     if not passed:
         bench.remark("the router puts the caller's own address in the place of another one")
     give_up(x, y)

@@ -22,6 +22,7 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED
 from ..judges.template import decode
+from ..judges.values import one_of
 from ..links.xot import HEADER_OCTETS
 from ..sides.bench import Bench, Call
 from ..sides.context import Context
@@ -209,7 +210,8 @@ def same_call(call: Packet) -> CallRequest:
     """A template for Calls like this one in all but the LCN, facilities octet for octet."""
     return CallRequest(
         called_address=call.called_address,
-        calling_address=call.calling_address,
+        # As it is here, not as it may arrive elsewhere (sides/arriving.py).
+        calling_address=one_of(call.calling_address or ""),
         facilities=b"".join(bytes(facility) for facility in call.facilities),
         user_data=call.user_data,
     )

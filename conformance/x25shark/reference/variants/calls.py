@@ -393,6 +393,7 @@ def called_address_left_out(patch: Patch) -> None:
 # calling addresses that are checked
 
 NUMBERS = ("3100001", "2100001")
+PREFIX = "0"
 
 
 def strange(digits: str, a_bit: int | bool) -> bool:
@@ -416,5 +417,16 @@ def own_address_in_the_place_of_a_strange_one(patch: Patch) -> None:
         if strange(call.addresses.calling_digits, call.addresses.a_bit):
             to_a = call.addresses.called_digits.startswith(NUMBERS[0][:2])
             call.addresses = Addresses(call.addresses.called, NUMBERS[to_a])
+            call.octets = codec.encode_call(Type.CALL, call)
+        original(router, channel, call)
+
+
+@variant("MAY-CALL-33")
+def prefix_before_the_calling_address(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Original, router: Router, channel: Channel, call: Call) -> None:
+        called, calling, a_bit = call.addresses
+        if calling and not a_bit and len(calling) < addresses.LONGEST_PLAIN:
+            call.addresses = Addresses(called, PREFIX + calling)
             call.octets = codec.encode_call(Type.CALL, call)
         original(router, channel, call)

@@ -165,7 +165,8 @@ def try_a_lost_call_again(patch: Patch) -> None:
     def connection_lost(original: Original, channel: Channel) -> None:
         relay = channel.user
         lost = channel.p is P.CALL_SENT and isinstance(relay, Relay) and channel is relay.far
-        if not lost or "tried_again" in vars(relay):
+        # A splice that has joined the two with the Call does not know what became of it.
+        if not lost or channel.joined is not None or "tried_again" in vars(relay):
             original(channel)
             return
         assert isinstance(relay, Relay)

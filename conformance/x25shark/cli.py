@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 from . import __version__
 from .interrupts import INTERRUPTED, interrupts
 from .report.folder import KEPT
-from .report.tell import complain, tell
+from .report.tell import complain, drop_what_cannot_be_printed, tell
 from .temporary import TemporaryError
 
 if TYPE_CHECKING:
@@ -130,6 +130,13 @@ class Commands(click.Group):
             raise
         except TemporaryError as error:
             fail(2, str(error))
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            # A name that is too long, a full disk behind standard output: nobody's defect.
+            drop_what_cannot_be_printed()
+            place = f"{error.filename}: " if error.filename else ""
+            fail(2, f"{place}{error.strerror or error}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What --help lists, without importing every command."""

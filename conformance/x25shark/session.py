@@ -119,10 +119,10 @@ def _console() -> Console:
 
 
 def say(line: str) -> None:
-    """Print a line before the run; a terminal that has gone away does not end it."""
+    """Print a line before the run; a terminal that went away does not end it, nor a full disk."""
     try:
         print(line, flush=True)
-    except BrokenPipeError:
+    except OSError:
         _print_nowhere()
 
 

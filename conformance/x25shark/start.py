@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def main() -> None:
     """The x25shark command."""
+    # Closed by the caller (>&-): Python has none then.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     from .cli import main as command
     from .interrupts import interrupts
 

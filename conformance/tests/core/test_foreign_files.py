@@ -101,3 +101,30 @@ def test_to_the_last_octet(tmp_path: Path) -> None:
     assert octets_of(path, 100) == bytes(100)
     with pytest.raises(OSError, match="More than 99 octets"):
         octets_of(path, 99)
+
+
+@pytest.mark.parametrize("command", ["list", "completion bash", "compare {0} {0}", "show X -h"])
+@pytest.mark.parametrize("where", ["/dev/full", "&-"])
+def test_standard_output_that_takes_nothing(command: str, where: str) -> None:
+    words = command.format("x" * 300)
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m x25shark.start {words} >{where}"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+    assert done.returncode in (0, 2)
+    assert len(done.stderr.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    "words", ["show PLP-CALL-01 --output {}", "check {}.toml", "open {}.pcapng"]
+)
+def test_a_name_that_is_too_long(words: str) -> None:
+    name = "x" * 300
+    done = subprocess.run(
+        [sys.executable, "-m", "x25shark.start", *words.format(name).split()],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("x25shark: ") and line.endswith("File name too long")

@@ -174,6 +174,7 @@ pictures: setup-test
 bench: setup-test
 	$(BIN)/python -m x25shark.selftest.author_loop --keep $(REPORT)-bench.json
 	$(BIN)/python -m x25shark.judges.benchmark
+	$(BIN)/python -m x25shark.selftest.dissector_speed pcaps
 	CARGO_TARGET_DIR=$(CURDIR)/.venv/target conformance/engine/bench.sh
 
 linux-router: setup-linux

@@ -44,7 +44,7 @@ from .reactions import (
     with_gfi,
 )
 from .shut_windows import outside_the_window
-from .transfer import acknowledged_inside_data
+from .transfer import acknowledged_inside_data, fence_from_b
 from .windows import fill_window
 
 PACKETS = 300
@@ -117,7 +117,12 @@ def test_three_octets_are_too_short(call: Call) -> None:
             call.b.expect(ResetIndication(cause=0, diagnostic=0))
             call.b.send(ResetConfirmation())
             call.a.expect(ResetConfirmation())
+            # Until B's confirmation is read, an error of A is one with this reset (Table C-4, d3).
+            # A acknowledges nothing: to a router that takes no octet 4 for P(R)=0, that is right.
+            call.a.withholding = True
+            fence_from_b(call, p_r=0)
         call.a.put(header(call.a, octet_3))
+        call.a.withholding = False
         expect_reset(call, 38)
 
 

@@ -68,9 +68,9 @@ def _enter() -> None:
     if libc.unshare(flags) != 0:
         why = os.strerror(ctypes.get_errno())
         raise NamespaceError(
-            f"cannot make a network namespace: {why}. Run as root, let dumpcap capture "
-            "(sudo dpkg-reconfigure wireshark-common, then join the group wireshark), or allow "
-            "user namespaces (Ubuntu: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
+            f"cannot make a network namespace: {why}. Run as root, or allow user namespaces "
+            "(Ubuntu: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; anywhere: "
+            "user.max_user_namespaces and user.max_net_namespaces above 0)"
         )
     if flags & _CLONE_NEWUSER:
         Path("/proc/self/setgroups").write_text("deny")

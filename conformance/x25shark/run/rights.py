@@ -81,7 +81,10 @@ def _own() -> Rights:
     try:
         enter_own()
     except NamespaceError as error:
-        raise RightsError(str(error)) from None
+        raise RightsError(
+            f"{error}; or let dumpcap capture (sudo dpkg-reconfigure wireshark-common, then join "
+            "the group wireshark)"
+        ) from None
     return Rights((), OWN)
 
 

@@ -12,7 +12,8 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 def main() -> None:
     """The x25shark command."""
-    # Closed by the caller (>&-): Python has none then.
+    # Closed by the caller (>&-, <&-): Python has none then.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     from .cli import main as command

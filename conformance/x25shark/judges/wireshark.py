@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..cpu_time import TimeLimit, computed
+from ..memory import give_back
 from . import program
 from .reading import (
     CaptureReader,
@@ -331,6 +332,8 @@ class WiresharkJudge(CaptureReader):
         if self._process is not None and self._process.ended():
             self._drop()
         if self._process is None:
+            # A program that starts takes more than one that is up, and follows a large capture.
+            give_back()
             self._process = _Process(self._path, self._sandbox)
         self._note_version(self._process)
         self._loads += 1

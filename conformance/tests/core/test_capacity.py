@@ -58,7 +58,7 @@ def refused_first(times: int) -> Callable[[], str]:
 
 def test_a_call_is_tried_again_however_long_the_machine_took() -> None:
     # Every attempt takes longer than the router has.
-    starved: Any = SimpleNamespace(context=SimpleNamespace(patience=0.0, loop=Loop()))
+    starved: Any = SimpleNamespace(context=SimpleNamespace(reaction_limit=0.0, loop=Loop()))
     capacity = Capacity(starved)
     assert capacity.in_the_end(refused_first(LEAST_ATTEMPTS)) == "connected"
     with pytest.raises(NoChannel):

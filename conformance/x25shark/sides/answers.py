@@ -27,7 +27,7 @@ class Answers:
         self.purpose = purpose
 
     @property
-    def patience(self) -> float:
+    def reaction_limit(self) -> float:
         """How long a reaction may take before it is no reaction: twice TR."""
         return 2 * self.profile.times.reaction
 

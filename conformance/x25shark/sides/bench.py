@@ -166,7 +166,7 @@ class Bench(Context):
         if ends is None or own is None:
             raise NotApplicable(f"the profile has no {CALLED_BY[at]}")
         try:
-            connection = xot.connect(self.loop, ends.router, own[0], self.patience)
+            connection = xot.connect(self.loop, ends.router, own[0], self.reaction_limit)
         except LinkError as error:
             raise Inconclusive(f"no TCP connection to the router: {error}") from None
         self.listeners.note_ends(Direction(connection.remote, connection.local))
@@ -238,7 +238,7 @@ class Bench(Context):
 
         self.loop.wait(
             lambda: listeners.has_call(at) or answered(),
-            self.patience if seconds is None else seconds,
+            self.reaction_limit if seconds is None else seconds,
             patient=seconds is None,
         )
         if not listeners.has_call(at):

@@ -85,7 +85,7 @@ class Capacity:
         It has as long for that as a reaction may take. After that a refusal is none that it may
         give.
         """
-        last = time.monotonic() + self._context.patience
+        last = time.monotonic() + self._context.reaction_limit
         attempts = 0
         while True:
             attempts += 1
@@ -196,7 +196,7 @@ class Capacity:
     def _just_ended(self) -> int:
         """Calls that ended within the time that a reaction may take, at either end."""
         self.note_ended()
-        since = time.monotonic() - self._context.patience
+        since = time.monotonic() - self._context.reaction_limit
         while self._ended and self._ended[0][0] < since:
             self._ended.popleft()
         opened = sum(opened for _, opened in self._ended)

@@ -111,7 +111,7 @@ class Context(Answers):
         lag = self.loop.lag
         self.loop.wait(condition, seconds, patient=True)
         took = time.monotonic() - started - (self.loop.lag - lag)
-        if took > self.profile.times.reaction and condition() and seconds == self.patience:
+        if took > self.profile.times.reaction and condition() and seconds == self.reaction_limit:
             self.remark(f"late by {took:.1f} s: {expectation.text}")
 
     def remark(self, text: str) -> None:

@@ -69,7 +69,7 @@ class Listeners:
         while True:
             context.loop.wait(
                 lambda: self.is_called(at) or capacity.refused() is not None,
-                context.patience,
+                context.reaction_limit,
                 patient=True,
             )
             if not self.is_called(at):

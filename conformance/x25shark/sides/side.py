@@ -274,7 +274,7 @@ class Side:
             return
         opened = self.context.loop.wait(
             lambda: self.numbering.outstanding < self.window or self.connection.end is not None,
-            self.context.patience,
+            self.context.reaction_limit,
             patient=True,
         )
         if opened and self.connection.end is None:
@@ -498,7 +498,7 @@ class Side:
         )
         self.context.loop.wait(
             lambda: self.context.judge(expectation).met or self.connection.end is not None,
-            self.context.patience if low else 0.0,
+            self.context.reaction_limit if low else 0.0,
             patient=bool(low),
         )
         expectation.stop = self.arrivals.end()
@@ -523,7 +523,7 @@ class Side:
         """Serve the connections until the condition holds or the time is over."""
         if seconds is not None:
             return self.context.loop.wait(condition, seconds)
-        return self.context.loop.wait(condition, self.context.patience, patient=True)
+        return self.context.loop.wait(condition, self.context.reaction_limit, patient=True)
 
     def demand(self, expectation: Next, within: float | None = None) -> Seen:
         """Wait until what is expected next is decided. Raises ExpectationFailed."""
@@ -540,15 +540,15 @@ class Side:
             seen = latest[0]
             return seen.met or seen.view is not None or self.connection.end is not None
 
-        patience = context.patience if within is None else within
+        reaction_limit = context.reaction_limit if within is None else within
         come = self._data_received()
-        context.wait_noting_lateness(decided, patience, expectation)
+        context.wait_noting_lateness(decided, reaction_limit, expectation)
         while expectation.in_parts and not decided():
             # Patience counts from the last progress: no clause says how long a transfer may take.
             before, come = come, self._data_received()
             if come == before:
                 break
-            context.loop.wait(decided, patience, patient=True)
+            context.loop.wait(decided, reaction_limit, patient=True)
         seen = latest[0]
         if not seen.met:
             self.on_unmet(self, expectation)

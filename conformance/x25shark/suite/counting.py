@@ -5,7 +5,7 @@
         ...                    # what ends here has been answered: nothing is under way any more
 
 Each counter must have moved by what the capture shows of the connections of the case. The router
-may take its time: it is read again until every counter is right, or the patience for a reaction
+may take its time: it is read again until every counter is right, or the time for a reaction
 is over. What it shows may be what it gathered some seconds ago: how many, two calls in succession
 show, or the profile says. A router that cannot be read makes the case INCONCLUSIVE.
 """
@@ -202,14 +202,14 @@ def _compare(
     begun: Extent,
     counted: Mapping[str, Definition],
 ) -> None:
-    """Read until every counter is right, or the patience is over; then expect it."""
+    """Read until every counter is right, or the time for a reaction is over; then expect it."""
     started, lag = time.monotonic(), bench.loop.lag
     while True:
         after = read(bench)
         expectations = [_moved(bench, p, before, after, begun, counted) for p in looked_at]
         wrong = [e for e in expectations if not bench.judge(e).met]
         waited = time.monotonic() - started - (bench.loop.lag - lag)
-        if not wrong or waited > bench.patience + age(bench):
+        if not wrong or waited > bench.reaction_limit + age(bench):
             break
         bench.loop.wait(lambda: False, PAUSE)
     if any(_passed_the_top(place, before, after) for place in looked_at):
@@ -302,7 +302,7 @@ def cleared_circuits(bench: Bench) -> Iterator[None]:
         )
         waited = time.monotonic() - started - (bench.loop.lag - lag)
         seen = bench.judge(expectation)
-        if seen.met or waited > bench.patience + age(bench):
+        if seen.met or waited > bench.reaction_limit + age(bench):
             break
         bench.loop.wait(lambda: False, PAUSE)
     bench.state(expectation)
@@ -346,7 +346,7 @@ def frame_reject_kept(bench: Bench, line: LineSide, *, received: bool) -> Iterat
         )
         seen = bench.judge(expectation)
         waited = time.monotonic() - started - (bench.loop.lag - lag)
-        if seen.met or waited > bench.patience + age(bench):
+        if seen.met or waited > bench.reaction_limit + age(bench):
             break
         bench.loop.wait(lambda: False, PAUSE)
     bench.state(expectation)

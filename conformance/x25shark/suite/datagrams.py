@@ -220,7 +220,7 @@ class Network:
         def wrong() -> bool:
             return self.bench.judge(circuit.reply(echo, *instead)).view is not None
 
-        self.bench.loop.wait(decided, self.bench.patience, patient=True)
+        self.bench.loop.wait(decided, self.bench.reaction_limit, patient=True)
         found = on_others()
         there = circuit if circuit in found or not found else found[0]
         there.side.demand(there.reply(echo, *(instead if there is circuit else ())))

@@ -195,7 +195,7 @@ def expect_poll(line: LineSide, note: str = "") -> None:
     """The router polls at T1; what it has to say first may be a little late."""
     line.expect(
         *polls(line),
-        within=line.profile.t1_at_most + line.context.patience,
+        within=line.profile.t1_at_most + line.context.reaction_limit,
         passing=(LapbI(p_f=0),),
         note=note,
     )
@@ -265,7 +265,7 @@ def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -
 def last_look(line: LineSide, *templates: Packet) -> float:
     """Wait for one of these; the last moment (monotonic, seconds) at which none had come."""
     begin = line.cursor
-    until = time.monotonic() + line.profile.t1_at_most + line.context.patience
+    until = time.monotonic() + line.profile.t1_at_most + line.context.reaction_limit
 
     def came() -> bool:
         frames = [u.octets for u in line.line.log.received if u.offset >= begin and u.valid]

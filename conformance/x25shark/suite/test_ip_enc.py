@@ -144,7 +144,7 @@ def test_idle_circuit_is_cleared(bench: Bench) -> None:
             side.expect_count(ClearIndication(), 0, 0, note=f"not before {0.8 * idle:g} s")
         elif part < 0.8 and not ended:
             raise Inconclusive(f"the tester was held up for {took:.1f} s; ip.idle is {idle:g}")
-    side.expect(ClearIndication(), within=0.4 * idle + bench.patience)
+    side.expect(ClearIndication(), within=0.4 * idle + bench.reaction_limit)
     side.send(ClearConfirmation())
     network.call().answers()
 

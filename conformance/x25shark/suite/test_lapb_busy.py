@@ -168,7 +168,9 @@ def test_answered_polls_keep_the_link(bench: Bench) -> None:
 def asks_again(line: LineSide) -> bool:
     """Whether a router whose poll was answered asks once more, which it need not."""
     begin = line.cursor
-    line.wait_until(lambda: polled(line, begin), line.profile.t1_at_most + line.context.patience)
+    line.wait_until(
+        lambda: polled(line, begin), line.profile.t1_at_most + line.context.reaction_limit
+    )
     if not polled(line, begin):
         line.context.remark(f"line {line.name.lower()}: no more polls behind one that RNR answered")
     return polled(line, begin)

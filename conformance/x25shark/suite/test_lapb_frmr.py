@@ -241,9 +241,9 @@ def test_received_frmr(bench: Bench) -> None:
 def test_frmr_is_repeated(bench: Bench) -> None:
     """At T1, N2 times at most, and then the link begins anew or is given up. F=0: nobody polled."""
     line, _, _ = rejected(bench)
-    patience = line.profile.t1_at_most + bench.patience
+    reaction_limit = line.profile.t1_at_most + bench.reaction_limit
     repeated = last_look(line, LapbFRMR())
-    line.expect(LapbFRMR(p_f=0), within=patience)
+    line.expect(LapbFRMR(p_f=0), within=reaction_limit)
     not_before(line, repeated + EARLY_FROM * line.profile.t1, LapbFRMR(), note="before T1")
     if "n2" not in line.profile.model_fields_set:
         line.context.remark(f"line.{line.name.lower()}: n2 is not given: its end was not judged")
@@ -251,11 +251,11 @@ def test_frmr_is_repeated(bench: Bench) -> None:
         return
     # N2 repetitions, of which one has come; the first FRMR may count as an attempt (2.4.8.4).
     for _ in range(line.profile.n2 - 1):
-        seen = line.expect(LapbFRMR(p_f=0), LapbSABM(p_f=1), LapbDM(), within=patience)
+        seen = line.expect(LapbFRMR(p_f=0), LapbSABM(p_f=1), LapbDM(), within=reaction_limit)
         if not isinstance(seen, LapbFRMR):
             break
     else:
-        line.expect(LapbSABM(p_f=1), LapbDM(), within=patience)
+        line.expect(LapbSABM(p_f=1), LapbDM(), within=reaction_limit)
     line.allow(LapbSABM())
 
 

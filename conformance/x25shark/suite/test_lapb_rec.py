@@ -209,10 +209,12 @@ def test_n2_attempts(bench: Bench) -> None:
         polled_in_vain(lines)
         given_up = LapbSABM(p_f=1), LapbDM()
         for (line, _), begin in zip(lines, begun, strict=True):
-            patience = line.profile.t1_at_most + bench.patience
-            last = line.expect(*polls(line), *given_up, within=patience, passing=(LapbI(p_f=0),))
+            reaction_limit = line.profile.t1_at_most + bench.reaction_limit
+            last = line.expect(
+                *polls(line), *given_up, within=reaction_limit, passing=(LapbI(p_f=0),)
+            )
             if not isinstance(last, (LapbSABM, LapbDM)):
-                line.expect(*given_up, within=patience, note="N2 polls")
+                line.expect(*given_up, within=reaction_limit, note="N2 polls")
             at_most_n2(line, begin)
 
 
@@ -333,7 +335,7 @@ def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
             expect_poll(line)
             line.send(LapbRR(n_r=ANOTHER, p_f=0))
         for line, _ in lines:
-            within = line.profile.t1_at_most + bench.patience
+            within = line.profile.t1_at_most + bench.reaction_limit
             line.expect(*polls(line), within=within, note="RR F=0 is no answer")
             line.send(LapbRR(n_r=ANOTHER, p_f=1))
             line.expect(LapbI(n_s=ANOTHER), note="after F=1")
@@ -358,7 +360,7 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
                 given_up = (LapbSABM(), LapbDM()) if number >= line.profile.n2 - 1 else ()
                 came = line.expect(
                     *(*polls(line), *given_up),
-                    within=line.profile.t1_at_most + bench.patience,
+                    within=line.profile.t1_at_most + bench.reaction_limit,
                     passing=(LapbI(p_f=0),),
                     note=f"poll {number + 1}",
                 )
@@ -380,7 +382,7 @@ def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
     # That frame may have been a poll itself.
     line.skip()
     begin = line.cursor
-    until = time.monotonic() + line.profile.t1_at_most + bench.patience
+    until = time.monotonic() + line.profile.t1_at_most + bench.reaction_limit
     while not polled(line, begin) and time.monotonic() < until:
         line.send(LapbRR(n_r=first))
         line.pause(line.profile.t1 / 4)
@@ -423,7 +425,7 @@ def test_random_loss(bench: Bench) -> None:
         there, back = f"there {number}".encode(), f"back {number}".encode()
         near.send_message(there)
         far.send_message(back)
-        within = line.profile.n2 * line.profile.t1_at_most + bench.patience
+        within = line.profile.n2 * line.profile.t1_at_most + bench.reaction_limit
         far.expect_message(there, within=within)
         near.expect_message(back, within=within)
     bench.remark(f"{lost[0]} frames of the router and {lost[1]} of the tester were lost")

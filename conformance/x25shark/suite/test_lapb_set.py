@@ -111,7 +111,7 @@ def test_sabm_is_repeated(bench: Bench) -> None:
     began = time.monotonic()
     line = open_set_up(bench)
     begin = line.cursor
-    within, given = line.profile.t1_at_most + bench.patience, line.profile.model_fields_set
+    within, given = line.profile.t1_at_most + bench.reaction_limit, line.profile.model_fields_set
     for number in range(2, line.profile.n2 + 1 if "n2" in given else 2):
         line.expect_at_once(LapbSABM(p_f=1), within=within, note=f"SABM {number} of N2")
     if "n2" not in given:
@@ -130,7 +130,7 @@ def test_ua_without_f(bench: Bench) -> None:
     A station for which UA had ended the set-up would send no SABM, and answer the poll by RR.
     """
     line = open_set_up(bench)
-    within = line.profile.t1_at_most + bench.patience
+    within = line.profile.t1_at_most + bench.reaction_limit
     line.send(LapbUA(p_f=0))
     if "n2" in line.profile.model_fields_set and line.profile.n2 > 1:
         line.expect_at_once(LapbSABM(p_f=1), within=within)
@@ -148,15 +148,15 @@ def test_dm_refuses(bench: Bench) -> None:
     Where it leaves the first poll unanswered, which LAPB-SET-11 judges, it has been silent.
     """
     line = open_set_up(bench)
-    patience = line.profile.t1_at_most + bench.patience
+    reaction_limit = line.profile.t1_at_most + bench.reaction_limit
     for refused in range(REFUSALS):
         began = time.monotonic()
         line.send(LapbDM(p_f=1), LapbRR(address=line.command_address, p_f=1))
-        if not refused and not line.wait_until(lambda: not line.arrivals.at_end, patience):
+        if not refused and not line.wait_until(lambda: not line.arrivals.at_end, reaction_limit):
             bench.remark("a poll without a link was not answered (X.25 2.4.4.4.2)")
             return
         seen = line.expect_at_once(
-            LapbDM(p_f=1), LapbSABM(p_f=1), passing=(LapbDM(p_f=0),), within=patience
+            LapbDM(p_f=1), LapbSABM(p_f=1), passing=(LapbDM(p_f=0),), within=reaction_limit
         )
         if isinstance(seen, LapbDM) or time.monotonic() - began < 0.8 * line.profile.t1:
             return
@@ -296,7 +296,7 @@ def test_sabm_as_a_response(bench: Bench) -> None:
 def test_other_frames_during_set_up(bench: Bench) -> None:
     """They are ignored: the next SABM comes at T1, and not because of them."""
     line = open_set_up(bench)
-    within, tried = line.profile.t1_at_most + bench.patience, None
+    within, tried = line.profile.t1_at_most + bench.reaction_limit, None
     # One that tries no more than twice has one SABM left.
     if "n2" in line.profile.model_fields_set and line.profile.n2 > 2:
         # It asks for a link, and refuses none: SABM has P=1 to tell the two apart (2.4.4.6). A

@@ -248,7 +248,7 @@ def time_out(bench: Bench, a: Side, b: Side) -> None:
     else:
         bench.remark("the tester was held up: not judged whether T11 runs out too early")
     refusal = ClearIndication(cause=bench.cause(0x11, 0x09, 0x05))
-    if a.expect(refusal, CLOSED, within=0.3 * t11 + bench.patience) is None:
+    if a.expect(refusal, CLOSED, within=0.3 * t11 + bench.reaction_limit) is None:
         bench.remark("a call was refused by a close of TCP, without a Clear")
     a.send(ClearConfirmation())
     # Without the Confirmation: what B does next is the matter of the case.
@@ -682,7 +682,7 @@ def test_call_is_forwarded_once(bench: Bench) -> None:
         listener.heed()
     while slow:
         bench.loop.wait(
-            lambda: bench.listeners.is_called() or bool(ended_at_a(slow)), bench.patience
+            lambda: bench.listeners.is_called() or bool(ended_at_a(slow)), bench.reaction_limit
         )
         b = bench.listeners.take_called() if bench.listeners.is_called() else None
         over = ended_at_a(slow)

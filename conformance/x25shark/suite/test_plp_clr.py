@@ -337,7 +337,7 @@ def clear_under_traffic(bench: Bench, race: Race) -> None:
         if call.a.numbering.outstanding >= call.a.window:
             opened = bench.loop.wait(
                 lambda: call.a.numbering.outstanding < call.a.window or call.a.phase != "connected",
-                bench.patience,
+                bench.reaction_limit,
             )
             if not opened:
                 break
@@ -432,7 +432,7 @@ def test_clear_is_repeated_once(bench: Bench) -> None:
     call.b.expect(ClearConfirmation(), CLOSED, within=2.4 * t13)
     again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50))
     as_it_was = ClearIndication(cause=0, diagnostic=241)
-    if call.a.expect(again, as_it_was, CLOSED, within=1.2 * t13 + bench.patience) is None:
+    if call.a.expect(again, as_it_was, CLOSED, within=1.2 * t13 + bench.reaction_limit) is None:
         bench.remark("T13 closes the connection")
         bench.fence()
         return

@@ -171,10 +171,10 @@ def test_t13(bench: Bench) -> None:
         far.expect(ClearConfirmation())
     for _, near, _ in calls:
         again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50))
-        near.expect(again, within=LATE * t13 + bench.patience)
+        near.expect(again, within=LATE * t13 + bench.reaction_limit)
     bench.need(time.monotonic() - began >= EARLY * t13, "T13 as the profile has it")
     line = calls[0][0]
-    line.pause(LATE * t13 + bench.patience)
+    line.pause(LATE * t13 + bench.reaction_limit)
     for line, near, _ in calls:
         _free_again(bench, line, near)
     bench.fence()
@@ -205,8 +205,8 @@ def test_t10(bench: Bench) -> None:
     again = RestartRequest(cause=0x01, diagnostic=bench.diagnostic(52))
     begun = [line.layer.cursor for line in lines]
     for line in lines:
-        line.layer.expect(again, within=LATE * t10 + bench.patience)
-    lines[0].pause(LATE * t10 + bench.patience)
+        line.layer.expect(again, within=LATE * t10 + bench.reaction_limit)
+    lines[0].pause(LATE * t10 + bench.reaction_limit)
     for line, begin in zip(lines, begun, strict=True):
         line.layer.expect_count(RestartRequest(), 1, 1, start=begin, note="T10 repeats it once")
         line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
@@ -217,7 +217,9 @@ def test_t10(bench: Bench) -> None:
     for line in lines:
         _begun_anew(bench, line)
     for line in lines:
-        line.layer.expect(again, within=LATE * t10 + bench.patience, note="T10 of another Restart")
+        line.layer.expect(
+            again, within=LATE * t10 + bench.reaction_limit, note="T10 of another Restart"
+        )
         confirm(line)
     _t10_is_over(bench, lines)
     for line in lines:
@@ -240,7 +242,7 @@ def _t10_is_over(bench: Bench, lines: Sequence[LineSide]) -> None:
     for line in lines:
         line.link_fence()
     begun = [line.layer.cursor for line in lines]
-    lines[0].pause(LATE * bench.profile.times.t10 + bench.patience)
+    lines[0].pause(LATE * bench.profile.times.t10 + bench.reaction_limit)
     for line, begin in zip(lines, begun, strict=True):
         line.layer.expect_count(RestartRequest(), 0, 0, start=begin, note="T10 is over")
 

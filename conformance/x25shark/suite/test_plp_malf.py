@@ -314,7 +314,7 @@ def used_again(bench: Bench, a: Side) -> None:
     """A calls on its channel. A router that discarded the confirmation clears once more (T13)."""
     request = bench.call_request()
     a.send(request)
-    if bench.went_on(a, seconds=1.2 * bench.profile.times.t13 + bench.patience):
+    if bench.went_on(a, seconds=1.2 * bench.profile.times.t13 + bench.reaction_limit):
         a.numbering.reset()
         accepted(bench, a, bench.incoming(), request).fence("the channel can be used again")
     elif a.expect(ClearIndication(), CLOSED) is not None:

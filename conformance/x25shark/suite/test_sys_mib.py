@@ -371,7 +371,7 @@ def silent_polls(line: LineSide, count: int) -> None:
         line.expect(
             *polls(line),
             passing=(LapbI(p_f=0),),
-            within=2 * line.profile.t1_at_most + line.context.patience,
+            within=2 * line.profile.t1_at_most + line.context.reaction_limit,
         )
         if not number and time.monotonic() - began < line.profile.t1 / 2:
             raise Inconclusive("the router polls by itself, so that its T1 does not show")

@@ -665,7 +665,8 @@ def one_carries_data(bench: Bench, sides: list[Side]) -> None:
     RFC 1613 6.5: where both are up the router takes data on either and sends on one of them only.
     """
     bench.loop.wait(
-        lambda: all(s.connection.end is not None or was_reset(s) for s in sides), bench.patience
+        lambda: all(s.connection.end is not None or was_reset(s) for s in sides),
+        bench.reaction_limit,
     )
     left = [side for side in sides if side.connection.end is None and was_reset(side)]
     if not left:
@@ -696,5 +697,5 @@ def first_with_data(bench: Bench, sides: list[Side]) -> Side:
             if unit.offset >= start and len(unit.packet) > 2 and not unit.packet[2] & 1
         ]
 
-    bench.loop.wait(lambda: bool(carriers()), bench.patience, patient=True)
+    bench.loop.wait(lambda: bool(carriers()), bench.reaction_limit, patient=True)
     return (carriers() or sides)[0]

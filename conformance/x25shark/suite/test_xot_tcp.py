@@ -304,7 +304,7 @@ def test_refused_connection_towards_b(bench: Bench) -> None:
 def test_unanswered_syn_towards_b(bench: Bench) -> None:
     """Bounded by T11 or T21, whichever the router runs; another call goes on meanwhile."""
     times = bench.profile.times
-    within = 1.2 * max(times.t11, times.t21) + bench.patience
+    within = 1.2 * max(times.t11, times.t21) + bench.reaction_limit
     other = bench.call()
     listener = bench.listeners.refuse()
     listener.ignore()

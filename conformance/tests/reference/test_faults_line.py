@@ -6,7 +6,7 @@ the line and its counters have to differ in the script named for the fault; in `
 nothing unusual happens, only faults that touch every frame may show.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -220,12 +220,12 @@ def rr_late_in_t1(line: RawLine) -> None:
     line.lab.timers.advance(2)
 
 
-def recovering(*frames: str, open_frames: int = 1, seconds: float = 0) -> Script:
-    """The router has polled for these I frames; then the frames, and a time."""
+def recovering(*frames: str, asks: Sequence[str] = ASKS[:1], seconds: float = 0) -> Script:
+    """The router has polled for its answers to these; then the frames, and a time."""
 
     def script(line: RawLine) -> None:
         up(line)
-        more(line, *ASKS[:open_frames])
+        more(line, *asks)
         line.lab.timers.advance(4)
         more(line, *frames)
         line.lab.timers.advance(seconds)
@@ -400,7 +400,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-59": recovering("013f"),
     "BUG-LAPB-60": recovering("013f", seconds=30),
     "BUG-LAPB-61": on_link(*ASKS, "0153", "013f"),
-    "BUG-LAPB-62": recovering("0331", open_frames=2),
+    "BUG-LAPB-62": recovering("0331", asks=ASKS[:2]),
     "BUG-LAPB-63": recovering(ASKS[1]),
     "BUG-LAPB-64": on_link(*ASKS, "0329"),
     "BUG-LAPB-65": recovering(seconds=1),
@@ -435,6 +435,8 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-97": recovering(ASKS[2], ASKS[1], ASKS[3]),
     "BUG-LAPB-98": router_sets_up("030f"),
     "BUG-LAPB-99": on_link(ASKS[0], "0325", "0144" + ASKS[1][4:], "0121"),
+    "BUG-LAPB-100": on_link(ASKS[0], "01241eee00", "0329"),
+    "BUG-LAPB-101": recovering("0331", asks=(ASKS[0], "01241eee00")),
     "BUG-HDLC-25": idle,
     "BUG-HDLC-24": half_an_octet,
     "BUG-HDLC-26": odd_bits_and_a_shared_flag,

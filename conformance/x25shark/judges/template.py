@@ -24,6 +24,7 @@ from scapy_x25 import (
     decoded,
     describe,
     strict_fields,
+    summary_line,
 )
 from scapy_x25.lapb import LAPB
 
@@ -102,6 +103,8 @@ def wrong_fields(template: Packet, octets: bytes) -> list[str]:
             found += _wrong_facilities(wanted, packet.fields.get(name))
         else:
             found.append(_in_a_word(name, wanted, packet.fields.get(name)))
+    if isinstance(template.payload, Raw) and bytes(template.payload) != packet_rest(packet):
+        found.append("the packet in it" if isinstance(template, LAPB) else "octets behind it")
     return found
 
 
@@ -246,7 +249,8 @@ def _filter(template: Packet) -> str:
         else:
             parts.append(_condition(names[name], wanted))
     if isinstance(template.payload, Raw):
-        parts.append(_condition("x25s.trailing", bytes(template.payload)))
+        rest = "lapbs.information" if isinstance(template, LAPB) else "x25s.trailing"
+        parts.append(_condition(rest, bytes(template.payload)))
     anything = ANY_FRAME if isinstance(template, LAPB) else ANY_PACKET
     return " && ".join(parts) if parts else anything
 
@@ -281,7 +285,9 @@ def _facility_filter(item: Packet | Lacks) -> list[str]:
 def describe_template(template: Packet) -> str:
     """The template in words; templates are of what the router sends, so to a DTE."""
     if isinstance(template, (LAPB, InvalidFrame, FrameOf)):
-        return describe_frame(template)
+        text = describe_frame(template)
+        carried = bytes(template.payload) if isinstance(template.payload, Raw) else b""
+        return f"{text} | {summary_line(carried)}" if carried else text
     wanted = template.fields.get("facilities")
     lacking = ""
     shown = template

@@ -54,9 +54,10 @@ def calls_lines(bench: Bench) -> tuple[str, ...]:
 
 def at_the_line(bench: Bench, call: Call, at: str = "") -> tuple[LineSide, Side, Side]:
     """The line that carries a call (B's if both do), and the call's ends: there, and beyond."""
-    a, b = both(call)
+    one, other = both(call)
     at = at or calls_lines(bench)[0]
-    return (bench.lines[at], b, a) if at == "b" else (bench.lines[at], a, b)
+    near, far = (one, other) if one.name.lower() == at else (other, one)
+    return bench.lines[at], near, far
 
 
 def is_dte_of_a_line(bench: Bench, side: Side) -> bool:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 from .anew import as_new
 from .calls import accepted
-from .clearing import end
+from .clearing import end, refused
 from .language import (
     CLOSED,
     RNR,
     Bench,
     Call,
+    CallAccepted,
     CallRequest,
     ClearConfirmation,
     ClearIndication,
@@ -28,9 +29,12 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    RestartConfirmation,
     RestartRequest,
     purpose,
 )
+from .link_walks.ending import reject, rejected, reset
+from .link_walks.link import Link
 from .links import at_the_line, calls_lines, restarted
 from .reactions import both
 from .scene import Scene
@@ -84,12 +88,30 @@ def with_a_new_link_confirmed(line: LineSide) -> None:
 
 
 Start = Callable[[LineSide], None]
+
+
+def through(end_of_a_link: Callable[[Link, int], bool], number: int) -> Start:
+    """A step of the walks over links that ends a link, and has it begin anew."""
+
+    def start(line: LineSide) -> None:
+        link = Link(line)
+        link.fresh()
+        end_of_a_link(link, number)
+        line.by_hand = False
+
+    return start
+
+
 # What each of them is, for messages.
 STARTS: dict[Start, str] = {
     by_the_tester: "two Restarts",
     with_a_new_link: "a new link",
     by_the_router: "a Restart of the router",
     with_a_new_link_confirmed: "a new link and the router's Restart",
+    through(reset, 1): "SABM",
+    through(rejected, 0): "FRMR of the tester",
+    through(rejected, 1): "DM of the tester",
+    through(reject, 2): "FRMR of the router",
 }
 
 # Into so many parts the list of whole calls is cut: a start is ahead of each.
@@ -216,7 +238,7 @@ def test_whole_calls_behind_starts(bench: Bench) -> None:
     scenes = [Scene(bench)] + ([from_b(bench)] if bench.profile.addresses.a is not None else [])
     starts = list(STARTS.items())
     for number in range(PARTS):
-        start, name = starts[number // len(lines) % len(starts)]
+        start, name = starts[number % len(starts)]
         line = bench.lines[lines[number % len(lines)]]
         held = bench.place_call()
         held.fence()
@@ -225,3 +247,72 @@ def test_whole_calls_behind_starts(bench: Bench) -> None:
             scene.last = None
             ways = WAYS[(number + nth) % PARTS :: PARTS]
             makes_all(scene, ways, f"behind {name} on line {line.name}")
+
+
+@purpose("PLP-RSTRT-23")
+def test_lines_that_start_together(bench: Bench) -> None:
+    """Restarts on both lines while a call is amid everything; then both links are new, and one
+    restart is complete before the other: no call goes to the line of the other before that, and
+    the first line can be restarted meanwhile."""
+    for first in calls_lines(bench):
+        one, other = bench.lines[first], bench.lines[other_end(first)]
+        call = bench.place_call()
+        amid_everything(call)
+        for side in both(call):
+            side.allow(OLD, ClearIndication())
+        for line in (one, other):
+            line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+        for line in (one, other):
+            line.layer.expect(RestartConfirmation())
+        for side in both(call):
+            side.phase = "idle"
+        both_serve(bench, "behind Restarts of both lines")
+        for line in (one, other):
+            link_ends(line)
+        for line in (one, other):
+            line.link.raise_link()
+            line.link.note_restarted()
+        told = [restarted(line, line.layer.cursor) for line in (one, other)]
+        if not all(told):
+            bench.remark("the router leaves the restart of a new link to the tester")
+            for line in (one, other):
+                restart(line)
+        else:
+            for line in (one, other):
+                line.layer.expect(RestartRequest())
+            confirm(one)
+            restart(one)
+            none_before_the_confirmation(bench, one, other)
+        both_serve(bench, "behind new links of both lines")
+    bench.fence()
+
+
+def both_serve(bench: Bench, where: str) -> None:
+    """A call from each line to the other."""
+    for line in bench.lines.values():
+        call = to_the_line(bench, line)
+        if call is not None:
+            as_new(call, f"to line {line.name}, {where}")
+            end(call)
+
+
+def none_before_the_confirmation(bench: Bench, one: LineSide, other: LineSide) -> None:
+    """A call from the first line, for the second one whose restart is not complete: it is refused,
+    or waits."""
+    at, named = other.name.lower(), numbers(bench)
+    if named[at] is None:
+        confirm(other)
+        return
+    x = bench.connect(at=one.name.lower())
+    x.send(bench.call_request(called=named[at], calling=named[one.name.lower()]))
+    if bench.went_on(x, at=at):
+        bench.listeners.no_connection(at=at)
+    elif x.connection.received:
+        refused(bench, x, ClearIndication(cause=bench.network_clear))
+        confirm(other)
+    else:
+        confirm(other)
+        bench.remark("the call waits for the end of the restart")
+        y = bench.incoming(at=at)
+        y.send(y.acceptance)
+        x.expect(CallAccepted())

@@ -125,3 +125,25 @@ def n_r_of_a_busy_peer(patch: Patch) -> None:
         station = transfer.lapb
         n_r = station.v_a if station.peer_busy else frame.n_r
         original(transfer, frame._replace(n_r=n_r))
+
+
+@fault("BUG-LAPB-100")
+def packets_of_each_other(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        in_order = list(station.open)
+        if frame.kind == lapb_frames.Control.REJ and not station.polling:
+            taken = (frame.n_r - station.v_a) % MODULO
+            station.open[taken:] = station.open[taken:][::-1]
+        original(transfer, frame)
+        station.open[: len(in_order)] = in_order[len(in_order) - len(station.open) :]
+
+
+@fault("BUG-LAPB-101")
+def packet_of_the_oldest(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll_answered")
+    def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
+        original(recovery, n_r)
+        station = recovery.lapb
+        station.open[:] = station.open[:1] * len(station.open)

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults that show behind a new start: of a serial line, of an end of a permanent circuit."""
 
-from typing import Any
+from typing import Any, cast
 
 from ..channel import Channel
 from ..codec import Call, Clear, Data
 from ..codes import ClearCause, Diag
 from ..data_flow import DataFlow
+from ..lapb import Lapb
+from ..lapb_phases import Phases
+from ..lapb_station import Phase
+from ..link import SerialLink
 from ..pvc import PvcEnd
 from ..pvc_setup import Responder, Setup, Status
+from ..restarts import Restarts
 from ..serial import SerialInterface
+from ..tables import R
 from .registry import Patch, fault
 
 
@@ -57,6 +63,72 @@ def fast_select_behind_a_restart(patch: Patch) -> None:
         if interface in started and call.facilities.fast_select:
             return ClearCause.FAST_SELECT_REFUSED, Diag.NONE
         return original(interface, call)
+
+
+@fault("BUG-RSTRT-26")
+def calls_behind_frmr(patch: Patch) -> None:
+    rejected: set[Lapb] = set()
+
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
+        rejected.add(phases.lapb)
+        original(phases, field)
+
+    @patch.wrap(SerialInterface, "end_calls")
+    def end_calls(original: Any, interface: SerialInterface, clear: Clear) -> None:
+        if interface.link.lapb not in rejected:
+            original(interface, clear)
+        elif interface.link.lapb.phase is Phase.TRANSFER:
+            rejected.discard(interface.link.lapb)
+
+
+@fault("BUG-RSTRT-27")
+def interrupt_behind_sabm(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
+        interface = cast(SerialLink, station.station).interface
+        is_open = {n: channel.interrupt_in for n, channel in interface.channels.items()}
+        was_up = station.phase is Phase.TRANSFER
+        original(phases, p_f)
+        if was_up:
+            for number, left in is_open.items():
+                interface.channels[number].interrupt_in = left
+
+
+@fault("BUG-RSTRT-28")
+def one_confirmation_for_all(patch: Patch) -> None:
+    every = _restarts(patch)
+
+    @patch.wrap(Restarts, "complete")
+    def complete(original: Any, restarts: Restarts) -> None:
+        original(restarts)
+        for other in every:
+            if other.interface.r is R.RESTART_SENT:
+                original(other)
+
+
+@fault("BUG-RSTRT-29")
+def one_restart_at_a_time(patch: Patch) -> None:
+    every = _restarts(patch)
+
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        others = every - {restarts}
+        if not any(other.interface.r is R.RESTART_SENT for other in others):
+            original(restarts, octets)
+
+
+def _restarts(patch: Patch) -> set[Restarts]:
+    """Those of all lines that have sent a Restart."""
+    every: set[Restarts] = set()
+
+    @patch.wrap(Restarts, "restart")
+    def restart(original: Any, restarts: Restarts, *rest: int) -> None:
+        every.add(restarts)
+        original(restarts, *rest)
+
+    return every
 
 
 @fault("BUG-XOT-81")

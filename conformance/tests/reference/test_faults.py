@@ -275,12 +275,13 @@ def answers(make_lab: Any, model: str) -> Any:
 
 @scenario
 def accept_with_more(make_lab: Any, model: str) -> Any:
+    """Data or a Clear behind Call Accepted, and one with D=1, for which the Call did not ask."""
     labs = []
-    for more in ("1001000a", "10011300f1"):
+    for accept, *more in (("10010f", "1001000a"), ("10010f", "10011300f1"), ("50010f",)):
         lab = make_lab(model)
         lab.caller().tell(PLAIN)
         lab.open()
-        lab.called[0].tell_together("10010f", more)
+        lab.called[0].tell_together(accept, *more)
         labs.append(lab)
     return labs
 
@@ -790,6 +791,17 @@ def strange_setups(make_lab: Any, model: str) -> Any:
     lab.open()
     lab.called[0].tell(lab.called[0].got[0][:8])
     lab.caller().tell("1002f5810002000203000202020707" + b"S8S1x".hex())
+    return lab
+
+
+@scenario
+def circuit_that_was_lost(make_lab: Any, model: str) -> Any:
+    """TCP resets its connection, and it is set up again."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own])
+    for _ in range(2):
+        lab.caller().tell("1001f5810002000102000102020707" + "53395330", "10011f")
+        lab.callers[-1].hang_up(reset=True)
     return lab
 
 

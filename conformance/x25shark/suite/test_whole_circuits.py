@@ -19,6 +19,7 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    Side,
     one_of,
     purpose,
 )
@@ -154,16 +155,24 @@ MIDDLES: dict[Callable[[Call], None], str] = {
 }
 
 
-def goes_and_comes(call: Call, name: str, closes: set[str]) -> Call:
+def lost(side: Side) -> None:
+    """TCP resets its connection."""
+    side.wire.reset()
+
+
+def goes_and_comes(
+    call: Call, name: str, closes: set[str], goes_by: Callable[[Side], None] = closed
+) -> Call:
     """The second end of the call closes its connection and is set up again. A router may close the
     first one as well, and then that comes again too.
 
-    closes: the ends of which that was seen. Amid a reset it has to be known: the Reset that comes
-    first may be the tester's own, passed on, and the close be behind it.
+    goes_by: how its connection ends. closes: the ends of which that was seen. Amid a reset it has
+    to be known: the Reset that comes first may be the tester's own, passed on, and the close be
+    behind it.
     """
     bench, (stays, goes) = call.bench, both(call)
     told = resets(stays)
-    closed(goes)
+    goes_by(goes)
     stays.wait_until(
         lambda: (resets(stays) > told and name not in closes) or stays.connection.end is not None
     )
@@ -190,5 +199,9 @@ def test_an_end_goes_amid_anything(bench: Bench) -> None:
             middle(way)
             call = goes_and_comes(way, name, closes)
             as_new(call, f"{name.upper()}'s end is back, it went amid {what}")
+    for name in ("a", "b"):
+        way = call.turned() if name == "a" else call
+        call = goes_and_comes(way, name, closes, lost)
+        as_new(call, f"{name.upper()}'s end is back, TCP had reset its connection")
     closed(*both(call))
     bench.fence()

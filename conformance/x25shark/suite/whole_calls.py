@@ -187,11 +187,11 @@ def with_classes(asked: tuple[int, int], answered: tuple[int, int] | None) -> An
     return make
 
 
-def with_d(granted: int) -> Any:
-    """Delivery confirmation is asked for."""
+def with_d(asked: int, granted: int) -> Any:
+    """Delivery confirmation: what each side says of it passes, whatever the other says."""
 
     def make(scene: Scene) -> None:
-        connected = scene.answer(scene.call(d=1), d=granted)
+        connected = scene.answer(scene.call(d=asked), d=granted)
         connected.fence()
         ended(scene, connected, "calling", 0, 3)
 
@@ -305,8 +305,8 @@ WAYS: tuple[Way, ...] = (
     Way("16 octets of user data", plain("calling", 0xFF, 129, user_data=16)),
     Way("window alone answered", negotiated((512, 4), (8, 3), "called", WindowSize), VALUES),
     Way("size alone answered", negotiated((512, 4), (8, 3), "calling", PacketSize), VALUES),
-    Way("D granted", with_d(1), ("P-DBIT",)),
-    Way("D not granted", with_d(0), ("P-DBIT",)),
+    Way("D granted", with_d(1, 1), ("P-DBIT",)),
+    Way("D not granted", with_d(1, 0), ("P-DBIT",)),
     Way("clears that collide", collided),
     Way("called address of 15 digits", with_long_address, other_caller=True),
     Way("clears that collide at the called side", collided_there),
@@ -326,6 +326,7 @@ WAYS: tuple[Way, ...] = (
     Way("calling address of 6 digits", with_addresses("310001", True), other_caller=True),
     Way("without a calling address", with_addresses("", True)),
     Way("unequal values lowered", negotiated(((64, 1024), (1, 7)), (7, 2), "called"), VALUES),
+    Way("D not asked for and granted", with_d(0, 1), ("P-DBIT",)),
     Way("cleared by the called side with 128 octets", fast_answered(0, 1, "called", 128), FAST),
 )
 

@@ -157,6 +157,15 @@ def nothing_to_deliver(patch: Patch) -> None:
         return segments
 
 
+@fault("BUG-DBIT-08")
+def answer_without_a_question(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        connected.d = connected.d and negotiation.relay.call.d
+        return connected
+
+
 @fault("BUG-MOD-09")
 def eight_at_a_time(patch: Patch) -> None:
     @patch.wrap(Direction, "acknowledged")

@@ -6,6 +6,7 @@ from typing import Any, cast
 from ..channel import Channel
 from ..codec import Call, Clear, Data
 from ..codes import ClearCause, Diag
+from ..connection import Connection
 from ..data_flow import DataFlow
 from ..lapb import Lapb
 from ..lapb_phases import Phases
@@ -153,3 +154,17 @@ def interrupt_of_an_end_that_went(patch: Patch) -> None:
     def reset_confirmed(original: Any, end: PvcEnd, channel: Channel) -> None:
         channel.interrupt_in = channel.interrupt_in or vars(end).pop("interrupted", False)
         original(end, channel)
+
+
+@fault("BUG-XOT-83")
+def taken_by_what_was_lost(patch: Patch) -> None:
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
+        user = connection.channel.user
+        if reset and isinstance(user, PvcEnd):
+            vars(user)["lost"] = True
+        original(connection, reset)
+
+    @patch.wrap(Responder, "is_taken")
+    def is_taken(original: Any, responder: Responder) -> bool:
+        return "lost" in vars(responder.end) or bool(original(responder))

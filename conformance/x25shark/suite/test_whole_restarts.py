@@ -33,7 +33,7 @@ from .language import (
     RestartRequest,
     purpose,
 )
-from .link_walks.ending import reject, rejected, reset
+from .link_walks.ending import rejected, reset
 from .link_walks.link import Link
 from .links import at_the_line, calls_lines, restarted
 from .reactions import both
@@ -111,7 +111,6 @@ STARTS: dict[Start, str] = {
     through(reset, 1): "SABM",
     through(rejected, 0): "FRMR of the tester",
     through(rejected, 1): "DM of the tester",
-    through(reject, 2): "FRMR of the router",
 }
 
 # Into so many parts the list of whole calls is cut: a start is ahead of each.

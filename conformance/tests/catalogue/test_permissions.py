@@ -95,6 +95,13 @@ def test_every_pair_that_goes_together_is_covered() -> None:
 
 
 @pytest.mark.parametrize("name", ROUTERS)
+def test_a_profile_can_say_what_a_permission_wants_said(name: str) -> None:
+    for permission in permissions().values():
+        if permission.applies(name):
+            assert profile_in(name, FULL, [permission.id]).relay_model
+
+
+@pytest.mark.parametrize("name", ROUTERS)
 def test_a_seed_draws_permissions_that_go_together(name: str) -> None:
     variants = drawn(list(permissions().values()), name, 10, 7).variants
     assert variants == drawn(list(permissions().values()), name, 10, 7).variants

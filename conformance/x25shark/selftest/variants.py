@@ -161,7 +161,9 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
             elif key == "line":
                 data[key] = {s: changed(line, value) for s, line in data.get(key, {}).items()}
             elif isinstance(value, dict):
-                data[key] = {**data.get(key, {}), **value}
+                # Nothing is said of a table that only some routers have, where this one has none.
+                if key in data or Profile.model_fields[key].default is not None:
+                    data[key] = {**data.get(key, {}), **value}
             elif isinstance(value, list):
                 taken_back = {item.removeprefix("not ") for item in value if "not " in item}
                 added = {item for item in value if "not " not in item}

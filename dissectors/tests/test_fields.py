@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from capture_builder import A, Connection, pcapng, unit
 from scapy.packet import Packet
-from scapy_x25 import X25, Facility, strict_fields
+from scapy_x25 import X25, Facility
+from x25shark.judges.strict import strict_fields
 from x25shark.judges.wireshark import WiresharkJudge
 
 # One packet of every type and format; mutations of them reach the rest.

@@ -9,9 +9,10 @@ import pytest
 from alike import read_alike
 from capture_builder import pcapng
 from scapy.packet import Packet
-from scapy_x25 import hdlc, strict_fields
+from scapy_x25 import hdlc
 from scapy_x25.lapb import FRAMES, LAPB, LAPB128, LapbUndefined
 from x25shark.judges.reading import Hit, Reading
+from x25shark.judges.strict import strict_conditions, strict_fields
 from x25shark.judges.tshark import TsharkJudge
 from x25shark.judges.wireshark import WiresharkJudge
 
@@ -193,7 +194,7 @@ def test_fields_are_those_of_the_scapy_classes(
     assert {name: fields.get(strict) for name, strict in names.items()} == {
         name: (again.getfieldval(name),) for name in names
     }
-    conditions = kind.strict_conditions
+    conditions = strict_conditions(kind)
     text = " && ".join(f"{name}#{{k}} == {value}" for name, value in conditions.items())
     if kind is not LapbUndefined:
         hits = judge.read(capture(*start, (OUTBOUND, hdlc.with_fcs(octets))), [text]).hits[0]

@@ -6,6 +6,8 @@ package where Scapy's TCP has been imported already, and otherwise when XOT is f
 needs neither does not load Scapy's layers of IP, which take as long as all the rest.
 """
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
 from typing import Any
@@ -48,10 +50,8 @@ from .facilities import (
     WindowSize,
 )
 from .facility_field import build_facilities, parse_facilities
-from .record import RecordProblem, TestRecord
-from .strict import strict_fields
 from .summary import decoded, describe, printable, summary_line
-from .tables import cause_meaning, causes, diagnostic_meaning, diagnostics, pvc_status_meaning
+from .tables import cause_meaning, diagnostic_meaning, pvc_status_meaning
 from .x25 import (
     MODULO_8,
     MODULO_128,
@@ -144,7 +144,6 @@ __all__ = [
     "Priority",
     "Protection",
     "PvcSetup",
-    "RecordProblem",
     "RegistrationConfirmation",
     "RegistrationRequest",
     "ResetConfirmation",
@@ -156,25 +155,21 @@ __all__ = [
     "RoaSelection",
     "RoaSelectionExtended",
     "SegmentCount",
-    "TestRecord",
     "ThroughputClass",
     "TransitDelay",
     "Undefined",
     "WindowSize",
     "build_facilities",
     "cause_meaning",
-    "causes",
     "cut",
     "decoded",
     "describe",
     "diagnostic_meaning",
-    "diagnostics",
     "packet_class",
     "parse_facilities",
     "printable",
     "pvc_status_meaning",
     "split_units",
-    "strict_fields",
     "summary_line",
     "unit_octets",
 ]

@@ -19,6 +19,8 @@ called_type, called_plan, calling_type and calling_plan exist in the second form
 an address is given without them they are 1 (international) and 3 (X.121).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -15,6 +15,8 @@ of the local network, 0xFF those of the remote network (both generic here), 0x0F
 DTEs (Annex G).
 """
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 from scapy.fields import Field
@@ -88,9 +90,6 @@ class Facility(Packet):
     fields_desc: ClassVar[list[Any]] = []
     #: where this meaning of the code holds
     region: ClassVar[str] = X25_FACILITIES
-    #: name in front of a field in a strict Wireshark field; "facility": no fields of its own
-    strict_prefix: ClassVar[str] = "facility"
-    strict_conditions: ClassVar[dict[str, int]] = {}
 
     def answers(self, other: Packet) -> int:
         return 0
@@ -157,7 +156,6 @@ class Marker(Facility):
     """0x00: whose facilities follow (0x00 local network, 0xFF remote network, 0x0F DTEs)."""
 
     name = "marker"
-    strict_prefix = "marker"
     fields_desc = _class_a(0x00, OptionalInteger("value", 0x0F))
 
 
@@ -166,7 +164,6 @@ class FastSelectReverseCharging(Facility):
     prevention, 4-2 reserved, 1 reverse charging."""
 
     name = "fast select and reverse charging"
-    strict_prefix = ""
     fields_desc = _class_a(
         0x01,
         *_octet(("fast_select", 2), ("redirection", 2), ("reserved", 3), ("reverse_charging", 1)),
@@ -177,7 +174,6 @@ class ThroughputClass(Facility):
     """0x02: bits 8-5 from the called DTE, 4-1 from the calling DTE; 3 = 75 ... 13 = 64000 bit/s."""
 
     name = "throughput class"
-    strict_prefix = "throughput_class"
     fields_desc = _class_a(0x02, *_octet(("called", 4), ("calling", 4), default=11))
 
 
@@ -185,7 +181,6 @@ class ClosedUserGroup(Facility):
     """0x03: closed user group, basic format: two BCD digits in one octet."""
 
     name = "closed user group"
-    strict_prefix = "closed_user_group"
     fields_desc = _class_a(0x03, DecimalDigits("index", 0))
 
 
@@ -193,7 +188,6 @@ class ChargingInformationRequest(Facility):
     """0x04: bit 1 asks for charging information."""
 
     name = "charging information request"
-    strict_prefix = "charging_information"
     fields_desc = _class_a(0x04, OptionalInteger("value", 1))
 
 
@@ -201,7 +195,6 @@ class CalledLineAddressModified(Facility):
     """0x08: why the called address was changed."""
 
     name = "called line address modified notification"
-    strict_prefix = "called_line_address_modified"
     fields_desc = _class_a(0x08, OptionalInteger("reason", 0))
 
 
@@ -209,7 +202,6 @@ class ClosedUserGroupOutgoingAccess(Facility):
     """0x09: closed user group with outgoing access, basic format: two BCD digits."""
 
     name = "closed user group with outgoing access"
-    strict_prefix = "closed_user_group_outgoing_access"
     fields_desc = _class_a(0x09, DecimalDigits("index", 0))
 
 
@@ -218,7 +210,6 @@ class MinimumThroughputClass(Facility):
 
     name = "minimum throughput class"
     region = DTE_FACILITIES
-    strict_prefix = "minimum_throughput_class"
     fields_desc = _class_a(0x0A, *_octet(("called", 4), ("calling", 4)))
 
 
@@ -227,7 +218,6 @@ class ExpeditedDataNegotiation(Facility):
 
     name = "expedited data negotiation"
     region = DTE_FACILITIES
-    strict_prefix = "expedited_data"
     fields_desc = _class_a(0x0B, OptionalInteger("value", 1))
 
 
@@ -235,7 +225,6 @@ class BilateralClosedUserGroup(Facility):
     """0x41: four BCD digits in two octets."""
 
     name = "bilateral closed user group"
-    strict_prefix = "bilateral_closed_user_group"
     fields_desc = _class_a(0x41, DecimalDigits("index", 0, 2))
 
 
@@ -243,7 +232,6 @@ class PacketSize(Facility):
     """0x42: log2 of the octets, first from the called DTE, then from the calling DTE (4 to 12)."""
 
     name = "packet size"
-    strict_prefix = "packet_size"
     fields_desc = _class_a(0x42, OptionalInteger("called", 7), OptionalInteger("calling", 7))
 
 
@@ -251,7 +239,6 @@ class WindowSize(Facility):
     """0x43: packets, first from the called DTE, then from the calling DTE (1 to 7, or 127)."""
 
     name = "window size"
-    strict_prefix = "window_size"
     fields_desc = _class_a(0x43, OptionalInteger("called", 2), OptionalInteger("calling", 2))
 
 
@@ -259,7 +246,6 @@ class RoaSelection(Facility):
     """0x44: ROA selection, basic format: four BCD digits in two octets."""
 
     name = "ROA selection"
-    strict_prefix = "roa_selection"
     fields_desc = _class_a(0x44, DecimalDigits("dnic", 0, 2))
 
 
@@ -267,7 +253,6 @@ class ClosedUserGroupExtended(Facility):
     """0x47: closed user group, extended format: four BCD digits in two octets."""
 
     name = "closed user group, extended"
-    strict_prefix = "closed_user_group_extended"
     fields_desc = _class_a(0x47, DecimalDigits("index", 0, 2))
 
 
@@ -275,7 +260,6 @@ class ClosedUserGroupOutgoingAccessExtended(Facility):
     """0x48: with outgoing access, extended format: four BCD digits in two octets."""
 
     name = "closed user group with outgoing access, extended"
-    strict_prefix = "closed_user_group_outgoing_access_extended"
     fields_desc = _class_a(0x48, DecimalDigits("index", 0, 2))
 
 
@@ -283,7 +267,6 @@ class TransitDelay(Facility):
     """0x49: transit delay in milliseconds, two octets."""
 
     name = "transit delay"
-    strict_prefix = "transit_delay"
     fields_desc = _class_a(0x49, OptionalInteger("milliseconds", 0, 2))
 
 
@@ -291,7 +274,6 @@ class ExtendedThroughputClass(Facility):
     """0x4C: one class octet per direction."""
 
     name = "extended throughput class"
-    strict_prefix = "extended_throughput_class"
     fields_desc = _class_a(0x4C, OptionalInteger("called", 11), OptionalInteger("calling", 11))
 
 
@@ -433,8 +415,3 @@ DEFINED: tuple[type[Facility], ...] = (
 def code_of(facility: type[Facility]) -> int:
     """The code octet that a facility class stands for."""
     return int(facility.fields_desc[0].default)
-
-
-for _facility in DEFINED:
-    _facility.strict_conditions = {"x25s.facility_code": code_of(_facility)}
-FacilityExtension.strict_conditions = {"x25s.facility_code": EXTENSION}

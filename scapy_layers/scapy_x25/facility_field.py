@@ -12,6 +12,8 @@ A code means what its class says only in its region: in front of any marker, or 
 of the DTE facilities; elsewhere it is generic. What is cut off at the end of the field is Raw.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -16,6 +16,8 @@ Dissection never raises. A field that the packet ends inside of is absent, as ar
 its octets go to the payload.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, Literal
 

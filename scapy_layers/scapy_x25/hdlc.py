@@ -14,6 +14,8 @@ before the octet xor 0x20, abort = 0x7D 0x7E.
 FCS-16: polynomial x^16 + x^12 + x^5 + 1, register preset to ones, complemented, low octet first.
 """
 
+from __future__ import annotations
+
 from binascii import crc_hqx
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -96,7 +98,7 @@ class HDLC128(HDLC):
     carried = LAPB128
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frame:
     """What stood between two flags, FCS included."""
 
@@ -116,14 +118,14 @@ class Frame:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Aborted:
     """A frame that an abort ended, as far as it came (octets that were whole)."""
 
     octets: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Broken:
     """What stood between two flags and is no whole octets, or is too long to keep."""
 
@@ -131,7 +133,7 @@ class Broken:
     octets: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Idle:
     """Fifteen 1s or more on a bit-synchronous line."""
 

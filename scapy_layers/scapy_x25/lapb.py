@@ -16,6 +16,8 @@ fits. type is the control octet without N(S), N(R) and P/F: I 0x00, RR 0x01, RNR
 SABM 0x2F, SABME 0x6F, DISC 0x43, UA 0x63, DM 0x0F, FRMR 0x87.
 """
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 from scapy.config import conf
@@ -100,7 +102,6 @@ class LAPB(Packet):
 
     name = "LAPB"
     fields_desc: ClassVar[list[Any]] = [_address(), OptionalInteger("control", None)]
-    strict_conditions: ClassVar[dict[str, int]] = {}
 
     @classmethod
     def dispatch_hook(cls, _pkt: bytes = b"", *_args: Any, **_kargs: Any) -> type[Packet]:
@@ -294,11 +295,6 @@ FRAMES: tuple[type[LAPB], ...] = (
     *dict.fromkeys(frame for pair in _UNNUMBERED.values() for frame in pair),
     LapbUndefined,
 )
-LapbI.strict_conditions = LapbI128.strict_conditions = {"lapbs.type": 0x00}
-LapbUndefined.strict_conditions = {"lapbs.undefined": 1}
-for _code, _pair in (*_SUPERVISORY.items(), *_UNNUMBERED.items()):
-    for _frame in _pair:
-        _frame.strict_conditions = {"lapbs.type": _code}
 
 
 def frame_class(octets: bytes, extended: bool = False) -> type[LAPB]:

@@ -12,6 +12,8 @@ octets 1-2   length of the LAPB frame, low octet first
 octets 3..   LAPB frame without FCS; Ethernet padding behind it is ignored
 """
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 from scapy.layers.l2 import Ether

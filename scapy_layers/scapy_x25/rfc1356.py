@@ -7,6 +7,8 @@ The user data of the call says what the circuit carries, one unit per complete p
     0x00                    null encapsulation: each unit begins with its own 0xCC, or 0x80 and SNAP
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from .tables import protocol_meaning
@@ -17,7 +19,7 @@ IP = 0xCC
 SNAP_OCTETS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Protocol:
     """A protocol identifier octet, with OUI (3 octets) and protocol (2 octets) if it is SNAP."""
 

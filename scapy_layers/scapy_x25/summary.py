@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One bounded line of text for a packet, safe for octets from anywhere."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from typing import Any
 

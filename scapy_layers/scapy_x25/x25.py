@@ -18,6 +18,8 @@ Fields given as None, and fields behind them, are absent. Lengths count themselv
 Whatever a class has no field for is Raw behind it, so that no octet is ever lost.
 """
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 from scapy.config import conf
@@ -66,13 +68,11 @@ def _diagnostic() -> OptionalInteger:
 class X25(Packet):
     """Any X.25 packet: octets 1 and 2, and octet 3 if there is one.
 
-    strict_conditions: strict Wireshark fields and the values that identify the class.
     answered: names of the packet classes that this one answers.
     """
 
     name = "X.25"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(None)]
-    strict_conditions: ClassVar[dict[str, int]] = {}
     answered: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
@@ -109,7 +109,6 @@ class Undefined(X25):
 
     name = "X.25 undefined packet"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x03)]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.undefined": 1}
 
 
 class CallRequest(X25):
@@ -123,7 +122,6 @@ class CallRequest(X25):
         *_facilities(always=True),
         Octets("user_data", b""),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x0B}
 
 
 class CallAccepted(X25):
@@ -137,7 +135,6 @@ class CallAccepted(X25):
         *_facilities(always=False),
         Octets("user_data", b""),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x0F}
     answered = frozenset({"CallRequest"})
 
 
@@ -155,7 +152,6 @@ class ClearRequest(X25):
         *_facilities(always=False),
         Octets("user_data", b""),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x13}
     answered = frozenset({"CallRequest", "ClearRequest"})
 
 
@@ -169,7 +165,6 @@ class ClearConfirmation(X25):
         *address_fields(always=False),
         *_facilities(always=False),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x17}
     answered = frozenset({"ClearRequest"})
 
 
@@ -185,7 +180,6 @@ class Data(X25):
         OptionalBits("type", 0, 1, ("p_r", "m", "p_s", "type")),
         Octets("user_data", b""),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x00, "x25s.modulo": MODULO_8}
 
 
 class Data128(X25):
@@ -200,7 +194,6 @@ class Data128(X25):
         OptionalBits("m", 0, 1, ("p_r", "m")),
         Octets("user_data", b""),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x00, "x25s.modulo": MODULO_128}
 
 
 class Interrupt(X25):
@@ -208,7 +201,6 @@ class Interrupt(X25):
 
     name = "X.25 Interrupt"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x23), Octets("user_data", b"\0")]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x23}
 
 
 class InterruptConfirmation(X25):
@@ -216,7 +208,6 @@ class InterruptConfirmation(X25):
 
     name = "X.25 Interrupt Confirmation"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x27)]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x27}
     answered = frozenset({"Interrupt"})
 
 
@@ -242,7 +233,6 @@ class RR(X25):
 
     name = "X.25 RR"
     fields_desc = _acknowledgement(0x01)
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x01, "x25s.modulo": MODULO_8}
     answered = frozenset({"Data"})
 
 
@@ -251,7 +241,6 @@ class RNR(X25):
 
     name = "X.25 RNR"
     fields_desc = _acknowledgement(0x05)
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x05, "x25s.modulo": MODULO_8}
     answered = frozenset({"Data"})
 
 
@@ -260,7 +249,6 @@ class REJ(X25):
 
     name = "X.25 REJ"
     fields_desc = _acknowledgement(0x09)
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x09, "x25s.modulo": MODULO_8}
     answered = frozenset({"Data"})
 
 
@@ -269,7 +257,6 @@ class RR128(X25):
 
     name = "X.25 RR (modulo 128)"
     fields_desc = _acknowledgement_128(0x01)
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x01, "x25s.modulo": MODULO_128}
     answered = frozenset({"Data128"})
 
 
@@ -278,7 +265,6 @@ class RNR128(X25):
 
     name = "X.25 RNR (modulo 128)"
     fields_desc = _acknowledgement_128(0x05)
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x05, "x25s.modulo": MODULO_128}
     answered = frozenset({"Data128"})
 
 
@@ -287,7 +273,6 @@ class REJ128(X25):
 
     name = "X.25 REJ (modulo 128)"
     fields_desc = _acknowledgement_128(0x09)
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x09, "x25s.modulo": MODULO_128}
     answered = frozenset({"Data128"})
 
 
@@ -296,7 +281,6 @@ class ResetRequest(X25):
 
     name = "X.25 Reset Request"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x1B), _cause("reset"), _diagnostic()]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x1B}
     answered = frozenset({"ResetRequest"})
 
 
@@ -305,7 +289,6 @@ class ResetConfirmation(X25):
 
     name = "X.25 Reset Confirmation"
     fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x1F)]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0x1F}
     answered = frozenset({"ResetRequest"})
 
 
@@ -319,7 +302,6 @@ class RestartRequest(X25):
         _cause("restart"),
         _diagnostic(),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xFB}
     answered = frozenset({"RestartRequest"})
 
 
@@ -328,7 +310,6 @@ class RestartConfirmation(X25):
 
     name = "X.25 Restart Confirmation"
     fields_desc: ClassVar[list[Any]] = [*_header(lcn=0), _type(0xFF)]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xFF}
     answered = frozenset({"RestartRequest"})
 
 
@@ -343,7 +324,6 @@ class Diagnostic(X25):
         _diagnostic(),
         Octets("explanation", b""),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xF1}
 
 
 def _registration() -> list[Any]:
@@ -368,7 +348,6 @@ class RegistrationRequest(X25):
         *address_fields(always=True),
         *_registration(),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xF3}
 
 
 class RegistrationConfirmation(X25):
@@ -383,7 +362,6 @@ class RegistrationConfirmation(X25):
         *address_fields(always=True),
         *_registration(),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xF7}
     answered = frozenset({"RegistrationRequest"})
 
 
@@ -438,7 +416,6 @@ class PvcSetup(X25):
         InterfaceName("initiator"),
         InterfaceName("responder"),
     ]
-    strict_conditions: ClassVar[dict[str, int]] = {"x25s.type": 0xF5}
     answered = frozenset({"PvcSetup"})
 
 
@@ -449,8 +426,15 @@ ClearIndication = ClearRequest
 ResetIndication = ResetRequest
 RestartIndication = RestartRequest
 
+
+def code_of(packet: type[X25]) -> int:
+    """Octet 3 of a packet class without sequence numbers and M bit."""
+    (code,) = (field.default for field in packet.fields_desc if field.name == "type")
+    return int(code)
+
+
 _BY_OCTET_3: dict[int, type[X25]] = {
-    packet.strict_conditions["x25s.type"]: packet
+    code_of(packet): packet
     for packet in (
         CallRequest,
         CallAccepted,

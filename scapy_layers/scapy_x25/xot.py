@@ -12,6 +12,8 @@ octets 1-2   version, 0
 octets 3-4   length: octets of the X.25 packet that follows
 """
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 from scapy.config import conf
@@ -34,8 +36,6 @@ class XOT(Packet):
         OptionalInteger("version", 0, 2),
         OptionalInteger("length", None, 2, always=True),
     ]
-    strict_protocol: ClassVar[str] = "xots"
-    strict_conditions: ClassVar[dict[str, int]] = {}
 
     def post_build(self, pkt: bytes, pay: bytes) -> bytes:
         if "length" not in self.fields:

@@ -31,13 +31,14 @@ from scapy_x25 import (
 )
 from scapy_x25.facilities import DEFINED, GENERIC, FacilityExtension
 from scapy_x25.summary import LONGEST
+from scapy_x25.x25 import code_of
 
 octets = st.binary(min_size=1, max_size=300)
 headers = st.builds(
     lambda gfi, lcn, octet_3: bytes([gfi << 4 | lcn >> 8, lcn & 0xFF, octet_3]),
     st.integers(0, 15),
     st.integers(0, 4095),
-    st.sampled_from(sorted({kind.strict_conditions.get("x25s.type", 0x33) for kind in PACKETS})),
+    st.sampled_from(sorted({0x33, *map(code_of, PACKETS)})),
 )
 likely_octets = st.builds(lambda head, rest: head + rest, headers, st.binary(max_size=300))
 

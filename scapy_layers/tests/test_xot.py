@@ -18,21 +18,17 @@ from scapy_x25 import (
     ClearConfirmation,
     ClearRequest,
     Data,
-    FacilityExtension,
     Interrupt,
     PacketSize,
     ResetRequest,
     cause_meaning,
-    causes,
     describe,
     diagnostic_meaning,
-    diagnostics,
     pvc_status_meaning,
     split_units,
-    strict_fields,
     summary_line,
 )
-from scapy_x25.lapb import LapbRR
+from scapy_x25.tables import CAUSES, DTE_DIAGNOSTICS, PERMANENT_ONLY
 
 
 def test_length_counts_itself() -> None:
@@ -151,33 +147,6 @@ def test_what_the_package_does_not_have() -> None:
         scapy_x25.NOTHING  # noqa: B018 - that it is asked for is what counts
 
 
-def test_strict_fields() -> None:
-    assert strict_fields(RR) == {
-        "q": "x25s.q",
-        "d": "x25s.d",
-        "modulo": "x25s.modulo",
-        "lcn": "x25s.lcn",
-        "p_r": "x25s.p_r",
-        "type": "x25s.type",
-    }
-    assert strict_fields(PacketSize) == {
-        "code": "x25s.facility_code",
-        "called": "x25s.packet_size_called",
-        "calling": "x25s.packet_size_calling",
-    }
-    assert strict_fields(XOT) == {"version": "xots.version", "length": "xots.length"}
-    assert strict_fields(FacilityExtension) == {
-        "code": "x25s.facility_code",
-        "extended_code": "x25s.facility_extended_code",
-        "value": "x25s.facility_value",
-    }
-    assert strict_fields(CallRequest)["called_plan"] == "x25s.called_plan"
-    assert "filler" not in strict_fields(CallRequest)
-    assert strict_fields(LapbRR)["n_r"] == "lapbs.n_r"
-    with pytest.raises(ValueError, match="Raw"):
-        strict_fields(Raw)
-
-
 def test_tables() -> None:
     assert cause_meaning("clear", 0x13) == "local procedure error"
     assert cause_meaning("reset", 5) == "local procedure error"
@@ -186,16 +155,16 @@ def test_tables() -> None:
     assert cause_meaning("clear", 0xC3) == "gateway congestion"
     assert cause_meaning("clear", 0x42) == ""
     assert cause_meaning("registration", 0x85) == ""
-    assert [len(causes(p)) for p in ("clear", "reset", "restart", "registration")] == [
-        17,
-        12,
-        8,
-        4,
-    ]
-    assert causes("reset")[1].pvc_only
+    assert {packet: len(causes) for packet, causes in CAUSES.items()} == {
+        "clear": 17,
+        "reset": 12,
+        "restart": 8,
+        "registration": 4,
+    }
+    assert 1 in PERMANENT_ONLY
     assert diagnostic_meaning(23) == "packet type invalid for state p4"
     assert diagnostic_meaning(15) == ""
-    assert diagnostics()[161].kind == "ISO/IEC 8208"
+    assert 161 in DTE_DIAGNOSTICS
     assert pvc_status_meaning(0x18) == "mismatched flow control values"
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scapy_x25.record import HEADER, crc_of, filler
 from x25shark.load.engine import Engine
 from x25shark.load.measure import measure, measure_control
 from x25shark.load.options import LoadOptions
 from x25shark.load.target import Target
+from x25shark.record import HEADER, crc_of, filler
 
 from .conftest import command, environment
 

@@ -37,7 +37,6 @@ class InvalidFrame(Packet):  # type: ignore[misc]
 
     name = "invalid frame"
     fields_desc: ClassVar[list[Any]] = []
-    strict_conditions: ClassVar[dict[str, int]] = {}
 
 
 class FrameOf(Packet):  # type: ignore[misc]
@@ -45,7 +44,6 @@ class FrameOf(Packet):  # type: ignore[misc]
 
     name = "frame"
     fields_desc: ClassVar[list[Any]] = []
-    strict_conditions: ClassVar[dict[str, int]] = {}
     kind: str
     longest: int
 

@@ -23,7 +23,6 @@ from scapy_x25 import (
     ResetRequest,
     decoded,
     describe,
-    strict_fields,
     summary_line,
 )
 from scapy_x25.lapb import LAPB
@@ -37,6 +36,7 @@ from .frames import (
     is_invalid,
     kind_of,
 )
+from .strict import strict_conditions, strict_fields
 from .values import ABSENT, Absent, Matcher, literal
 
 ANY_PACKET = "x25s.length#{k} >= 1"
@@ -145,7 +145,7 @@ decode = decoded
 
 def type_of(packet: Packet) -> int | None:
     """Octet 3 without sequence numbers; None if there is none."""
-    kind: int | None = type(packet).strict_conditions.get("x25s.type", packet.fields.get("type"))
+    kind: int | None = strict_conditions(type(packet)).get("x25s.type", packet.fields.get("type"))
     return kind
 
 
@@ -230,11 +230,8 @@ def _filter(template: Packet) -> str:
         return INVALID_FRAME
     if isinstance(template, FrameOf):
         return frame_filter(template)
-    parts = [
-        f"{field}#{{k}} == {literal(value)}"
-        for field, value in type(template).strict_conditions.items()
-    ]
-    conditions = type(template).strict_conditions
+    conditions = strict_conditions(type(template))
+    parts = [f"{field}#{{k}} == {literal(value)}" for field, value in conditions.items()]
     if "x25s.type" in conditions and "x25s.modulo" not in conditions:
         parts.append("x25s.modulo#{k} in {1, 2}")
     names = strict_fields(type(template))

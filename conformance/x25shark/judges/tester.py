@@ -13,6 +13,7 @@ from ..links.carrier import End, Traffic, Unit
 from .expectation import Direction, Header, Judge, PacketView
 from .form import frame_problem, packet_problem
 from .frames import Damaged, decode_frame
+from .strict import strict_conditions
 from .template import decode, matches, type_of
 
 
@@ -296,7 +297,7 @@ class TesterJudge(Judge):
             return True
         received.update()
         # A template of a class with a type octet of its own matches no other type.
-        kinds = (type(t).strict_conditions.get("x25s.type") for t in templates)
+        kinds = (strict_conditions(type(t)).get("x25s.type") for t in templates)
         return any(kind is None or kind in received.types for kind in kinds)
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:

@@ -21,7 +21,6 @@ from scapy_x25 import (
     CallRequest,
     FastSelectReverseCharging,
     PacketSize,
-    TestRecord,
     WindowSize,
 )
 
@@ -36,6 +35,7 @@ from ..links.hdlc import Line
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
 from ..profile import Profile
+from ..record import TestRecord
 from . import postamble
 from .agreement import acceptance, values_of
 from .arriving import as_they_arrive, whatever_arrives

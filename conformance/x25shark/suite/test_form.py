@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from scapy_x25.lapb import ADDRESS_A, ADDRESS_B
-from scapy_x25.tables import causes
+from scapy_x25.tables import CAUSES
 
 from ..judges.expectation import PacketView
 from ..judges.form import fast_select_of
@@ -160,7 +160,7 @@ def _cause_rule(sent: Sequence[Packet]) -> Rule:
             if from_tester or name is None:
                 continue
             cause = packet.fields.get("cause")
-            if cause is not None and cause < _OF_A_DTE and cause not in given | {*causes(name)}:
+            if cause is not None and cause < _OF_A_DTE and cause not in given | CAUSES[name].keys():
                 return view
         return None
 

@@ -5,7 +5,7 @@ import random
 import zlib
 
 import pytest
-from scapy_x25.record import RecordProblem, TestRecord, crc_of, filler, mix
+from x25shark.record import RecordProblem, TestRecord, crc_of, filler, mix
 
 
 def reference_filler(run: int, call: int, sequence: int, direction: int, octets: int) -> bytes:

@@ -18,6 +18,7 @@ MODULES = [
     "bench_run",
     "bench_tables",
     "ceiling",
+    "chart",
     "cli",
     "closing",
     "cluster",

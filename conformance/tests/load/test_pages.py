@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
@@ -17,10 +16,11 @@ from typing import Any
 
 import pytest
 from x25shark.load import figures, page, plots, results
+from x25shark.load.chart import COLOURS, Axis, Plot, Series, drawn
 from x25shark.load.options import LoadOptions
 from x25shark.load.sweep import SweepPlan
+from x25shark.report.inline import BASE_STYLE
 
-from .conftest import environment
 from .samples import GOOD, measurement
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m"
@@ -97,20 +97,17 @@ def test_hostile_text_is_inert_in_the_page_and_in_the_plots(tmp_path: Path) -> N
     parser = Scripts()
     parser.feed(text)
     assert parser.alien == []
-    data, library, own = parser.scripts
-    assert "plotly.js" in library[:100]
+    data, own = parser.scripts
     assert "alert(" not in own
-    drawn = json.loads(data)
-    names = [trace["name"] for figure in drawn["figures"] for trace in figure["data"]]
-    assert names
-    # plotly reads a little HTML in its texts: there, too, it is only text.
-    assert all("<" not in name and "&lt;/script&gt;" in name for name in names)
-    before = text.split("<script", maxsplit=1)[0]
-    assert "alert(1)" in unescape(before)
-    assert "\x1b" not in before
+    assert all(json.loads(data)), "every plot has series with points"
+    legends = re.findall(r'<ul class="legend">(.*?)</ul>', text)
+    assert len(legends) == 3
+    assert all("&lt;/script&gt;" in legend for legend in legends)
+    assert "alert(1)" in unescape(text)
+    assert "\x1b" not in text
 
 
-def test_the_page_allows_its_own_scripts_alone(tmp_path: Path) -> None:
+def test_the_page_allows_its_own_style_and_script_alone(tmp_path: Path) -> None:
     text = written(stress_result("x"), tmp_path)
     found = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert found
@@ -118,25 +115,18 @@ def test_the_page_allows_its_own_scripts_alone(tmp_path: Path) -> None:
         rule.strip().split(" ", 1) for rule in unescape(found[1]).split(";") if rule.strip()
     )
     assert policy["default-src"] == "'none'"
-    assert re.fullmatch(r"'sha256-\S+' 'sha256-\S+'", policy["script-src"])
+    assert re.fullmatch(r"'sha256-\S+'", policy["script-src"])
+    assert re.fullmatch(r"'sha256-\S+'", policy["style-src"])
 
 
-def test_without_plotly_the_page_says_what_to_install(tmp_path: Path) -> None:
-    result = tmp_path / "result.json"
-    result.write_text(json.dumps(stress_result("x")))
-    code = (
-        "import json, pathlib, sys; sys.modules['plotly'] = None\n"
-        "from x25shark.load import page\n"
-        f"result = json.loads(pathlib.Path({str(result)!r}).read_text())\n"
-        f"page.write_stress_page(pathlib.Path({str(tmp_path / 'load.html')!r}), result)"
-    )
-    import sys
-
-    subprocess.run([sys.executable, "-c", code], env=environment(), check=True, timeout=600)
-    text = (tmp_path / "load.html").read_text("utf-8")
-    assert "ci/setup engine" in text
-    assert "Latency, ms" in text
-    assert "<script" not in text
+def test_a_page_of_a_long_run_is_light(tmp_path: Path) -> None:
+    """An hour, every latency bucket filled, with a control run."""
+    result = stress_result("x")
+    caller = result["measurements"][0]["caller"]
+    caller["timeline"] = caller["timeline"] * 1800
+    caller["message"]["buckets"] = [[1000 * n, 1 + 10**6 // n] for n in range(1, 8000)]
+    result["measurements"].append(result["measurements"][0] | {"name": "control"})
+    assert len(written(result, tmp_path)) < 1_000_000
 
 
 def test_percentile_curve_counts_every_value() -> None:
@@ -145,7 +135,7 @@ def test_percentile_curve_counts_every_value() -> None:
     assert y == [1, 2, 9]
 
 
-def sweep_plots() -> list[plots.Plot]:
+def sweep_plots() -> list[Plot]:
     plan = SweepPlan([128, 4096], [1, 7], [1, 4])
     cells = [
         {"circuits": c, "packet_size": p, "window": w, "calls_in_20_s": p * w, "control": None}
@@ -155,13 +145,13 @@ def sweep_plots() -> list[plots.Plot]:
 
 
 def test_sweep_plots_have_the_published_axes() -> None:
-    drawn = sweep_plots()
-    assert [plot.title for plot in drawn] == [
+    found = sweep_plots()
+    assert [plot.title for plot in found] == [
         f"Calls in 20 s by {axis}, {circuits}"
         for circuits in ("1 circuit", "4 circuits")
         for axis in ("packet size", "window")
     ]
-    by_size, by_window = drawn[0].figure.data, drawn[1].figure.data
+    by_size, by_window = found[0].series, found[1].series
     assert [series.name for series in by_size] == ["window 1", "window 7"]
     assert list(by_size[1].x) == ["128", "4096"]
     assert list(by_size[1].y) == [128 * 7, 4096 * 7]
@@ -178,8 +168,9 @@ def test_sweep_plots_say_how_far_off_they_may_be() -> None:
         for w in (1, 2)
     ]  # fmt: skip
     by_size, by_window = plots.sweep(cells)
-    assert list(by_window.figure.data[0].error_y.array) == [10, 20]
+    assert list(by_window.series[0].reach) == [(990, 1010), (1980, 2020)]
     assert "scaled from cells of 0.5 s" in by_size.caption
+    assert drawn(by_window).drawing.count('class="errors"') == 1
 
 
 def test_lines_that_are_far_apart_have_a_logarithmic_axis() -> None:
@@ -190,10 +181,57 @@ def test_lines_that_are_far_apart_have_a_logarithmic_axis() -> None:
 
     near = plots.over_time([run("router", 100), run("control", 900)])
     far = plots.over_time([run("router", 100), run("control", 1100)])
-    assert near[0].figure.layout.yaxis.type is None
-    assert far[0].figure.layout.yaxis.type == "log"
-    # Told apart without colour: by their dashes and marks.
-    assert len({(t.line.dash, t.marker.symbol) for t in far[0].figure.data}) == 2
+    assert not near[0].y.logarithmic
+    assert far[0].y.logarithmic
+    # Told apart without colour: by their dashes.
+    assert len({series.dash for series in far[0].series}) == 2
+
+
+def heights(plot: Plot) -> list[float]:
+    """How far down the points of the first series lie in the drawing."""
+    return [y for _, y, _ in drawn(plot).points[0]]
+
+
+def test_points_lie_where_their_values_say() -> None:
+    def at(y: list[float | None], axis: Axis) -> list[float]:
+        return heights(Plot("", "", [Series("", list(range(len(y))), y)], Axis(""), axis))
+
+    ground, middle, top = at([0, 50, 100], Axis(""))
+    assert middle == pytest.approx((ground + top) / 2, abs=1)
+    low, middle, high = at([1, 10, 100], Axis("", logarithmic=True))
+    assert middle == pytest.approx((low + high) / 2, abs=1)
+    # What has no logarithm lies on the ground; a gap is no point.
+    assert at([0, 10, None], Axis("", logarithmic=True))[0] > low
+    assert len(at([1, None, 2], Axis(""))) == 2
+
+
+@pytest.mark.parametrize("values", [[], [0], [5], [1e-9, 1e12], [3, 3, 3]])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_any_values_can_be_drawn(values: list[float], logarithmic: bool) -> None:
+    axis = Axis("", logarithmic=logarithmic)
+    for kind in ("line", "marks", "bars", "levels"):
+        names = [str(n) for n in range(len(values))]
+        for x in (names, list(range(len(values)))):
+            text = drawn(Plot("", "", [Series("", x, values, kind=kind)], Axis(""), axis)).drawing
+            assert "nan" not in text
+            assert "inf" not in text
+
+
+def test_bars_of_error_are_inside_the_drawing() -> None:
+    """That of a bar of a stack too, which stands on those before it."""
+    for kind in ("line", "bars"):
+        pair = [Series("", ["one"], [10.0], kind=kind, reach=[(5.0, 40.0)]) for _ in range(2)]
+        text = drawn(Plot("", "", pair, Axis(""), Axis(""))).drawing
+        ends = re.findall(r'd="M[\d.]+,([\d.]+)V([\d.]+)M', text)
+        assert len(ends) == 2
+        assert all(0 < float(high) < float(low) < 370 for low, high in ends)
+
+
+def test_bars_of_a_category_stand_on_each_other() -> None:
+    pair = [Series(name, ["one"], [10.0], kind="bars") for name in ("first", "second")]
+    first, second = drawn(Plot("", "", pair, Axis(""), Axis(""))).points
+    ground = heights(Plot("", "", [Series("", ["one"], [0.0]), *pair], Axis(""), Axis("")))[0]
+    assert ground - second[0][1] == pytest.approx(2 * (ground - first[0][1]), abs=2)
 
 
 @pytest.mark.parametrize(("parts", "share"), [([10] * 6, 0.0), ([5, 15] * 10, 0.2), ([10], 0.63)])
@@ -214,25 +252,30 @@ def luminance(colour: str) -> float:
     return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-@pytest.mark.parametrize("ground", plots.GROUNDS.values())
-@pytest.mark.parametrize("colour", plots.COLOURS)
+def declared(file: Path, name: str) -> list[str]:
+    """The colours that a style sheet gives a name."""
+    found = re.findall(rf"--{name}: ([^;]+);", file.read_text("utf-8"))
+    return [colour for value in found for colour in re.findall(r"#[0-9a-f]{6}", value)]
+
+
+GROUNDS = declared(BASE_STYLE, "card")
+LINES = declared(page.TEMPLATES / "load.css", "s")
+
+
+def test_there_are_as_many_colours_as_are_used() -> None:
+    assert len(set(LINES)) == len(LINES) == COLOURS
+    assert len(GROUNDS) == 2
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("colour", LINES)
 def test_every_line_stands_out_from_its_ground(colour: str, ground: str) -> None:
     low, high = sorted((luminance(colour), luminance(ground)))
     assert (high + 0.05) / (low + 0.05) >= 3
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_plots_are_drawn_in_light_and_dark(
-    tmp_path: Path, browse: Callable[..., str], dark: bool
-) -> None:
+def test_a_line_can_be_put_out_and_back(tmp_path: Path, browse: Callable[..., str]) -> None:
+    """The script runs under the page's own policy."""
     written(stress_result(EVIL), tmp_path)
-    options = ["--virtual-time-budget=10000"]
-    options += ["--blink-settings=preferredColorScheme=0"] if dark else []
-    text = browse((tmp_path / "load.html").as_uri(), *options)
-    text = re.sub(r"<script.*?</script>", "", text, flags=re.S)
-    # Lines of the legend are drawn with h, those of data through points.
-    lines = re.findall(r'class="js-line" [^>]*d="M[^"h]+"', text)
-    assert len(lines) == 4  # latency; calls completed and failed; user data
-    ground = plots.GROUNDS["dark" if dark else "light"]
-    red, green, blue = (int(ground[i : i + 2], 16) for i in (1, 3, 5))
-    assert f"rgb({red}, {green}, {blue})" in text
+    text = browse((tmp_path / "load.html").as_uri(), "--virtual-time-budget=10000")
+    assert text.count('aria-checked="true"') == 4  # latency; calls completed, failed; user data

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ..load.page import Table, document
 from ..results import write_whole
+from .plots import plots
 from .tables import TABLES, closing_note
 
 
@@ -23,13 +23,8 @@ def write_page(path: Path, result: Mapping[str, Any]) -> None:
     note = [[sentence] for sentence in closing_note(result)]
     tables.append(Table("Beside the paper", [""], note))
 
-    def draw(_plots: ModuleType) -> Sequence[Any]:
-        from .plots import plots
-
-        return plots(result)
-
     shown = {**result, "options": _settings(result["options"])}
-    write_whole(path, document("IP over X.25", shown, tables, draw))
+    write_whole(path, document("IP over X.25", shown, tables, plots(result)))
 
 
 def _settings(options: Mapping[str, Any]) -> dict[str, Any]:

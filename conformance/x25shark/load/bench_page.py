@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ..results import write_whole
+from .bench_plots import plots
 from .bench_tables import TABLES
 from .page import Table, document
 
@@ -21,9 +21,4 @@ def write_bench_page(path: Path, result: Mapping[str, Any]) -> None:
         if rows:
             tables.append(Table(title, head, rows, text=texts))
 
-    def draw(_plots: ModuleType) -> Sequence[Any]:
-        from .bench_plots import plots
-
-        return plots(result["rows"])
-
-    write_whole(path, document("Router tests", result, tables, draw))
+    write_whole(path, document("Router tests", result, tables, plots(result["rows"])))

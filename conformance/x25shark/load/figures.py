@@ -68,7 +68,7 @@ def of_calls(caller: Mapping[str, Any], value: float) -> Figure:
     step = caller["interval_ns"] / 1e9
     parts = [part["calls_completed"] / step for part in caller["timeline"]]
     # The last part is cut off by the end of the run.
-    found = _over_time(value, parts[:-1], "calls/s")
+    found = over_time(value, parts[:-1], "calls/s")
     calls = caller["measured"]["calls_completed"]
     share = max(ONCE, 2 / math.sqrt(calls)) if calls else 0.0
     if len(parts) > 4:
@@ -76,7 +76,7 @@ def of_calls(caller: Mapping[str, Any], value: float) -> Figure:
     return Figure(value, value * (1 - min(share, 1)), value * (1 + share), "calls/s", True)
 
 
-def _over_time(value: float, steps: Sequence[float], unit: str) -> Figure:
+def over_time(value: float, steps: Sequence[float], unit: str) -> Figure:
     """A mean with twice its standard error, from the parts of a run."""
     if len(steps) < 4:
         return _once(value, unit)
@@ -96,7 +96,7 @@ def _stress(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         ("octets_received_per_second", "octets_received", "octets/s"),
     ):
         parts = [part[key] / step for part in caller["timeline"]]
-        yield name, _over_time(figures[name], parts, unit)
+        yield name, over_time(figures[name], parts, unit)
     for name in _LATENCIES:
         if figures["latency_ms"].get(name):
             yield f"{name}.p50", _of_times(figures["latency_ms"][name])
@@ -161,7 +161,7 @@ def _matrix(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         for pair in cell["pairs"]:
             yield (
                 f"speed.{setting}.{pair['pair']}",
-                _over_time(pair["speed"], pair["parts"], "Mbit/s"),
+                over_time(pair["speed"], pair["parts"], "Mbit/s"),
             )
 
 

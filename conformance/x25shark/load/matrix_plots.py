@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plots of a matrix. Needs plotly, as plots.py does."""
+"""The plots of a matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from .plots import COLOURS, Plot, figure_of, label
+from .chart import Axis, Plot, Series
+from .figures import over_time
 from .wording import rate
 
 _STEP = 0.2
+_CEILING = 4
 
 
 def plots(result: Mapping[str, Any]) -> list[Plot]:
@@ -24,67 +24,53 @@ def _name(cell: Mapping[str, Any]) -> str:
     return f"test {cell['test']}"
 
 
+def _reach(pair: Mapping[str, Any]) -> tuple[float, float]:
+    figure = over_time(pair["speed"], pair["parts"], "Mbit/s")
+    return figure.low, figure.high
+
+
 def _speeds(cells: Sequence[Mapping[str, Any]]) -> Plot:
-    names = [pair["pair"] for pair in cells[0]["pairs"]]
     tests = [_name(cell) for cell in cells]
-    traces: list[Any] = [
-        go.Bar(
-            name=label(name),
-            x=tests,
-            y=[round(cell["pairs"][number]["speed"], 3) for cell in cells],
-            marker={"color": COLOURS[number % len(COLOURS)]},
-            hovertemplate="%{y:,.4~r} Mbit/s",
+    drawn = [
+        Series(
+            pair["pair"],
+            tests,
+            [cell["pairs"][which]["speed"] for cell in cells],
+            which,
+            "Mbit/s",
+            # The second pair is paler, so that they are told apart without colour.
+            ("solid", "dotted")[which % 2],
+            kind="bars",
+            reach=[_reach(cell["pairs"][which]) for cell in cells],
         )
-        for number, name in enumerate(names)
+        for which, pair in enumerate(cells[0]["pairs"])
     ]
     points = [(_name(cell), cell["ceiling"]) for cell in cells if cell["ceiling"]]
     if points:
-        traces.append(
-            go.Scatter(
-                name="ceiling of the line",
-                x=[x for x, _ in points],
-                y=[round(y, 3) for _, y in points],
-                mode="markers",
-                marker={
-                    "symbol": "line-ew-open",
-                    "size": 40,
-                    "color": COLOURS[4],
-                    "line": {"width": 3, "color": COLOURS[4]},
-                },
-                hovertemplate="%{y:,.4~r} Mbit/s",
-            )
-        )
-    caption = "User data that arrived, of all pairs at the same time, one on the other."
+        x, y = zip(*points, strict=True)
+        drawn.append(Series("ceiling of the line", x, y, _CEILING, "Mbit/s", kind="levels"))
+    caption = (
+        "User data that arrived, of all pairs at the same time, one on the other. "
+        "Bars of error: twice the standard error of the parts of a test."
+    )
     alone = [cell["control"] for cell in cells if cell.get("control")]
     if alone:
         caption += f" Without the router the tester does {rate(min(alone))} to {rate(max(alone))}."
-    return Plot(
-        "Speed by test",
-        caption,
-        figure_of(traces, "", "Mbit/s", barmode="stack", xaxis={"type": "category"}),
-    )
+    return Plot("Speed by test", caption, drawn, Axis(""), Axis("Mbit/s"))
 
 
 def _over_time(cells: Sequence[Mapping[str, Any]]) -> Plot:
-    traces = []
-    for number, cell in enumerate(cells):
-        for which, pair in enumerate(cell["pairs"]):
-            traces.append(
-                go.Scatter(
-                    name=label(f"{_name(cell)}, {pair['pair']}"),
-                    x=[round((i + 0.5) * _STEP, 1) for i in range(len(pair["parts"]))],
-                    y=pair["parts"],
-                    mode="lines",
-                    line={
-                        "color": COLOURS[number % len(COLOURS)],
-                        "dash": ("solid", "dot")[which % 2],
-                        "width": 2,
-                    },
-                    hovertemplate="%{y:,.4~r} Mbit/s",
-                )
-            )
-    return Plot(
-        "Speed over the time of each test",
-        "A second pair is dotted.",
-        figure_of(traces, "seconds", "Mbit/s", hovermode="closest"),
-    )
+    drawn = [
+        Series(
+            f"{_name(cell)}, {pair['pair']}",
+            [round((i + 0.5) * _STEP, 1) for i in range(len(pair["parts"]))],
+            pair["parts"],
+            colour,
+            "Mbit/s",
+            ("solid", "dotted")[which % 2],
+        )
+        for colour, cell in enumerate(cells)
+        for which, pair in enumerate(cell["pairs"])
+    ]
+    caption = "A second pair is dotted."
+    return Plot("Speed over the time of each test", caption, drawn, Axis("seconds"), Axis("Mbit/s"))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +18,7 @@ from .bench import Gone, Interrupted
 from .closing import conclude
 from .engine import Engine
 from .matrix import Matrix, MatrixPlan, pairs_of
+from .matrix_plots import plots
 from .matrix_tables import TABLES
 from .options import LoadOptions
 from .page import Table, document
@@ -136,9 +136,4 @@ def write_matrix_page(path: Path, result: Mapping[str, Any]) -> None:
             rows = [[one_line(cell, 200) for cell in row] for row in rows]
             tables.append(Table(title, head, rows, text=texts or (0,), long=texts))
 
-    def draw(_plots: ModuleType) -> Sequence[Any]:
-        from .matrix_plots import plots
-
-        return plots(result)
-
-    write_whole(path, document("Throughput matrix", result, tables, draw))
+    write_whole(path, document("Throughput matrix", result, tables, plots(result)))

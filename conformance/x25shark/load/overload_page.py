@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ..report.text import one_line
 from ..results import write_whole
+from .overload_plots import plots
 from .page import Table, document
 from .terminal import TableMaker
 from .wording import count, milliseconds, percent, rate
@@ -106,9 +106,4 @@ def write_overload_page(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
                 of = f" ({name}, {result['started']})" if len(found) > 1 else ""
                 tables.append(Table(title + of, head, rows, text=texts))
 
-    def draw(_plots: ModuleType) -> Sequence[Any]:
-        from .overload_plots import plots
-
-        return plots(found)
-
-    write_whole(path, document("Overload", found[-1], tables, draw))
+    write_whole(path, document("Overload", found[-1], tables, plots(found)))

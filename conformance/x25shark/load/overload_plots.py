@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plots of overload results. Needs plotly, as plots.py does."""
+"""The plots of overload results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from .plots import COLOURS, Plot, figure_of, label
+from .chart import Axis, Plot, Series, number
 
 Result = Mapping[str, Any]
+_OFFERED = Axis("calls/s offered")
+_GREY = 6
 
 
 def plots(found: Sequence[Result]) -> list[Plot]:
@@ -21,11 +21,11 @@ def plots(found: Sequence[Result]) -> list[Plot]:
     return drawn
 
 
-def _name(found: Sequence[Result], number: int) -> str:
+def _name(found: Sequence[Result], which: int) -> str:
     if len(found) == 1:
         return ""
-    words = "old" if number == 0 else "new" if number == len(found) - 1 else str(number)
-    return f" ({words}: {label(found[number]['router']['name'])})"
+    words = "old" if which == 0 else "new" if which == len(found) - 1 else str(which)
+    return f" ({words}: {found[which]['router']['name']})"
 
 
 def _steps(result: Result) -> list[Mapping[str, Any]]:
@@ -33,62 +33,52 @@ def _steps(result: Result) -> list[Mapping[str, Any]]:
 
 
 def _completed(found: Sequence[Result]) -> Plot:
-    traces = []
     most = max((s["rate"] for r in found for s in r["ramp"]), default=1.0)
-    traces.append(
-        go.Scatter(
-            name="all that is offered",
-            x=[0, most],
-            y=[0, most],
-            mode="lines",
-            line={"color": COLOURS[6], "dash": "dot", "width": 1},
-            hoverinfo="skip",
-        )
-    )
-    for number, result in enumerate(found):
+    offered = Series("all that is offered", [0, most], [0, most], _GREY, dash="dotted", mark=-1)
+    drawn = [offered]
+    for colour, result in enumerate(found):
         steps = _steps(result)
-        traces.append(
-            go.Scatter(
-                name=f"completed{_name(found, number)}",
-                x=[s["rate"] for s in steps],
-                y=[round(s["completed_per_second"], 2) for s in steps],
-                mode="lines+markers",
-                line={"color": COLOURS[number % len(COLOURS)], "width": 2},
-                marker={"symbol": number % 8, "size": 8},
-                hovertemplate="%{y:,.4~r} calls/s",
+        drawn.append(
+            Series(
+                f"completed{_name(found, colour)}",
+                [s["rate"] for s in steps],
+                [s["completed_per_second"] for s in steps],
+                colour,
+                "calls/s",
             )
         )
     return Plot(
         "Calls completed against calls offered",
         "The knee is where the curve leaves the dotted line.",
-        figure_of(traces, "calls/s offered", "calls/s completed"),
+        drawn,
+        _OFFERED,
+        Axis("calls/s completed"),
     )
 
 
 def _setup(found: Sequence[Result]) -> Plot:
-    traces = []
-    for number, result in enumerate(found):
-        for which, dash in (("p50", "solid"), ("p99", "dash"), ("p99.9", "dot")):
-            steps = [s for s in _steps(result) if s["setup_ms"]]
-            traces.append(
-                go.Scatter(
-                    name=f"{which}{_name(found, number)}",
-                    x=[s["rate"] for s in steps],
-                    y=[round(s["setup_ms"][which], 4) for s in steps],
-                    mode="lines+markers",
-                    line={"color": COLOURS[number % len(COLOURS)], "dash": dash, "width": 2},
-                    hovertemplate="%{y:,.4~r} ms",
+    drawn = []
+    for colour, result in enumerate(found):
+        steps = [s for s in _steps(result) if s["setup_ms"]]
+        shares = (("p50", "solid"), ("p99", "dashed"), ("p99.9", "dotted"))
+        for mark, (which, dash) in enumerate(shares):
+            drawn.append(
+                Series(
+                    f"{which}{_name(found, colour)}",
+                    [s["rate"] for s in steps],
+                    [s["setup_ms"][which] for s in steps],
+                    colour,
+                    "ms",
+                    dash,
+                    mark,
                 )
             )
     return Plot(
         "Call set-up by rate",
         "From the time a call was due. The axis of times is logarithmic.",
-        figure_of(
-            traces,
-            "calls/s offered",
-            "ms",
-            yaxis={"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"},
-        ),
+        drawn,
+        _OFFERED,
+        Axis("ms", logarithmic=True),
     )
 
 
@@ -96,50 +86,26 @@ def _flood(flood: Mapping[str, Any]) -> Plot:
     points = flood["timeline"]
     answered = [(at, took) for at, took in points if took is not None]
     failed = [at for at, took in points if took is None]
-    traces = [
-        go.Scatter(
-            name="set-up of a polite call",
-            x=[at for at, _ in answered],
-            y=[round(took, 3) for _, took in answered],
-            mode="markers",
-            marker={"color": COLOURS[0], "size": 5},
-            hovertemplate="%{x:.2f} s: %{y:,.4~r} ms",
+    drawn = [
+        Series(
+            "set-up of a polite call",
+            [at for at, _ in answered],
+            [took for _, took in answered],
+            0,
+            kind="marks",
+            notes=[f"{at:.2f} s: {number(took)} ms" for at, took in answered],
         )
     ]
     if failed:
-        traces.append(
-            go.Scatter(
-                name="failed",
-                x=failed,
-                y=[flood["recovery"]["limit_ms"]] * len(failed),
-                mode="markers",
-                marker={"color": COLOURS[1], "symbol": "x", "size": 7},
-                hovertemplate="%{x:.2f} s: failed",
-            )
-        )
+        heights = [flood["recovery"]["limit_ms"]] * len(failed)
+        notes = [f"{at:.2f} s: failed" for at in failed]
+        drawn.append(Series("failed", failed, heights, 1, mark=6, kind="marks", notes=notes))
     end = flood["flood_seconds"]
     return Plot(
         f"Beside {flood['words']}",
         f"The overload lasts from 0 to {end:.1f} s (shaded).",
-        figure_of(
-            traces,
-            "seconds since its start",
-            "ms",
-            hovermode="closest",
-            shapes=[
-                {
-                    "type": "rect",
-                    "xref": "x",
-                    "yref": "paper",
-                    "x0": 0,
-                    "x1": end,
-                    "y0": 0,
-                    "y1": 1,
-                    "fillcolor": COLOURS[1],
-                    "opacity": 0.12,
-                    "line": {"width": 0},
-                }
-            ],
-            yaxis={"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"},
-        ),
+        drawn,
+        Axis("seconds since its start"),
+        Axis("ms", logarithmic=True),
+        shaded=(0, end),
     )

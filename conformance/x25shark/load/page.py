@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""load.html: a result in one file that opens without a network, with interactive plots.
+"""load.html: a result in one file that opens without a network, with its plots (chart.py).
 
-plotly (MIT) makes and draws the plots; plotly.js stands inside the file. Without plotly the page
-has its tables and says what to install. Every string is cleaned by `report.text` and then escaped
-by Jinja2; the page allows no script but its own (see report/inline.py).
+Every string is cleaned by `report.text` and then escaped by Jinja2; the page allows no style and no
+script but its own (see report/inline.py).
 """
 
 from __future__ import annotations
@@ -11,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from markupsafe import Markup
-
-from ..report.inline import BASE_STYLE, environment, inline, script_json, source
+from ..report.inline import BASE_STYLE, environment, inline, script_json
 from ..report.text import one_line
 from ..results import write_whole
+from . import plots
+from .chart import Plot, drawn
 from .options import LoadOptions
 from .wording import count, milliseconds, octet_rate, percent, plural, rate
 
 TEMPLATES = Path(__file__).parent / "templates"
-MISSING = "The plots need plotly: ci/setup engine of the source tree, or pip install plotly==7.1.0"
 LINES_SHOWN = 50
 ROWS_SHOWN = 100
 _MEASURING = {"bench", "overload", "matrix"}
@@ -45,25 +42,6 @@ class Table:
     def kind(self, column: int) -> str:
         """The CSS class of a column."""
         return "long" if column in self.long else "text" if column in self.text else ""
-
-
-def find_plots() -> ModuleType | None:
-    """The module `plots`, or None where plotly is not installed."""
-    try:
-        from . import plots
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "plotly":
-            raise
-        return None
-    return plots
-
-
-def _plotly_script() -> Markup:
-    """plotly.js. It may name the end of a script element in its strings only in pieces."""
-    from plotly.offline import get_plotlyjs
-
-    text: str = get_plotlyjs()
-    return Markup(text.replace("</script", "<\\/script"))
 
 
 def _settings(options: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -105,18 +83,14 @@ def document(
     title: str,
     result: Mapping[str, Any],
     tables: Sequence[Table],
-    draw: Callable[[ModuleType], Sequence[Any]],
+    shown: Sequence[Plot],
     paired: bool = False,
 ) -> str:
-    """A whole page; draw is called with the module plots where plotly is there."""
-    module = find_plots()
-    drawn = draw(module) if module else []
-    library = _plotly_script() if drawn else Markup()
+    """A whole page."""
     script, script_source = inline(TEMPLATES / "load.js")
-    style, _ = inline(BASE_STYLE, TEMPLATES / "load.css")
-    figures = [plot.figure.to_plotly_json() for plot in drawn]
+    style, style_source = inline(BASE_STYLE, TEMPLATES / "load.css")
+    plots_drawn = [drawn(plot) for plot in shown]
     verdict, machine = result["verdict"], result["machine"]
-    scripts = f"{script_source} {source(library)}" if drawn else "'none'"
     page: str = (
         environment(TEMPLATES)
         .get_template("load.html.j2")
@@ -140,17 +114,14 @@ def document(
             more_lines=max(len(verdict["reasons"]) - LINES_SHOWN, 0),
             notes=[one_line(text, 300) for text in verdict["remarks"][:LINES_SHOWN]],
             settings=_settings(result["options"]),
-            missing="" if module else MISSING,
-            plots=drawn,
+            plots=plots_drawn,
             paired=paired,
             tables=tables,
             style=style,
             script=script,
-            library=library,
-            data=script_json({"looks": module.looks(), "figures": figures}) if module else "",
-            # plotly.js puts style elements of its own into the page; nothing can be loaded.
-            policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
-            "img-src data: blob:; base-uri 'none'; form-action 'none'",
+            points=script_json([plot.points for plot in plots_drawn]),
+            policy=f"default-src 'none'; style-src {style_source}; script-src {script_source}; "
+            "base-uri 'none'; form-action 'none'",
         )
     )
     return page
@@ -234,12 +205,9 @@ def _findings(measurement: Mapping[str, Any]) -> list[Table]:
 
 def write_stress_page(path: Path, result: Mapping[str, Any]) -> None:
     """The page of a stress result (as in load.json)."""
-
-    def draw(plots: ModuleType) -> list[Any]:
-        measured = result["measurements"]
-        return [plots.percentiles(measured), *plots.over_time(measured)]
-
-    write_whole(path, document("Stress test", result, _stress_tables(result), draw))
+    measured = result["measurements"]
+    shown = [plots.percentiles(measured), *plots.over_time(measured)]
+    write_whole(path, document("Stress test", result, _stress_tables(result), shown))
 
 
 def write_sweep_page(path: Path, result: Mapping[str, Any]) -> None:
@@ -262,9 +230,5 @@ def write_sweep_page(path: Path, result: Mapping[str, Any]) -> None:
     head = ("circuits", "packet size", "window", "calls in 20 s", "calls/s", "received")
     more = ("message p50, ms", "control calls/s", "share", "found")
     table = Table("All cells", [*head, *more], rows, text=(), long=(9,))
-
-    def draw(plots: ModuleType) -> Sequence[Any]:
-        drawn: Sequence[Any] = plots.sweep(result["cells"])
-        return drawn
-
-    write_whole(path, document("Sweep", result, [table], draw, paired=True))
+    shown = plots.sweep(result["cells"])
+    write_whole(path, document("Sweep", result, [table], shown, paired=True))

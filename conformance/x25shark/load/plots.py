@@ -1,110 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plots as plotly figures. This module needs plotly (MIT); the rest of load does without.
-
-The words of a figure go through plotly's own little markup, so texts that are not ours are escaped
-for it.
-"""
+"""The plots of stress and sweep results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
-from statistics import median
 from typing import Any
 
-import plotly.graph_objects as go
-
-from ..report.text import one_line
+from .chart import Axis, Plot, Series, far_apart, number
 from .options import PUBLISHED_SECONDS
 from .wording import count, plural
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b8609a", "#8a6d00", "#7b68c8", "#7a7f84")
-"""Told apart with the common colour deficiencies (after Okabe and Ito). Each has a contrast of 3 or
-more with both grounds below, so that a line keeps its colour when the page changes."""
-GROUNDS = {"light": "#ffffff", "dark": "#1b1f23"}
-_INKS = {"light": "#1d2226", "dark": "#e4e6e6"}
-_GRIDS = {"light": "#eceae3", "dark": "#2f353a"}
-LOGARITHMIC = {"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g"}
-_FAR_APART = 10
-_DASHES = {"router": "solid", "control": "dot"}
-
-
-@dataclass(frozen=True)
-class Plot:
-    """One plot with its words."""
-
-    title: str
-    caption: str
-    figure: go.Figure
-
-
-def looks() -> dict[str, Any]:
-    """What differs between a light and a dark page, as plotly templates by name."""
-    return {
-        name: go.layout.Template(
-            layout={
-                "font": {"color": _INKS[name], "family": "system-ui, DejaVu Sans, sans-serif"},
-                "paper_bgcolor": ground,
-                "plot_bgcolor": ground,
-                "colorway": COLOURS,
-                "hoverlabel": {"bgcolor": ground, "bordercolor": _GRIDS[name]},
-                "modebar": {"bgcolor": ground, "color": _INKS[name]},
-                **{
-                    axis: {"gridcolor": _GRIDS[name], "zerolinecolor": _GRIDS[name]}
-                    for axis in ("xaxis", "yaxis")
-                },
-            }
-        ).to_plotly_json()
-        for name, ground in GROUNDS.items()
-    }
-
-
-def figure_of(traces: Sequence[go.Scatter], x: str, y: str, **more: Any) -> go.Figure:
-    """A figure with the looks that all plots have."""
-    figure = go.Figure(traces)
-    figure.update_layout(
-        template=None,  # the page brings its own, see looks()
-        font_size=13,
-        separators=". ",
-        height=430,
-        margin={"l": 60, "r": 15, "t": 35, "b": 50},
-        hovermode="x unified",
-        showlegend=True,
-        # Below the plot, where the buttons of plotly do not hide it.
-        legend={"orientation": "h", "y": -0.24, "yanchor": "top", "x": 0, "xanchor": "left"},
-        xaxis={"title": {"text": x}, "automargin": True},
-        yaxis={"title": {"text": y}, "automargin": True, "rangemode": "tozero"},
-    )
-    return figure.update_layout(**more)
-
-
-def _sparse(number: int) -> dict[str, Any]:
-    """A few markers on a line of many points: what tells lines apart without colour."""
-    return {"symbol": number % 8, "size": 7, "maxdisplayed": 12}
-
-
-def label(text: str) -> str:
-    """A text that is not ours, for plotly's own markup."""
-    return escape(one_line(text, 60))
-
-
-def _upright(traces: Sequence[go.Scatter]) -> dict[str, Any]:
-    """A logarithmic axis where series are so far apart that the lower would lie on the ground."""
-    middles = [median(trace.y) for trace in traces if any(trace.y)]
-    far = len(middles) > 1 and max(middles) >= _FAR_APART * max(min(middles), 1e-9)
-    return {"yaxis": LOGARITHMIC} if far else {}
+_DASHES = {"router": "solid", "control": "dotted"}
 
 
 def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
     """Calls and user data per second over the run."""
-    calls: list[go.Scatter] = []
-    data: list[go.Scatter] = []
+    calls: list[Series] = []
+    data: list[Series] = []
     for measurement in measurements:
         timeline = measurement["caller"]["timeline"]
         step = measurement["caller"]["interval_ns"] / 1e9
         name = measurement["name"]
-        for traces, key, words, unit, colour in (
+        for series, key, words, unit, colour in (
             (calls, "calls_completed", "completed", "calls/s", 0),
             (calls, "calls_failed", "failed", "calls/s", 1),
             (data, "octets_received", "received", "MB/s", 2),
@@ -113,28 +30,31 @@ def over_time(measurements: Sequence[Mapping[str, Any]]) -> list[Plot]:
             rates = [round(interval[key] / scale, 3) for interval in timeline]
             if key == "calls_failed" and not any(rates):
                 continue
-            traces.append(
-                go.Scatter(
-                    name=label(f"{words} ({name})"),
-                    x=[round((i + 0.5) * step, 3) for i in range(len(timeline))],
-                    y=rates,
-                    mode="lines+markers",
-                    line={"color": COLOURS[colour], "dash": _DASHES.get(name, "solid"), "width": 2},
-                    marker=_sparse(colour),
-                    hovertemplate=f"%{{y:,.5~r}} {unit}",
+            series.append(
+                Series(
+                    f"{words} ({name})",
+                    [round((i + 0.5) * step, 3) for i in range(len(timeline))],
+                    rates,
+                    colour,
+                    unit,
+                    _DASHES.get(name, "solid"),
                 )
             )
-    axis = {"xaxis": {"hoverformat": ".1f"}}
+    seconds = Axis("s since the start")
     return [
         Plot(
             "Calls per second over the run",
             "Dotted: the control run, the tester without the router.",
-            figure_of(calls, "seconds since the start", "calls/s", **axis, **_upright(calls)),
+            calls,
+            seconds,
+            Axis("calls/s", logarithmic=far_apart(calls)),
         ),
         Plot(
             "User data over the run",
             "User data that came back to the calling side.",
-            figure_of(data, "seconds since the start", "MB/s", **axis, **_upright(data)),
+            data,
+            seconds,
+            Axis("MB/s", logarithmic=far_apart(data)),
         ),
     ]
 
@@ -145,9 +65,9 @@ def percentile_curve(buckets: Sequence[Sequence[int]]) -> tuple[list[float], lis
     x: list[float] = []
     y: list[float] = []
     seen = 0
-    for value, number in buckets:
+    for value, many in buckets:
         # The last bucket's share is 1: it is drawn where half of one value would be left.
-        seen += number
+        seen += many
         left = (total - seen) / total if seen < total else 0.5 / total
         x.append(1 / left)
         y.append(value / 1e6)
@@ -156,39 +76,28 @@ def percentile_curve(buckets: Sequence[Sequence[int]]) -> tuple[list[float], lis
 
 def percentiles(measurements: Sequence[Mapping[str, Any]]) -> Plot:
     """Latency against percentile; the axis stretches towards 100%."""
-    traces: list[go.Scatter] = []
+    drawn: list[Series] = []
     kinds = (("call_setup", "call set-up"), ("message", "message round trip"), ("clear", "clear"))
     for measurement in measurements:
         name = measurement["name"]
-        for number, (kind, words) in enumerate(kinds):
+        for colour, (kind, words) in enumerate(kinds):
             if not measurement["caller"][kind]["count"]:
                 continue
             x, y = percentile_curve(measurement["caller"][kind]["buckets"])
-            traces.append(
-                go.Scatter(
-                    name=label(f"{words} ({name})"),
-                    x=x,
-                    y=y,
-                    customdata=[100 * (1 - 1 / at) for at in x],
-                    mode="lines+markers",
-                    line={"color": COLOURS[number], "dash": _DASHES.get(name, "solid"), "width": 2},
-                    marker=_sparse(number),
-                    hovertemplate="%{y:.3f} ms at or below for %{customdata:.5~g}%",
-                )
-            )
+            notes = [
+                f"{number(ms)} ms at or below for {100 * (1 - 1 / at):.5g}%"
+                for at, ms in zip(x, y, strict=True)
+            ]
+            dash = _DASHES.get(name, "solid")
+            drawn.append(Series(f"{words} ({name})", x, y, colour, dash=dash, notes=notes))
     nines = [1.0, 2.0, 10.0, 100.0, 1e3, 1e4, 1e5]
     texts = ["0%", "50%", "90%", "99%", "99.9%", "99.99%", "99.999%"]
     return Plot(
         "Latency by percentile",
         "Both axes are logarithmic: the slow ones stay visible.",
-        figure_of(
-            traces,
-            "percentile",
-            "ms",
-            hovermode="closest",  # each curve has points of its own
-            xaxis={"type": "log", "tickvals": nines, "ticktext": texts},
-            yaxis=LOGARITHMIC,
-        ),
+        drawn,
+        Axis("percentile", logarithmic=True, ticks=dict(zip(nines, texts, strict=True))),
+        Axis("ms", logarithmic=True),
     )
 
 
@@ -196,6 +105,12 @@ def _scaled(cells: Sequence[Mapping[str, Any]]) -> str:
     """From which seconds the cells are scaled, if they are."""
     seconds = max(round(c["figures"]["seconds"], 1) for c in cells)
     return "" if seconds >= PUBLISHED_SECONDS else f"; scaled from cells of {seconds:g} s"
+
+
+def _reach(cell: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Twice the standard error about a cell's figure."""
+    value, error = cell["calls_in_20_s"], cell.get("calls_in_20_s_error")
+    return (value - error, value + error) if error else None
 
 
 def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
@@ -215,38 +130,21 @@ def sweep(cells: Sequence[Mapping[str, Any]]) -> list[Plot]:
             caption += (
                 f" Without the router the tester does {count(min(alone))} to {count(max(alone))}."
             )
-        for axis, series, words in axes:
-            traces = []
-            for number, value in enumerate(sorted({c[series] for c in mine})):
-                points = sorted((c for c in mine if c[series] == value), key=lambda c: c[axis])
-                traces.append(
-                    go.Scatter(
-                        name=f"window {value}" if series == "window" else f"{value} octets",
-                        x=[str(c[axis]) for c in points],
-                        y=[round(c["calls_in_20_s"]) for c in points],
-                        mode="lines+markers",
-                        line={"color": COLOURS[number % len(COLOURS)], "width": 2},
-                        marker={"symbol": number % 8, "size": 8},
-                        error_y={
-                            "type": "data",
-                            "array": [round(c.get("calls_in_20_s_error") or 0) for c in points],
-                            "thickness": 1,
-                            "width": 3,
-                        },
-                        hovertemplate="%{y:,} calls",
+        for axis, which, words in axes:
+            drawn = []
+            for colour, value in enumerate(sorted({c[which] for c in mine})):
+                points = sorted((c for c in mine if c[which] == value), key=lambda c: c[axis])
+                drawn.append(
+                    Series(
+                        f"window {value}" if which == "window" else f"{value} octets",
+                        [str(c[axis]) for c in points],
+                        [round(c["calls_in_20_s"]) for c in points],
+                        colour,
+                        "calls",
+                        reach=[_reach(c) for c in points],
                     )
                 )
-            plots.append(
-                Plot(
-                    f"Calls in 20 s by {axis.replace('_', ' ')}, {plural(circuits, 'circuit')}",
-                    caption,
-                    figure_of(
-                        traces,
-                        words,
-                        "calls in 20 s",
-                        xaxis={"type": "category"},
-                        yaxis={"range": [0, most], "separatethousands": True},
-                    ),
-                )
-            )
+            title = f"Calls in 20 s by {axis.replace('_', ' ')}, {plural(circuits, 'circuit')}"
+            # The same height for both, so that they can be compared.
+            plots.append(Plot(title, caption, drawn, Axis(words), Axis("calls in 20 s", top=most)))
     return plots

@@ -20,7 +20,6 @@ from rich.text import Text
 
 from ..report.text import one_line
 from .measure import Measurement, Progress
-from .page import MISSING, find_plots
 from .wording import count, duration, milliseconds, octet_rate, percent, rate
 
 _WORDS = {
@@ -211,5 +210,3 @@ def findings(console: Console, measurement: Measurement, limit: int = 12) -> Non
 def written(console: Console, folder: Path) -> None:
     """Where the results are."""
     console.print(Text(f"Written: {folder / 'load.json'}, {folder / 'load.html'}"))
-    if find_plots() is None:
-        console.print(Text(MISSING))

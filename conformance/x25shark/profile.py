@@ -26,6 +26,10 @@ A side may be a serial line with HDLC and LAPB instead, in place of xot.a or xot
     role = "dce"              # the router's; the tester is the other
 
 A router that carries IP over X.25 has addresses.ip and [ip] besides (see Ip).
+
+A profile that differs from another one in little says so: extends = "reference" (a built-in
+profile, or a file beside this one) and what differs; omits = ["ip"] names what it lacks
+(extending.py).
 """
 
 from __future__ import annotations
@@ -51,12 +55,15 @@ from pydantic import (
 
 from .counters.settings import Counters
 from .endpoints import XOT_PORT, endpoint
+from .extending import EXTENDS, OMITS, ExtendingError, extended
 from .foreign import text_of
 from .line_places import BY_KEY, WAYS, Way
 
 # Octets: a key of as many parts as fit in takes Python seconds, and four times as long with twice.
 LONGEST_PROFILE = 1 << 16
 LONGEST_T1 = 60.0
+# Profiles that extend one another.
+MOST_EXTENDED = 8
 
 PICS_ITEMS: dict[str, str] = {
     "R-DCE": "acts as DCE",
@@ -404,6 +411,8 @@ class Capture(_Table):
 class Profile(_Table):
     """A router profile. See the module's text for the shortest one."""
 
+    extends: str | None = Field(default=None, exclude=True)
+    omits: tuple[str, ...] = Field(default=(), exclude=True)
     name: str = Field(default="router", max_length=60)
     relay_model: Literal["local", "end-to-end", "splice"] = "local"
     xot: Xot | None = None
@@ -620,10 +629,16 @@ def builtin_profiles() -> list[str]:
 
 def load_profile(name: str) -> Profile:
     """A built-in profile by its name, or a profile by its path. Raises ProfileError."""
+    text, where = _text_of_profile(name)
+    return parse_profile(text, where)
+
+
+def _text_of_profile(name: str) -> tuple[str, str]:
+    """The text of a profile, and what messages call it. Raises ProfileError."""
     builtin = builtin_profiles()
     if name in builtin:
         text = (resources.files("x25shark") / "profiles" / f"{name}.toml").read_text("utf-8")
-        return parse_profile(text, f"{name} (built-in)")
+        return text, f"{name} (built-in)"
     path = Path(name)
     if not path.exists():
         hint = "" if "/" in name or name.endswith(".toml") else _nearest(name, builtin)
@@ -634,22 +649,67 @@ def load_profile(name: str) -> Profile:
         raise ProfileError(f"{name}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ProfileError(f"{name}: not UTF-8 text (octet {error.start})") from None
-    return parse_profile(text, name)
+    return text, name
 
 
 def parse_profile(text: str, name: str) -> Profile:
-    """A profile from its text; name is for messages. Raises ProfileError."""
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        # Not only TOMLDecodeError: a number of thousands of digits is a ValueError to Python.
-        raise ProfileError(f"{name}: not TOML: {error}") from None
+    """A profile from its text; name is for messages, and extends starts from its folder. Raises
+    ProfileError.
+
+    The text of one that extends another is what both say together.
+    """
+    data = _toml(text, name)
+    whole = text
+    if EXTENDS in data or OMITS in data:
+        data = _with_base(data, text, name, ())
+        whole = _as_text(data)
     data.pop("path", None)
     data.pop("text", None)
     try:
-        return Profile(**data, path=name, text=text)
+        return Profile(**data, path=name, text=whole)
     except ValidationError as error:
         raise ProfileError("\n".join(_explain(name, text, e) for e in error.errors())) from None
+
+
+def _toml(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        # Not only TOMLDecodeError: a number of thousands of digits is a ValueError to Python.
+        raise ProfileError(f"{name}: not TOML: {error}") from None
+
+
+def _with_base(
+    data: dict[str, Any], text: str, name: str, above: tuple[str, ...]
+) -> dict[str, Any]:
+    """What a profile says together with those that it extends."""
+    base = data.get(EXTENDS)
+    line = _line_of(text, [EXTENDS if EXTENDS in data else OMITS])
+    where = f"{name}, line {line}" if line else name
+    if OMITS in data and base is None:
+        raise ProfileError(f"{where}: {OMITS}: goes with {EXTENDS} alone")
+    if base is None:
+        return data
+    if not isinstance(base, str) or not base:
+        raise ProfileError(f"{where}: {EXTENDS}: must be the name of a profile, or its path")
+    if base not in builtin_profiles():
+        base = str(Path(name).parent / base)
+    if base in above or len(above) == MOST_EXTENDED:
+        raise ProfileError(f"{where}: {EXTENDS}: {base} extends itself, or too many profiles do")
+    try:
+        base_text, base_name = _text_of_profile(base)
+        base_data = _with_base(_toml(base_text, base_name), base_text, base_name, (*above, base))
+        return extended(base_data, data)
+    except ProfileError as error:
+        raise ProfileError(f"{where}: {EXTENDS}: {error}") from None
+    except ExtendingError as error:
+        raise ProfileError(f"{where}: {error}") from None
+
+
+def _as_text(data: dict[str, Any]) -> str:
+    import tomli_w
+
+    return tomli_w.dumps(data)
 
 
 def _explain(name: str, text: str, error: Any) -> str:

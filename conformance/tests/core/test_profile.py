@@ -38,6 +38,45 @@ def test_the_shortest_profile() -> None:
     assert not profile.is_loopback
 
 
+def test_a_profile_that_extends_another(tmp_path: Path) -> None:
+    """Tables are joined, the rest is replaced, and the text says all of it."""
+    (tmp_path / "base.toml").write_text(GOOD + '[limits]\ncalls = 7\n[ip]\nrouter = "10.0.0.1"\n')
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'extends = "base.toml"\nomits = ["ip", "limits.calls"]\nrelay_model = "splice"\n'
+        '[addresses]\nb = "99"\n'
+    )
+    found = load_profile(str(own))
+    assert (found.relay_model, found.addresses.a, found.addresses.b) == ("splice", "31", "99")
+    assert found.ip is None and found.limits.calls != 7
+    again = parse_profile(found.text, "again.toml")
+    assert again.model_dump() == found.model_dump()
+    further = tmp_path / "further.toml"
+    further.write_text('extends = "own.toml"\nlacks = ["P-SVC"]\n')
+    assert load_profile(str(further)).addresses.b == "99"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('extends = "none.toml"', "line 1: extends: .*none.toml: no such profile file"),
+        ("extends = 5", "line 1: extends: must be the name of a profile, or its path"),
+        ('omits = ["ip"]', "line 1: omits: goes with extends alone"),
+        ('extends = "own.toml"', "extends itself"),
+        ('extends = "reference"\nomits = ["ip.none"]', "'ip.none' is not in what the file extends"),
+        ('extends = "reference"\nomits = "ip"', "omits: must be a list of keys"),
+        ('extends = "reference"\nrelay_modl = "local"', "line 2: relay_modl: unknown key"),
+        ('extends = "reference"\nomits = ["addresses.b"]', "addresses: b is missing"),
+    ],
+)
+def test_what_cannot_be_extended(text: str, message: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text)
+    with pytest.raises(ProfileError, match=message) as caught:
+        load_profile(str(own))
+    assert "\n" not in str(caught.value)
+
+
 def test_the_tester_s_own_hosts() -> None:
     assert parse_profile(GOOD, "own.toml").own_hosts == {"192.0.2.10", "192.0.2.11"}
     chosen = GOOD.replace("192.0.2.10:2000", "0.0.0.0")

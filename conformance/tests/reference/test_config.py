@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from x25shark.reference.config import load, parse
+from x25shark.reference.config import load, parse, read
 from x25shark.reference.config_table import ConfigError
 
 ROUTE = {"prefix": "21", "to": "127.0.25.3:1998"}
@@ -29,6 +29,24 @@ def test_lines_of_the_command_line(tmp_path: Path) -> None:
             load(file, [text])
         assert said in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_a_configuration_that_extends_another(tmp_path: Path) -> None:
+    base = 'model = "local"\n[ip]\nmtu = 9\n[[route]]\nprefix = "21"\n[[route]]\nprefix = "29"\n'
+    (tmp_path / "base.router").write_text(base)
+    own = tmp_path / "own.router"
+    own.write_text('extends = "base.router"\nomits = ["ip", "route.29"]\nmodel = "splice"\n')
+    assert read(own) == {"model": "splice", "route": [{"prefix": "21"}]}
+    for text, said in (
+        ('extends = "none.router"', "none.router: No such file"),
+        ('extends = "own.router"', "a file that is extended extends none"),
+        ('extends = "base.router"\nomits = ["route.77"]', "'route.77' is not in what the file"),
+        ('extends = "base.router"\nomits = "ip"', "omits: must be a list of keys"),
+    ):
+        own.write_text(text)
+        with pytest.raises(ConfigError) as caught:
+            read(own)
+        assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@
                                        to = "serial:NAME", and its model is then always local
     [[emulation]]                      an access line of known rate and delay: see emulation.py
 
+    extends = "reference.router"       a file beside this one, from which this one differs
+    omits = ["ip", "route.29"]         what that one has and this one lacks (see extending.py)
+
 Keys may be written with '-' or '_'.
 """
 
@@ -38,6 +41,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from ..extending import EXTENDS, extended
 from .config_table import ConfigError, Table
 from .emulation import Emulation, read_emulation
 from .ip_config import IpSettings, read_ip
@@ -121,17 +125,30 @@ class Settings:
         return max(self.packet_size_max + 4, SET_UP_LONGEST)
 
 
+def read(path: Path, *, whole: bool = False) -> dict[str, Any]:
+    """What a file says, with the file beside it that it extends; whole: it must extend none.
+
+    Raises ConfigError.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        if EXTENDS not in values:
+            return values
+        if whole:
+            raise ConfigError(f"{path}: {EXTENDS}: a file that is extended extends none")
+        return extended(read(path.parent / str(values[EXTENDS]), whole=True), values)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
 def load(path: Path, emulations: Sequence[str] = ()) -> Settings:
     """Read and check a file. Raises ConfigError that names file, key and reason.
 
     emulations: further tables [[emulation]], each as the inside of an inline table.
     """
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+    values = read(path)
     if emulations:
         lines = values.setdefault("emulation", [])
         if isinstance(lines, list):

@@ -23,10 +23,13 @@ from importlib import resources
 from pathlib import Path
 from shlex import join
 
+import tomli_w
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..profile import load_profile
+from ..reference import config
 from ..results import ResultsError, read_results
 from ..run.namespaces import NamespaceError, enter_own
 from ..verdicts import Verdict
@@ -89,12 +92,13 @@ def write_profile(profile: str, directory: Path, *, slow: bool = False) -> Path:
     network has a bound on its rate.
     """
     folder = resources.files("x25shark") / "profiles"
-    text = _moved((folder / f"{profile}.toml").read_text())
+    text = _moved(load_profile(profile).text)
     text = text[: text.index("[counters.")]
     embedded = re.search(r'^embedded = "(.*)"\n', text, re.MULTILINE)
     assert embedded is not None  # a test looks at each of them
     router = directory / embedded[1]
-    configuration = _moved((folder / embedded[1]).read_text())
+    with resources.as_file(folder / embedded[1]) as file:
+        configuration = _moved(tomli_w.dumps(config.read(file)))
     configuration = re.sub(r"^http = .*\n", "", configuration, flags=re.MULTILINE)
     router.write_text(_patient(configuration) if slow else configuration)
     command = [sys.executable, "-m", "x25shark.selftest.network"]

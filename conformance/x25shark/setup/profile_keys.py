@@ -43,6 +43,9 @@ SECTIONS: dict[str, str] = {
 """By the table's name in TOML."""
 
 KEYS: dict[str, str] = {
+    "extends": "the profile that this one differs from: a built-in one, or a file, from the folder "
+    "of this one on; tables are joined, all else is as said here",
+    "omits": 'what the other has and this one lacks, as `"ip"` or `"addresses.ip"`',
     "name": "what the reports call the router",
     "relay_model": "whether each side has its own numbers, window and packet size (local), they "
     "pass through (end-to-end), or packets pass unread after the call (splice)",

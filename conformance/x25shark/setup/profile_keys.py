@@ -35,8 +35,13 @@ SECTIONS: dict[str, str] = {
     "control": "Shell commands of yours, run as you. Take no profile from a stranger.",
     "capture": "Where dumpcap listens.",
     "counters": "How the router's counters are read.",
-    "counters.names": "Where each counter stands: neutral name = path, or a list to sum up.",
-    "counters.roots": "Below which part of the document the names of an interface stand.",
+    "counters.names": "Where each counter stands: neutral name = path, or a list to sum up. A "
+    "path names members, one below the other, from the root of its interface on "
+    "(`xot.calls_in`), or with `$.` from the top of the document. A name with dots stands in "
+    'quotes (`xot."calls.in"`), `[0]` is the first item of a list, `*` all members, which are '
+    "summed up, and `{cause}` or `{cause:02x}` a cause.",
+    "counters.roots": "Below which part of the document the names stand. Without any root they "
+    "stand at the top, for the whole router; with some, a root that is left out is not read.",
     "counters.cleared": "A list of cleared circuits, and where each value stands in an entry.",
     "counters.frame_rejects": "Where an interface keeps the field of the last FRMR.",
 }
@@ -152,9 +157,9 @@ KEYS: dict[str, str] = {
     "counters.url": "where the router shows its counters",
     "counters.timeout": "seconds for one reading",
     "counters.age": "seconds that what is read may be old; measured unless given",
-    "counters.roots.router": "of the whole router",
-    "counters.roots.a": "of the interface to A",
-    "counters.roots.b": "of the interface to B",
+    "counters.roots.router": "those of the whole router",
+    "counters.roots.a": "those of the interface to A",
+    "counters.roots.b": "those of the interface to B",
     "counters.cleared.table": "the list",
     "counters.cleared.called_address": "called address, in an entry",
     "counters.cleared.calling_address": "calling address, in an entry",

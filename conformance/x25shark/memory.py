@@ -33,13 +33,13 @@ def spare() -> None:
         data.MANUFDB.d.clear()
 
 
-def give_back() -> None:
-    """What cases have left goes back to the system, now.
+def give_back(*, circles: bool = False) -> None:
+    """What is free goes back to the system: glibc by itself returns only the end of its memory.
 
-    Their sides and connections refer to each other and keep all octets that came, until Python
-    looks for such circles: it counts objects, and 2 MB of a hostile router are few. And glibc
-    returns by itself only what is free at the end of its memory.
+    circles: look first for objects that nobody needs but that refer to each other. Python counts
+    objects, and 2 MB of a hostile router are few. It takes a tenth of a second.
     """
-    gc.collect()
+    if circles:
+        gc.collect()
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)

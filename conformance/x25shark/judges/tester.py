@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from scapy.packet import Packet
 
@@ -66,10 +65,6 @@ class Received:
     def view(self, unit: Unit) -> PacketView:
         """A unit as an expectation looks at it."""
         return frame_view_of(unit) if self.framed else view_of(unit)
-
-    def forget(self) -> None:
-        """Give up what was decoded; it would be decoded again."""
-        self.views, self.packets, self.types, self.taken = [], {}, set(), 0
 
     def update(self) -> None:
         """Make views of the units that have come since."""
@@ -174,18 +169,13 @@ class TesterJudge(Judge):
         self._conversations: dict[Direction, tuple[tuple[int, int], Conversation]] = {}
         self._captured: Judge | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What has come until now without the links that it came on, for another process."""
+    def at_the_end(self) -> TesterJudge:
+        """What has come until now, without the links that it came on: the case is over."""
         received = {
             there: Received(_stored(kept.source), kept.framed)
             for there, kept in self._received.items()
         }
-        return {
-            "_received": received,
-            "_accepted": dict(self._accepted),
-            "_conversations": {},
-            "_captured": None,
-        }
+        return TesterJudge(received, dict(self._accepted))
 
     def changed(
         self,
@@ -302,17 +292,6 @@ class TesterJudge(Judge):
 
     def matches(self, template: Packet, view: PacketView, direction: Direction) -> bool:
         return matches(template, view.octets)
-
-    def forget(self) -> None:
-        """Give up what was read and decoded: the case has its verdict.
-
-        The connections of a case and its judge refer to each other, so that they stay until Python
-        looks for such circles; they are little without this.
-        """
-        self._captured = None
-        self._conversations.clear()
-        for received in self._received.values():
-            received.forget()
 
     def malformed(self, view: PacketView) -> str:
         return frame_problem(view.octets) if view.framed else packet_problem(view.octets)

@@ -166,6 +166,10 @@ class Connection:
         """What the tester has sent ends amid a unit."""
         return bool(self._outgoing.begun)
 
+    def forget(self) -> None:
+        """Give up the units that came and were sent."""
+        self.received, self.sent = [], []
+
     # receiving
 
     def _receive(self) -> None:

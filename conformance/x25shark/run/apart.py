@@ -50,9 +50,11 @@ _MOST_SENT = 16 << 20
 _ON_THEIR_WAY = 1 << 21
 _LENGTH = _NUMBER = struct.Struct("!Q")
 _END, _HURRY = b"end", b"hurry"
-# When Python looks for circles of objects that nobody needs. Each case leaves some (its sides and
-# their connections), up to 100,000 objects of them; what was there before the first is frozen.
-COLLECT = (20_000, 5, 4)
+# When Python looks for circles of objects that nobody needs, counted in objects; what was there
+# before the first case is frozen. In the tester each case leaves some (its sides and their
+# connections), in the process that judges hardly any does.
+COLLECT = (50_000, 3, 4)
+_COLLECT_JUDGING = (200_000, 3, 4)
 _NICE = 5
 # What the system calls the process.
 NAME = "x25shark-one"
@@ -428,7 +430,7 @@ def _be_the_process(own: socket.socket, tester: int, body: Callable[[], None]) -
         # Where processors are few, what is played has the first right to them: router and tester.
         os.nice(_NICE)
         gc.freeze()
-        gc.set_threshold(*COLLECT)
+        gc.set_threshold(*_COLLECT_JUDGING)
         body()
         status = 0
     finally:
@@ -457,8 +459,6 @@ def _serve(
             result = judgement.decide(read())
         except Exception as error:  # a case may cost its own verdict, never the run
             result = broken_off(record, error)
-        if record.judge_one is not None:
-            record.judge_one.forget()
         noted = [_noted(place, watched) for place, watched in enumerate(record.watched)]
         outcome = Outcome(record.number, result, [n for n in noted if n is not None])
         _send(sock, pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL))

@@ -398,6 +398,7 @@ class Campaign:
         if record.flood or self.loop.received > _LARGE:
             self._have_all_captured()
             self._calm_down(most=0)
+            give_back(circles=True)
         told = ending is not None and not record.held_up and not record.gone
         if record.gone and self._liveness is not None and not self.options.stop_on_fail:
             self.gone = self.gone or self._liveness.died(purpose.id, record.gone)
@@ -426,7 +427,6 @@ class Campaign:
         if self._capture is not None:
             self._capture.fence()
         self._slices.wait(most)
-        give_back()
 
     def _held_up(self) -> bool:
         """Whether this machine has kept the tester waiting for a processor since it was asked last.
@@ -525,6 +525,8 @@ class Campaign:
             record.failure = (Verdict.ERROR, self._lines.dead)
         self._turn_away()
         self.loop.look()
+        if record.judge_one is not None:
+            record.judge_one = bench.judge_one.at_the_end()
         if self.loop.away >= self._longest_away:
             record.held_up = held_up.in_words(self.loop.away)
         elif bench.same_ends:
@@ -534,7 +536,9 @@ class Campaign:
         if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
             return None
         passed = record.failure is None and not record.flood
-        return Ending(passed, called(bench) and not record.flood, took_none)
+        ending = Ending(passed, called(bench) and not record.flood, took_none)
+        bench.forget()
+        return ending
 
     def _look_for_router(self, record: CaseRecord, bench: Bench) -> None:
         """Note whether the router died in this case, or was not there from its beginning."""
@@ -576,6 +580,7 @@ class Campaign:
         self._perform(record, patient_sanity_call)
         if record.flood:
             self._calm_down()
+            give_back(circles=True)
             return f"the sanity call failed: {record.flood}"
         return None if record.failure is None else f"the sanity call failed: {record.failure[1]}"
 
@@ -701,8 +706,6 @@ class Campaign:
         """A case was judged in the other process."""
         for noted in outcome.noted:
             noted.add(record.watched, outcome.result)
-        if record.judge_one is not None:
-            record.judge_one.forget()
         self._settled(record, outcome.result)
 
     def _settle_slice(
@@ -712,8 +715,6 @@ class Campaign:
             result = self._judgement.decide(read())
             if found is not None and self.watcher.on_judged is not None:
                 self.watcher.on_judged(record, found)
-            elif record.judge_one is not None:
-                record.judge_one.forget()
         except Exception as error:  # a case may cost its own verdict, never the run
             result = broken_off(record, error)
         self._settled(record, result)

@@ -455,6 +455,17 @@ class Bench(Context):
 
     # the end of the case
 
+    def forget(self) -> None:
+        """Give up what came, was sent and was expected: the case is over, and its record has it.
+
+        Sides, connections and this refer to each other, so that they stay until Python looks for
+        such circles. They are little without this.
+        """
+        for _, connection in self.connections:
+            connection.forget()
+        self.received.clear()
+        self.expectations = []
+
     def finish(self, *, watched: bool) -> None:
         """End what is open, in an orderly way; watched: demand that nothing else came."""
         for race in self.races:

@@ -158,6 +158,8 @@ impl Default for Caller {
 #[serde(default, deny_unknown_fields)]
 pub struct Responder {
     pub listen: SocketAddrV4,
+    /// Other processes answer there too, each a share of the calls.
+    pub shared: bool,
     pub threads: u32,
     pub mode: Mode,
     /// Upper bounds of what is agreed to.
@@ -184,6 +186,7 @@ impl Default for Responder {
     fn default() -> Self {
         Responder {
             listen: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1998),
+            shared: false,
             threads: 1,
             mode: Mode::Echo,
             max_packet_size: 4096,

@@ -66,7 +66,7 @@ impl Gateway {
             serde_json::from_str(json).map_err(|e| format!("configuration: {e}"))?;
         config.check()?;
         let tun = Tun::copy(config.tun).map_err(|e| format!("tun: {e}"))?;
-        let listener = config.listen.map(Socket::listen_or_say).transpose()?;
+        let listener = config.listen.map(|at| Socket::listen_or_say(at, false)).transpose()?;
         let port = listener.as_ref().and_then(|l| l.local_port().ok()).unwrap_or(0);
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), report: Mutex::default() });
         let worker = Worker::new(config, tun, listener, shared.clone())?;

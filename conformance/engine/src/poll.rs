@@ -135,8 +135,8 @@ impl Socket {
     }
 
     /// Listens, or says why not and what to do.
-    pub fn listen_or_say(at: SocketAddrV4) -> Result<Self, String> {
-        Self::listen(at).map_err(|error| {
+    pub fn listen_or_say(at: SocketAddrV4, shared: bool) -> Result<Self, String> {
+        Self::listen(at, shared).map_err(|error| {
             let hint = match error.raw_os_error() {
                 Some(libc::EADDRINUSE) => {
                     "another program listens there (ss -ltnp names it)".into()
@@ -149,10 +149,14 @@ impl Socket {
         })
     }
 
-    /// Listens; accepted sockets inherit TCP_NODELAY.
-    pub fn listen(at: SocketAddrV4) -> io::Result<Self> {
+    /// Listens; accepted sockets inherit TCP_NODELAY. shared: together with other processes, each
+    /// of which gets its share of the connections.
+    pub fn listen(at: SocketAddrV4, shared: bool) -> io::Result<Self> {
         let socket = Socket::new()?;
         set_option(socket.fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR)?;
+        if shared {
+            set_option(socket.fd(), libc::SOL_SOCKET, libc::SO_REUSEPORT)?;
+        }
         let address = sockaddr(at);
         // SAFETY: the address lives through the call and has the length given.
         checked(unsafe { libc::bind(socket.fd(), (&raw const address).cast(), ADDRESS_LENGTH) })?;

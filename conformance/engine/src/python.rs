@@ -147,9 +147,14 @@ impl PyClock {
         Ok(PyClock(Clock::new(trial, circuits, circuits, config.trial_start_ns, config.run)))
     }
 
-    /// Whether nothing more is to be waited for.
-    fn is_over(&self) -> bool {
-        self.0.is_over(crate::poll::now())
+    /// Messages that have arrived at the called sides of this process.
+    fn arrived(&self) -> u64 {
+        self.0.arrived()
+    }
+
+    /// Whether nothing more is to be waited for; elsewhere: messages that arrived at other processes.
+    fn is_over(&self, elsewhere: u64) -> bool {
+        self.0.is_over(crate::poll::now(), elsewhere)
     }
 }
 

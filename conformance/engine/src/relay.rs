@@ -130,7 +130,7 @@ impl Relay {
             serde_json::from_str(json).map_err(|e| format!("configuration: {e}"))?;
         config.check()?;
         poll::raise_file_limit();
-        let listener = Socket::listen_or_say(config.listen)?;
+        let listener = Socket::listen_or_say(config.listen, false)?;
         if config.faults.mss > 0 {
             listener.set_mss(config.faults.mss).map_err(|e| format!("mss: {e}"))?;
         }

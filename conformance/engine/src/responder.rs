@@ -40,7 +40,7 @@ impl Shared {
         };
         let unanswered = marker("unanswered", &config.unanswered)?;
         let unconfirmed = marker("unconfirmed", &config.unconfirmed)?;
-        let listener = Socket::listen_or_say(config.listen)?;
+        let listener = Socket::listen_or_say(config.listen, config.shared)?;
         listener.set_tcp(config.mss, config.buffers).map_err(|e| format!("mss, buffers: {e}"))?;
         Ok(Arc::new(Shared {
             unanswered,

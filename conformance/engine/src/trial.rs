@@ -153,11 +153,12 @@ impl Clock {
         self.trial.grace_ms * MILLISECOND
     }
 
-    /// Whether the trial's time is over, or a burst is, and all that is due has arrived.
-    pub fn is_over(&self, now: u64) -> bool {
+    /// Whether the trial's time is over, or a burst is, and all that is due has arrived, here or
+    /// elsewhere.
+    pub fn is_over(&self, now: u64, elsewhere: u64) -> bool {
         let start = self.start.load(Relaxed);
         let passed = start > 0 && now >= self.end(start);
-        (passed || self.is_burst()) && !self.is_flood() && self.arrived() >= self.total
+        (passed || self.is_burst()) && !self.is_flood() && self.arrived() + elsewhere >= self.total
     }
 
     pub fn arrived(&self) -> u64 {

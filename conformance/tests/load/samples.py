@@ -58,9 +58,18 @@ def raw(**counts: int) -> dict[str, Any]:
     }
 
 
+def cpu(router: float | None, busy: float) -> dict[str, float | None]:
+    """As CpuMeter gives it; router: CPU seconds of one on this machine, None: there is none."""
+    return {
+        "router_seconds": router,
+        "router_octets": None,
+        "local_seconds": router,
+        "machine_busy": busy,
+    }
+
+
 def measurement(**counts: int) -> Measurement:
-    cpu: dict[str, float | None] = {"router_seconds": 1.0, "machine_busy": 0.5}
-    return Measurement("router", raw(**counts), None, cpu, False, 1)
+    return Measurement("router", raw(**counts), None, cpu(1.0, 0.5), False, 1)
 
 
 GOOD = {"calls_started": 100, "calls_connected": 100, "calls_completed": 100}

@@ -28,6 +28,7 @@ class Testers(Strict):
     __test__ = False
 
     asked: int
+    answering: int
     where: str
     runs: int
     skew_ms: float
@@ -124,6 +125,7 @@ class Row(Strict):
     less: list[str] = []
     delays: list[Delay] = []
     burst: Burst | None = None
+    left_out: list[str] = []
     filters: dict[str, Any] | None = None
 
 
@@ -182,6 +184,7 @@ class Step(Strict):
     carried: bool
     setup_ms: Milliseconds | None
     router_cpu: Share | None
+    router_octets: float | None
     tester_cpu: Share
 
 
@@ -280,6 +283,8 @@ class Cell(Strict):
     reasons: list[str]
     user_data_share: Share
     router_cpu: Share | None
+    router_octets: float | None
+    tester_cpu: Share
     ceiling: float | None
     share_of_ceiling: Share | None
     control: float | None = None

@@ -14,6 +14,8 @@ from x25shark.load.options import LoadOptions, OptionError
 from x25shark.load.search import Found, search
 from x25shark.load.trial import KINDS, Trial, growth, lost_by_kind
 
+from .samples import cpu
+
 NO_LOSS = dict.fromkeys(KINDS, 0)
 RATES = (50, 150, 500, 1500, 5000)
 
@@ -27,7 +29,7 @@ def trial(rate: float, seconds: float, *, behind: float = 0.0, **lost: int) -> T
         delivered=max(offered - sum(kinds.values()), 0), carried=offered / seconds * (1 - behind),
         lost=kinds, held_back=0, behind=behind, delay_ms=None, connected=1, failures={},
         findings=[], interrupted=False,
-        cpu={"router_seconds": None, "router_octets": None, "machine_busy": 0.0}, tester_cpu=0.0,
+        cpu=cpu(None, 0.0), tester_cpu=0.0,
     )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ def test_each_planted_fault_is_found_and_named(
     [
         ("", ""),
         ("BUG-LOAD-07", "counted by the wrong counter, global.xotInDiscards"),
-        ("BUG-XOT-01", "wrong version: not discarded, but should be"),
+        ("BUG-XOT-01", "wrong version: not discarded as it should be"),
     ],
 )
 def test_what_becomes_of_bad_units_and_what_counts_them(
@@ -123,6 +123,29 @@ def test_what_becomes_of_bad_units_and_what_counts_them(
         assert all(r["moved"] for r in rows)
         assert all(v == "PASS" for r in rows for v in r["verdicts"].values())
     assert any(words in reason for reason in found) == bool(fault), found
+
+
+@pytest.mark.parametrize("faults", [(), ("BUG-LOAD-08", "BUG-LOAD-09")])
+def test_what_becomes_of_bad_frames_and_what_counts_them(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result, faults: tuple[str, ...]
+) -> None:
+    skipped = (w for name in ("idle", "delay", "burst", "counters") for w in ("--skip", name))
+    switched = (w for fault in faults for w in ("--fault", fault))
+    done = x25shark("bench", "--router", "reference-xot-serial", "--router-echo", "-P", "128",
+                    "-N", "1", "--trial", "0.1", "--bound", "1", *skipped, *switched,
+                    "-o", str(tmp_path / "out"))  # fmt: skip
+    result = load_json()
+    Bench.model_validate(result)
+    rows = {r["error"]: r for r in result["errors"]}
+    lines = ["line b: bad FCS", "line b: runt", "line b: giant", "line b: abort"]
+    assert [error for error in rows if error.startswith("line")] == lines, done.stdout
+    assert not [r["problem"] for r in rows.values() if r["problem"]], done.stdout
+    found = [r for r in result["verdict"]["reasons"] if r.startswith("line b: ")]
+    expected = [
+        "line b: bad FCS: counted by the wrong counter, interfaces.s1.hdlcInRunts",
+        "line b: abort: not discarded as it should be (HDLC-06 fail); no counter moved",
+    ]
+    assert found == (expected if faults else [])
 
 
 @pytest.mark.measures

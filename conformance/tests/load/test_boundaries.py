@@ -49,6 +49,7 @@ MODULES = [
     "polite",
     "processor",
     "programs",
+    "published",
     "results",
     "running",
     "search",

@@ -68,20 +68,35 @@ def test_a_tester_calls_from_the_addresses_that_it_has() -> None:
 
 
 def test_the_testers_are_told_in_a_sentence() -> None:
-    report = {"asked": 4, "skew_ms": 1.25, "clock_uncertainty_ms": 0.0, "lost": []}
+    report: dict[str, Any] = {
+        "asked": 4, "answering": 0, "skew_ms": 1.25, "clock_uncertainty_ms": 0.0, "lost": [],
+    }  # fmt: skip
     assert told(report) == "4 testers; they began within 1.2 ms of each other."
+    assert told(report | {"answering": 1}).startswith("4 testers, 1 of them answering;")
     lost = report | {"lost": ["partial, 3 of 4: tester 2 is gone (killed)"]}
     assert told(lost).startswith("partial, 3 of 4")
     assert "(clocks: +-0.5 ms)" in told(report | {"clock_uncertainty_ms": 0.5})
 
 
 @pytest.mark.parametrize(
-    ("workers", "words"), [("0", "1 to 1000"), ("many", "1 to 1000"), ("tcp://127.0.0.1:1", "tcp:")]
+    ("options", "words"),
+    [
+        (("--workers", "0"), "1 to 1000"),
+        (("--workers", "many"), "1 to 1000"),
+        (("--workers", "tcp://127.0.0.1:1"), "tcp:"),
+        (("--answering", "1"), "--workers"),
+        (("--workers", "1", "--answering", "1"), "leaves none to call"),
+        (("--workers", "2", "--answering", "1"), "somebody else answers"),
+        (
+            ("--workers", "2", "--answering", "1", "--listen", "192.0.2.1"),
+            "0 testers with the address 192.0.2.1",
+        ),
+    ],
 )
 def test_workers_that_cannot_be_had_are_one_clear_line(
-    engine: Engine, x25shark: Run, workers: str, words: str
+    engine: Engine, x25shark: Run, options: tuple[str, ...], words: str
 ) -> None:
-    refused = x25shark("stress", "--connect", "127.0.0.1:1", "--workers", workers)
+    refused = x25shark("stress", "--connect", "127.0.0.1:1", *options)
     assert refused.returncode == 2, refused.stdout
     assert words in refused.stderr and "Traceback" not in refused.stderr
 
@@ -110,13 +125,34 @@ def test_two_testers_make_the_calls_of_one(
     assert "2 testers; they began within" in done.stdout
 
 
-@pytest.mark.measures
-def test_a_bench_with_two_testers_knows_its_schedule(
+def test_two_testers_answer_what_two_others_call(
     engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    with path(engine) as way:
+        done = x25shark("stress", *way, "--workers", "4", "--answering", "2", "-n", "61", "-T",
+                        "20", "-N", "7", "--rate", "60", "-l", "300", "--control", "0.5",
+                        "-o", str(tmp_path / "out"))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = load_json()
+    Whole(testers=result["testers"])
+    assert (result["testers"]["asked"], result["testers"]["answering"]) == (4, 2)
+    router, control = result["measurements"]
+    caller, called = router["caller"], router["responder"]
+    assert caller["total"]["calls_completed"] == called["total"]["calls_accepted"] == 61
+    assert caller["total"]["messages_verified"] == 61
+    assert called["total"]["octets_received"] == caller["total"]["octets_sent"] > 0
+    assert control["responder"]["total"]["calls_accepted"] > 0
+    assert "4 testers, 2 of them answering" in done.stdout
+
+
+@pytest.mark.measures
+@pytest.mark.parametrize("workers", [("2",), ("3", "--answering", "1")])
+def test_a_bench_with_two_testers_knows_its_schedule(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result, workers: tuple[str, ...]
 ) -> None:
     skipped = [word for part in ("idle", "delay", "burst", "counters") for word in ("--skip", part)]
     with path(engine, capacity={"rate": [100, 0]}) as way:
-        done = x25shark("bench", "--quick", *way, "--workers", "2", "-P", "64", "-N", "5",
+        done = x25shark("bench", "--quick", *way, "--workers", *workers, "-P", "64", "-N", "5",
                         "--trial", "0.4", "--bound", "3", *skipped,
                         "-o", str(tmp_path / "out"))  # fmt: skip
     result = load_json()

@@ -30,6 +30,7 @@ def page(**counters: int) -> dict[str, Any]:
         (page(data=8, discards=8), ("all.discards", 0, WRONG_COUNTER)),
         (page(data=9, pdus=9), ("all.bad", 0, NOT_COUNTED)),  # the same Data, counted twice
         (page() | {"other": 9}, ("all.bad", 0, NOT_COUNTED)),
+        (page(pdus=7), ("all.bad", 0, NOT_COUNTED)),  # something else
     ],
 )
 def test_what_moved_is_told_apart(after: Any, expected: tuple[str, int, str]) -> None:
@@ -78,6 +79,7 @@ def test_each_line_has_counters_of_its_own() -> None:
     for after, expected in (
         ({"fcs": 2, "short": 0}, ("far.fcs", 2, RIGHT)),
         ({"fcs": 0, "short": 0, "rejects": 2}, ("far.rejects", 0, WRONG_COUNTER)),
+        ({"fcs": 0, "short": 2}, ("far.short", 0, WRONG_COUNTER)),
         ({"fcs": 0, "short": 0}, ("far.fcs", 0, NOT_COUNTED)),
     ):
         page_after = {"near": {"fcs": 9, "short": 0}, "far": after}

@@ -21,7 +21,7 @@ from x25shark.load.processor import listener_process, process_seconds
 from x25shark.load.sweep import not_as_asked
 from x25shark.load.target import endpoint
 
-from .samples import GOOD, measurement, raw
+from .samples import GOOD, cpu, measurement, raw
 
 
 def test_rates_count_the_measured_time() -> None:
@@ -65,14 +65,12 @@ def test_other_work_on_the_machine_is_a_remark() -> None:
     clean = measurement(**GOOD)  # 1 s of tester's and 1 s of router's time in 2 s
     processors = os.cpu_count() or 1
     for busy, remarked in ((1 / processors, False), (1 / processors + 0.3, True)):
-        cpu: dict[str, float | None] = {"router_seconds": 1.0, "machine_busy": busy}
-        crowded = Measurement("router", clean.caller, None, cpu, False, 1)
+        crowded = Measurement("router", clean.caller, None, cpu(1.0, busy), False, 1)
         figure = results.figures(crowded)
         text = "other work took up to 30% of this machine: rates may be too low"
         assert results.crowded([figure]) == [text] * remarked
         assert results.reasons(crowded, figure, LoadOptions()) == []
-    elsewhere: dict[str, float | None] = {"router_seconds": None, "machine_busy": 1.0}
-    unknown = results.figures(Measurement("router", clean.caller, None, elsewhere, False, 1))
+    unknown = results.figures(Measurement("router", clean.caller, None, cpu(None, 1.0), False, 1))
     assert unknown["other_work"] is None
 
 
@@ -104,9 +102,7 @@ def test_exhaustion_names_the_call() -> None:
     caller = raw(calls_started=1000, calls_connected=255, calls_completed=255, calls_failed=745)
     caller["first_failure"] = [256, "cleared: cause 5 diagnostic 0"]
     caller["last_completed"] = 255
-    leaking = Measurement(
-        "router", caller, None, {"router_seconds": None, "machine_busy": 0}, False, 1
-    )
+    leaking = Measurement("router", caller, None, cpu(None, 0), False, 1)
     text = results.exhaustion(leaking)
     assert text is not None
     assert "call 256 was the first to fail" in text

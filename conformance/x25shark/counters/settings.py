@@ -19,6 +19,9 @@
     [counters.frame_rejects]               # the field of the last FRMR, below each root
     sent = "last_frmr_sent"
 
+    [counters.machine]                     # what the router's processors and memory do
+    cpu_seconds = "process.cpu"
+
 What the router does not count is left out. Without url the embedded router's own page is read.
 """
 
@@ -130,6 +133,15 @@ class FrameRejects(BaseModel):
     received: OnePath | None = None
 
 
+class Machine(BaseModel):
+    """[counters.machine]: processor time so far and memory, from the top of the document."""
+
+    model_config = ConfigDict(**_CONFIG, arbitrary_types_allowed=True)
+
+    cpu_seconds: OnePath | None = None
+    memory_octets: OnePath | None = None
+
+
 class Counters(BaseModel):
     """[counters]: how the router's counters are read.
 
@@ -147,6 +159,7 @@ class Counters(BaseModel):
     roots: Roots = Roots()
     cleared: Cleared | None = None
     frame_rejects: FrameRejects = FrameRejects()
+    machine: Machine = Machine()
 
     @field_validator("url")
     @classmethod

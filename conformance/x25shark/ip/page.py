@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..load.page import Table, document
+from ..load.page import Table, document, tables_of
 from ..results import write_whole
 from .plots import plots
 from .tables import TABLES, closing_note
@@ -15,11 +15,7 @@ from .tables import TABLES, closing_note
 
 def write_page(path: Path, result: Mapping[str, Any]) -> None:
     """The page of one result."""
-    tables = []
-    for title, make, texts in TABLES:
-        head, rows = make(result)
-        if rows:
-            tables.append(Table(title, head, rows, text=texts))
+    tables = tables_of(TABLES, result)
     note = [[sentence] for sentence in closing_note(result)]
     tables.append(Table("Beside the paper", [""], note))
 

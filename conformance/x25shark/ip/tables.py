@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..load.terminal import TableMaker
+from ..load.page import TableMaker
 from ..load.wording import count, percent
 from . import paper
 
@@ -184,15 +184,15 @@ def model(result: Mapping[str, Any]) -> Rows:
 
 
 TABLES: Sequence[TableMaker] = (
-    ("What the line and the window allow", model, (0,)),
-    ("Table 1. Ping round trip, ms", pings, ()),
-    ("The first ping waits for the circuit, ms", first_pings, ()),
-    ("Table 2. File transfer on one circuit", transfers, (0, 3)),
-    ("A file as datagrams without checksum", datagrams, (4,)),
-    ("Table 3. The same put over several circuits", circuits, (3,)),
-    ("Table 4. Five files at the same time (* a lost transfer)", files, ()),
-    ("Figure 5. Saturation, per minute", saturation, ()),
-    ("Figures 1 to 4. Round trip by time, ms", availability, ()),
+    TableMaker("What the line and the window allow", model, (0,)),
+    TableMaker("Table 1. Ping round trip, ms", pings),
+    TableMaker("The first ping waits for the circuit, ms", first_pings),
+    TableMaker("Table 2. File transfer on one circuit", transfers, (0, 3)),
+    TableMaker("A file as datagrams without checksum", datagrams, (4,)),
+    TableMaker("Table 3. The same put over several circuits", circuits, (3,)),
+    TableMaker("Table 4. Five files at the same time (* a lost transfer)", files),
+    TableMaker("Figure 5. Saturation, per minute", saturation),
+    TableMaker("Figures 1 to 4. Round trip by time, ms", availability),
 )
 
 

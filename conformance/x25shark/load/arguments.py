@@ -114,6 +114,14 @@ session_options = option_group(
         "scheduler (extra: cluster). Default: this process alone.",
     ),
     click.option(
+        "--answering",
+        type=click.IntRange(0, 1000),
+        default=0,
+        metavar="N",
+        help="So many of these testers answer the calls, the others place them. Default: this "
+        "process answers.",
+    ),
+    click.option(
         "-o",
         "--output",
         "folder",
@@ -192,6 +200,7 @@ def run_against(
     work: Callable[[Engine, Target, Console], int],
     *,
     workers: str | None = None,
+    answering: int = 0,
 ) -> NoReturn:
     """Find the engine, open the target, work; end with the status of the work."""
     engine = find_engine()
@@ -200,7 +209,12 @@ def run_against(
         if folder is not None:
             results.prepare(folder)
         # Processes of a cluster inherit no connection of a router's.
-        with testers_of(workers, engine) as testing, open_emulated(engine, **target) as opened:
+        with (
+            testers_of(workers, engine, answering) as testing,
+            open_emulated(engine, **target) as opened,
+        ):
+            if answering and opened.listen is None:
+                raise OptionError("--answering: somebody else answers these calls")
             status = work(testing, opened, Console())
         if testing.testers is not None:
             tell(told(testing.testers))

@@ -9,18 +9,18 @@ makes of bad frames, and its management plane in every phase.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import ceil
 from typing import Any
 
 from .ceiling import messages_per_second
 from .filters import FilterError, Filters
 from .management import Management
 from .results import NEAR
-from .search import GOALS, LEAST_MESSAGES, Bounds, Found, search
+from .search import GOALS, LEAST_MESSAGES, Bounds, Found, lowest_rate, search
 from .trial import Track, Trial
 
 ORIGINAL_SIZES = (64, 128, 256, 512, 1024, 1518)
@@ -72,6 +72,8 @@ class BenchPlan:
     line_rate: float | None = None
     idle: float = 8.0
     burst_most: int = 2000
+    filters: bool = False
+    """Whether the profile has a hook for filter conditions."""
     skip: frozenset[str] = frozenset()
 
     def packet_size_for(self, size: int) -> int:
@@ -82,12 +84,18 @@ class BenchPlan:
 
     def seconds(self) -> float:
         """The longest that it should take."""
+        return self.size_seconds() * len(self.sizes) + self._once()
+
+    def size_seconds(self) -> float:
+        """What one size has: what did not come within it is left out."""
         size = self.bound + max(self.confirm, self.trial) + 4 * self.trial + 2
         if "delay" not in self.skip:
             size += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
         if "burst" not in self.skip:
             size += 2 if self.burst_most <= 500 else 3
-        return size * len(self.sizes) + self._once()
+        if self.filters and "filters" not in self.skip:
+            size += self.bound
+        return size
 
     def _once(self) -> float:
         """What is done once, whatever the sizes."""
@@ -106,6 +114,10 @@ class Bench:
     say: Callable[[str], None]
     rows: list[dict[str, Any]] = field(default_factory=list)
     counters: list[dict[str, Any]] = field(default_factory=list)
+    few_at_once: bool = False
+    """Whether the path takes few new connections at the same time."""
+    _ends: float = math.inf
+    """When the time of the size at hand is over."""
 
     def run(self) -> None:
         """All sizes. Raises Gone or Interrupted."""
@@ -114,9 +126,27 @@ class Bench:
             self.rows.append({"size": size, "packet_size": self.plan.packet_size_for(size)})
             self._size(self.rows[-1], title)
 
+    def look_at_set_up(self) -> None:
+        """A path that takes few connections at once gets few: each trial would wait for seconds."""
+        self.say("circuits up")
+        size = self.plan.sizes[0]
+        track = self.track.of_size(size, self.plan.packet_size_for(size))
+        trial = self._checked(track.at(lowest_rate(self.plan.trial), self.plan.trial / 2))
+        self.few_at_once = trial.crowded_out
+        if self.few_at_once:
+            track.open_few_at_once()
+
+    def _has_time(self, row: dict[str, Any], part: str) -> bool:
+        """Whether the size's time is not over; if it is, the part is noted as left out."""
+        if time.monotonic() < self._ends:
+            return True
+        row.setdefault("left_out", []).append(part)
+        return False
+
     def _size(self, row: dict[str, Any], title: str) -> None:
+        self._ends = time.monotonic() + self.plan.size_seconds()
         track = self.track.of_size(row["size"], row["packet_size"])
-        row["packets"] = ceil(row["size"] / row["packet_size"])
+        row["packets"] = math.ceil(row["size"] / row["packet_size"])
         row["theoretical"] = (
             messages_per_second(self.plan.line_rate, row["size"], row["packet_size"], track.options)
             if self.plan.line_rate
@@ -141,11 +171,12 @@ class Bench:
             row["flood"] = self._more("flood", row, track, lambda: self._flood(track))
         row["less"] = overloaded(row)
         if "delay" not in self.plan.skip:
-            row["delays"] = list(self._delays(track, rate, title))
-        if "burst" not in self.plan.skip:
+            row["delays"] = list(self._delays(row, track, rate, title))
+        if "burst" not in self.plan.skip and self._has_time(row, "burst"):
             with self._phase("burst", title):
                 row["burst"] = self._burst(track, rate)
-        if self.filters is not None and "filters" not in self.plan.skip:
+        wanted = self.filters is not None and "filters" not in self.plan.skip
+        if wanted and self._has_time(row, "filters"):
             row["filters"] = self._filters(track, found, title)
 
     @contextmanager
@@ -187,7 +218,7 @@ class Bench:
             share = more["carried"] / maximum if maximum else 1.0
             if not best or share > shares[name]:
                 best, shares[name] = more, share
-            if share >= LESS:
+            if share >= LESS or time.monotonic() >= self._ends:
                 break
         return best
 
@@ -228,12 +259,15 @@ class Bench:
 
     def _search(self, track: Track, highest: float, row: dict[str, Any]) -> Found:
         started = time.monotonic()
+        over = started + self.plan.bound
 
         def measure(rate: float, seconds: float) -> Trial:
             trial = self._checked(track.at(rate, seconds))
             for _ in range(TRIES - 1):
                 lossless = not trial.harmed and trial.delivered >= trial.offered
                 if trial.clean or not lossless or trial.behind > DISTURBED:
+                    break
+                if time.monotonic() >= over:
                     break
                 # Whoever took the processor away for a moment is not the router.
                 again = self._checked(track.at(rate, seconds))
@@ -260,7 +294,7 @@ class Bench:
             if found.goals[0.0].lower or by_short_trials(found.trials).lower:
                 return
             lowest = min(t.rate or 0.0 for t in found.trials)
-            if lowest <= 1:
+            if lowest <= 1 or time.monotonic() >= self._ends:
                 return
             seconds = max(self.plan.trial, 2 * LEAST_MESSAGES / lowest)
             found.trials.append(measure(lowest / 2, seconds))
@@ -270,12 +304,16 @@ class Bench:
         and the trials of a search may be too small to show it."""
         rate = conclude(found, 0.0)["rate"] * BELOW
         seconds = min(CONFIRMED / rate, self.plan.confirm)
-        if seconds > self.plan.trial:
+        if seconds > self.plan.trial and time.monotonic() < self._ends:
             found.trials.append(measure(rate, seconds))
 
-    def _delays(self, track: Track, rate: float, title: str) -> Iterator[dict[str, Any]]:
+    def _delays(
+        self, row: dict[str, Any], track: Track, rate: float, title: str
+    ) -> Iterator[dict[str, Any]]:
         """Delay at light load, at half and at the found rate, with and without the router."""
         for name, share in LOADS:
+            if not self._has_time(row, f"delay at {name} load"):
+                continue
             wanted = max(rate * share, LEAST_RATE)
             # At light load nothing but the path itself makes a message wait: long enough to see
             # what comes once a second.
@@ -292,7 +330,8 @@ class Bench:
                     "clean": through.clean,
                 }
                 # A path that stands still does so each time; a busy machine does not.
-                if number == TRIES or not standstill({"delays": [one]}):
+                over = number == TRIES or time.monotonic() >= self._ends
+                if over or not standstill({"delays": [one]}):
                     break
             yield one
 
@@ -300,7 +339,7 @@ class Bench:
         """The longest burst without loss: doubled until one loses, then halved in between."""
         good, bad, tried = 0, None, 1
         most = self.plan.burst_most
-        while tried <= most:
+        while tried <= most and time.monotonic() < self._ends:
             trial = self._checked(track.burst(tried, tried / rate))
             if trial.harmed or trial.delivered < trial.offered:
                 bad = tried

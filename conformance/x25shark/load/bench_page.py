@@ -10,15 +10,10 @@ from typing import Any
 from ..results import write_whole
 from .bench_plots import plots
 from .bench_tables import TABLES
-from .page import Table, document
+from .page import document, tables_of
 
 
 def write_bench_page(path: Path, result: Mapping[str, Any]) -> None:
     """The page of a bench result (as in load.json)."""
-    tables = []
-    for title, make, texts in TABLES:
-        head, rows = make(result)
-        if rows:
-            tables.append(Table(title, head, rows, text=texts))
-
+    tables = tables_of(TABLES, result)
     write_whole(path, document("Router tests", result, tables, plots(result["rows"])))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,8 +52,9 @@ def run_bench(
         "line_rate": plan.line_rate,
     }
     profile = target.profile
-    management = Management(profile.counters if profile else None, target.counters_url)
     hook = profile.control.filters if profile else None
+    plan = replace(plan, filters=hook is not None)
+    management = Management(profile.counters if profile else None, target.counters_url)
     console.print(
         f"This takes about {plan.seconds() / 60:.1f} minutes; Ctrl-C stops it and keeps what "
         f"was measured."
@@ -64,6 +65,7 @@ def run_bench(
         quiet: dict[str, Any] = {}
         wrong: list[ErrorRow] = []
         try:
+            bench.look_at_set_up()
             if "idle" not in plan.skip:
                 quiet |= _idle(bench, target, plan.idle)
             bench.run()
@@ -125,7 +127,12 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
         reasons += [f"{size}{less}" for less in row.get("less", [])]
         still = standstill(row)
         reasons += [f"{size}{still}"] if still else []
-        remarks += [f"{size}{text}" for text in _remarks(row)]
+    if bench.few_at_once:
+        remarks.append(
+            f"new connections had to be asked for again when {bench.track.options.circuits} were "
+            "opened at the same time: they were opened two at a time"
+        )
+    remarks += _of_all(rows)
     for reading in bench.counters:
         if not reading["right"]:
             reasons.append(
@@ -149,6 +156,18 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
     }
 
 
+def _of_all(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The remarks of all sizes; what is so at several is said once."""
+    sizes: dict[str, list[str]] = {}
+    for row in rows:
+        for text in _remarks(row):
+            sizes.setdefault(text, []).append(str(row["size"]))
+    yield from (f"{', '.join(where)} octets: {text}" for text, where in sizes.items())
+    other = max((t["other_work"] for row in rows for t in row["trials"]), default=0.0)
+    if other >= results.OTHER_WORK:
+        yield f"other work took up to {other:.0%} of this machine: rates may be too low"
+
+
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     found = row["throughput"]
     if not found["complete"]:
@@ -161,22 +180,15 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
         )
     flood, upper = row.get("flood"), found["upper"]
     more = max((row[n]["carried"] for n in ("plus_25", "flood") if row.get(n)), default=0.0)
-    if upper and more > 1.02 * upper and not found["loss"]:
+    if found["said"] and upper and more > 1.02 * upper:
         yield (
             f"carries {more:.0f} messages/s when offered more, so the maximum of "
             f"{found['rate']:.0f} is too low: something disturbed the search"
         )
-    other = max((t["other_work"] for t in row["trials"]), default=0.0)
-    if other >= results.OTHER_WORK:
-        yield f"other work took up to {other:.0%} of this machine: rates may be too low"
+    if row.get("left_out"):
+        yield f"no time was left for: {', '.join(row['left_out'])}"
     if flood and flood["held_back"] + flood["lost"]["late"] > 0 and not flood["lost"]["missing"]:
         yield "the path has flow control: what is too much is held back and late, not dropped"
-    if found["said"] and found["clean_messages"]:
-        # No loss in n messages: with 95 % confidence the loss is below 3/n.
-        yield (
-            f"none lost of {found['clean_messages']} messages: with 95 % confidence less than "
-            f"{3 / found['clean_messages']:.1g} are"
-        )
 
 
 def management_reasons(phases: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -147,6 +147,7 @@ def stress(
     control_relay: bool,
     folder: Path | None,
     workers: str | None,
+    answering: int,
     **given: Any,
 ) -> None:
     """Many calls, every octet verified, with the tester's own ceiling beside.
@@ -175,6 +176,7 @@ def stress(
             folder=folder,
         ),
         workers=workers,
+        answering=answering,
     )
 
 
@@ -206,6 +208,7 @@ def sweep(
     quick: bool,
     folder: Path | None,
     workers: str | None,
+    answering: int,
     **given: Any,
 ) -> None:
     """Packet sizes x windows x circuits: the published two plots, each cell with its ceiling.
@@ -236,6 +239,7 @@ def sweep(
             engine, options, plan, opened, console, folder=folder
         ),
         workers=workers,
+        answering=answering,
     )
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from . import results, terminal
+from .page import TableMaker
 from .running import Outcome, conclude_status, sentences
 
 
@@ -18,7 +19,7 @@ def conclude(
     console: Console,
     result: dict[str, Any],
     outcome: Outcome,
-    tables: Sequence[terminal.TableMaker],
+    tables: Sequence[TableMaker],
     summary: Callable[[dict[str, Any]], Iterable[str]],
     folder: Path | None,
     write_page: Callable[[Path, dict[str, Any]], None],

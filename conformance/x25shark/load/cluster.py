@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several testers at once, on Dask distributed: an Engine whose calling side is many.
+"""Several testers at once, on Dask distributed: an Engine whose sides are many.
 
 Each worker of the cluster holds an actor (Tester), which runs the engine for its share of circuits
 and rate. Call numbers (tester k of n has k, k + n, k + 2n, ...) and with them the seeds and calling
@@ -15,14 +15,16 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from ..report.text import one_line
 from .bench import Gone
-from .engine import Engine, Side
+from .engine import Clock, Engine, Side
 from .options import OptionError
 from .tester import Tester, boot, ignore_interrupts, shifted
+from .wording import plural
 
 _LEAD = 0.15
 """Seconds between the decision to begin and the instant, and so many times longer than it takes to
@@ -47,9 +49,12 @@ class TestersGoneError(Gone):
 
 
 class Cluster(Engine):
-    """The engine with the calling sides on other testers; the rest stays in this process."""
+    """The engine with the calling sides on other testers, and the called sides too where some of
+    them answer; the rest stays in this process."""
 
-    def __init__(self, module: Any, client: Any, where: str, alone: Engine) -> None:
+    def __init__(
+        self, module: Any, client: Any, where: str, alone: Engine, answering: int = 0
+    ) -> None:
         super().__init__(module)
         self.client = client
         self._alone = alone
@@ -57,8 +62,14 @@ class Cluster(Engine):
         self.actors = _actors(client)
         self.offsets, uncertainty = _clocks(self.actors)
         self.lost: dict[int, str] = {}
+        self.answering: list[int] = []
+        if answering >= len(self.actors):
+            raise OptionError(
+                f"--answering {answering}: of {len(self.actors)} testers that leaves none to call"
+            )
         self.report: dict[str, Any] = {
             "asked": len(self.actors),
+            "answering": answering,
             "where": where,
             "runs": 0,
             "skew_ms": 0.0,
@@ -80,10 +91,35 @@ class Cluster(Engine):
         """All testers that are left, each with its share. Raises TestersGoneError, ValueError."""
         if configuration.get("sample"):
             return super().caller(configuration)  # the polite caller is one by nature
-        left = [number for number in range(len(self.actors)) if number not in self.lost]
+        left = [
+            number
+            for number in range(len(self.actors))
+            if number not in self.lost and number not in self.answering
+        ]
         if not left:
             raise TestersGoneError("all testers have gone")
         return Spread(self, left, configuration)
+
+    def responder(self, configuration: Mapping[str, object]) -> Side:
+        """Those testers that answer, where some do. Raises TestersGoneError, ValueError."""
+        wanted = self.report["answering"]
+        if not wanted:
+            return super().responder(configuration)
+        address = str(configuration["listen"]).partition(":")[0]
+        asked = self.answering or range(len(self.actors))
+        have = self.ask(list(asked), lambda actor, _: actor.has(address))
+        found = [number for number, has in have.items() if has]
+        if not self.answering:
+            if len(found) < wanted:
+                raise ValueError(
+                    f"--answering {wanted}: {plural(len(found), 'tester')} with the address "
+                    f"{address}, where the router sends the calls"
+                )
+            # The last ones: tester 1 calls, as it does where none answers.
+            self.answering = found = found[-wanted:]
+        if not found:
+            raise TestersGoneError(f"no tester is left that answers at {address}")
+        return Answering(self, found, configuration)
 
     def lose(self, number: int, why: object) -> None:
         """A tester does not answer any more."""
@@ -113,59 +149,32 @@ class Cluster(Engine):
                 self.lose(number, error)
         return answers
 
-    def clock(self, configuration: Mapping[str, object]) -> Any:
-        """The schedule of a trial, for the called sides of this process."""
-        return self._module.TrialClock(json.dumps(configuration))
-
     def merge(self, results: list[str]) -> dict[str, Any]:
         """What all of them counted."""
         merged: dict[str, Any] = json.loads(self._module.merge(results))
         return merged
 
 
-class Spread:
-    """A calling side that is spread over testers."""
+class Several:
+    """A side of several testers: asked all at once, added up."""
 
     port = 0
 
-    def __init__(
-        self, cluster: Cluster, numbers: Sequence[int], configuration: Mapping[str, object]
-    ) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._id = cluster.report["runs"] = cluster.report["runs"] + 1
-        parts = dict(zip(numbers, shares(configuration, len(numbers)), strict=False))
-        asked = time.monotonic()
-        cluster.ask(list(parts), lambda actor, _: actor.clock())
-        lead = _LEAD + _LEAD_TIMES * (time.monotonic() - asked)
-        at = time.time_ns() + round(lead * 1e9)
-        self._start_ns = time.monotonic_ns() + at - time.time_ns()
-        self._clock = None
-        trial_after = 0
-        if configuration.get("trial") is not None:
-            trial_after = round((_SETUP + float(str(configuration["circuits"])) / 1000) * 1e9)
-            whole = dict(configuration) | {"trial_start_ns": self._start_ns + trial_after}
-            self._clock = cluster.clock(whole)
-        started = cluster.ask(
-            list(parts),
-            lambda actor, number: actor.start(self._id, parts[number], at, trial_after),
-        )
-        refused = [words for words in started.values() if words]
-        if refused:
-            raise ValueError(refused[0])
-        self._numbers = list(started)
-        self._done: set[int] = set()
+        self._numbers: list[int] = []
         self._last: dict[int, dict[str, Any]] = {}
-        self._next_look = self._next_question = 0.0
-        duration = configuration.get("duration_ms")
-        seconds = float(str(duration)) / 1000 if duration is not None else 0.0
-        self._due_end = self._start_ns / 1e9 + seconds
-        self._stopped = False
+        self._next_look = 0.0
+
+    def _working(self) -> list[int]:
+        """Those that have something new to say."""
+        return self._numbers
 
     def snapshot(self) -> str:
         """Counters of all, added up; of a tester that is gone the last ones."""
         if time.monotonic() >= self._next_look:
-            running = [number for number in self._numbers if number not in self._done]
-            asked = self._cluster.ask(running, lambda actor, _: actor.snapshot(self._id))
+            asked = self._cluster.ask(self._working(), lambda actor, _: actor.snapshot(self._id))
             self._last |= {number: json.loads(text) for number, text in asked.items()}
             self._next_look = time.monotonic() + _SELDOM / 2
         total: dict[str, Any] = {}
@@ -179,18 +188,120 @@ class Spread:
         return "[]"
 
     def release(self) -> None:
-        """Nothing to let go of."""
+        """Only a called side has something to let go of."""
+
+    def stop(self) -> None:
+        """Ask all for an orderly end."""
+        self._cluster.ask(self._numbers, lambda actor, _: actor.stop(self._id))
+
+    def _results(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """What each of these testers counted, with times of this machine's clock."""
+        found = self._cluster.ask(numbers, lambda actor, _: actor.result(self._id))
+        by = time.monotonic_ns() - time.time_ns()
+        results = {}
+        for number, text in sorted(found.items()):
+            results[number] = one = shifted(json.loads(text), by)
+            for finding in one["findings"]:
+                finding["tester"] = number + 1
+        return results
+
+    def _merged(self, results: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+        return self._cluster.merge([json.dumps(one) for one in results.values()])
+
+
+class Answering(Several):
+    """A called side of several testers, which share one address and port."""
+
+    def __init__(
+        self, cluster: Cluster, numbers: Sequence[int], configuration: Mapping[str, object]
+    ) -> None:
+        super().__init__(cluster)
+        address, _, port = str(configuration["listen"]).partition(":")
+        for number in numbers:
+            # One after the other: where the first chooses the port, it is that of the others too.
+            wanted = dict(configuration) | {"listen": f"{address}:{self.port or port}"}
+            asked = cluster.ask([number], partial(_answer, self._id, wanted))
+            for at, refused in asked.values():
+                if refused:
+                    self.stop()
+                    self.result()
+                    raise ValueError(refused)
+                self.port = at
+                self._numbers.append(number)
+        if not self._numbers:
+            raise TestersGoneError("no tester is left that answers")
+
+    def release(self) -> None:
+        """Let go of what all of them ignore on purpose."""
+        self._cluster.ask(self._numbers, lambda actor, _: actor.release(self._id))
+
+    def wait(self, seconds: float) -> bool:
+        """A called side ends when it is told to."""
+        time.sleep(seconds)
+        return False
+
+    def result(self) -> str:
+        """What those that are left have answered."""
+        return json.dumps(self._merged(self._results(self._numbers)))
+
+
+class Spread(Several):
+    """A calling side that is spread over testers."""
+
+    def __init__(
+        self, cluster: Cluster, numbers: Sequence[int], configuration: Mapping[str, object]
+    ) -> None:
+        super().__init__(cluster)
+        parts = dict(zip(numbers, shares(configuration, len(numbers)), strict=False))
+        asked = time.monotonic()
+        cluster.ask(list(parts), lambda actor, _: actor.clock())
+        lead = _LEAD + _LEAD_TIMES * (time.monotonic() - asked)
+        at = time.time_ns() + round(lead * 1e9)
+        self._start_ns = time.monotonic_ns() + at - time.time_ns()
+        self._clock: Clock | None = None
+        trial_after = 0
+        if configuration.get("trial") is not None:
+            trial_after = round((_SETUP + float(str(configuration["circuits"])) / 1000) * 1e9)
+            whole = dict(configuration)
+            self._clock = cluster.clock(whole | {"trial_start_ns": self._start_ns + trial_after})
+            cluster.ask(
+                cluster.answering, lambda actor, _: actor.keep_clock(whole, at + trial_after)
+            )
+        started = cluster.ask(
+            list(parts),
+            lambda actor, number: actor.start(self._id, parts[number], at, trial_after),
+        )
+        refused = [words for words in started.values() if words]
+        if refused:
+            raise ValueError(refused[0])
+        self._numbers = list(started)
+        self._done: set[int] = set()
+        self._next_question = 0.0
+        duration = configuration.get("duration_ms")
+        seconds = float(str(duration)) / 1000 if duration is not None else 0.0
+        self._due_end = self._start_ns / 1e9 + seconds
+        self._stopped = False
+
+    def _working(self) -> list[int]:
+        return [number for number in self._numbers if number not in self._done]
 
     def stop(self) -> None:
         """Ask all for an orderly end."""
         self._stopped = True
-        self._cluster.ask(self._numbers, lambda actor, _: actor.stop(self._id))
+        super().stop()
+
+    def _is_over(self) -> bool:
+        """Whether all messages of a trial have arrived."""
+        if self._clock is None:
+            return False
+        asked = self._cluster.ask(self._cluster.answering, lambda actor, _: actor.arrived())
+        return self._clock.is_over(sum(asked.values()))
 
     def wait(self, seconds: float) -> bool:
         """Whether all have ended, or are gone."""
         end = time.monotonic() + seconds
         while True:
-            if self._clock is not None and self._clock.is_over():
+            if self._is_over():
                 self.stop()
                 self._clock = None
             if time.monotonic() >= self._next_question:
@@ -202,8 +313,7 @@ class Spread:
             time.sleep(min(_POLL, max(end - time.monotonic(), 0)))
 
     def _look_for_ends(self) -> None:
-        waited = [n for n in self._numbers if n not in self._done]
-        ended = self._cluster.ask(waited, lambda actor, _: actor.finished(self._id))
+        ended = self._cluster.ask(self._working(), lambda actor, _: actor.finished(self._id))
         self._done |= {number for number, over in ended.items() if over}
         now = time.monotonic()
         rest = 0.0 if self._stopped else self._due_end - now
@@ -214,25 +324,19 @@ class Spread:
         end = time.monotonic() + _ENDS
         while not self.wait(1.0) and time.monotonic() < end:
             pass
-        found = self._cluster.ask(
-            [n for n in self._numbers if n in self._done],
-            lambda actor, _: actor.result(self._id),
-        )
-        by = time.monotonic_ns() - time.time_ns()
-        texts, began = [], []
-        for number, text in sorted(found.items()):
-            one = shifted(json.loads(text), by)
-            for finding in one["findings"]:
-                finding["tester"] = number + 1
-            began.append(one["began_ns"] - self._cluster.offsets[number])
-            texts.append(json.dumps(one))
+        results = self._results([n for n in self._numbers if n in self._done])
+        began = [one["began_ns"] - self._cluster.offsets[n] for n, one in results.items()]
         if len(began) > 1:
             report = self._cluster.report
             report["skew_ms"] = max(report["skew_ms"], (max(began) - min(began)) / 1e6)
-        merged = self._cluster.merge(texts)
-        if not texts:
+        merged = self._merged(results)
+        if not results:
             merged |= {"start_ns": self._start_ns, "end_ns": self._start_ns + 1}
         return json.dumps(merged)
+
+
+def _answer(run: int, wanted: dict[str, object], actor: Any, _number: int) -> Any:
+    return actor.answer(run, wanted)
 
 
 def shares(configuration: Mapping[str, object], testers: int) -> list[dict[str, object]]:
@@ -268,6 +372,7 @@ def told(report: Mapping[str, Any]) -> str:
     """The testers in one sentence."""
     gone = len(report["lost"])
     words = f"{report['asked']} testers" if not gone else report["lost"][-1]
+    words += f", {report['answering']} of them answering" if report["answering"] else ""
     sure = report["clock_uncertainty_ms"]
     within = f"{report['skew_ms']:.1f} ms" + (f" (clocks: +-{sure:.1f} ms)" if sure else "")
     return f"{words}; they began within {within} of each other."
@@ -318,12 +423,16 @@ def _clocks(actors: Sequence[Any]) -> tuple[list[int], float]:
 
 
 @contextlib.contextmanager
-def opened(workers: str | None, engine: Engine) -> Iterator[Engine]:
+def opened(workers: str | None, engine: Engine, answering: int = 0) -> Iterator[Engine]:
     """The engine itself, or a cluster: of N processes, or of the scheduler at an address.
+
+    answering: so many of its testers answer calls.
 
     Raises OptionError where Dask is missing, or no scheduler answers.
     """
     if workers is None:
+        if answering:
+            raise OptionError("--answering says how many testers of --workers answer")
         yield engine
         return
     number = int(workers) if workers.isdecimal() else 0
@@ -367,4 +476,4 @@ def opened(workers: str | None, engine: Engine) -> Iterator[Engine]:
         if not client.nthreads():
             raise OptionError(f"--workers {workers}: the scheduler has no workers")
         client.run(ignore_interrupts)
-        yield Cluster(engine.module, client, "local" if number else workers, engine)
+        yield Cluster(engine.module, client, "local" if number else workers, engine, answering)

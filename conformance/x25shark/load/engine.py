@@ -26,6 +26,13 @@ class Side(Protocol):
     def result(self) -> str: ...
 
 
+class Clock(Protocol):
+    """The schedule of a trial: called sides of a process find it by the number of the run."""
+
+    def arrived(self) -> int: ...
+    def is_over(self, elsewhere: int) -> bool: ...
+
+
 class RelaySide(Protocol):
     """A relay at work."""
 
@@ -82,6 +89,10 @@ class Engine:
     def responder(self, configuration: Mapping[str, object]) -> Side:
         """Start answering; it listens when this returns."""
         return cast(Side, self._module.Responder(json.dumps(configuration)))
+
+    def clock(self, configuration: Mapping[str, object]) -> Clock:
+        """The schedule of a trial whose calling sides are other processes."""
+        return cast(Clock, self._module.TrialClock(json.dumps(configuration)))
 
     def flood(self, configuration: Mapping[str, object]) -> FloodSide:
         """Start impolite callers."""

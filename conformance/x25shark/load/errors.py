@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from ..counters.locations import places
-from ..counters.names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
+from ..counters.names import NAMES, NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
 from ..counters.pages import in_words, numbers
 from ..counters.paths import Missing
+from ..counters.paths import Path as Place
 from ..counters.settings import Counters
 from ..profile import Profile
 from ..results import ResultsError, read_results
@@ -57,7 +58,9 @@ LINE_KINDS = (
 )
 _SECONDS = 600.0
 """What a busy machine may take for a few cases."""
-_OF_ERRORS = re.compile("discard|error|reject|invalid|illegal|drop|bad|malform", re.IGNORECASE)
+_OF_ERRORS = re.compile(
+    "discard|error|reject|invalid|illegal|drop|bad|malform|crc|fcs|runt|giant|abort", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,12 @@ class ErrorRow:
     def reason(self) -> str:
         """In words what is wrong; empty: nothing."""
         wrong = [case for case, verdict in self.verdicts.items() if verdict == "FAIL"]
-        if wrong:
-            return f"{self.error}: not discarded, but should be ({', '.join(wrong)} fail)"
+        parts = [f"not discarded as it should be ({', '.join(wrong)} fail)"] if wrong else []
         if self.result == WRONG_COUNTER:
-            return f"{self.error}: counted by the wrong counter, {self.counter}"
-        if self.result == NOT_COUNTED:
-            return f"{self.error}: discarded, but no counter moved"
-        return ""
+            parts.append(f"counted by the wrong counter, {self.counter}")
+        elif self.result == NOT_COUNTED:
+            parts.append("no counter moved" if wrong else "discarded, but no counter moved")
+        return f"{self.error}: {'; '.join(parts)}" if parts else ""
 
 
 def errors(profile: Profile, management: Management, serial: Mapping[str, str]) -> list[ErrorRow]:
@@ -151,20 +153,23 @@ def what_moved(
     mapped = [
         place for place in places(counters, [kind.counter]) if place.interface == kind.interface
     ]
-    known = [path for place in places(counters, counters.named()) for path in place.paths]
+    known: list[Place] = []
+    of_errors: list[Place] = []
+    for place in places(counters, counters.named()):
+        known += place.paths
+        of_errors += place.paths if NAMES[place.name].error else ()
     earlier = dict(numbers(before))
-    moved = {
-        steps: value - earlier.get(steps, value)
+    moved = [
+        steps
         for steps, value in numbers(after)
         if value > earlier.get(steps, value) and _is_below(counters, kind.interface, steps)
-    }
-    # A counter that moves as far as a known one counts the same, unless its name says otherwise.
-    usual = {step for steps, step in moved.items() if any(p.leads_to(steps) for p in known)}
+    ]
+    # Much else moves while the cases run: only what counts errors can have counted these.
     instead = [
         in_words(steps)
-        for steps, step in moved.items()
-        if not any(p.leads_to(steps) for p in known)
-        and (step not in usual or _OF_ERRORS.search(str(steps[-1])))
+        for steps in moved
+        if any(p.leads_to(steps) for p in of_errors)
+        or (_OF_ERRORS.search(str(steps[-1])) and not any(p.leads_to(steps) for p in known))
     ]
     if not mapped:
         return (instead[0] if instead else "", None, NO_COUNTER)

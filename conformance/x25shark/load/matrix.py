@@ -23,7 +23,6 @@ from .ceiling import user_data_share
 from .engine import Engine, Side
 from .measure import new_run
 from .options import LoadOptions
-from .processor import CpuMeter
 from .results import INTEGRITY, NEAR
 from .target import Target
 from .wording import count, plural
@@ -135,6 +134,11 @@ class Load:
         elapsed = int(self.caller["end_ns"]) - int(self.caller["start_ns"])
         return int(counted["total"]["octets_received"]) * 8e3 / max(elapsed, 1)
 
+    def cpu_seconds(self) -> float:
+        """Processor time of both sides."""
+        sides = [side for side in (self.caller, self.responder) if side is not None]
+        return sum(int(side["cpu_user_ns"]) + int(side["cpu_system_ns"]) for side in sides) / 1e9
+
     def retransmitted(self) -> int:
         """By TCP_INFO of the tester's own connections."""
         sides = [side for side in (self.caller, self.responder) if side is not None]
@@ -187,7 +191,7 @@ class Matrix:
         pairs = pairs_of(self.target)
         legs = ends_of(pairs)
         path = (self.plan.captures or self.folder) / f"test-{number}.pcapng"
-        meter = CpuMeter(self.target.router_pid)
+        meter = self.target.meter()
         meter.start()
         began = time.monotonic()
         with wire.recorded(list(legs.values()), path, self.plan.packets) as recording:
@@ -212,6 +216,8 @@ class Matrix:
                 setting.mss, setting.packet_size, self.options.modulo
             ),
             "router_cpu": None if router is None else router / taken,
+            "router_octets": cpu["router_octets"],
+            "tester_cpu": sum(one.cpu_seconds() for one in loads) / taken,
         }
         return cell | self._ceiling(cell), interrupted
 

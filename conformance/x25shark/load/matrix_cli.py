@@ -111,6 +111,7 @@ def matrix(
     packets: int | None,
     folder: Path | None,
     workers: str | None,
+    answering: int,
     **given: Any,
 ) -> None:
     """Speed by TCP window, MSS, connections, packet size and window, of two pairs at a time.
@@ -150,6 +151,7 @@ def matrix(
             engine, options, plan, paired(opened), console, folder=folder
         ),
         workers=workers,
+        answering=answering,
     )
 
 

@@ -21,7 +21,7 @@ from .matrix import Matrix, MatrixPlan, pairs_of
 from .matrix_plots import plots
 from .matrix_tables import TABLES
 from .options import LoadOptions
-from .page import Table, document
+from .page import document, tables_of
 from .running import Outcome, progress
 from .target import Target
 from .wording import count, percent, plural, rate
@@ -129,11 +129,6 @@ def summary(result: Mapping[str, Any]) -> Iterator[str]:
 
 def write_matrix_page(path: Path, result: Mapping[str, Any]) -> None:
     """load.html of a matrix result."""
-    tables = []
-    for title, make, texts in TABLES:
-        head, rows = make(result)
-        if rows:
-            rows = [[one_line(cell, 200) for cell in row] for row in rows]
-            tables.append(Table(title, head, rows, text=texts or (0,), long=texts))
+    tables = tables_of(TABLES, result)
 
     write_whole(path, document("Throughput matrix", result, tables, plots(result)))

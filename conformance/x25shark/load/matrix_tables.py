@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .terminal import TableMaker
+from . import published
+from .page import TableMaker, router_usage
 from .wording import count, percent, rate
 
 Rows = tuple[list[str], list[list[str]]]
@@ -85,8 +86,15 @@ def effects(result: Mapping[str, Any]) -> Rows:
     return ["test", "on the wire"], rows
 
 
+def processors(result: Mapping[str, Any]) -> Rows:
+    """CPU and memory by test."""
+    return router_usage(["test"], [([_marked(cell)], cell) for cell in result["cells"]])
+
+
 TABLES: Sequence[TableMaker] = (
-    ("Mbit/s of user data; segments sent again by tshark / by the kernel", speeds, ()),
-    ("Mbit/s against the line and against the tester alone", ceilings, ()),
-    ("Settings without effect (°)", effects, (1,)),
+    TableMaker("Mbit/s of user data; segments sent again by tshark / by the kernel", speeds),
+    TableMaker("Mbit/s against the line and against the tester alone", ceilings),
+    TableMaker("Settings without effect (°)", effects, long=(1,)),
+    TableMaker("Processors, of one, and memory", processors),
+    TableMaker("Beside BotBlox's matrix of GigaBlox (iPerf)", published.matrix, long=(0, 1, 2)),
 )

@@ -81,19 +81,21 @@ def measure(
     target: Target,
     progress: Progress | None = None,
     name: str = "router",
+    more: Mapping[str, object] | None = None,
     trial: Mapping[str, object] | None = None,
 ) -> Measurement:
     """Load the target; the tester answers too where the target says so. Raises ValueError.
 
-    trial: in place of messages and rates, see the engine's trial.rs.
+    more: what else the engine's calling side is told. trial: in place of messages and rates, see
+    the engine's trial.rs.
     """
     run = new_run()
     responder = engine.responder(options.responder(target.listen, run)) if target.listen else None
     try:
-        meter = CpuMeter(target.router_pid)
+        meter = target.meter()
         meter.start()
         load = options.caller(target.connect, target.called, run, target.sources)
-        caller = engine.caller(load | {"trial": trial})
+        caller = engine.caller(load | dict(more or {}) | {"trial": trial})
         interrupted = _watch(caller, progress)
         calling = json.loads(caller.result())
         cpu = meter.stop()

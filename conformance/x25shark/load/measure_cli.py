@@ -126,6 +126,7 @@ def bench(
     quick: bool,
     folder: Path | None,
     workers: str | None,
+    answering: int,
     modulo: str,
     **given: Any,
 ) -> None:
@@ -166,6 +167,7 @@ def bench(
             engine, options, plan, opened, console, grace=grace, folder=folder
         ),
         workers=workers,
+        answering=answering,
     )
 
 

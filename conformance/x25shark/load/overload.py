@@ -259,6 +259,7 @@ def step_of(done: Measurement, rate: float) -> dict[str, Any]:
         "router_cpu": (
             None if done.cpu["router_seconds"] is None else done.cpu["router_seconds"] / seconds
         ),
+        "router_octets": done.cpu["router_octets"],
         "tester_cpu": (caller["cpu_user_ns"] + caller["cpu_system_ns"]) / 1e9 / seconds,
     }
 

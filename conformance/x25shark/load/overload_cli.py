@@ -117,6 +117,7 @@ def overload(
     plot: tuple[Path, Path] | None,
     folder: Path | None,
     workers: str | None,
+    answering: int,
     **given: Any,
 ) -> None:
     """A ramp of calls/s by schedule, floods, and how long the router takes to recover.
@@ -150,6 +151,7 @@ def overload(
             engine, options, plan, opened, console, folder=folder
         ),
         workers=workers,
+        answering=answering,
     )
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from ..report.text import one_line
 from ..results import write_whole
+from . import published
 from .overload_plots import plots
-from .page import Table, document
-from .terminal import TableMaker
+from .page import Table, TableMaker, document, router_usage, tables_of
 from .wording import count, milliseconds, percent, rate
 
 Rows = tuple[list[str], list[list[str]]]
@@ -63,6 +63,11 @@ def causes(result: Mapping[str, Any]) -> Rows:
     return ["offered/s", "failures by cause"], rows
 
 
+def processors(result: Mapping[str, Any]) -> Rows:
+    """CPU and memory by step: a router whose table of calls fills up shows here."""
+    return router_usage(["offered/s"], [([rate(s["rate"])], s) for s in result["ramp"]])
+
+
 def floods(result: Mapping[str, Any]) -> Rows:
     """What the polite caller met before and during each flood, and the recovery."""
     head = ["overload", "opened", "p99 before", "p99 during", "failed", "recovery, s"]
@@ -89,21 +94,19 @@ def floods(result: Mapping[str, Any]) -> Rows:
 
 
 TABLES: Sequence[TableMaker] = (
-    ("Calls per second, set-up in ms from the scheduled time", ramp, ()),
-    ("Failures", causes, (1,)),
-    ("A polite caller beside each overload", floods, (0,)),
+    TableMaker("Calls per second, set-up in ms from the scheduled time", ramp),
+    TableMaker("Failures", causes, (1,)),
+    TableMaker("Processors, of one, and memory", processors),
+    TableMaker("A polite caller beside each overload", floods, (0,)),
+    TableMaker("Beside the notes on the IA64 Linux TCP stack", published.overload, long=(0, 1, 2)),
 )
 
 
 def write_overload_page(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
     """The page of one result, or of several together: the tables name whose they are."""
-    tables = []
+    tables: list[Table] = []
     for result in found:
         name = one_line(result["router"]["name"], 40)
-        for title, make, texts in TABLES:
-            head, rows = make(result)
-            if rows:
-                of = f" ({name}, {result['started']})" if len(found) > 1 else ""
-                tables.append(Table(title + of, head, rows, text=texts))
-
+        whose = f" ({name}, {result['started']})" if len(found) > 1 else ""
+        tables += tables_of(TABLES, result, whose)
     write_whole(path, document("Overload", found[-1], tables, plots(found)))

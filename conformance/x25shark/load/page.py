@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..report.inline import BASE_STYLE, environment, inline, script_json
 from ..report.text import one_line
@@ -18,7 +18,7 @@ from ..results import write_whole
 from . import plots
 from .chart import Plot, drawn
 from .options import LoadOptions
-from .wording import count, milliseconds, octet_rate, percent, plural, rate
+from .wording import count, milliseconds, octet_rate, octets, percent, plural, rate
 
 TEMPLATES = Path(__file__).parent / "templates"
 LINES_SHOWN = 50
@@ -42,6 +42,49 @@ class Table:
     def kind(self, column: int) -> str:
         """The CSS class of a column."""
         return "long" if column in self.long else "text" if column in self.text else ""
+
+
+class TableMaker(NamedTuple):
+    """A table of a result: its title, what makes head and rows, the columns that are text, and
+    those of sentences."""
+
+    title: str
+    make: Callable[[Mapping[str, Any]], tuple[list[str], list[list[str]]]]
+    texts: Sequence[int] = ()
+    long: Sequence[int] = ()
+
+
+def tables_of(
+    makers: Sequence[TableMaker], result: Mapping[str, Any], whose: str = ""
+) -> list[Table]:
+    """The tables that have rows, for a page; whose: stands behind the titles."""
+    tables = []
+    for maker in makers:
+        head, rows = maker.make(result)
+        if rows:
+            shown = [[one_line(cell, 200) for cell in row] for row in rows]
+            title = maker.title + whose
+            tables.append(Table(title, head, shown, text=maker.texts, long=maker.long))
+    return tables
+
+
+def router_usage(
+    head: Sequence[str], measured: Sequence[tuple[list[str], Mapping[str, Any]]]
+) -> tuple[list[str], list[list[str]]]:
+    """A table of CPU, of one processor, and of the router's memory, where they are known."""
+    rows = []
+    for names, one in measured:
+        # Results of earlier versions have no memory here.
+        cpu, memory, tester = (
+            one.get(name) for name in ("router_cpu", "router_octets", "tester_cpu")
+        )
+        if cpu is not None or memory is not None:
+            shown = (
+                "-" if cpu is None else percent(cpu),
+                "-" if memory is None else octets(memory),
+            )
+            rows.append([*names, *shown, percent(tester or 0.0)])
+    return [*head, "router's CPU", "router's memory", "tester's CPU"], rows
 
 
 def _settings(options: Mapping[str, Any]) -> list[tuple[str, str]]:

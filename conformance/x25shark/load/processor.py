@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPU time of processes, from /proc: of a router on this machine, and of the machine as a whole."""
+"""CPU time and memory: of a router on this machine and of the machine as a whole, from /proc; of a
+router elsewhere from its counters page, where the profile says how ([counters.machine])."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from ..counters.paths import Missing
+from ..counters.paths import Path as Place
+from ..counters.reader import ReadError, Reading
+from ..counters.settings import Counters
+
+Usage = tuple[float | None, float | None]
+"""CPU seconds so far and octets of memory of a router; None: not known."""
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LISTEN = "0A"
@@ -73,24 +84,57 @@ def listener_process(endpoint: str) -> int | None:
     return None
 
 
+def page_usage(counters: Counters, url: str) -> Usage:
+    """What the router's own page says of it."""
+    machine = counters.machine
+    try:
+        document = Reading(url, counters.timeout, reader=counters.reader).wait()
+    except ReadError:
+        return None, None
+    return _amount(document, machine.cpu_seconds), _amount(document, machine.memory_octets)
+
+
+def _amount(document: Any, place: Place | None) -> float | None:
+    """The sum of the numbers that stand there; None if there is none, or something else."""
+    try:
+        values = [] if place is None else place.values(document)
+        found = [float(value) for value in values if not isinstance(value, bool)]
+    except (Missing, TypeError, ValueError, OverflowError):
+        return None
+    total = sum(found)
+    return total if found and 0 <= total < float("inf") else None
+
+
 @dataclass
 class CpuMeter:
-    """CPU use between start and stop."""
+    """CPU use between start and stop. router_page: asks a router that is no process of this
+    machine."""
 
     router_pid: int | None
+    router_page: Callable[[], Usage] | None = None
     _router: float | None = None
     _busy: float = 0.0
     _total: float = 0.0
 
     def start(self) -> None:
-        self._router = process_seconds(self.router_pid) if self.router_pid else None
+        self._router = self._of_router()[0]
         self._busy, self._total = machine_seconds()
 
     def stop(self) -> dict[str, float | None]:
-        """CPU seconds and memory of the router (None: not on this machine); the machine's load."""
+        """CPU seconds and memory of the router (None: not known), those seconds that it had of this
+        machine, and the machine's load."""
         busy, total = machine_seconds()
-        now = process_seconds(self.router_pid) if self.router_pid else None
+        now, memory = self._of_router()
         router = now - self._router if now is not None and self._router is not None else None
         share = (busy - self._busy) / (total - self._total) if total > self._total else 0.0
-        memory = process_memory(self.router_pid) if self.router_pid else None
-        return {"router_seconds": router, "router_octets": memory, "machine_busy": share}
+        return {
+            "router_seconds": router,
+            "router_octets": memory,
+            "local_seconds": router if self.router_pid else None,
+            "machine_busy": share,
+        }
+
+    def _of_router(self) -> Usage:
+        if self.router_pid:
+            return process_seconds(self.router_pid), process_memory(self.router_pid)
+        return self.router_page() if self.router_page else (None, None)

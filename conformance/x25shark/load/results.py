@@ -4,12 +4,13 @@
 load.json (UTF-8, one object):
     format "x25shark-load", version 1, command ("stress" or "sweep"), started (ISO 8601, UTC),
     engine (version), machine (processors, system), router (name, address, called),
-    testers (null, or several: {asked, where, runs, skew_ms: how far apart they began at most,
-    clock_uncertainty_ms, lost: in words}), options (see options.LoadOptions), exit_status,
-    verdict {ok, reasons, remarks, tester_was_limit, share_of_control, limit (stress: words)};
-    remarks spoil nothing
+    testers (null, or several: {asked, answering (of those), where, runs, skew_ms: how far apart
+    they began at most, clock_uncertainty_ms, lost: in words}), options (see options.LoadOptions),
+    exit_status, verdict {ok, reasons, remarks, tester_was_limit, share_of_control, limit (stress:
+    words)}; remarks spoil nothing
     stress: measurements [{name "router" or "control", run, interrupted, figures, caller,
-            responder or null, cpu {router_seconds or null, machine_busy}}]
+            responder or null, cpu {router_seconds, router_octets, local_seconds (of this machine):
+            null where unknown, machine_busy}}]
     sweep:  cells [{circuits, packet_size, window, calls_in_20_s, calls_in_20_s_error (twice the
             standard error), figures, control (figures or null), share_of_control, reasons,
             remarks}]
@@ -140,7 +141,7 @@ def _other_work(measurement: Measurement, tester: float, seconds: float) -> floa
 
     The router of a control run is the tester itself.
     """
-    router, busy = measurement.cpu["router_seconds"], measurement.cpu["machine_busy"]
+    router, busy = measurement.cpu["local_seconds"], measurement.cpu["machine_busy"]
     if router is None and measurement.name != "control":
         return None
     taken = (tester + (router or 0.0) / seconds) / (os.cpu_count() or 1)

@@ -8,11 +8,12 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..counters.settings import Machine
 from ..profile import AccessLine, Profile, ProfileError, load_profile
 from ..run.router import Router, RouterError
 from ..temporary import temporary_folder
 from .options import OptionError, address_range
-from .processor import listener_process
+from .processor import CpuMeter, listener_process, page_usage
 
 
 class TargetError(Exception):
@@ -40,6 +41,13 @@ class Target:
     """Restarts the router, where the profile says how."""
     serial: Mapping[str, str] = field(default_factory=dict)
     """Where the embedded router has its serial lines, by name."""
+
+    def meter(self) -> CpuMeter:
+        """Of the router's processors: by its process, or as the profile says."""
+        counters, url = self.profile.counters if self.profile else None, self.counters_url
+        if counters is None or url is None or counters.machine == Machine():
+            return CpuMeter(self.router_pid)
+        return CpuMeter(self.router_pid, lambda: page_usage(counters, url))
 
 
 def endpoint(text: str, port: int = 1998) -> str:

@@ -7,7 +7,7 @@ What a router had a hand in (failure texts) is printed as plain text, never as m
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from rich.text import Text
 
 from ..report.text import one_line
 from .measure import Measurement, Progress
+from .page import TableMaker
 from .wording import count, duration, milliseconds, octet_rate, percent, rate
 
 _WORDS = {
@@ -148,21 +149,16 @@ def narrow_table(title: str) -> Table:
     )
 
 
-TableMaker = tuple[
-    str, Callable[[Mapping[str, Any]], tuple[list[str], list[list[str]]]], Sequence[int]
-]
-"""Title of a table, what makes its head and rows of a result, and the columns that are text."""
-
-
 def print_tables(console: Console, tables: Sequence[TableMaker], result: Mapping[str, Any]) -> None:
     """All tables that have rows, within 80 columns."""
-    for title, make, texts in tables:
-        head, rows = make(result)
+    for maker in tables:
+        head, rows = maker.make(result)
         if not rows:
             continue
-        table = narrow_table(title)
+        table = narrow_table(maker.title)
         for number, name in enumerate(head):
-            table.add_column(name, justify="left" if number in texts else "right")
+            text = number in maker.texts or number in maker.long
+            table.add_column(name, justify="left" if text else "right", overflow="fold")
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)

@@ -7,10 +7,11 @@ import json
 import signal
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .engine import Side, load_engine
+from .engine import Clock, Side, load_engine
 
 _MOMENTS = ("start_ns", "began_ns", "end_ns", "finished_ns")
 
@@ -21,13 +22,13 @@ def boot() -> str:
 
 
 def shifted(result: dict[str, Any], by: int) -> dict[str, Any]:
-    """The result of a side with its moments on another clock (ns)."""
-    trial = result["trial"]
-    moved = {name: result[name] + by for name in _MOMENTS}
-    moved["trial"] = trial | {
-        name: trial[name] + by if trial[name] else 0 for name in ("start_ns", "last_ns")
-    }
-    return result | moved
+    """The result of a side with its moments on another clock (ns). 0: it never came."""
+
+    def moved(counted: dict[str, Any], names: Sequence[str]) -> dict[str, int]:
+        return {name: counted[name] + by if counted[name] else 0 for name in names}
+
+    trial = result["trial"] | moved(result["trial"], ("start_ns", "last_ns"))
+    return result | moved(result, _MOMENTS) | {"trial": trial}
 
 
 def usable(sources: list[str]) -> list[str]:
@@ -49,6 +50,7 @@ class Tester:
     def __init__(self) -> None:
         self._engine = load_engine()
         self._sides: dict[int, Side] = {}
+        self._clock: Clock | None = None
 
     def clock(self) -> tuple[int, str]:
         """The time here (ns since 1970), and which machine this is."""
@@ -65,6 +67,32 @@ class Tester:
         except ValueError as error:
             return str(error)
         return ""
+
+    def answer(self, run: int, configuration: dict[str, Any]) -> tuple[int, str]:
+        """Answer calls together with other testers: the port, and why not, if it cannot be."""
+        try:
+            side = self._engine.responder(configuration | {"shared": True})
+        except ValueError as error:
+            return 0, str(error)
+        self._sides[run] = side
+        return side.port, ""
+
+    def keep_clock(self, whole: dict[str, Any], at: int) -> None:
+        """The schedule of a trial that begins at a moment (ns since 1970), for the called side."""
+        start = time.monotonic_ns() + at - time.time_ns()
+        self._clock = self._engine.clock(whole | {"trial_start_ns": start})
+
+    def arrived(self) -> int:
+        """Messages of the trial that have arrived here."""
+        return 0 if self._clock is None else self._clock.arrived()
+
+    def has(self, address: str) -> bool:
+        """Whether this machine has the address."""
+        return bool(usable([address]))
+
+    def release(self, run: int) -> None:
+        """Let go of what is ignored on purpose."""
+        self._sides[run].release()
 
     def snapshot(self, run: int) -> str:
         """Counters so far, as JSON."""

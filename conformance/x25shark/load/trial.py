@@ -31,6 +31,10 @@ GROWTH = 0.005
 """A path falls behind from this growth of the delay on, seconds per second: half the usual width
 of a search."""
 KINDS = ("late", "missing", "corrupt", "duplicated", "wrong_circuit")
+SYN_AGAIN = 0.9e9
+"""Nanoseconds."""
+FEW = 2
+"""Connections that are opened at the same time where more of them have to be asked for again."""
 _ENDED = "run ended"
 _FINDINGS = 20
 
@@ -62,11 +66,13 @@ class Trial:
     tester_cpu: float
     packets_sent: int = 0
     packets_received: int | None = None
+    crowded_out: bool = False
+    """A connection was set up at the second try only: too many were opened at the same time."""
 
     @property
     def other_work(self) -> float:
         """Share of this machine that neither the tester nor a router on it had."""
-        taken = self.tester_cpu + (self.cpu["router_seconds"] or 0.0) / self.seconds
+        taken = self.tester_cpu + (self.cpu["local_seconds"] or 0.0) / self.seconds
         return max((self.cpu["machine_busy"] or 0.0) - taken / (os.cpu_count() or 1), 0.0)
 
     @property
@@ -187,7 +193,13 @@ def judge(measured: Measurement, rate: float | None, seconds: float) -> Trial:
         packets_received=(
             None if answered is None else int(answered["total"]["data_packets_received"])
         ),
+        crowded_out=crowded_out(caller["tcp_connect"]),
     )
+
+
+def crowded_out(connect: Mapping[str, Any]) -> bool:
+    """Whether TCP had to ask again (after a second, RFC 6298 2), although the path is quick."""
+    return bool(connect["count"] and connect["max"] >= SYN_AGAIN and connect["min"] < SYN_AGAIN / 3)
 
 
 def _comes_up(caller: Side, circuits: int, seconds: float) -> bool:
@@ -202,13 +214,16 @@ def _comes_up(caller: Side, circuits: int, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class Track:
-    """Where trials run: through the router, or (target None) from the tester to itself."""
+    """Where trials run: through the router, or (target None) from the tester to itself.
+
+    more: what the calling side's configuration has besides, shared with all that is made of this.
+    """
 
     engine: Engine
     options: LoadOptions
     target: Target | None
     grace: float = 1.0
-    extra: dict[str, Any] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
 
     def of_size(self, length: int, packet_size: int) -> Track:
         """The same with messages of so many octets."""
@@ -224,7 +239,7 @@ class Track:
         if self.target is None:
             done = measure_control(self.engine, options, trial=trial)
         else:
-            done = measure(self.engine, options, self.target, trial=trial)
+            done = measure(self.engine, options, self.target, more=self.more, trial=trial)
         return judge(done, rate, seconds)
 
     @contextmanager
@@ -238,7 +253,7 @@ class Track:
         load = options.caller(self.target.connect, self.target.called, run, self.target.sources)
         # One burst of nothing: the trial has a time, and no message is due in it.
         trial = self._plan(1e-6, seconds)
-        caller = self.engine.caller(load | {"trial": trial})
+        caller = self.engine.caller(load | self.more | {"trial": trial})
         try:
             yield _comes_up(caller, options.circuits, options.timeout)
         finally:
@@ -255,6 +270,10 @@ class Track:
             "grace_ms": round(self.grace * 1000),
             "burst": burst,
         }
+
+    def open_few_at_once(self) -> None:
+        """From now on, here and in all that shares `more`."""
+        self.more["max_setups"] = FEW
 
     def at(self, rate: float, seconds: float) -> Trial:
         """A trial at a rate."""

@@ -44,6 +44,8 @@ SECTIONS: dict[str, str] = {
     "stand at the top, for the whole router; with some, a root that is left out is not read.",
     "counters.cleared": "A list of cleared circuits, and where each value stands in an entry.",
     "counters.frame_rejects": "Where an interface keeps the field of the last FRMR.",
+    "counters.machine": "What its processors and memory do, for the load commands, where it runs "
+    "on another machine. Paths begin at the top of the document.",
 }
 """By the table's name in TOML."""
 
@@ -167,5 +169,7 @@ KEYS: dict[str, str] = {
     "counters.cleared.diagnostic": "its diagnostic, in an entry",
     "counters.frame_rejects.sent": "the last FRMR that was sent",
     "counters.frame_rejects.received": "the last FRMR that was received",
+    "counters.machine.cpu_seconds": "processor time that it has used so far, seconds",
+    "counters.machine.memory_octets": "memory that it has in use",
 }
 """By the key's path; sections that are alike (line.b, pvc.b ...) share those of the first."""

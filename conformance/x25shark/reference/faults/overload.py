@@ -12,6 +12,7 @@ from ..channel import Channel
 from ..codec import Call, Data
 from ..counters import Interface
 from ..http import Exchange
+from ..line_counters import LineCounters
 from ..relay_local import LocalRelay
 from ..router import Router
 from ..server import Server
@@ -128,3 +129,18 @@ def wrong_error_counter(patch: Patch) -> None:
     @patch.wrap(Interface, "count")
     def count(original: Any, interface: Interface, name: str, step: int = 1) -> None:
         original(interface, "xotInDiscards" if name == "xotFramingErrors" else name, step)
+
+
+@fault("BUG-LOAD-08", text="frames with a wrong FCS are counted as runts")
+def wrong_line_counter(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "error")
+    def error(original: Any, counters: LineCounters, name: str) -> None:
+        original(counters, "hdlcInRunts" if name == "rs232SyncPortFrameCheckErrors" else name)
+
+
+@fault("BUG-LOAD-09", text="aborted frames are not counted")
+def aborts_not_counted(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "error")
+    def error(original: Any, counters: LineCounters, name: str) -> None:
+        if name != "rs232SyncPortAbortedFrames":
+            original(counters, name)

@@ -97,3 +97,12 @@ def test_fewer_than_the_profile_says_is_a_failure(tmp_path: Path) -> None:
 def test_a_channel_that_is_lost_is_a_failure(tmp_path: Path) -> None:
     found = run(tmp_path, 3, 3, "--select", "SYS-RES-02", "--fault", "BUG-SYS-08")
     assert found["SYS-RES-02"]["verdict"] == "FAIL"
+
+
+def test_more_calls_than_the_tester_places_are_not_placed(tmp_path: Path) -> None:
+    """A router that takes 2,000 calls is not told that it floods side B."""
+    found = run(tmp_path, 2000, 2000, "--select", "SYS-RES-01")["SYS-RES-01"]
+    assert (found["verdict"], found["reason"]) == (
+        "NOT APPLICABLE",
+        "the router takes 2000 calls at a time (limits.calls); the tester places 290",
+    )

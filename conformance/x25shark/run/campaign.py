@@ -63,7 +63,7 @@ from .pipeline import MOST_WAITING, Backlog, Pipeline
 from .repeats import Repeats
 from .rights import DIRECTLY, OWN, Rights, RightsError, obtain
 from .router import Router, RouterError
-from .sanity import SANITY, patient_sanity_call
+from .sanity import PAUSE_SECONDS, SANITY, START_SECONDS, patient_sanity_call
 from .shown import shown
 from .versions import About, about, versions
 
@@ -316,18 +316,27 @@ class Campaign:
         return strange
 
     def _reach(self) -> None:
-        """One TCP connection before anything else: an unreachable router is a usage error."""
+        """One TCP connection before anything else: an unreachable router is a usage error.
+
+        One that a command of the profile has just started may not listen yet.
+        """
         ends = self.profile.xot
         if ends is None or ends.a is None:
             return
-        try:
-            connection = xot.connect(self.loop, ends.router, ends.a[0], 10.0)
-        except LinkError as error:
-            raise CampaignError(
-                f"the router does not answer: {error}. Check xot.router and xot.a in "
-                f"{self.profile.path}, and that the router is running",
-                2,
-            ) from None
+        patience = START_SECONDS if self.profile.control.start is not None else 0.0
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                connection = xot.connect(self.loop, ends.router, ends.a[0], 10.0)
+                break
+            except LinkError as error:
+                if not error.refused or time.monotonic() >= deadline:
+                    raise CampaignError(
+                        f"the router does not answer: {error}. Check xot.router and xot.a in "
+                        f"{self.profile.path}, and that the router is running",
+                        2,
+                    ) from None
+            self.loop.wait(lambda: False, PAUSE_SECONDS)
         if self._capture is not None:
             # Its last frames shall not come when the first case is captured.
             connection.finish_sending()

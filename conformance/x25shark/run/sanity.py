@@ -32,7 +32,7 @@ def _call(bench: Bench, on: Side | None) -> None:
 
 # A router that comes back by itself gets this long.
 START_SECONDS = 15.0
-_PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 0.5
 
 
 def patient_sanity_call(bench: Bench) -> None:
@@ -42,7 +42,7 @@ def patient_sanity_call(bench: Bench) -> None:
         try:
             side = bench.connect()
         except Inconclusive:
-            bench.loop.wait(lambda: False, _PAUSE_SECONDS)
+            bench.loop.wait(lambda: False, PAUSE_SECONDS)
         else:
             _call(bench, side)
             return

@@ -146,7 +146,8 @@ KEYS: dict[str, str] = {
     "emulation.a.to_router.queue": "packets that may wait while another one is sent",
     "emulation.a.to_router.queue_octets": "octets that may wait",
     "emulation.a.to_router.loss": "share of packets that are lost",
-    "control.start": "starts the router, before the run",
+    "control.start": "starts the router in the background, before the run; it has 15 s until it "
+    "listens",
     "control.stop": "stops it, after the run",
     "control.restart": "starts it again when it has died",
     "control.orderly": "whether they let the router end by itself; false: they switch it off, as "

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from scapy_x25 import X25
 
 from ..judges.template import decode
+from ..links.xot import MOST_CONNECTIONS
 from ..sides.side import AbsentSide
 from .language import (
     CLOSED,
@@ -32,6 +33,9 @@ ANYTHING = X25()
 LONGEST_SECONDS = 30.0
 # Between two fences of calls that only last (seconds).
 FENCED = 10.0
+# Calls at a time that a case places to fill the router. Some do so twice, with a few calls more,
+# and all of these are connections of the router to B.
+MOST_CALLS = MOST_CONNECTIONS // 2 - 10
 
 
 def limit(bench: Bench) -> int:
@@ -39,6 +43,10 @@ def limit(bench: Bench) -> int:
     calls = bench.profile.limits.calls
     bench.need(calls, "the profile does not say how many calls the router takes (limits.calls)")
     assert calls is not None
+    bench.need(
+        calls <= MOST_CALLS,
+        f"the router takes {calls} calls at a time (limits.calls); the tester places {MOST_CALLS}",
+    )
     return calls
 
 

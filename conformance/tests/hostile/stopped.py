@@ -2,7 +2,8 @@
 """A case during which the tester is stopped: python stopped.py TIMES DIRECTORY
 
 It is stopped (SIGSTOP) in the first TIMES runs of the case, and an expectation fails in each of
-these. The embedded router, in a namespace of its own. Prints the results as JSON.
+these. The embedded router, in a namespace of its own; behind the case it is changed for a broken
+one. Prints as JSON the results, and with which options the router of each run was started.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main() -> int:
     runs = []
 
     def body(bench: Bench) -> None:
-        runs.append(bench.number)
+        runs.append(campaign.options.router_options)
         call = bench.call()
         if len(runs) <= times:
             stop()
@@ -44,8 +45,10 @@ def main() -> int:
     campaign = Campaign(options)
     campaign.start()
     campaign.run_case(cases()["PLP-CALL-01"].purpose, body)
+    campaign.change_router(("--fault", "BUG-XOT-01"))
     results = campaign.finish().cases
-    print(json.dumps([[c.id, str(c.verdict), c.reason, c.remarks] for c in results]))
+    found = [[c.id, str(c.verdict), c.reason, c.remarks] for c in results]
+    print(json.dumps([found, runs]))
     return 0
 
 

@@ -111,7 +111,7 @@ def test_disk_full(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("times", "verdict"), [(0, "PASS"), (1, "PASS"), (2, "INCONCLUSIVE")])
 def test_a_tester_that_is_stopped_fails_nobody(times: int, verdict: str, tmp_path: Path) -> None:
-    """Stopped once, the case is run again; stopped twice, it says nothing."""
+    """Stopped once, the case is run again, by the same router; stopped twice, it says nothing."""
     done = subprocess.run(
         [sys.executable, stopped.__file__, str(times), str(tmp_path)],
         capture_output=True,
@@ -120,7 +120,8 @@ def test_a_tester_that_is_stopped_fails_nobody(times: int, verdict: str, tmp_pat
         timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
-    ((_, came, reason, remarks),) = json.loads(done.stdout)
+    ((_, came, reason, remarks),), routers = json.loads(done.stdout)
+    assert routers == [[]] * (1 + (times > 0))
     assert came == verdict, reason
     why = "this machine kept the tester away for "
     assert any(r.startswith(f"run a second time: {why}") for r in remarks) is (times > 0)

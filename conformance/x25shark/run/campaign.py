@@ -688,8 +688,12 @@ class Campaign:
         return None
 
     def change_router(self, router_options: tuple[str, ...]) -> None:
-        """Start the embedded router again with other options. Raises RouterError."""
+        """Start the embedded router again with other options. Raises RouterError.
+
+        What is to be run once more runs against the router that it was run against first.
+        """
         assert self.router is not None
+        self._run_the_last_once_more()
         self.options.router_options = router_options
         self.router.options = router_options
         self._restart()

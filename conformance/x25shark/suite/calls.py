@@ -187,14 +187,21 @@ def holding(side: Side, wanted: Packet) -> bytes:
 def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:
     """The facility field that the next packet must have to end with exactly these facilities.
 
-    What stands in front of the first marker is the router's own matter.
+    What stands in front of them is the router's own matter: X.25 facilities, and behind a marker
+    those of a network (X.25 7.1). Facilities of DTEs are none of its.
     """
-    own: list[Packet] = []
-    for facility in next_facilities(side):
-        if isinstance(facility, Marker):
-            break
-        own.append(facility)
-    return b"".join(bytes(facility) for facility in (*own, *marked))
+    own, rest, wanted = b"", list(next_facilities(side)), _octets(marked)
+    while rest and _octets(rest) != wanted and not _of_dtes(rest[0]):
+        own += bytes(rest.pop(0))
+    return own + wanted
+
+
+def _octets(field: Sequence[Packet]) -> bytes:
+    return b"".join(bytes(facility) for facility in field)
+
+
+def _of_dtes(facility: Packet) -> bool:
+    return isinstance(facility, Marker) and facility.value == Marker().value
 
 
 def carries(call: Call) -> None:

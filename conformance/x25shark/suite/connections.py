@@ -153,9 +153,30 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
 
 
 def far_side_ends(context: Context, side: AnySide) -> None:
-    """The call at the far side ends: a Clear with a cause of the network, or a TCP close."""
+    """The call at the far side ends: a Clear with a cause of the network, or a TCP close.
+
+    The far side closes then too: a splice that passes a FIN on waits for that before it ends the
+    first connection (RFC 1613 6.1, 6.2).
+    """
     if side.expect(ClearIndication(cause=context.network_clear), CLOSED) is not None:
         side.send(ClearConfirmation())
+    else:
+        side.wire.half_close()
+
+
+def cleared_and_finished(call: Call) -> None:
+    """A clears and sends FIN at once; the router ends the connection of A.
+
+    A splice may pass the FIN on behind the Clear, and wait for that of B (RFC 1613 6.2).
+    """
+    call.a.send(ClearRequest(cause=0, diagnostic=241))
+    call.a.wire.half_close()
+    call.b.expect(ClearIndication(cause=0, diagnostic=241))
+    call.b.send(ClearConfirmation())
+    if call.bench.model == "splice":
+        call.b.wire.half_close()
+    if call.a.expect(ClearConfirmation(), CLOSED) is not None:
+        call.a.expect_closed()
 
 
 def arrives_there(call: Call, octets: bytes, note: str = "") -> None:

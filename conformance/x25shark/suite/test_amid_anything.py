@@ -67,13 +67,18 @@ def clears(ending: Side, other: Side, note: str) -> None:
 
 
 def ends_there(other: Side, note: str) -> None:
-    """What waited for the other side may come first; so that it can, the side takes it."""
+    """What waited for the other side may come first; so that it can, the side takes it.
+
+    It ends its connection where the router does, which a splice may wait for (RFC 1613 6.2).
+    """
     if not other.numbering.resetting:
         other.withholding = False
         other.acknowledge()
     end = ClearIndication(cause=other.context.network_clear)
     if other.expect(end, CLOSED, note=note) is not None:
         other.send(ClearConfirmation())
+    else:
+        other.wire.half_close()
 
 
 def closes(ending: Side, other: Side, note: str) -> None:

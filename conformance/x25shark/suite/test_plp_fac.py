@@ -614,17 +614,17 @@ def test_reverse_charging_without_acceptance(bench: Bench) -> None:
 
 @purpose("PLP-FAC-28")
 def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
-    """Basic and extended format; another index at B is a matter of subscription, a remark."""
+    """Another index or format at B is a matter of B's subscription, a remark."""
     refusal = ClearIndication(cause=bench.cause(0x0B, 0x03))
-    for sent, other in (
-        (ClosedUserGroup(index=12), ClosedUserGroup(index=between(0, 99))),
-        (ClosedUserGroupExtended(index=1234), ClosedUserGroupExtended(index=between(0, 9999))),
-    ):
+    any_basic = ClosedUserGroup(index=between(0, 99))
+    any_extended = ClosedUserGroupExtended(index=between(0, 9999))
+    at_b = [CallRequest(facilities=[facility]) for facility in (any_basic, any_extended)]
+    for sent in (ClosedUserGroup(index=12), ClosedUserGroupExtended(index=1234)):
         a, _ = call_with(bench, sent, PacketSize(), WindowSize())
         if bench.went_on(a):
-            b = bench.incoming(CallRequest(facilities=[sent]), CallRequest(facilities=[other]))
+            b = bench.incoming(CallRequest(facilities=[sent]), *at_b)
             if bytes(sent) not in bytes(received_call(b)):
-                bench.remark("the index of the closed user group was changed")
+                bench.remark("the closed user group has another index or format at B")
             give_up(a, b)
         else:
             refused(bench, a, refusal)

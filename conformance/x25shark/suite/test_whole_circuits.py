@@ -36,6 +36,7 @@ from .test_xot_pvc import (
     answer,
     circuit,
     closed,
+    closes_too,
     end_of,
     opened,
     own_values,
@@ -125,6 +126,9 @@ def test_every_setup(bench: Bench) -> None:
     bench.fence()
 
 
+OTHER = {"a": "b", "b": "a"}
+
+
 def amid_everything(call: Call) -> None:
     """Each way one Data with Q=1 and M=1 that is not acknowledged, an Interrupt that is not
     confirmed, and RNR; numbers are not 0."""
@@ -161,29 +165,27 @@ def lost(side: Side) -> None:
 
 
 def goes_and_comes(
-    call: Call, name: str, closes: set[str], goes_by: Callable[[Side], None] = closed
+    call: Call,
+    name: str,
+    closes: dict[str, bool],
+    goes_by: Callable[[Side], None] = closed,
 ) -> Call:
     """The second end of the call closes its connection and is set up again. A router may close the
     first one as well, and then that comes again too.
 
-    goes_by: how its connection ends. closes: the ends of which that was seen. Amid a reset it has
-    to be known: the Reset that comes first may be the tester's own, passed on, and the close be
-    behind it.
+    goes_by: how its connection ends. closes: by the end that went, whether the other one was closed
+    as well. Amid a reset that has to be known: the Reset that comes first may be the tester's own,
+    passed on, and the close be behind it.
     """
     bench, (stays, goes) = call.bench, both(call)
     told = resets(stays)
     goes_by(goes)
-    stays.wait_until(
-        lambda: (resets(stays) > told and name not in closes) or stays.connection.end is not None
-    )
-    if stays.connection.end is not None:
-        closes.add(name)
-    other = "a" if name == "b" else "b"
-    if stays.connection.end is not None:
+    closes[name] = closes_too(stays, told, closes.get(name))
+    if closes[name]:
         closed(stays)
-        stays = opened(bench, end_of(bench, other), other)
+        stays = opened(bench, end_of(bench, OTHER[name]), OTHER[name])
     stays.withholding = False
-    ends = {name: opened(bench, end_of(bench, name), name), other: stays}
+    ends = {name: opened(bench, end_of(bench, name), name), OTHER[name]: stays}
     whole = Call(bench, ends["a"], ends["b"])
     reset_behind_the_setup(whole)
     return whole
@@ -192,7 +194,7 @@ def goes_and_comes(
 @purpose("XOT-PVC-32")
 def test_an_end_goes_amid_anything(bench: Bench) -> None:
     """A's, then B's, amid each thing: behind it both directions are as new."""
-    call, closes = circuit(bench), set[str]()
+    call, closes = circuit(bench), dict[str, bool]()
     for middle, what in MIDDLES.items():
         for name in ("a", "b"):
             way = call.turned() if name == "a" else call

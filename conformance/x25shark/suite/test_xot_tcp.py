@@ -17,6 +17,7 @@ from .connections import (
     arrives_there,
     call_at,
     call_is_cleared,
+    cleared_and_finished,
     closes,
     crosses,
     far_side_ends,
@@ -249,12 +250,7 @@ def test_connection_without_octets(bench: Bench) -> None:
 
 @purpose("XOT-TCP-13", both_sides=True)
 def test_half_close_after_clear_request(call: Call) -> None:
-    call.a.send(ClearRequest(cause=0, diagnostic=241))
-    call.a.wire.half_close()
-    call.b.expect(ClearIndication(cause=0, diagnostic=241))
-    call.b.send(ClearConfirmation())
-    if call.a.expect(ClearConfirmation(), CLOSED) is not None:
-        call.a.expect_closed()
+    cleared_and_finished(call)
     call.bench.fence()
 
 
@@ -414,13 +410,7 @@ def test_second_call_on_the_same_connection(call: Call) -> None:
 def test_released_after_clearing(bench: Bench) -> None:
     """20 calls; A's direction is closed behind the Clear, so that the router's FIN can be seen."""
     for _ in range(20):
-        call = bench.place_call()
-        call.a.send(ClearRequest(cause=0, diagnostic=241))
-        call.a.wire.half_close()
-        call.b.expect(ClearIndication(cause=0, diagnostic=241))
-        call.b.send(ClearConfirmation())
-        if call.a.expect(ClearConfirmation(), CLOSED) is not None:
-            call.a.expect_closed()
+        cleared_and_finished(bench.place_call())
     bench.fence()
 
 

@@ -37,6 +37,9 @@ CUG = (fields.CLOSED_USER_GROUP, 0x47)
 # ROA selection in both formats, NUI, charging information: for the network that reads them.
 FOR_THE_NETWORK = (0x44, 0xC4, 0xC6, fields.CHARGING_REQUEST)
 
+# Behind the marker of the local network: a facility that X.25 does not know.
+OF_THE_NETWORK = bytes((fields.MARKER, 0x00, 0x05, 0x01))
+
 
 def one(code: int, *octets: int) -> Facility:
     """A facility of class A, B or C."""
@@ -245,6 +248,18 @@ def local_network_only(patch: Patch) -> None:
     change_offer(patch, change)
 
 
+@variant("MAY-FAC-38")
+def section_of_the_network(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "put_pairs")
+    def put_pairs(
+        original: Original, negotiation: Negotiation, call: Call, size: Pair, window: Pair
+    ) -> None:
+        original(negotiation, call, size, window)
+        field = call.facilities
+        if len(field.encode()) + len(OF_THE_NETWORK) <= fields.LONGEST:
+            field.marked = OF_THE_NETWORK + field.marked
+
+
 # what is not known, not right, or not subscribed to
 
 
@@ -348,6 +363,17 @@ def other_index(patch: Patch) -> None:
         for code, value in zip(CUG, (b"\x34", b"\x56\x78"), strict=True):
             if offered.facilities.get(code) is not None:
                 offered.facilities.put(code, value)
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-39")
+def extended_format_at_b(patch: Patch) -> None:
+    def change(relay: RelayedCall, offered: Call) -> None:
+        items = offered.facilities.items
+        for at, item in enumerate(items):
+            if item.code == fields.CLOSED_USER_GROUP:
+                items[at] = one(CUG[1], 0, *item.value)
 
     change_offer(patch, change)
 

@@ -152,12 +152,33 @@ def close_the_other_end(patch: Patch) -> None:
     def cleared(original: Original, end: PvcEnd, channel: Channel, clear: Clear) -> None:
         mine = channel is end.channel
         original(end, channel, clear)
+        if mine:
+            close_partner(end)
+
+
+@variant("MAY-PVC-19")
+def close_the_other_end_behind_its_reset(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "cleared")
+    def cleared(original: Original, end: PvcEnd, channel: Channel, clear: Clear) -> None:
         partner = end.partner
-        if mine and partner is not None and partner is not end and partner.channel is not None:
-            other, partner.channel = partner.channel, None
-            other.user = ChannelUser()
-            other.wire.close()
-            partner.initiator.try_later()
+        stays = partner.channel if channel is end.channel and partner is not None else None
+        original(end, channel, clear)
+
+        def close() -> None:
+            if stays is not None and partner is not None and partner.channel is stays:
+                close_partner(end)
+
+        end.router.timers.start(LATE_SECONDS, close)
+
+
+def close_partner(end: PvcEnd) -> None:
+    """Close the connection of the other end, which loses its circuit without a word."""
+    partner = end.partner
+    if partner is not None and partner is not end and partner.channel is not None:
+        other, partner.channel = partner.channel, None
+        other.user = ChannelUser()
+        other.wire.close()
+        partner.initiator.try_later()
 
 
 def lost_end_is(patch: Patch, cause: int) -> None:

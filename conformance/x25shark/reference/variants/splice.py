@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A relay that reads no more than the Call (RFC 1613 6.2, last paragraph)."""
 
+import socket
 from functools import partial
 
 from ..channel import Channel
@@ -8,7 +9,7 @@ from ..codec import Clear
 from ..connection import Connection
 from ..relay_splice import SplicePlacing, SpliceRelay
 from ..relayed import RelayedCall
-from ..wire import TcpWire
+from ..wire import WRITE, TcpWire
 from .registry import Original, Patch, variant
 
 
@@ -37,6 +38,40 @@ def passes_octets_on(patch: Patch) -> None:
             if other.wire.congested:
                 connection.wire.pause()
         connection.router.flush()
+
+
+@variant("MAY-SPLICE-03")
+def passes_fin_on(patch: Patch) -> None:
+    ended: set[Channel] = set()
+    finishing: set[TcpWire] = set()
+
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Original, connection: Connection, reset: bool) -> None:
+        channel = connection.channel
+        relay = channel.user
+        other = relay.other(channel) if isinstance(relay, SpliceRelay) else None
+        if reset or other is None or channel.joined is None or other.joined is None:
+            original(connection, reset)
+        elif other not in ended:
+            ended.add(channel)
+            assert isinstance(other.wire, TcpWire)
+            finishing.add(other.wire)
+            connection.router.flush()
+            other.wire.flush()
+        else:
+            ended.discard(other)
+            for one in (other, channel):
+                one.released()
+                one.wire.close()
+
+    @patch.wrap(TcpWire, "flush")
+    def flush(original: Original, wire: TcpWire) -> None:
+        original(wire)
+        if wire in finishing and not wire.wanted() & WRITE:
+            finishing.discard(wire)
+            if not wire.dead:
+                assert isinstance(wire.socket, socket.socket)
+                wire.socket.shutdown(socket.SHUT_WR)
 
 
 def joins(patch: Patch) -> set[RelayedCall]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from x25shark.load import idle
-from x25shark.load.bench import BenchPlan, by_short_trials, conclude, overloaded, standstill
+from x25shark.load.bench import Bench, BenchPlan, by_short_trials, conclude, overloaded, standstill
 from x25shark.load.ceiling import frame_octets, messages_per_second
+from x25shark.load.management import Management
 from x25shark.load.measure_cli import bit_rate
 from x25shark.load.options import LoadOptions, OptionError
 from x25shark.load.search import Found, search
-from x25shark.load.trial import KINDS, Trial, growth, lost_by_kind
+from x25shark.load.trial import KINDS, Trial, crowded_out, growth, lost_by_kind
 
 from .samples import cpu
 
@@ -214,7 +215,7 @@ def test_quick_is_a_minute_and_the_default_five() -> None:
     quick = BenchPlan(
         (128, 1024, 4096),
         trial=0.5,
-        bound=4,
+        bound=3.5,
         confirm=1,
         delay=0.3,
         idle=2,
@@ -223,6 +224,26 @@ def test_quick_is_a_minute_and_the_default_five() -> None:
     )
     assert quick.seconds() <= 60
     assert BenchPlan((32, 64, 128, 256, 512, 1024, 2048, 4096)).seconds() <= 300
+    assert BenchPlan([32], filters=True).seconds() > BenchPlan([32]).seconds()
+
+
+@pytest.mark.parametrize(
+    ("least_ms", "most_ms", "expected"),
+    [(1, 20, False), (1, 1010, True), (600, 1200, False), (0, 0, False)],
+)
+def test_connections_that_were_asked_for_again_are_known_by_their_time(
+    least_ms: int, most_ms: int, expected: bool
+) -> None:
+    connect = {"count": int(most_ms > 0), "min": least_ms * 1e6, "max": most_ms * 1e6}
+    assert crowded_out(connect) is expected
+
+
+def test_what_no_time_is_left_for_is_named() -> None:
+    nothing: Any = None  # no trial is made
+    bench = Bench(nothing, BenchPlan([128]), Management(None, None), None, lambda _text: None)
+    row: dict[str, Any] = {"size": 128}
+    assert list(bench.delays(row, nothing, 100.0, "128 octets")) == []
+    assert row["left_out"] == [f"delay at {name} load" for name in ("light", "half", "full")]
 
 
 def test_idle_packets_are_told_apart() -> None:

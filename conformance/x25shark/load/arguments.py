@@ -216,6 +216,7 @@ def run_against(
             if answering and opened.listen is None:
                 raise OptionError("--answering: somebody else answers these calls")
             status = work(testing, opened, Console())
+            interrupts.bring_home()
         if testing.testers is not None:
             tell(told(testing.testers))
     except Gone as gone:

@@ -38,6 +38,8 @@ LESS = 0.8
 """Carrying less than this share of the maximum when overloaded is named."""
 DISTURBED = 0.5
 """A trial in which nothing was lost but the path fell behind by less than this is made again."""
+BURST = 16
+"""Messages of the first burst that is tried."""
 TRIES = 3
 WELL_BELOW = 0.98
 BELOW = 0.9
@@ -65,8 +67,8 @@ class BenchPlan:
     packet_size: int | None = None
     """None: each message is one packet of its own size, negotiated."""
     trial: float = 1.0
-    bound: float = 10.0
-    confirm: float = 4.0
+    bound: float = 9.0
+    confirm: float = 3.0
     delay: float = 1.0
     width: float = 0.01
     line_rate: float | None = None
@@ -92,7 +94,7 @@ class BenchPlan:
         if "delay" not in self.skip:
             size += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
         if "burst" not in self.skip:
-            size += 2 if self.burst_most <= 500 else 3
+            size += 3 if self.burst_most <= 500 else 6
         if self.filters and "filters" not in self.skip:
             size += self.bound
         return size
@@ -116,7 +118,7 @@ class Bench:
     counters: list[dict[str, Any]] = field(default_factory=list)
     few_at_once: bool = False
     """Whether the path takes few new connections at the same time."""
-    _ends: float = math.inf
+    _ends: float = 0.0
     """When the time of the size at hand is over."""
 
     def run(self) -> None:
@@ -144,7 +146,9 @@ class Bench:
         return False
 
     def _size(self, row: dict[str, Any], title: str) -> None:
-        self._ends = time.monotonic() + self.plan.size_seconds()
+        # What the sizes before have left over is there too.
+        now = time.monotonic()
+        self._ends = max(self._ends, now) + self.plan.size_seconds()
         track = self.track.of_size(row["size"], row["packet_size"])
         row["packets"] = math.ceil(row["size"] / row["packet_size"])
         row["theoretical"] = (
@@ -171,7 +175,7 @@ class Bench:
             row["flood"] = self._more("flood", row, track, lambda: self._flood(track))
         row["less"] = overloaded(row)
         if "delay" not in self.plan.skip:
-            row["delays"] = list(self._delays(row, track, rate, title))
+            row["delays"] = list(self.delays(row, track, rate, title))
         if "burst" not in self.plan.skip and self._has_time(row, "burst"):
             with self._phase("burst", title):
                 row["burst"] = self._burst(track, rate)
@@ -307,7 +311,7 @@ class Bench:
         if seconds > self.plan.trial and time.monotonic() < self._ends:
             found.trials.append(measure(rate, seconds))
 
-    def _delays(
+    def delays(
         self, row: dict[str, Any], track: Track, rate: float, title: str
     ) -> Iterator[dict[str, Any]]:
         """Delay at light load, at half and at the found rate, with and without the router."""
@@ -337,8 +341,8 @@ class Bench:
 
     def _burst(self, track: Track, rate: float) -> dict[str, Any]:
         """The longest burst without loss: doubled until one loses, then halved in between."""
-        good, bad, tried = 0, None, 1
         most = self.plan.burst_most
+        good, bad, tried = 0, None, min(BURST, most)
         while tried <= most and time.monotonic() < self._ends:
             trial = self._checked(track.burst(tried, tried / rate))
             if trial.harmed or trial.delivered < trial.offered:

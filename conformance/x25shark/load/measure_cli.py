@@ -81,7 +81,7 @@ def bit_rate(text: str) -> float:
     "--bound",
     "bound_seconds",
     type=click.FloatRange(1, 86_400),
-    help="Seconds that the search of one size may take. Default: 10; --quick: 4.",
+    help="Seconds that the search of one size may take. Default: 9; --quick: 3.5.",
 )
 @click.option(
     "--width",
@@ -149,8 +149,8 @@ def bench(
             sizes=chosen,
             packet_size=size,
             trial=trial_seconds or (0.5 if quick else 1.0),
-            bound=bound_seconds or (4.0 if quick else 10.0),
-            confirm=1.0 if quick else 4.0,
+            bound=bound_seconds or (3.5 if quick else 9.0),
+            confirm=1.0 if quick else 3.0,
             delay=0.3 if quick else 1.0,
             width=width,
             line_rate=bit_rate(line_rate) if line_rate else None,

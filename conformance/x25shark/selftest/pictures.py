@@ -5,6 +5,7 @@
     wireshark  its failure in Wireshark, by x25shark open    (Wireshark, Xvfb, ImageMagick)
     sweep      load.html of a sweep                          (Chromium, the load engine)
     overload   load.html of a ramp and floods                (Chromium, the load engine)
+    bench      load.html of Bradner's router tests           (Chromium, the load engine)
 
 Without a name those that the programs of this machine can make. They go to .github/pictures.
 """
@@ -32,7 +33,7 @@ _SCREEN_SECONDS = 60.0
 # A screen with a program on it; an empty one has less.
 _DRAWN_OCTETS = 20_000
 _BROWSERS = ("chromium", "chromium-browser")
-_ENGINE = ("sweep", "overload")
+_ENGINE = ("sweep", "overload", "bench")
 
 
 class PictureError(Exception):
@@ -74,6 +75,11 @@ def _sweep(work: Path, picture: Path) -> None:
 def _overload(work: Path, picture: Path) -> None:
     _x25shark("overload", "--output", str(work / "overload"))
     _page(work / "overload" / "load.html", picture)
+
+
+def _bench(work: Path, picture: Path) -> None:
+    _x25shark("bench", "--skip", "errors", "--output", str(work / "bench"))
+    _page(work / "bench" / "load.html", picture)
 
 
 def _wireshark(work: Path, picture: Path) -> None:
@@ -125,6 +131,7 @@ PICTURES: dict[str, Callable[[Path, Path], None]] = {
     "wireshark": _wireshark,
     "sweep": _sweep,
     "overload": _overload,
+    "bench": _bench,
 }
 
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -581,7 +582,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
 def show(case: str, output: Path) -> None:
     """Show one case: expectations, what came, the last packets of the last run.
 
-    Of a case that no run had, what it is for: purpose, clause, the faults that it catches.
+    Of a case that no run had, what it is for: purpose, clause, the faults that it catches, and its
+    steps as the suite has them: what each side sends and expects.
     """
     from .report.about import about
     from .report.terminal import failure_text
@@ -594,9 +596,33 @@ def show(case: str, output: Path) -> None:
         return
     text = about(case)
     if text is None:
-        fail(2, f"no case is called {case}; x25shark list names them")
+        fail(2, f"no case is called {case}; {_meant(case)}")
+    identifier = text.split()[0]
+    tell(f"{text}{_steps(identifier)}")
     where = f"the last run, {output}, did not have it" if ran else f"no run in {output} yet"
-    tell(f"{text}\n{where}: x25shark run --select {text.split()[0]}")
+    tell(f"{where}: x25shark run --select {identifier}")
+
+
+def _meant(case: str) -> str:
+    """What somebody may have meant who named a case that is none."""
+    from .suite import index
+    from .suite.selection import did_you_mean
+
+    return did_you_mean(case, list(index.modules())) or "x25shark list names them"
+
+
+def _steps(case: str) -> str:
+    """The steps of a case under a line that says where they come from; "" where it has none."""
+    from .suite import index
+
+    steps = index.steps(case) if case in index.modules() else ""
+    if not steps:
+        return ""
+    lines = [f"steps       in suite/{index.modules()[case]}.py:"]
+    for line in steps.splitlines():
+        wrapped = textwrap.wrap(line, 75, subsequent_indent=" " * 8, drop_whitespace=False)
+        lines += [f"    {part}".rstrip() for part in wrapped or [""]]
+    return "\n".join(lines) + "\n"
 
 
 @main.command("open")
@@ -638,7 +664,7 @@ def _case(identifier: str, results: Results, directory: Path) -> CaseResult:
     for case in results.cases:
         if case.id.lower() == identifier.lower():
             return case
-    fail(2, f"{identifier} is not in {directory}/results.json; x25shark list names the cases")
+    fail(2, f"{identifier} is not in {directory}/results.json; {_meant(identifier)}")
 
 
 @main.command(context_settings={"ignore_unknown_options": True}, add_help_option=False)

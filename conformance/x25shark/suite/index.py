@@ -7,9 +7,11 @@ of their files changes. Where there is no cache to be had, it costs half a secon
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
+import textwrap
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -61,3 +63,23 @@ def modules() -> dict[str, str]:
 def files_for(identifiers: Iterable[str]) -> list[str]:
     """The paths of the modules that hold these cases."""
     return [str(SUITE / f"{m}.py") for m in dict.fromkeys(modules()[i] for i in identifiers)]
+
+
+def steps(case: str) -> str:
+    """The steps of a case as its module has them, without importing it; "" where no function of
+    that module is its own (a cell of a state table)."""
+    source = (SUITE / f"{modules()[case]}.py").read_text(encoding="utf-8")
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and case in map(_purpose, node.decorator_list):
+            body = node.body[ast.get_docstring(node) is not None :]
+            lines = source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno]
+            return textwrap.dedent("\n".join(lines))
+    return ""
+
+
+def _purpose(decorator: ast.expr) -> str:
+    """The id that @purpose("ID", ...) names."""
+    match decorator:
+        case ast.Call(func=ast.Name("purpose"), args=[ast.Constant(str(identifier))]):
+            return identifier
+    return ""

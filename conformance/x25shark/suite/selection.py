@@ -61,6 +61,12 @@ def _of_clause(item: str, known: Sequence[str]) -> list[str] | None:
     return matched
 
 
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The known names that are near to one that is not, as a question; "" if none is."""
+    near = get_close_matches(name.upper(), known, n=3, cutoff=0.75)
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
 def named(item: str, known: Sequence[str]) -> list[str]:
     """The ids that one item names, whether it adds or takes away. Raises SelectionError."""
     if (of_clause := _of_clause(item, known)) is not None:
@@ -69,8 +75,7 @@ def named(item: str, known: Sequence[str]) -> list[str]:
     matched = [k for k in known if fnmatchcase(k.upper(), name) or k.upper().startswith(f"{name}-")]
     if not matched:
         groups = sorted({k.rsplit("-", 1)[0] for k in known})
-        near = get_close_matches(name, [*groups, *known], n=3, cutoff=0.75)
-        meant = f"did you mean {' or '.join(near)}?" if near else f"groups are {', '.join(groups)}"
+        meant = did_you_mean(name, [*groups, *known]) or f"groups are {', '.join(groups)}"
         raise SelectionError(f"{item!r} names no case; {meant} (x25shark list shows all cases)")
     return matched
 

@@ -33,7 +33,7 @@ if not x25shark_loaded then
 
   if os.getenv("X25SHARK_WORDS") ~= "0" then
     -- Many small objects of Wireshark's die with each frame: a third of the time went into looking for
-    -- them after every few frames. The heap may be ten times what lives in it, some tens of MB.
+    -- them after every few frames. In a large capture the heap may be ten times what lives in it.
     collectgarbage("setpause", 1000)
     verdict.register() -- the judge looks at the packets' fields alone
     views.register()

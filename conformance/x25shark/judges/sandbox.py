@@ -23,6 +23,8 @@ NOBODY = 65534
 DATA_FOLDERS = ("/usr/share/wireshark", "/usr/local/share/wireshark")
 TABLES_LEFT_EMPTY = frozenset({"enterprises.tsv", "manuf", "services", "wka"})
 _XOT_PORTS = "X25SHARK_XOT_PORTS"
+# Tells the dissector that the C judge reads, which wants to know less of it than tshark.
+RESIDENT = {"X25SHARK_RESIDENT": "1"}
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 
 

@@ -37,7 +37,7 @@ from .reading import (
     TcpEnd,
     Value,
 )
-from .sandbox import Sandbox
+from .sandbox import RESIDENT, Sandbox
 from .tshark import TsharkJudge
 
 __all__ = ["JudgeError", "Reading", "WiresharkJudge", "open_judge"]
@@ -120,7 +120,7 @@ class _Process:
                 stdout=subprocess.DEVNULL,
                 stderr=self.errors,
                 pass_fds=[theirs.fileno()],
-                env=sandbox.environment(),
+                env=sandbox.environment() | RESIDENT,
                 cwd=sandbox.folder,
                 # Ctrl-C is for the run: what was played is still judged.
                 start_new_session=True,

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from x25shark.judges import program
 from x25shark.judges.reading import JudgeError
-from x25shark.judges.sandbox import Sandbox, dissectors_folder
+from x25shark.judges.sandbox import RESIDENT, Sandbox, dissectors_folder
 
 ONCE_SECONDS = 300
 # A capture of that length can be judged in less than a second.
@@ -40,7 +40,7 @@ def corpus() -> Path:
 
 def environment(sandbox: Sandbox) -> dict[str, str]:
     """What the fuzz target runs in: the judge's own, and what finds more."""
-    return sandbox.environment() | {
+    return sandbox.environment() | RESIDENT | {
         "X25SHARK_FUZZ_LUA": str(sandbox.lua),
         # libwireshark's own pools would hide what goes beyond one piece of them.
         "WIRESHARK_DEBUG_WMEM_OVERRIDE": "simple",

@@ -18,8 +18,12 @@ local SEQUENCE_SPACE = 4294967296
 local made, own
 local connections, frames, lone_places, lone_offsets
 local stream_field, completeness_field, sequence_field
--- The segment being dissected: its connection and direction, whether anybody asks for fields of it, whether
--- octets are missing before it; the units shown so far, and their summaries.
+-- Looked up once: each lookup by name in a value of Wireshark's costs about as much as the call.
+local tvb_len, tvb_range, tvb_raw = Tvb.len, Tvb.range, Tvb.raw
+local range_tvb = TvbRange.tvb
+-- The segment being dissected: its frame's number, whether that has been dissected before, its connection and
+-- direction, whether anybody asks for fields of it, whether octets are missing before it; the units shown so
+-- far, and their summaries.
 local segment = {}
 local units, summaries
 local inside = false
@@ -96,12 +100,16 @@ local function recall(number, place)
   return kept, nil, nil
 end
 
+-- A unit's place in its frame, as a number.
+local function place_of(tvb, length)
+  return tvb:offset() * 131072 + length
+end
+
 -- Take a unit into its connection, or recall what it was. Returns offset, findings, record, packet.
-local function follow(pinfo, tvb, length, octets)
-  local number, place = pinfo.number, tvb:offset() * 131072 + length
+local function follow(tvb, length, octets)
   local p = octets and packet.decode(octets) or nil
-  if pinfo.visited then
-    local offset, findings, record = recall(number, place)
+  if segment.visited then
+    local offset, findings, record = recall(segment.number, place_of(tvb, length))
     return offset, findings, record, p
   end
   local connection, direction = segment.connection, segment.direction
@@ -111,7 +119,10 @@ local function follow(pinfo, tvb, length, octets)
   if p then
     findings, record = circuit.take(connection.circuit, p, direction, octets)
   end
-  keep(number, place, (findings or record) and { offset = offset, findings = findings, record = record } or offset)
+  if not layer.one_pass then
+    local kept = (findings or record) and { offset = offset, findings = findings, record = record } or offset
+    keep(segment.number, place_of(tvb, length), kept)
+  end
   return offset, findings, record, p
 end
 
@@ -152,7 +163,7 @@ local function show_followed(tvb, pinfo, tree, version, length, place, findings,
     and not (record and layer.speaks(record, tree))
   if plain and not segment.wanted then
     summaries[#summaries + 1] = layer.words and packet.summary(p) or nil
-    units[#units + 1] = { packet = p, tvb = tvb(HEADER, length):tvb() }
+    units[#units + 1] = { packet = p, tvb = range_tvb(tvb_range(tvb, HEADER, length)) }
     return
   end
   local branch = tree:add(made.xots, tvb())
@@ -177,7 +188,7 @@ local function show_followed(tvb, pinfo, tree, version, length, place, findings,
     summaries[#summaries + 1] = unusual .. "empty unit"
     return
   end
-  local inner = tvb(HEADER, length):tvb()
+  local inner = range_tvb(tvb_range(tvb, HEADER, length))
   local unit = {
     packet = p, offset = place, findings = findings, record = record, tvb = inner,
   }
@@ -190,7 +201,7 @@ end
 
 -- One whole unit, its octets as a string beside it.
 local function show_unit(tvb, pinfo, tree, version, length, octets)
-  show_followed(tvb, pinfo, tree, version, length, follow(pinfo, tvb, length, octets))
+  show_followed(tvb, pinfo, tree, version, length, follow(tvb, length, octets))
 end
 
 local function dissect_unit(tvb, pinfo, tree)
@@ -239,7 +250,7 @@ local function dissect_units(tvb, pinfo, tree, octets)
   local at = 0
   for _, reached in ipairs(ends) do
     local version, length = header_of(octets, at + 1)
-    local part = #ends == 1 and tvb or tvb(at, reached - at):tvb()
+    local part = #ends == 1 and tvb or range_tvb(tvb_range(tvb, at, reached - at))
     show_unit(part, pinfo, tree, version, length, length > 0 and octets:sub(at + HEADER + 1, reached) or nil)
     at = reached
   end
@@ -249,20 +260,20 @@ end
 -- wanted, and no table is made for it. Returns false where there is something to say of it after all;
 -- it stands in the tree then.
 local function pass_lone_unit(tvb, pinfo, tree, length, octets)
-  local place, findings, record, p = follow(pinfo, tvb, length, octets)
+  local place, findings, record, p = follow(tvb, length, octets)
   if findings or segment.unsure or p.problems[1] or (record and layer.speaks(record, tree)) then
     units, summaries = {}, {}
     show_followed(tvb, pinfo, tree, 0, length, place, findings, record, p)
     return false
   end
-  layer.pass(p, tvb(HEADER, length):tvb(), pinfo, tree)
+  layer.pass(p, range_tvb(tvb_range(tvb, HEADER, length)), pinfo, tree)
   return true
 end
 
 -- The whole segment. Returns true where nothing is left to do for it.
 local function dissect_whole(tvb, pinfo, tree)
-  local size = tvb:len()
-  local octets = size == tvb:reported_len() and tvb:raw(0, size)
+  local size = tvb_len(tvb)
+  local octets = size == tvb:reported_len() and tvb_raw(tvb, 0, size)
   if octets and not segment.wanted and not observed.listening then
     local version, length = header_of(octets, 1)
     if version == 0 and length == size - HEADER and length >= SHORTEST and length <= LONGEST then
@@ -285,14 +296,15 @@ local function dissect_segment(tvb, pinfo, tree)
   if inside then
     return 0 -- user data that looks like XOT is user data
   end
-  if units_frame ~= pinfo.number then
-    units_frame = pinfo.number
+  segment.number, segment.visited = pinfo.number, pinfo.visited
+  if units_frame ~= segment.number then
+    units_frame = segment.number
     layer.new_frame()
   end
   local connection, direction = connection_of(pinfo)
   segment.connection, segment.direction, segment.unsure = connection, direction, false
   segment.wanted = layer.wanted(tree, own)
-  if not pinfo.visited then
+  if not segment.visited then
     local at = segment_offset()
     local reached = connection.offsets[direction]
     if at and (at - reached) % SEQUENCE_SPACE < SEQUENCE_SPACE / 2 and at - reached > 4 + 65535 then
@@ -312,7 +324,7 @@ local function dissect_segment(tvb, pinfo, tree)
   if not fine then
     error(over, 0)
   end
-  return tvb:len()
+  return tvb_len(tvb)
 end
 
 -- Register the dissectors on the TCP ports. `registered` is what fields.register() returned.

@@ -17,6 +17,11 @@ local USER_DATA_FOR_BUILTIN = os.getenv("X25SHARK_BUILTIN_PAYLOAD") ~= "0"
 -- The judge reads fields: nobody looks at the words of its tree, nor at columns.
 layer.words = os.getenv("X25SHARK_WORDS") ~= "0"
 local words = layer.words
+-- The resident judge, besides, counts layers itself, wants to know where octets stand but nothing else,
+-- asks for the same fields in each frame of a capture, and for none of Wireshark's own dissector.
+local resident = os.getenv("X25SHARK_RESIDENT") == "1"
+-- It dissects each frame once.
+layer.one_pass = resident
 -- Looked up once: each lookup by name in an item costs more than the call.
 local add, referenced = TreeItem.add, TreeItem.referenced
 
@@ -24,8 +29,9 @@ local made
 local packet_layer, record_layer
 local current -- what the packet layer has to know of the unit being dissected
 local shown_in_frame = 0
--- KiB of Lua's heap up to which the judge's collector rests.
-local RESTING = 24 * 1024
+-- KiB of Lua's heap up to which its collector rests: a capture of some 100,000 frames, and less in the
+-- judge, whose process is replaced when it has grown.
+local RESTING = (words and 64 or 24) * 1024
 local resting = false
 
 -- A field of another dissector, or nil if this Wireshark has none of that name.
@@ -39,13 +45,30 @@ function layer.value_of(field)
   return item and item.value
 end
 
--- Add a field to a tree if anybody asks for it, as a filter does, or a person who looks at the tree.
--- Without a value it has that of its octets. Returns the new item, or nil.
+local asked_for = {} -- by field, of this capture, in the resident judge
+
+-- Whether anybody asks for a field, as a filter does, or a person who looks at the tree.
+local function is_asked_for(tree, field)
+  if not resident then
+    return referenced(tree, field)
+  end
+  local known = asked_for[field]
+  if known == nil then
+    known = referenced(tree, field)
+    asked_for[field] = known
+  end
+  return known
+end
+
+-- Add a field to a tree if anybody asks for it. Without a value it has that of its octets. Returns the
+-- new item, or nil.
 function layer.put(tree, field, tvb, offset, count, value)
-  if not referenced(tree, field) then
+  if not is_asked_for(tree, field) then
     return nil
   elseif value == nil then
     return add(tree, field, tvb(offset, count))
+  elseif resident then
+    return add(tree, field, value)
   end
   return add(tree, field, tvb(offset, count), value)
 end
@@ -53,7 +76,7 @@ end
 -- The same with a value that stands in no octet.
 function layer.put_generated(tree, field, tvb, offset, count, value)
   local item = layer.put(tree, field, tvb, offset, count, value)
-  if item then
+  if item and words then
     item:set_generated()
   end
 end
@@ -83,10 +106,12 @@ local function show_facilities(tree, tvb, p)
 end
 
 local function show_values(tree, tvb, p)
-  local f = made.packet
-  for _, item in ipairs(p.items) do
+  local f, items = made.packet, p.items
+  for i = 1, #items do
+    local item = items[i]
     local name, value = item[1], item[4]
-    local node = put(tree, f[name], tvb, item[2], item[3], value)
+    local field = f[name]
+    local node = asked_for[field] ~= false and put(tree, field, tvb, item[2], item[3], value)
     if name == "cause" and node and words then
       local cause = codes.cause_name(p.type, value)
       if cause then
@@ -154,11 +179,12 @@ local function dissect_packet(tvb, pinfo, tree)
   return length
 end
 
--- Another capture. In the judge, whose process is replaced when it has grown, the collector of Lua rests
--- until the heap is large: a third of its time went into finalising small objects of Wireshark's.
+-- Another capture. The collector of Lua rests until the heap is large: a third of the judge's time, and an
+-- eighth of tshark's, went into finalising small objects of Wireshark's.
 function layer.new_capture()
   opinion.forget()
-  if not words and collectgarbage("count") < RESTING then
+  asked_for = {}
+  if collectgarbage("count") < RESTING then
     collectgarbage("stop")
     resting = true
   end
@@ -167,7 +193,7 @@ end
 -- Whether anybody asks for fields of the packet layer or of what carries it in this frame: an open tree, a filter, a
 -- column. Nobody does while tshark prints its usual lines.
 function layer.wanted(tree, carrier)
-  return referenced(tree, packet_layer) or referenced(tree, carrier)
+  return resident or referenced(tree, packet_layer) or referenced(tree, carrier)
 end
 
 -- Whether a test record belongs into the tree of a frame that is not wanted: something is wrong with it, or
@@ -190,7 +216,7 @@ end
 function layer.show(unit, tvb, pinfo, tree)
   current = unit
   shown_in_frame = shown_in_frame + 1
-  if shown_in_frame <= MOST_LAYERS then
+  if shown_in_frame <= MOST_LAYERS and not resident then
     packet_layer:call(tvb, pinfo, tree)
   else
     dissect_packet(tvb, pinfo, tree)
@@ -216,24 +242,34 @@ function layer.pass(p, tvb, pinfo, tree)
   end
 end
 
+local function show_differences(unit, differences)
+  for _, difference in ipairs(differences) do
+    unit.branch:add(made.packet.builtin_differs, unit.tvb(), difference):set_generated()
+  end
+end
+
 -- Wireshark's own x.25 runs when every packet of the frame has its strict layer. It is compared where
--- anybody asks for what differs, as a filter or an open tree does.
+-- anybody asks for what differs, as a filter or an open tree does. What it makes of a packet follows from
+-- the octets that it is given, so the resident judge has it read equal ones once.
 function layer.hear_builtin(units, pinfo, tree)
   local heard = {}
   for i = 1, math.min(#units, opinion.MOST_CALLED) do
     local unit = units[i]
     local p = unit.packet
-    if p.length >= 3 then
+    if resident and p.differences then
+      show_differences(unit, p.differences)
+    elseif p.length >= 3 then
       unit.heard = octets_for_builtin(p, unit.tvb)
       heard[#heard + 1] = unit
     end
   end
-  local compared = referenced(tree, made.packet.builtin_differs)
+  if #heard == 0 then
+    return
+  end
+  local compared = is_asked_for(tree, made.packet.builtin_differs)
   for i, differences in ipairs(opinion.hear(heard, pinfo, tree, compared)) do
-    local unit = heard[i]
-    for _, difference in ipairs(differences) do
-      unit.branch:add(made.packet.builtin_differs, unit.tvb(), difference):set_generated()
-    end
+    heard[i].packet.differences = differences
+    show_differences(heard[i], differences)
   end
 end
 

@@ -146,7 +146,7 @@ judge-asan: setup-test
 	done
 
 hostile: setup-test
-	$(BIN)/python conformance/tests/hostile/measure.py --deadline $(or $(SECONDS),600) --jobs $(or $(JOBS),3)
+	$(BIN)/python conformance/tests/hostile/measure.py $(if $(SECONDS),--deadline $(SECONDS)) --jobs $(or $(JOBS),3)
 
 fuzz: setup-test
 	$(BIN)/python -m x25shark.selftest.judge_fuzz --seconds $(or $(SECONDS),60) --keep $(REPORT)-fuzz

@@ -262,8 +262,9 @@ select_option = click.option(
     "--deadline",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="Stop after so many seconds; the cases left are NOT RUN. 0: no limit. Default: by "
-    "what runs.",
+    help="Stop after so many seconds; the cases left are NOT RUN. 0: no limit. Default: never, "
+    "but a router that has kept cases waiting in vain for minutes gets a moment for each other "
+    "one.",
 )
 @click.option("--keep-going", is_flag=True, help="Keep going after the router stops answering.")
 @click.option(

@@ -43,6 +43,8 @@ def _results(path: Path) -> Results:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         _refuse(f"{file}: damaged results file: {where}: {first['msg']}")
+    except RecursionError:
+        _refuse(f"{file}: damaged results file: nested too deep")
     return checked
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .results import CaseResult, Results
     from .run.campaign import Campaign
+    from .run.deadline import Time
     from .run.plan import Plan
 
 _ATTRIBUTE = "x25shark_purpose"
@@ -238,16 +239,14 @@ def _purposes(items: Iterable[pytest.Item]) -> list[str]:
     return [marked[0] for item in items if (marked := purpose_of(item))]
 
 
-def _deadline(config: pytest.Config, profile: Profile, cases: list[str]) -> float | None:
-    """Seconds that the run may take; None: any."""
-    from .run.deadline import of_run
+def _time(config: pytest.Config, profile: Profile, cases: list[str]) -> Time:
+    """The time that the run may take."""
+    from .run.deadline import time_of_run
     from .run.plan import make
 
-    given: float | None = config.getoption("--deadline")
-    if given is None:
-        going = set(make(profile, cases, slow=config.getoption("--slow")).running)
-        return of_run([case for case in cases if case in going], profile)
-    return given or None
+    going = set(make(profile, cases, slow=config.getoption("--slow")).running)
+    running = [case for case in cases if case in going]
+    return time_of_run(running, profile, config.getoption("--deadline"))
 
 
 def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> Campaign:
@@ -287,7 +286,7 @@ def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> C
             stop_on_fail=config.getoption("--stop-on-fail"),
             keep_going=config.getoption("--keep-going") or bool(config.getoption("--null")),
             inconclusive_ok=config.getoption("--inconclusive-ok"),
-            deadline=_deadline(config, profile, cases),
+            time=_time(config, profile, cases),
             judge_apart=True,
         )
     )

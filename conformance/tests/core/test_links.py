@@ -262,3 +262,14 @@ def test_what_came_before_a_listener_stops_is_taken(loop: Loop) -> None:
         router.close()
     for connection in taken:
         connection.close()
+
+
+def test_how_long_units_take_that_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(xot, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    cutter = xot.Cutter()
+    whole = b"\x00\x00\x00\x03abc"
+    for octets in (whole, whole + whole, b"\x00", b"\x00\x00", b"\x03abc" + whole[:5], whole[5:]):
+        now[0] += 10.0
+        cutter.take(octets)
+    assert cutter.in_parts == 30.0

@@ -4,8 +4,8 @@
 The whole suite is run against each kind of router.py, in a network namespace of its own. The
 table says how the run ended, how long it took, the most memory that the tester had with all its
 processes (the router left out; twice a second, and in brackets whose; see memory_mb), and whether
-every case has a verdict and every capture is whole. Such runs mostly wait: a few are under
-way at a time. What the time of a run does not suffice for is NOT RUN.
+every case has a verdict and every capture is whole: a case may only be NOT RUN because the router
+was seen not to answer any more. Such runs mostly wait: a few are under way at a time.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ else:
 
 LONGEST_SECONDS = 1500.0
 MEMORY_LIMIT_MB = 300
+# Why a case is NOT RUN against a router that is gone (x25shark.run.liveness), and slow ones.
+GONE, SLOW = "the router does not answer any more", "slow; runs with --slow"
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Outcome:
     verdicts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
     output: str = ""
 
 
@@ -149,6 +152,8 @@ def _look(outcome: Outcome, report: Path) -> None:
         return
     for case in document["cases"]:
         outcome.verdicts[case["verdict"]] += 1
+        if case["verdict"] == "NOT RUN" and not case["reason"].startswith((GONE, SLOW)):
+            outcome.left.append(f"{case['id']}: NOT RUN: {case['reason']}")
         if case["verdict"] != "PASS":
             outcome.reasons[case["reason"]] += 1
             if not case["reason"]:
@@ -174,7 +179,7 @@ def main() -> int:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(router.KINDS))
     parser.add_argument("--keep", type=Path, help="leave the reports in this directory")
     parser.add_argument(
-        "--deadline", type=float, default=600.0, metavar="SECONDS", help="of each run (600)"
+        "--deadline", type=float, metavar="SECONDS", help="of each run (what x25shark takes)"
     )
     parser.add_argument("--jobs", type=int, default=3, metavar="N", help="runs at a time (3)")
     given = parser.parse_args()
@@ -187,7 +192,7 @@ def main() -> int:
         ThreadPoolExecutor(given.jobs) as pool,
     ):
         folder = given.keep or Path(temporary)
-        options = ("--deadline", str(given.deadline))
+        options = ("--deadline", str(given.deadline)) if given.deadline is not None else ()
         runs = {
             kind: pool.submit(run_suite, kind, folder / kind, options)
             for kind in given.kinds or router.KINDS
@@ -195,6 +200,8 @@ def main() -> int:
         print(f"{'kind':10} {'exit':>4} {'time':>8} {'memory':>8}  verdicts", flush=True)
         for kind, run in runs.items():
             outcome = run.result()
+            if given.deadline is None:
+                outcome.problems += outcome.left
             if errors := outcome.verdicts["ERROR"]:
                 outcome.problems.append(f"{errors} ERROR")
             verdicts = ", ".join(f"{n} {v}" for v, n in outcome.verdicts.items())

@@ -28,10 +28,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 if __package__:
+    from .endless import ENDLESS
     from .habits import HABITS
     from .wire import HOST, PORT, SIDE_A, SIDE_B, Serve, forever, relay, reset, send_all, unit
 else:
     sys.path.insert(0, str(Path(__file__).parent))
+    from endless import ENDLESS  # type: ignore[import-not-found,no-redef]
     from habits import HABITS  # type: ignore[import-not-found,no-redef]
     from wire import (  # type: ignore[import-not-found,no-redef]
         HOST,
@@ -206,6 +208,7 @@ KINDS: dict[str, tuple[Serve, str]] = {
     "crowd": (crowds, "works, and sends 990 RR with everything"),
     "urgent": (urges, "works, with TCP urgent data"),
     **HABITS,
+    **ENDLESS,
     "relay": (relays, "works, for comparison"),
 }
 MORTAL = ("dies", "mortal", "returns")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from x25shark.catalogue import catalogue
 from x25shark.links.loop import Loop, Overdue
 from x25shark.profile import Profile, load_profile
 from x25shark.run import deadline
+from x25shark.run.sanity import SANITY
 from x25shark.suite.costs import seconds
 from x25shark.verdicts import Verdict, exit_status
 
@@ -38,16 +40,60 @@ def test_what_becomes_of_a_case_that_is_not_done(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, timeout=TIMEOUT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    status, found = json.loads(done.stdout)
-    assert status == 6
+    status, found, notes = json.loads(done.stdout)
+    assert status == 1
     assert [(case, verdict) for case, verdict, _ in found] == [
         ("PLP-CALL-01", "INCONCLUSIVE"),
         ("PLP-CALL-02", "PASS"),
-        ("PLP-CALL-03", "NOT RUN"),
-        ("PLP-CALL-04", "NOT RUN"),
+        ("PLP-CALL-03", "INCONCLUSIVE"),
+        ("PLP-CALL-04", "INCONCLUSIVE"),
+        ("PLP-CALL-05", "FAIL"),
+        ("PLP-CALL-06", "NOT RUN"),
+        ("PLP-CALL-07", "NOT RUN"),
     ]
-    assert "the case was not done after 1 s" in found[0][2]
-    assert all("(--deadline)" in reason for _, _, reason in found[2:])
+    reasons = [reason for _, _, reason in found]
+    assert "the case was not done after 1 s" in reasons[0]
+    assert "in the moment that was left for it: 0 cases had waited" in reasons[2]
+    assert reasons[3].startswith(deadline.BEHIND_ANOTHER) and "Reset Indication" in reasons[3]
+    assert all("(--deadline)" in reason for reason in reasons[5:])
+    assert sum("from PLP-CALL-03 on each case had a moment" in note for note in notes) == 1
+
+
+def test_what_uses_up_the_patience_of_a_run() -> None:
+    known = list(catalogue().purposes.values())
+    quick, slow = (next(p for p in known if p.slow is wanted) for wanted in (False, True))
+    bounds = deadline.Bounds(PROFILE, deadline.Time(in_vain=100.0))
+    whole = bounds.of_case(quick)
+    bounds.took_in_vain(quick, 0.0)
+    bounds.took_in_vain(slow, 1000.0)
+    bounds.took_in_vain(quick, 99.0)
+    # No case takes more than what is left of it.
+    moment = bounds.of_case(quick)
+    assert whole is not None and moment is not None and whole > 60 * moment
+    assert moment > deadline._moment(quick, PROFILE)
+    bounds.took_in_vain(quick, 1.0)
+    assert bounds.why_a_moment == "2 cases had waited 2 min in vain by then"
+    assert bounds.of_case(quick) == deadline._moment(quick, PROFILE)
+    assert bounds.of_case(slow) == deadline.of_case(slow, PROFILE)
+    assert bounds.of_case(SANITY) == deadline.of_case(SANITY, PROFILE)
+    assert not bounds.over()
+
+
+def test_when_the_usual_time_is_over_each_case_has_a_moment() -> None:
+    quick = catalogue().purposes["PLP-CALL-01"]
+    bounds = deadline.Bounds(PROFILE, deadline.Time(usual=0.0))
+    assert "the run had taken" in bounds.why_a_moment and not bounds.over()
+    assert bounds.of_case(quick) == deadline._moment(quick, PROFILE)
+
+
+def test_the_time_that_a_user_gives() -> None:
+    cases = ["PLP-CALL-01"]
+    assert (
+        deadline.Bounds(PROFILE, deadline.time_of_run(cases, PROFILE, 0.0)).of_case(SANITY) is None
+    )
+    usual, given = (deadline.time_of_run(cases, PROFILE, s) for s in (None, 3600.0))
+    assert usual.at_most == given.usual == math.inf and given.at_most == 3600.0
+    assert given.in_vain == 1800.0 > usual.in_vain
 
 
 def test_a_wait_ends_once_and_only_where_it_may() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -182,3 +183,18 @@ def test_forty_routers_fit(tmp_path: Path, case: Cases, run_of: Runs) -> None:
     assert '<body class="nmany">' in page
     with pytest.raises(site.SiteError, match="a page takes 40"):
         site.columns([*given, Given("more", tmp_path, given[0].results)])
+
+
+@pytest.mark.parametrize(
+    "command", ["compare {0} {0}", "gate {0} --baseline {0} --write", "site {0}"]
+)
+def test_results_that_are_nested_too_deep(command: str, results: Results, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_results(results, path)
+    document = json.loads(path.read_text())
+    for _ in range(900):
+        document["run"]["notes"] = [document["run"]["notes"]]
+    path.write_text(json.dumps(document))
+    done = CliRunner().invoke(main, command.format(tmp_path).split())
+    assert done.exit_code == 2
+    assert "damaged results file: nested too deep" in done.output

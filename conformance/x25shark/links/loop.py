@@ -49,7 +49,7 @@ class Loop:
     """Runs the callbacks of readable and writable sockets while somebody waits.
 
     lag: seconds that this process was held up. received, units: octets and packets (or frames) of
-    all connections of a case.
+    all connections of a case. in_parts: seconds in which packets of them had come in part.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
     interruptible: an interrupt may be raised by any wait, and Overdue once the time that
@@ -68,6 +68,7 @@ class Loop:
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
         self.received = self.units = 0
+        self.in_parts = 0.0
         # What the tester sends on: a network may be slow to carry it.
         self.sockets: set[socket] = set()
         # Called in every turn: timers of links.
@@ -88,7 +89,7 @@ class Loop:
 
         seconds: how long it may take, being held up not counted.
         """
-        self.received, self.units, self.away = 0, 0, 0.0
+        self.received, self.units, self.away, self.in_parts = 0, 0, 0.0, 0.0
         self._end = None if seconds is None else time.monotonic() + seconds
         self._lag_before = self.lag
         self.here()

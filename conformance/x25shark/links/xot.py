@@ -86,6 +86,9 @@ class Cutter:
         self.octets = 0
         self._left = bytearray()
         self._offset = 0
+        self._begun_at = 0.0
+        # Seconds in which a unit that came had begun and was not complete.
+        self.in_parts = 0.0
 
     @property
     def begun(self) -> bytes:
@@ -96,6 +99,8 @@ class Cutter:
         """The units that are complete now."""
         now = time.monotonic()
         self.octets += len(octets)
+        if not self._left:
+            self._begun_at = now
         self._left += octets
         units = []
         start = 0
@@ -107,6 +112,9 @@ class Cutter:
             start = end
         del self._left[:start]
         self._offset += start
+        if units:
+            self.in_parts += now - self._begun_at
+            self._begun_at = now
         return units
 
 
@@ -185,7 +193,10 @@ class Connection:
             self._ended("RST" if self._stream.reset else "FIN")
             return
         self._loop.received += len(octets)
-        for unit in self._input.take(octets):
+        before = self._input.in_parts
+        units = self._input.take(octets)
+        self._loop.in_parts += self._input.in_parts - before
+        for unit in units:
             self.received.append(unit)
             if self.on_unit is not None:
                 self.on_unit(unit)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import gc
 import logging
+import math
 import os
 import queue
 import resource
@@ -45,13 +46,13 @@ from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench
 from ..sides.capacity import MOST_ENDED, Ended
 from ..sides.outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
-from ..sides.postamble import LeftOpen
+from ..sides.postamble import Patience
 from ..stored import Texts, keep
 from ..verdicts import Verdict, exit_status
 from . import held_up
 from .apart import COLLECT, Apart, Here, Outcome
 from .builtin_dissector import BuiltinDissector
-from .deadline import Bounds
+from .deadline import ANY_TIME, BEHIND_ANOTHER, Bounds, Time
 from .declared import why_it_runs
 from .dying import was_there, why_gone
 from .explaining import Until
@@ -98,10 +99,9 @@ class Options:
     router_options go to the embedded reference router. repeat: how often each case will be run.
     stop_on_fail: after the first FAIL or ERROR run no further case, and leave the router as it
     is. keep_going: run every case, even if the router does not answer any more. inconclusive_ok:
-    INCONCLUSIVE cases do not spoil the exit status. deadline: seconds that the run may take, from
-    when it starts; each case has a bound of its own then. None: no bounds. judge_apart: in a
-    process of its own; the purposes about the whole run are then those that are known when it
-    starts.
+    INCONCLUSIVE cases do not spoil the exit status. time: that the run may take, from when it
+    starts; each case has a bound of its own then. judge_apart: in a process of its own; the
+    purposes about the whole run are then those that are known when it starts.
     """
 
     router: str
@@ -118,7 +118,7 @@ class Options:
     keep_going: bool = False
     own_namespace: bool = False
     inconclusive_ok: bool = False
-    deadline: float | None = None
+    time: Time = ANY_TIME
     judge_apart: bool = False
 
 
@@ -181,14 +181,16 @@ class Campaign:
         self._once_more = held_up.OnceMore()
         self._longest_away = held_up.longest_away(options.profile)
         self._liveness: Liveness | None = None
-        self._bounds = Bounds(options.profile, options.deadline)
+        self._bounds = Bounds(options.profile, options.time)
+        # When the tester was done with a case whose time was over.
+        self._overdue_at = -math.inf
         self._cut_short = False
         # The case before, and deaths of the router that no case has seen.
         self._latest = ""
         self._unseen: list[str] = []
         self._turned_away: set[Direction] = set()
         self._calls_ended: Ended = deque(maxlen=MOST_ENDED)
-        self._left_open = LeftOpen()
+        self._patience = Patience()
         # Seconds without a processor so far, and when that was.
         self._waited = (waited(os.getpid()), time.monotonic())
 
@@ -403,12 +405,20 @@ class Campaign:
         self.loop.allowance = SLOW_ALLOWANCE if purpose.slow else 1
         if self._held_up():
             self._calm_down(most=0)
+        if (why := self._bounds.why_a_moment) and not self._patience.over:
+            self.notes.append(f"from {purpose.id} on each case had a moment only: {why}")
+            self._patience.over = True
+        began, lag = time.monotonic(), self.loop.lag
         ending = self._perform(record, body)
         if record.flood or self.loop.received > _LARGE:
             self._have_all_captured()
             self._calm_down(most=0)
             give_back(circles=True)
-        told = ending is not None and not record.held_up and not record.gone
+        if ending is not None and not record.held_up:
+            took = time.monotonic() - began - (self.loop.lag - lag)
+            in_vain = min(took, self.loop.in_parts) if ending.passed else took
+            self._bounds.took_in_vain(purpose, in_vain)
+        told = ending is not None and not (record.held_up or record.gone or record.overdue)
         if record.gone and self._liveness is not None and not self.options.stop_on_fail:
             self.gone = self.gone or self._liveness.died(purpose.id, record.gone)
         if ending is not None and told and self._liveness is not None and self.gone is None:
@@ -484,6 +494,8 @@ class Campaign:
 
     def _perform(self, record: CaseRecord, body: Callable[[Bench], None]) -> Ending | None:
         """Run a case within its markers. None if it turned out not to be applicable."""
+        if time.monotonic() < self._overdue_at + 2 * self.profile.times.reaction:
+            record.behind = BEHIND_ANOTHER
         self.loop.begin_case(self._bounds.of_case(record.purpose))
         if self._capture is not None:
             self._capture.begin(record.number)
@@ -503,7 +515,7 @@ class Campaign:
             self.options.seed + record.turn - 1,
             self._lines.ends,
             self._calls_ended,
-            self._left_open,
+            self._patience,
         )
         bench.restart_router = self._restart if self.router else None
         bench.counters_url = self._counters_url
@@ -645,7 +657,7 @@ class Campaign:
         except NotApplicable as why:
             record.failure = (Verdict.NOT_APPLICABLE, str(why))
         except Overdue:
-            record.failure = self._bounds.overdue(record.purpose)
+            record.failure, record.overdue = self._bounds.overdue(record.purpose), True
             self._look_at_deadline()
         except Exception as error:
             record.failure = (Verdict.ERROR, fault_of_ours(error))
@@ -656,6 +668,8 @@ class Campaign:
             record.failure = (Verdict.ERROR, fault_of_ours(error))
         finally:
             self.loop.interruptible = False
+        if record.overdue:
+            self._overdue_at = time.monotonic()
         return took_none
 
     def rerun_command(self, purpose: Purpose, shown_in: str | None = None) -> str:

@@ -4,6 +4,11 @@
 No right router comes near these bounds; they are there for one that answers after every time-out,
 or an octet at a time, and would keep a run for days. The cases that are left when the time of a run
 is over are NOT RUN, and say so; a case that uses up its own time could not be judged.
+
+A router that keeps case after case waiting in vain uses up the patience of a run long before, and
+so does one whose packets come in small pieces. Then each case has a moment: what is decided in it
+counts as ever, and what is not is INCONCLUSIVE. A router whose answers are whole takes nothing from
+the patience with a case that passes, however slow it is.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..catalogue import Purpose, catalogue
 from ..profile import Profile
@@ -25,6 +31,15 @@ _REACTIONS_OF_A_CASE, _REACTIONS_ON_AVERAGE = 60, 4
 _LEAST_OF_A_CASE, _LEAST_OF_A_RUN = 120.0, 300.0
 # Slow cases wait for timers of the protocol, minutes each, several times.
 _SLOW_CASE, _SLOW_ON_AVERAGE = 3600.0, 900.0
+# Reactions that the cases of a run may wait for in vain, or the share of the time that a user gave.
+_REACTIONS_IN_VAIN, _SHARE_IN_VAIN = 120, 0.5
+_LEAST_IN_VAIN = 120.0
+# A moment: a share of a reaction, and what the case costs as often.
+_SHARE_OF_A_REACTION, _TIMES_A_MOMENT = 0.2, 4
+
+BEHIND_ANOTHER = (
+    "the time of a case just before was over before it was done, and what came may be for that one"
+)
 
 
 def of_case(purpose: Purpose, profile: Profile) -> float:
@@ -35,7 +50,7 @@ def of_case(purpose: Purpose, profile: Profile) -> float:
 
 
 def of_run(cases: Iterable[str], profile: Profile) -> float:
-    """Seconds that a run of these cases may take, unless the user names others."""
+    """Seconds in which a run of these cases is usually done, if the router is slow."""
     total = _LEAST_OF_A_RUN
     for case in cases:
         slow = _SLOW_ON_AVERAGE if catalogue().purposes[case].slow else 0.0
@@ -44,38 +59,98 @@ def of_run(cases: Iterable[str], profile: Profile) -> float:
     return total
 
 
-class Bounds:
-    """The time of a run, from now on, and of its cases; length None: any.
+@dataclass(frozen=True)
+class Time:
+    """Seconds that a run may take. at_most: no further case begins then. usual: each case has a
+    moment then, and so it has when cases have taken that long in vain."""
 
-    A run that has no bound has cases without one.
+    at_most: float = math.inf
+    usual: float = math.inf
+    in_vain: float = math.inf
+
+
+ANY_TIME = Time()
+
+
+def time_of_run(cases: Iterable[str], profile: Profile, given: float | None) -> Time:
+    """given: what the user gave it; 0: any, None: nothing was said."""
+    if given == 0:
+        return ANY_TIME
+    in_vain = max(_LEAST_IN_VAIN, _REACTIONS_IN_VAIN * profile.times.reaction)
+    if given is None:
+        return Time(usual=of_run(cases, profile), in_vain=in_vain)
+    return Time(at_most=given, in_vain=max(in_vain, _SHARE_IN_VAIN * given))
+
+
+def _moment(purpose: Purpose, profile: Profile) -> float:
+    """Seconds of a case when the patience of the run is used up."""
+    return _SHARE_OF_A_REACTION * profile.times.reaction + _TIMES_A_MOMENT * seconds(purpose.id)
+
+
+class Bounds:
+    """The time of a run, from now on, and of its cases.
+
+    A run that may take any time has cases without a bound.
     """
 
-    def __init__(self, profile: Profile, length: float | None) -> None:
+    def __init__(self, profile: Profile, length: Time) -> None:
         self._profile = profile
         self._length = length
         self._began = time.monotonic()
+        self._in_vain, self._cases_in_vain = 0.0, 0
 
     def _left(self) -> float:
-        return math.inf if self._length is None else self._began + self._length - time.monotonic()
+        return self._began + self._length.at_most - time.monotonic()
 
     def over(self) -> str:
         """Why no further case runs; "": one may."""
-        if self._length is None or self._left() > 0:
+        if self._left() > 0:
             return ""
-        return f"the run had {in_words(self._length)}, and they are over (--deadline)"
+        return f"the run had {in_words(self._length.at_most)}, and they are over (--deadline)"
+
+    def took_in_vain(self, purpose: Purpose, length: float) -> None:
+        """So long a case took without an outcome, or packets came in part."""
+        if not purpose.slow and not self.why_a_moment:
+            self._in_vain += length
+            self._cases_in_vain += length > 0
+
+    @property
+    def why_a_moment(self) -> str:
+        """Why each case has a moment only; "": it has its whole time."""
+        if self._in_vain >= self._length.in_vain:
+            return (
+                f"{self._cases_in_vain} cases had waited {in_words(self._in_vain)} in vain by then"
+            )
+        if time.monotonic() >= self._began + self._length.usual:
+            return f"the run had taken {in_words(self._length.usual)} by then"
+        return ""
 
     def of_case(self, purpose: Purpose) -> float | None:
         """Seconds that a case which begins now may take; None: any."""
-        if self._length is None:
+        if self._length == ANY_TIME:
             return None
-        return min(of_case(purpose, self._profile), max(self._left(), 0.0))
+        return min(self._longest(purpose), max(self._left(), 0.0))
+
+    def _longest(self, purpose: Purpose) -> float:
+        """As of_case(), if the run had no end; the sanity call always has its whole time."""
+        usual = of_case(purpose, self._profile)
+        if purpose.slow or purpose.id not in catalogue().purposes:
+            return usual
+        moment = _moment(purpose, self._profile)
+        if self.why_a_moment:
+            return min(usual, moment)
+        return min(usual, max(moment, self._length.in_vain - self._in_vain))
 
     def overdue(self, purpose: Purpose) -> tuple[Verdict, str]:
         """What becomes of a case that took longer."""
         if why := self.over():
             return Verdict.NOT_RUN, why
-        longest = in_words(of_case(purpose, self._profile))
+        if why := self.why_a_moment:
+            return Verdict.INCONCLUSIVE, (
+                f"the case was not done in the moment that was left for it: {why} "
+                "(a longer --deadline gives them more)"
+            )
         return Verdict.INCONCLUSIVE, (
-            f"the case was not done after {longest}: the router answers too late, or too little at "
-            "a time"
+            f"the case was not done after {in_words(self._longest(purpose))}: the router answers "
+            "too late, or too little at a time"
         )

@@ -64,6 +64,8 @@ class CaseRecord:
     flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
     turned_away: connections of the router that the tester took in no case.
     received: where the case ended early, what each direction had brought by then.
+    overdue: its time was over before it was. behind: in words, that such a case ended just before
+    it, so that nobody knows for which of the two something came.
     """
 
     number: int
@@ -87,6 +89,8 @@ class CaseRecord:
     turn: int = 1
     turned_away: Collection[Direction] = ()
     received: dict[Direction, Until] = field(default_factory=dict)
+    overdue: bool = False
+    behind: str = ""
 
 
 @dataclass
@@ -219,7 +223,7 @@ class Judgement:
 
     def _demands(self, record: CaseRecord) -> list[tuple[Watched, Expectation]]:
         """What the purposes about the whole run demand of the connections of this case."""
-        if record.held_up:
+        if record.held_up or record.behind:
             return []
         one = record.judge_one
         assert one is not None
@@ -366,9 +370,12 @@ class Judgement:
     @staticmethod
     def _doubt(result: CaseResult, record: CaseRecord) -> None:
         """Where nothing can be said, neither the router nor a judge is to blame."""
-        if result.verdict in (Verdict.FAIL, Verdict.ERROR) and record.held_up:
+        doubt = record.held_up
+        if result.verdict is Verdict.FAIL:
+            doubt = doubt or record.behind
+        if result.verdict in (Verdict.FAIL, Verdict.ERROR) and doubt:
             result.verdict = Verdict.INCONCLUSIVE
-            result.reason = f"{record.held_up}; {result.reason}"
+            result.reason = f"{doubt}; {result.reason}"
 
     @staticmethod
     def _verdict(result: CaseResult, record: CaseRecord, seen: Sequence[Seen]) -> int | None:

@@ -121,7 +121,7 @@ class Bench(Context):
         seed: int = 0,
         lines: Mapping[str, Line] | None = None,
         ended: Ended | None = None,
-        left_open: postamble.LeftOpen | None = None,
+        patience: postamble.Patience | None = None,
     ) -> None:
         super().__init__(profile, purpose, loop, number, seed)
         self.run = run
@@ -141,7 +141,8 @@ class Bench(Context):
         self._called_at = 0.0
         # How long the slowest call of this case took to come about, in seconds up to a bound.
         self._slowest = 0.0
-        self._left_open = postamble.LeftOpen() if left_open is None else left_open
+        self._patience = postamble.Patience() if patience is None else patience
+        self.left_amid_a_unit = self._patience.over
         self._records = 0
         self.loop.on_turn[:] = [line.station.tick for line in self.lines.values()]
 
@@ -476,8 +477,8 @@ class Bench(Context):
             postamble.demand_quiet(self._points)
             postamble.demand_no_connections(self._points, self.listeners)
             postamble.note_causes(self._points)
-        postamble.clear_calls(self._points)
-        postamble.end_what_may_be_kept(self._points, self._left_open)
+        postamble.clear_calls(self._points, self._patience)
+        postamble.end_what_may_be_kept(self._points, self._patience)
         for side in self.sides:
             side.close()
         for waiting in self._points.waiting.values():

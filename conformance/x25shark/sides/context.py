@@ -15,7 +15,7 @@ from ..catalogue import Purpose
 from ..judges.expectation import Direction, Expectation, Next, Seen
 from ..judges.tester import Received, TesterJudge
 from ..links.carrier import Carrier, End
-from ..links.loop import Loop
+from ..links.loop import Loop, Overdue
 from ..profile import Profile
 from .answers import Answers
 from .arrivals import Arrivals
@@ -59,7 +59,7 @@ class Context(Answers):
         # Whether addresses and ports of a connection were those of an earlier one of this case.
         self.same_ends = False
         self.in_preamble = False
-        # A packet came in part, and the rest did not follow: nobody waits for the next one.
+        # Nobody waits for the rest of a packet that came in part: once it did not follow.
         self.left_amid_a_unit = False
         #: Judge one over everything that came in this case.
         self.judge_one = TesterJudge(self.received, self.accepted)
@@ -102,6 +102,15 @@ class Context(Answers):
         )
         self.state(missing)
         return ExpectationFailed(missing, self.judge(missing))
+
+    @contextmanager
+    def undecided(self, expectation: Expectation) -> Iterator[None]:
+        """While this is waited for: where the time of the case ends first, nobody judges it."""
+        try:
+            yield
+        except Overdue:
+            self.expectations[:] = [one for one in self.expectations if one is not expectation]
+            raise
 
     def wait_noting_lateness(
         self, condition: Callable[[], bool], seconds: float, expectation: Expectation

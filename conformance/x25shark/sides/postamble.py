@@ -106,7 +106,7 @@ def note_causes(points: Points) -> None:
                     )
 
 
-def clear_calls(points: Points) -> None:
+def clear_calls(points: Points, patience: Patience) -> None:
     """Clear the calls that are still up; answers are waited for, but not demanded."""
     context = points.context
     for side in points.sides:
@@ -120,14 +120,19 @@ def clear_calls(points: Points) -> None:
                 side.send(ClearConfirmation())
         return all(s.phase in ("cleared", "idle") or not _open(s) for s in points.sides)
 
-    context.loop.wait(settled, context.profile.times.reaction)
+    context.loop.wait(settled, MOMENT if patience.over else context.profile.times.reaction)
 
 
 @dataclass
-class LeftOpen:
-    """How often the router left a connection of its own open that the tester had closed."""
+class Patience:
+    """For what the ends of the cases of a run wait.
 
-    times: int = 0
+    left_open: how often the router left a connection of its own open that the tester had closed.
+    over: each case has a moment only, its end as well.
+    """
+
+    left_open: int = 0
+    over: bool = False
 
 
 # A router that did so this often is not waited for any longer, but for a moment (seconds).
@@ -135,7 +140,7 @@ MOST_LEFT_OPEN = 3
 MOMENT = 0.02
 
 
-def end_what_may_be_kept(points: Points, left_open: LeftOpen) -> None:
+def end_what_may_be_kept(points: Points, patience: Patience) -> None:
     """Close connections that the router opened and may keep for another call (RFC 1613 5).
 
     No Call of the next case must go out on one whose end the router has not read. It has read it
@@ -150,12 +155,12 @@ def end_what_may_be_kept(points: Points, left_open: LeftOpen) -> None:
     ]
     for side in kept:
         side.wire.half_close()
-    given_up = left_open.times >= MOST_LEFT_OPEN
+    given_up = patience.over or patience.left_open >= MOST_LEFT_OPEN
     seconds = MOMENT if given_up else context.profile.times.reaction
     if not context.loop.wait(
         lambda: all(side.connection.end is not None for side in kept), seconds
     ):
-        left_open.times += 1
+        patience.left_open += 1
 
 
 def _open(side: Side) -> bool:

@@ -542,13 +542,14 @@ class Side:
 
         reaction_limit = context.reaction_limit if within is None else within
         come = self._data_received()
-        context.wait_noting_lateness(decided, reaction_limit, expectation)
-        while expectation.in_parts and not decided():
-            # Patience counts from the last progress: no clause says how long a transfer may take.
-            before, come = come, self._data_received()
-            if come == before:
-                break
-            context.loop.wait(decided, reaction_limit, patient=True)
+        with context.undecided(expectation):
+            context.wait_noting_lateness(decided, reaction_limit, expectation)
+            while expectation.in_parts and not decided():
+                # Patience counts from the last progress: no clause says how long a transfer takes.
+                before, come = come, self._data_received()
+                if come == before:
+                    break
+                context.loop.wait(decided, reaction_limit, patient=True)
         seen = latest[0]
         if not seen.met:
             self.on_unmet(self, expectation)

@@ -43,7 +43,7 @@ from ..links.xot import Address, LinkError, Listener
 from ..memory import give_back, spare
 from ..profile import Profile, ProfileError
 from ..results import CaseResult, Results, RunInfo
-from ..sides.bench import Bench
+from ..sides.bench import PAUSE_SECONDS, START_SECONDS, Bench
 from ..sides.capacity import MOST_ENDED, Ended
 from ..sides.outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
 from ..sides.postamble import Patience
@@ -64,7 +64,7 @@ from .pipeline import MOST_WAITING, Backlog, Pipeline
 from .repeats import Repeats
 from .rights import DIRECTLY, OWN, Rights, RightsError, obtain
 from .router import Router, RouterError
-from .sanity import PAUSE_SECONDS, SANITY, START_SECONDS, patient_sanity_call
+from .sanity import SANITY, patient_sanity_call
 from .shown import shown
 from .versions import About, about, versions
 

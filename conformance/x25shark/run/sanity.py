@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import time
-
 from ..catalogue import Purpose
 from ..sides.bench import Bench
-from ..sides.outcomes import Inconclusive
 from ..sides.side import Side
 
 SANITY = Purpose(
@@ -30,20 +27,6 @@ def _call(bench: Bench, on: Side | None) -> None:
         call.fence("the sanity call")
 
 
-# A router that comes back by itself gets this long.
-START_SECONDS = 15.0
-PAUSE_SECONDS = 0.5
-
-
 def patient_sanity_call(bench: Bench) -> None:
-    """The same with a router that may just be starting: it gets some time to take a connection."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            side = bench.connect()
-        except Inconclusive:
-            bench.loop.wait(lambda: False, PAUSE_SECONDS)
-        else:
-            _call(bench, side)
-            return
-    sanity_call(bench)
+    """The same with a router that may just be starting."""
+    _call(bench, bench.connect_patiently())

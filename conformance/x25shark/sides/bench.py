@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -53,6 +53,8 @@ from .side import AbsentSide, Side
 
 # A call that took longer to come about waited for something else (seconds).
 MOST_SLOW = 0.15
+# A router that has just been started gets this long until it listens, and is tried so often.
+START_SECONDS, PAUSE_SECONDS = 15.0, 0.5
 
 __all__ = ["CALLED_BY", "SIZE_CODES", "Bench", "Inconclusive", "NoChannel", "NotApplicable"]
 
@@ -158,6 +160,15 @@ class Bench(Context):
         side = self._new_side(at, modulus)
         self.capacity.opened(side)
         return side
+
+    def connect_patiently(self) -> Side:
+        """As connect(), to a router that may just be starting: it gets some time to listen."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(Inconclusive):
+                return self.connect()
+            self.loop.wait(lambda: False, PAUSE_SECONDS)
+        return self.connect()
 
     def _new_side(self, at: str, modulus: int) -> Side:
         if at in self.lines:

@@ -522,7 +522,8 @@ def test_orderly_stop(bench: Bench) -> None:
         bench.loop.wait(lambda: not stopping.is_alive(), RESTART_SECONDS)
     if problems or stopping.is_alive():
         raise Inconclusive(f"the router did not start again: {problems or 'it takes too long'}")
-    bench.fence(note="after the router was started again")
+    after = "after the router was started again"
+    bench.place_call(on=bench.connect_patiently(), note=after).fence(after)
 
 
 @purpose("XOT-TCP-30")

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import select
 import sys
 from importlib import resources
 from pathlib import Path
 
 import pytest
 from x25shark.profile import load_profile
+from x25shark.run import router as module
 from x25shark.run.router import Router, RouterError
 
 from .conftest import x25shark
@@ -56,3 +60,35 @@ def test_one_that_listens_late_and_cannot_be_stopped(tmp_path: Path) -> None:
     results = json.loads((report / "results.json").read_text("utf-8"))
     assert any("the router was not stopped: control.stop" in n for n in results["run"]["notes"])
     assert "Traceback" not in done.stdout + done.stderr
+
+
+# Neither it nor what it starts ends by SIGTERM.
+STUBBORN = "trap '' TERM; sleep 600 & echo $! > {0}/pid; while :; do wait; done"
+
+
+def test_a_hook_that_does_not_end_is_ended_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = own_profile(tmp_path, STUBBORN.format(tmp_path), "true")
+    monkeypatch.setattr(module, "HOOK_SECONDS", 1.0)
+    monkeypatch.setattr(module, "ORDERLY_SECONDS", 0.1)
+    router = Router(load_profile(str(path)), tmp_path / "router.log")
+    with pytest.raises(RouterError, match=r"control\.start did not end within 1 s"):
+        router.start()
+    with contextlib.suppress(ProcessLookupError):
+        started = os.pidfd_open(int((tmp_path / "pid").read_text()))
+        assert select.select([started], [], [], 60.0)[0]
+        os.close(started)
+
+
+def test_what_a_router_prints_without_end_does_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LONGEST_LOG", 1 << 20)
+    path = own_profile(tmp_path, "printf first; head -c 1048576 /dev/zero", "printf last")
+    log = tmp_path / "router.log"
+    with Router(load_profile(str(path)), log) as router:
+        assert log.stat().st_size > 1 << 20
+        assert router.shorten_log().startswith("the router printed more than 1 MB")
+        assert router.shorten_log() == ""
+    assert log.read_bytes() == b"last"

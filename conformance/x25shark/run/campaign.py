@@ -423,10 +423,16 @@ class Campaign:
             self.gone = self.gone or self._liveness.died(purpose.id, record.gone)
         if ending is not None and told and self._liveness is not None and self.gone is None:
             self.gone = self._liveness.after(purpose.id, ending)
+        self._shorten_log()
         self.drain()
         failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
         if (failed and told) or record.flood or record.died:
             self._stop_on_fail(purpose.id)
+
+    def _shorten_log(self) -> None:
+        said = self.router.shorten_log() if self.router is not None else ""
+        if said and said not in self.notes:
+            self.notes.append(said)
 
     def _have_all_captured(self) -> None:
         """Give the judges what was captured, also where the router leaves connections open."""

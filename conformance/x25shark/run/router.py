@@ -7,10 +7,11 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import IO
@@ -20,6 +21,10 @@ from ..profile import Control, Profile, ProfileError
 
 READY_SECONDS = 30.0
 HOOK_SECONDS = 300.0
+# For a hook that is given up to end by itself.
+ORDERLY_SECONDS = 2.0
+# Octets of router.log; what is older is dropped where a router writes more.
+LONGEST_LOG = 64 << 20
 # Between two looks whether an interrupt came.
 _LOOK = 0.1
 
@@ -144,6 +149,17 @@ class Router:
                 self.stop()
             self.start()
 
+    def shorten_log(self) -> str:
+        """Where the router has written more than anybody reads, drop it. What there is to say."""
+        if self._log is None or os.fstat(self._log.fileno()).st_size <= LONGEST_LOG:
+            return ""
+        # Whoever writes to it appends.
+        os.ftruncate(self._log.fileno(), 0)
+        return (
+            f"the router printed more than {LONGEST_LOG >> 20} MB; {self._log_path.name} has only "
+            "what came last"
+        )
+
     def _start_embedded(self, name: str) -> None:
         folder = resources.files("x25shark") / "profiles"
         beside = Path(self._profile.path).parent / name
@@ -202,17 +218,40 @@ class Router:
         try:
             status = _status_within(process, HOOK_SECONDS)
         except BaseException:
-            process.terminate()
+            _end(process)
             raise
         if status is None:
-            process.kill()
-            process.wait()
+            _end(process)
             raise RouterError(f"control.{which} did not end within {HOOK_SECONDS:g} s")
         if status != 0:
             raise RouterError(
                 f"control.{which} ended with status {status}; {self._log_path.name} has what it "
                 "printed"
             )
+
+
+def _below(process: int) -> Iterator[int]:
+    """The processes that a process has started, and what those have."""
+    with contextlib.suppress(OSError):
+        for number in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            yield int(number)
+            yield from _below(int(number))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command that is given up, and what it has started: in an orderly way, or else not."""
+    with contextlib.ExitStack() as stack:
+        there = []
+        for number in (process.pid, *_below(process.pid)):
+            with contextlib.suppress(OSError):
+                there.append(os.pidfd_open(number))
+                stack.callback(os.close, there[-1])
+        for how, seconds in ((signal.SIGTERM, ORDERLY_SECONDS), (signal.SIGKILL, None)):
+            for one in there:
+                with contextlib.suppress(OSError):
+                    signal.pidfd_send_signal(one, how)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)
 
 
 def _status_within(process: subprocess.Popen[bytes], seconds: float) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 from scapy.packet import Packet
 
 from .tables import cause_meaning, diagnostic_meaning, pvc_status_meaning
-from .x25 import X25
+from .x25 import X25, Data, Data128, packet_class
 
 LONGEST = 200
 _SHOWN_OCTETS = 8
@@ -185,10 +185,30 @@ def describe(packet: Packet, to_dte: bool | None = None) -> str:
     return printable(" ".join([_title(packet, to_dte), *_items(packet)]))
 
 
+# Octets in front of the user data.
+_DATA_HEADERS: dict[type[Packet], int] = {Data: 3, Data128: 4}
+
+
+@lru_cache(maxsize=1024)
+def _data_header(octets: bytes) -> Packet:
+    return X25(octets)
+
+
 @lru_cache(maxsize=4096)
 def decoded(octets: bytes) -> Packet:
     """The octets of an X.25 packet as a packet. The result is shared: do not change it."""
-    return X25(octets)
+    kind = packet_class(octets) if octets else X25
+    header = _DATA_HEADERS.get(kind, len(octets))
+    if len(octets) <= header:
+        return X25(octets)
+    # Hardly any two Data are equal, but their headers are few.
+    whole = kind()
+    whole.fields = {**_data_header(octets[:header]).fields, "user_data": octets[header:]}
+    # As if it had been dissected as a whole: asked for its octets, it gives these.
+    whole.original = whole.raw_packet_cache = octets
+    whole.raw_packet_cache_fields = {}
+    whole.explicit = 1
+    return whole
 
 
 @lru_cache(maxsize=4096)

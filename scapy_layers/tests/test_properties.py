@@ -25,6 +25,7 @@ from scapy_x25 import (
     PacketSize,
     PvcSetup,
     build_facilities,
+    decoded,
     describe,
     parse_facilities,
     summary_line,
@@ -57,6 +58,17 @@ def rebuilt(packet: Packet) -> bytes:
     packet.clear_cache()
     assert packet.raw_packet_cache is None
     return bytes(packet)
+
+
+@given(octets | likely_octets)
+@example(b"\x10\x01\x00data")
+@example(b"\x20\x01\x00\x00data")
+def test_shared(raw: bytes) -> None:
+    packet, whole = decoded(raw), X25(raw)
+    assert (type(packet), packet.fields) == (type(whole), whole.fields)
+    assert bytes(packet) == raw
+    assert packet.payload == whole.payload
+    assert rebuilt(packet.copy()) == raw
 
 
 @given(octets | likely_octets)

@@ -40,18 +40,15 @@ def corpus() -> Path:
 
 def environment(sandbox: Sandbox) -> dict[str, str]:
     """What the fuzz target runs in: the judge's own, and what finds more."""
-    return (
-        sandbox.environment()
-        | RESIDENT
-        | {
-            "X25SHARK_FUZZ_LUA": str(sandbox.lua),
-            # libwireshark's own pools would hide what goes beyond one piece of them.
-            "WIRESHARK_DEBUG_WMEM_OVERRIDE": "simple",
-            # What libwireshark keeps until its end is no leak; growth has a bound of its own.
-            "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=32:malloc_context_size=10",
-            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-        }
-    )
+    return sandbox.environment() | {
+        **RESIDENT,
+        "X25SHARK_FUZZ_LUA": str(sandbox.lua),
+        # libwireshark's own pools would hide what goes beyond one piece of them.
+        "WIRESHARK_DEBUG_WMEM_OVERRIDE": "simple",
+        # What libwireshark keeps until its end is no leak; growth has a bound of its own.
+        "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=32:malloc_context_size=10",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
 
 
 def run_once(inputs: Iterable[Path]) -> subprocess.CompletedProcess[str]:

@@ -37,11 +37,14 @@ class Values(NamedTuple):
 
 
 STANDARD = Values()
+# Shared: not to be changed.
+ACCEPTED = CallAccepted()
+_NOT_NAMED = PacketSize(), WindowSize()
 
 
 def offer_of(call: Packet) -> tuple[PacketSize, WindowSize]:
     """Packet size and window size that a Call names; the defaults where it does not."""
-    size, window = PacketSize(), WindowSize()
+    size, window = _NOT_NAMED
     for facility in call.fields.get("facilities") or ():
         if isinstance(facility, PacketSize):
             size = facility
@@ -75,7 +78,7 @@ def acceptance(request: Packet, call: Packet) -> CallAccepted:
     request: the Call of A; call: that at B. Where both name the same, the answer names nothing.
     """
     answers = list(_answers(request, call))
-    return CallAccepted(facilities=answers) if answers else CallAccepted()
+    return CallAccepted(facilities=answers) if answers else ACCEPTED
 
 
 def _answers(request: Packet, call: Packet) -> Iterator[Packet]:

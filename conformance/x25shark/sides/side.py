@@ -38,7 +38,7 @@ from ..judges.expectation import (
 from ..judges.template import decode
 from ..judges.values import ABSENT
 from ..links.carrier import Carrier, Unit
-from .agreement import Values, values_of
+from .agreement import ACCEPTED, Values, values_of
 from .arrivals import Arrivals
 from .arriving import as_its_caller_arrives, is_another_form, says_callers, with_calling
 from .context import Context
@@ -70,6 +70,25 @@ def _built(packet: Packet, fields: Mapping[str, Any]) -> bytes:
 def _built_before(kind: type[Packet], fields: tuple[tuple[str, Any], ...]) -> bytes:
     """The octets of a packet of that class: many cases send the same ones."""
     return _built(kind(), dict(fields))
+
+
+def _with_octets(fields: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+    """The fields of a packet with facilities as their octets, so that equal ones are equal."""
+    return tuple(
+        (name, b"".join(map(_facility_octets, value)) if isinstance(value, list) else value)
+        for name, value in fields
+    )
+
+
+def _facility_octets(facility: Packet) -> bytes:
+    if facility.payload or facility.raw_packet_cache is not None:
+        return bytes(facility)
+    return _built_before(cast(Hashable, type(facility)), tuple(facility.fields.items()))
+
+
+@lru_cache(maxsize=256)
+def _ready(kind: type[RR | RR128], p_r: int) -> Packet:
+    return kind(p_r=p_r)
 
 
 def _from_no_dce(template: Any) -> Any:
@@ -115,7 +134,7 @@ class Side:
         self.agree(Values())
         # The Call that came in on the connection, and how to accept it (see agreement.py).
         self.call: Packet | None = None
-        self.acceptance = CallAccepted()
+        self.acceptance = ACCEPTED
         self.numbering = Numbering(modulus)
         self.withholding = False
         self.start = self.cursor = start
@@ -173,8 +192,8 @@ class Side:
         if packet.payload or packet.raw_packet_cache is not None:
             return _built(packet, fields)
         try:
-            return _built_before(cast(Hashable, type(packet)), tuple(fields.items()))
-        except TypeError:  # a list of facilities, for instance
+            return _built_before(cast(Hashable, type(packet)), _with_octets(tuple(fields.items())))
+        except TypeError:  # a facility with a list of its own
             return _built(packet, fields)
 
     def send(self, *packets: Packet) -> None:
@@ -293,12 +312,12 @@ class Side:
         raise ExpectationFailed(acknowledgement, Seen(False, None, "no P(R) that opens the window"))
 
     def _receive_ready(self) -> Packet:
-        return (RR128 if self.modulus == 128 else RR)(p_r=self.numbering.next_p_s)
+        return _ready(RR128 if self.modulus == 128 else RR, self.numbering.next_p_s)
 
     def acknowledge(self, p_r: int | None = None) -> None:
         """Send RR with the current P(R), or the one given."""
         number = self.numbering.p_r if p_r is None else p_r
-        self.send((RR128 if self.modulus == 128 else RR)(p_r=number))
+        self.send(_ready(RR128 if self.modulus == 128 else RR, number))
 
     # receiving
 
@@ -599,7 +618,7 @@ class AbsentSide:
     window = window_in = 7
     packet_size = size_in = 128
     withholding = False
-    acceptance = CallAccepted()
+    acceptance = ACCEPTED
     wire = AbsentWire()
 
     def agree(self, values: Values) -> None:

@@ -574,6 +574,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
         tell(f"            {packet.side} {arrow} {packet.text}")
     if counters:
         tell(f"counters    {counters}")
+    if campaign.model_unsaid:
+        tell(f"relay model {campaign.model_unsaid}")
     return results.exit_status
 
 

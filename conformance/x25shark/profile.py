@@ -512,6 +512,11 @@ class Profile(_Table):
         return frozenset(found)
 
     @property
+    def says_relay_model(self) -> bool:
+        """Whether the relay model is given, and not the usual one for want of it."""
+        return "relay_model" in self.model_fields_set
+
+    @property
     def two_sided(self) -> bool:
         """Whether the tester plays both ends of a call."""
         # As "b" in self.sides, which every packet that is sent would ask.

@@ -64,7 +64,7 @@ from .pipeline import MOST_WAITING, Backlog, Pipeline
 from .repeats import Repeats
 from .rights import DIRECTLY, OWN, Rights, RightsError, obtain
 from .router import Router, RouterError
-from .sanity import SANITY, patient_sanity_call
+from .sanity import SANITY, numbers_pass, patient_sanity_call
 from .shown import shown
 from .versions import About, about, versions
 
@@ -81,6 +81,7 @@ _HELD_UP_SECONDS = 0.5
 _HELD_UP_SHARE = 0.4
 # For the evidence of the last cases to be judged, where one of them may have to be run again.
 _LAST_SECONDS = 60.0
+_FAILED = (Verdict.FAIL, Verdict.ERROR)
 JUDGES = ("auto", "libwireshark", "tshark")
 
 
@@ -175,6 +176,8 @@ class Campaign:
         # Sanity calls made on the way, by number, and what the last one came to.
         self._probes: set[int] = set()
         self._sanity: CaseResult | None = None
+        # Why no case can FAIL, "" if it can; None: nobody has asked yet.
+        self.model_unsaid: str | None = None
         self._stopped = False
         self._texts = Texts()
         self._repeats = Repeats(options.repeat, partial(keep, self._texts))
@@ -369,6 +372,8 @@ class Campaign:
         # Judges that do not keep up with the cases would have all of it in memory.
         self._slices.wait()
         self._look_at_deadline()
+        if self.model_unsaid is None and self._not_to_run(purpose) is None:
+            self._look_at_model()
         record = self._new_record(purpose)
         reason = self._not_to_run(purpose)
         if reason is not None:
@@ -378,6 +383,24 @@ class Campaign:
         self.watcher.on_start(purpose)
         record.body = body
         self._run_once(record, body)
+
+    def _look_at_model(self) -> None:
+        """Where the profile does not say the relay model, "local" may be wrong.
+
+        Then what the cases expect is not what this router has to do.
+        """
+        self.model_unsaid = ""
+        if self.profile.says_relay_model or self.profile.configuration != "T1":
+            return
+        record, found = self._new_record(SANITY), list[bool]()
+        self._probes.add(record.number)
+        self._perform(record, lambda bench: numbers_pass(bench, found))
+        if any(found):
+            self.model_unsaid = (
+                "the profile does not say relay_model, and this router passes the numbers of both "
+                'ends through: it has to say relay_model = "end-to-end" or "splice"'
+            )
+            self.notes.append(self.model_unsaid)
 
     def _look_at_deadline(self) -> None:
         """No further case when the time of the run is over."""
@@ -425,7 +448,7 @@ class Campaign:
             self.gone = self._liveness.after(purpose.id, ending)
         self._shorten_log()
         self.drain()
-        failed = record.failure is not None and record.failure[0] in (Verdict.FAIL, Verdict.ERROR)
+        failed = record.failure is not None and self._as_it_counts(record.failure[0]) in _FAILED
         if (failed and told) or record.flood or record.died:
             self._stop_on_fail(purpose.id)
 
@@ -760,6 +783,10 @@ class Campaign:
         elif not self._once_more.wants(record, result.verdict):
             self._done.put(result)
 
+    def _as_it_counts(self, verdict: Verdict) -> Verdict:
+        """Nothing fails where what it was held against is another relay model's."""
+        return Verdict.INCONCLUSIVE if self.model_unsaid and verdict is Verdict.FAIL else verdict
+
     def drain(self) -> None:
         """Report the verdicts that are final by now."""
         while True:
@@ -767,7 +794,11 @@ class Campaign:
                 result = self._done.get_nowait()
             except queue.Empty:
                 return
-            if result.verdict in (Verdict.FAIL, Verdict.ERROR):
+            if self.model_unsaid and result.verdict is Verdict.FAIL:
+                result.remarks.append(f"with the relay model local it would FAIL: {result.reason}")
+                result.reason = self.model_unsaid
+            result.verdict = self._as_it_counts(result.verdict)
+            if result.verdict in _FAILED:
                 self._stop_on_fail(result.id)
             for final in self._repeats.take(result):
                 self._final(final)

@@ -55,7 +55,8 @@ KEYS: dict[str, str] = {
     "omits": 'what the other has and this one lacks, as `"ip"` or `"addresses.ip"`',
     "name": "what the reports call the router",
     "relay_model": "whether each side has its own numbers, window and packet size (local), they "
-    "pass through (end-to-end), or packets pass unread after the call (splice)",
+    "pass through (end-to-end), or packets pass unread after the call (splice); where it is not "
+    "given and a call shows that it is not local, what would FAIL is INCONCLUSIVE",
     "pics": "what the router can do beyond what the standards demand",
     "lacks": "what the standards demand and the router cannot do",
     "diagnostics": "how exact a diagnostic has to be",

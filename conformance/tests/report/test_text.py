@@ -40,8 +40,17 @@ def test_ten_megabytes_are_cut_with_a_note(clean: Callable[[object], str]) -> No
 
 
 def test_the_note_counts_what_is_gone() -> None:
-    assert printable("abcdef", 4) == "abcd [2 more characters left out]"
+    assert printable("x" * 60, 4) == "xxxx [56 more characters left out]"
     assert one_line("x" * 10_000_000, 100).endswith("[9,999,900 more characters left out]")
+
+
+@pytest.mark.parametrize("clean", [printable, one_line])
+@pytest.mark.parametrize("length", [5, 16, 17, 40, 50, 52, 53])
+def test_no_note_is_longer_than_what_it_leaves_out(
+    clean: Callable[[object, int], str], length: int
+) -> None:
+    assert len(clean("x" * length, 4)) <= length
+    assert len(clean(" " * length + "yy", 4).replace(" ", "")) >= 2
 
 
 def test_towers_of_combining_marks_are_cut() -> None:

@@ -66,26 +66,32 @@ def _printable(whole: str, limit: int) -> str:
     return _made(whole, limit)
 
 
+# A text that a note about the rest would not make shorter is shown whole.
+_LONGEST_NOTE = 36
+
+
+def _note(gone: int) -> str:
+    return f" [{gone:,} more characters left out]"
+
+
 def _made(whole: str, limit: int) -> str:
-    left_out = max(0, len(whole) - limit)
-    shown = whole[:limit].replace("\r\n", "\n")
+    left_out = len(whole) - limit
+    shown = (whole[:limit] if left_out > _LONGEST_NOTE else whole).replace("\r\n", "\n")
     if not shown.isascii():
         shown = _thin_combining(shown)
     shown = _ACTING.sub(_escape, shown)
-    if left_out:
-        shown += f" [{left_out:,} more characters left out]"
-    return shown
+    return shown + _note(left_out) if left_out > _LONGEST_NOTE else shown
 
 
 def one_line(text: object, limit: int = LINE_LIMIT) -> str:
     """As `printable`, on one line: white space folded to single blanks."""
     whole = text if isinstance(text, str) else str(text)
     # Fold only what can be shown, and never more: folding ten megabytes to cut them is waste.
-    head = " ".join(whole[: 4 * limit].split(None))
-    left_out = len(whole) - 4 * limit
-    if left_out > 0 or len(head) > limit:
-        gone = max(left_out, 0) + max(len(head) - limit, 0)
-        return printable(head[:limit], limit) + f" [{gone:,} more characters left out]"
+    unseen = len(whole) - 4 * limit
+    head = " ".join((whole[: 4 * limit] if unseen > _LONGEST_NOTE else whole).split(None))
+    gone = (unseen if unseen > _LONGEST_NOTE else 0) + max(len(head) - limit, 0)
+    if gone > _LONGEST_NOTE:
+        return printable(head[:limit], limit) + _note(gone)
     return printable(head, limit)
 
 

@@ -318,7 +318,9 @@ _FAST = 1
 
 def _with_octets(texts: Sequence[str], row: Sequence[Any]) -> PacketLine:
     *stored, octets = row
-    return replace(read_packet(texts, stored), octets=octets)
+    packet = read_packet(texts, stored)
+    packet.octets = octets
+    return packet
 
 
 def keep(texts: Texts, case: CaseResult) -> None:

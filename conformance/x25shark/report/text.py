@@ -86,6 +86,15 @@ def _made(whole: str, limit: int) -> str:
 def one_line(text: object, limit: int = LINE_LIMIT) -> str:
     """As `printable`, on one line: white space folded to single blanks."""
     whole = text if isinstance(text, str) else str(text)
+    return _one_line(whole, limit) if len(whole) <= _LONGEST_KEPT else _folded(whole, limit)
+
+
+@lru_cache(maxsize=8192)
+def _one_line(whole: str, limit: int) -> str:
+    return _folded(whole, limit)
+
+
+def _folded(whole: str, limit: int) -> str:
     # Fold only what can be shown, and never more: folding ten megabytes to cut them is waste.
     unseen = len(whole) - 4 * limit
     head = " ".join((whole[: 4 * limit] if unseen > _LONGEST_NOTE else whole).split(None))

@@ -212,7 +212,9 @@ impl Worker {
                 self.next_arrival.unwrap_or(NEVER)
             };
             let nap = if self.shared.trial.is_some() { MILLISECOND } else { 50 * MILLISECOND };
-            let mut wait = next.min(end).min(now + nap).saturating_sub(now);
+            // Behind the end there is nothing to do but to wait for the open calls.
+            let limit = if self.draining { abort_at } else { end };
+            let mut wait = next.min(limit).min(now + nap).saturating_sub(now);
             if more || !self.unread.is_empty() {
                 wait = 0;
             } else if arrival > now {

@@ -122,3 +122,16 @@ fn open_loop_latency_counts_from_the_schedule() {
     assert!((900.0..3000.0).contains(&p999), "p99.9 {p999} ms");
     assert!(a.total.messages_verified > 1500);
 }
+
+#[test]
+fn a_caller_that_waits_for_open_calls_does_not_compute() {
+    // Connections are taken, and nothing is ever answered.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let config = format!(
+        r#"{{"connect": "{}", "rate": 50, "duration_ms": 100, "circuits": 10, "timeout_ms": 1500}}"#,
+        silent.local_addr().unwrap()
+    );
+    let stats = Run::caller(&config).unwrap().join().unwrap();
+    assert_eq!(stats.total.calls_failed, stats.total.calls_started);
+    assert!(stats.cpu_user_ns + stats.cpu_system_ns < 700_000_000, "it span while it waited");
+}

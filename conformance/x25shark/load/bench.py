@@ -91,13 +91,18 @@ class BenchPlan:
     def size_seconds(self) -> float:
         """What one size has: what did not come within it is left out."""
         size = self.bound + max(self.confirm, self.trial) + 4 * self.trial + 2
+        return size + self.later_seconds()
+
+    def later_seconds(self) -> float:
+        """What of it is for the parts behind the flood."""
+        later = 0.0
         if "delay" not in self.skip:
-            size += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
+            later += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
         if "burst" not in self.skip:
-            size += 3 if self.burst_most <= 500 else 6
+            later += 3 if self.burst_most <= 500 else 6
         if self.filters and "filters" not in self.skip:
-            size += self.bound
-        return size
+            later += self.bound
+        return later
 
     def _once(self) -> float:
         """What is done once, whatever the sizes."""
@@ -209,7 +214,8 @@ class Bench:
     ) -> dict[str, Any]:
         """What the path carries when it is offered more, beside its maximum at about that time.
 
-        Where it is less both are measured again: only a router that carries less each time does.
+        Where it is less both are measured again, at least once: only a router that carries less
+        each time does.
         """
         maximum = float(row["maximum"]["carried"])
         shares = row.setdefault("share_of_maximum", {})
@@ -222,7 +228,8 @@ class Bench:
             share = more["carried"] / maximum if maximum else 1.0
             if not best or share > shares[name]:
                 best, shares[name] = more, share
-            if share >= LESS or time.monotonic() >= self._ends:
+            over = number and time.monotonic() >= self._ends - self.plan.later_seconds()
+            if share >= LESS or over:
                 break
         return best
 

@@ -15,6 +15,8 @@ SLOW_MS = 500
 router is is a figure, and no fault of the measurement."""
 PUBLISHED_SECONDS = 20.0
 """Length of the published runs; the sweep's figures are calls in this time."""
+_SETUPS = 512
+"""Calls that a closed loop has in set-up at the same time, and the least of an open loop."""
 Mode = Literal["echo", "sink", "source"]
 
 
@@ -63,7 +65,11 @@ class LoadOptions:
         self, connect: str, called: tuple[str, str], run: int, sources: tuple[str, ...] = ()
     ) -> dict[str, object]:
         """The calling side's configuration for the engine."""
-        return {
+        # By schedule means whatever becomes of the calls before: no bound to those in set-up.
+        open_loop: dict[str, object] = (
+            {} if self.rate is None else {"max_setups": max(self.circuits, _SETUPS)}
+        )
+        return open_loop | {
             "connect": connect,
             "sources": list(sources),
             "called_start": called[0],

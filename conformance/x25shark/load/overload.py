@@ -56,11 +56,14 @@ class OverloadPlan:
     flood_most: int
     bound: float
     kinds: Sequence[str]
+    timeout: float = 5.0
+    """For which a step beyond the knee waits at its end: half of the steps are."""
     refine: int = _REFINE
 
     def seconds(self) -> float:
         """The longest that it should take, if nothing has to be waited for in vain."""
         ramp = (len(self.rates) + self.refine + 1) * (self.step + 0.4)
+        ramp += len(self.rates) / 2 * self.timeout
         return ramp + (len(self.kinds) + 1) * (self.base + self.flood + self.bound / 2)
 
 

@@ -17,6 +17,8 @@ from .overload import KINDS, OverloadPlan
 from .overload_run import plot_together, run_overload
 
 ORIGINAL_SECONDS = 60.0
+QUICK_TIMEOUT = 2.0
+"""Seconds to wait for an answer: a step beyond the knee waits so long at its end."""
 _FILE = click.Path(path_type=Path, exists=True)
 _MOST_STEPS = 500
 
@@ -90,7 +92,7 @@ def steps(text: str) -> list[float]:
 @click.option(
     "--skip", multiple=True, type=click.Choice(KINDS), help="Leave a flood out. Repeatable."
 )
-@click.option("--quick", is_flag=True, help="At most a minute.")
+@click.option("--quick", is_flag=True, help="At most a minute; --timeout 2 unless given.")
 @click.option(
     "--plot",
     nargs=2,
@@ -128,6 +130,9 @@ def overload(
     if plot:
         _plot(plot, folder)
     target = {name: given.pop(name) for name in TARGET}
+    source = click.get_current_context().get_parameter_source
+    if quick and source("timeout") is click.core.ParameterSource.DEFAULT:
+        timeout = QUICK_TIMEOUT
     try:
         plan = OverloadPlan(
             rates=steps(rates or ("250-2000/250" if quick else "100-2000/100")),
@@ -138,6 +143,7 @@ def overload(
             flood=flood or (1.0 if quick else 4.0),
             flood_most=flood_most,
             bound=bound or (4.0 if quick else 15.0),
+            timeout=timeout,
             refine=3 if quick else 6,
             kinds=[kind for kind in KINDS if kind not in skip],
         )

@@ -156,6 +156,13 @@ def profile_of(directory: Path, **xot: str) -> Path:
     return path
 
 
+def test_one_address_for_both_sides(tmp_path: Path) -> None:
+    router = str(profile_of(tmp_path, b="127.0.25.2"))
+    done = x25shark("run", OWN, "--router", router, "--output", str(tmp_path / "report"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "xot.a is 127.0.25.2:1998, as xot.b is" in done.stderr
+
+
 def test_an_unreachable_router(tmp_path: Path) -> None:
     router = str(profile_of(tmp_path))
     done = x25shark("run", OWN, "--router", router, "--output", str(tmp_path / "report"))

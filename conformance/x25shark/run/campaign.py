@@ -307,10 +307,20 @@ class Campaign:
             ends["a"] = found.a
         for name, address in ends.items():
             if address is not None:
+                self._apart(name, address)
                 listener = self._listeners[name] = Listener(self.loop, address)
                 self._stack.callback(listener.close)
                 if others:
                     listener.stranger = partial(self._stranger, owners, listener.address)
+
+    def _apart(self, name: str, address: Address) -> None:
+        """Which side a call is for is told by where it arrives. Raises ProfileError."""
+        for other, listener in self._listeners.items():
+            if listener.address == address:
+                raise ProfileError(
+                    f"{self.profile.path}: xot.{name} is {address[0]}:{address[1]}, as xot.{other} "
+                    "is: each side of the tester needs an address of its own"
+                )
 
     def _stranger(self, owners: Owners, listener: Address, remote: Address) -> bool:
         """Whether a connection is none of the router's; it is no evidence then."""

@@ -138,6 +138,12 @@ def test_more_cases_have_more_time() -> None:
     )
 
 
+def test_a_case_outlasts_a_router_that_waits_for_the_other_side_as_long_as_its_timers_say() -> None:
+    """PLP-CLR-07 waits 2.4 times T13 for the confirmation of a Clear."""
+    case = catalogue().purposes["PLP-CLR-07"]
+    assert deadline.of_case(case, PROFILE) > 2.4 * PROFILE.times.t13
+
+
 def with_reaction(length: float) -> Profile:
     times = PROFILE.times.model_copy(update={"reaction": length})
     return PROFILE.model_copy(update={"times": times})

@@ -29,6 +29,7 @@ _TIMES_SLOWER = 50
 # Reactions that a case waits for in vain one after the other; and how many on an average of all.
 _REACTIONS_OF_A_CASE, _REACTIONS_ON_AVERAGE = 60, 4
 _LEAST_OF_A_CASE, _LEAST_OF_A_RUN = 120.0, 300.0
+_LATENESS_OF_A_TIMER = 1.25
 # Slow cases wait for timers of the protocol, minutes each, several times.
 _SLOW_CASE, _SLOW_ON_AVERAGE = 3600.0, 900.0
 # Reactions that the cases of a run may wait for in vain, or the share of the time that a user gave.
@@ -44,7 +45,12 @@ BEHIND_ANOTHER = (
 
 def of_case(purpose: Purpose, profile: Profile) -> float:
     """Seconds that one case may take."""
-    waits = max(_LEAST_OF_A_CASE, _REACTIONS_OF_A_CASE * profile.times.reaction)
+    times = profile.times
+    # A router may wait for the other side until its timer has run out, or has run out once more.
+    timers = max(times.t11, times.t21, 2 * times.t12, 2 * times.t13)
+    waits = max(
+        _LEAST_OF_A_CASE, _REACTIONS_OF_A_CASE * times.reaction, _LATENESS_OF_A_TIMER * timers
+    )
     slow = _SLOW_CASE if purpose.slow else 0.0
     return waits + _TIMES_SLOWER * seconds(purpose.id) + slow
 

@@ -94,7 +94,8 @@ def _settings(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     shown = []
     for name, value in options.items():
         if isinstance(value, (list, tuple)):
-            value = ", ".join(map(str, value))  # noqa: PLW2901
+            words = [f"{one:g}" if isinstance(one, float) else str(one) for one in value]
+            value = ", ".join(words)  # noqa: PLW2901
         unusual = name not in _UNSHOWN and value != usual.get(name)
         if value is not None and (name in always or unusual):
             shown.append((_WORDS.get(name, name.replace("_", " ")), one_line(value, 100)))

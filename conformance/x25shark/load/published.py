@@ -55,8 +55,10 @@ def _overloaded(result: Result) -> str:
         return NOT_LOOKED_AT
     share, row, name = min(found, key=lambda one: one[0])
     words = "+25 %" if name == "plus_25" else "flood"
-    carried = f"{rate(row['maximum']['carried'])} -> {rate(row[name]['carried'])} messages/s"
-    return f"{row['size']} octets, {words}: {carried} ({percent(share)})"
+    carried = row[name]["carried"]
+    # Of the maximum at about that time, which is not always the one in the table.
+    change = f"{rate(carried / share) if share else '-'} -> {rate(carried)} messages/s"
+    return f"{row['size']} octets, {words}: {change} ({percent(share)})"
 
 
 def _tester(result: Result) -> str:

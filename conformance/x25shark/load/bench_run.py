@@ -122,7 +122,7 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
                 f"{size}no throughput can be said: {row['throughput']['loss']} were lost at rates "
                 "that the path keeps up with"
             )
-        elif not row["throughput"]["said"]:
+        elif not row["throughput"]["said"] and row["throughput"]["complete"]:
             reasons.append(f"{size}no rate without loss was found")
         reasons += [f"{size}{less}" for less in row.get("less", [])]
         still = standstill(row)
@@ -170,7 +170,9 @@ def _of_all(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     found = row["throughput"]
-    if not found["complete"]:
+    if not found["complete"] and not found["said"] and not found["loss"]:
+        yield "no rate without loss was found in the time of the search (--bound)"
+    elif not found["complete"]:
         words = "the search ran out of time: the bounds are wider than asked"
         yield words + (", and from short trials" if found["short"] else "")
     if row.get("tester_was_limit"):

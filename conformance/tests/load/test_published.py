@@ -61,13 +61,17 @@ def step(rate: float, failed: int = 0) -> dict[str, Any]:
     return {"rate": rate, "failed": failed, "failures": failures}
 
 
+def recovery(seconds: float | None, limit: float | None = 6.0) -> dict[str, Any]:
+    return {"recovery": {"seconds": seconds, "limit_ms": limit}}
+
+
 def overload_result(**other: Any) -> dict[str, Any]:
     usual = {
         "options": {"step_seconds": 6.0},
         "testers": None,
         "ramp": [step(100), step(200), step(300, 12)],
         "knee": {"rate": 200.0, "upper": 210.0},
-        "floods": [{"recovery": {"seconds": 0.4}}, {"recovery": {"seconds": 3.0}}],
+        "floods": [recovery(0.4), recovery(3.0)],
     }
     return usual | other
 
@@ -84,8 +88,9 @@ def overload_result(**other: Any) -> dict[str, Any]:
         ({}, "beyond it", "12 calls failed from 300/s on: cleared: cause 5 diagnostic 0"),
         ({"ramp": [step(100)]}, "beyond it", "no call of the ramp failed"),
         ({}, "recovers", "within 3.0 s from 2 overloads"),
-        ({"floods": [{"recovery": {"seconds": None}}]}, "recovers", "not from 1 of 1 overload"),
+        ({"floods": [recovery(None)]}, "recovers", "not from 1 of 1 overload"),
         ({"floods": []}, "recovers", published.NOT_LOOKED_AT),
+        ({"floods": [recovery(None, None)]}, "recovers", published.NOT_LOOKED_AT),
     ],
 )
 def test_what_an_overload_found_stands_beside_the_original(

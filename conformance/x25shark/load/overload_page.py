@@ -75,11 +75,10 @@ def floods(result: Mapping[str, Any]) -> Rows:
     for flood in result["floods"]:
         during, recovery = flood.get("during"), flood.get("recovery")
         ended = "-"
-        if recovery is not None:
+        # Without a limit the router took no call before the flood either.
+        if recovery is not None and recovery["limit_ms"] is not None:
             seconds = recovery["seconds"]
             ended = f"> {recovery['bound']:g}" if seconds is None else f"{seconds:.1f}"
-            if recovery["limit_ms"] is None:
-                ended = "-"
         rows.append(
             [
                 flood["words"],

@@ -42,7 +42,9 @@ _NAMES: dict[type[Packet], str] = {
 }
 # Closed user groups, fast select and reverse charging (X.25 7.2.1).
 _IN_A_CALL_ALONE = frozenset({0x01, 0x03, 0x09, 0x41, 0x47, 0x48})
-_NO_FAST_SELECT = b"\x01\x00"
+_FAST_SELECT = 0x01
+# Bit 8: fast select, bit 1: reverse charging (X.25 7.2.2; bit 7 says something with bit 8 alone).
+_ASKED_FOR = 0x81
 # From here on a cause is that of a DTE (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1).
 _OF_A_DTE = 0x80
 
@@ -198,9 +200,10 @@ def _of_a_call(answer: Packet) -> set[int]:
     for facility in answer.fields.get("facilities") or ():
         if isinstance(facility, Marker):
             break
-        octets = bytes(facility)
-        if octets[0] in _IN_A_CALL_ALONE and octets != _NO_FAST_SELECT:
-            found.add(octets[0])
+        code, value = bytes(facility)[:2]
+        says_nothing = code == _FAST_SELECT and not value & _ASKED_FOR
+        if code in _IN_A_CALL_ALONE and not says_nothing:
+            found.add(code)
     return found
 
 

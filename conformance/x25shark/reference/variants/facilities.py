@@ -37,6 +37,8 @@ CUG = (fields.CLOSED_USER_GROUP, 0x47)
 # ROA selection in both formats, NUI, charging information: for the network that reads them.
 FOR_THE_NETWORK = (0x44, 0xC4, 0xC6, fields.CHARGING_REQUEST)
 
+# Bit 7 says whether the response is restricted, of fast select alone.
+NO_FAST_SELECT = 0x40
 # Behind the marker of the local network: a facility that X.25 does not know.
 OF_THE_NETWORK = bytes((fields.MARKER, 0x00, 0x05, 0x01))
 
@@ -225,7 +227,12 @@ def defaults_spelled_out(patch: Patch) -> None:
         if offered.facilities.get(fields.FAST_SELECT) is None:
             add(offered, one(fields.FAST_SELECT, 0))
 
+    def answer(channel: Channel, connected: Call) -> None:
+        if connected.facilities.get(fields.FAST_SELECT) is None:
+            add(connected, one(fields.FAST_SELECT, NO_FAST_SELECT))
+
     change_offer(patch, change)
+    change_connected(patch, answer)
 
 
 @variant("MAY-FAC-16")

@@ -550,10 +550,15 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
 def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool) -> int:
     """One call with data, cleared: is it the router, or the set-up?"""
     from .run.campaign import Campaign, CampaignError, Options
+    from .run.deadline import Time
     from .run.sanity import SANITY, sanity_call
     from .verdicts import Verdict
 
-    options = Options(router, profile, directory, own_namespace=own_namespace, keep_going=True)
+    # A call has a bound of its own in a run that has one.
+    hour = Time(at_most=3600.0)
+    options = Options(
+        router, profile, directory, own_namespace=own_namespace, keep_going=True, time=hour
+    )
     campaign = Campaign(options)
     try:
         campaign.start()

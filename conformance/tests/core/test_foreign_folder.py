@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run in a folder of somebody else's: no Python file that lies there is executed."""
+"""A run in a folder, or with a home, of somebody else's: no program that lies there is executed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from x25shark.load import wire
+from x25shark.run.versions import installed_version
 
 TRAPS = ("tty.py", "json.py", "socket.py", "conftest.py", "sitecustomize.py", "scapy.py")
 
@@ -28,3 +30,19 @@ def test_what_lies_in_the_folder_is_not_imported(router: str, tmp_path: Path) ->
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+
+
+def test_no_lua_of_the_home_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor do its preferences count; dumpcap reads none, the judges have a home of their own."""
+    settings = tmp_path / ".config" / "wireshark"
+    settings.mkdir(parents=True)
+    (settings / "init.lua").write_text(f"io.open({str(tmp_path / 'sprung')!r}, 'w')\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(settings.parent))
+    monkeypatch.setenv("WIRESHARK_CONFIG_DIR", str(settings))
+    installed_version.cache_clear()
+    assert installed_version()[0].isdigit()
+    capture = tmp_path / "empty.pcap"
+    capture.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    assert wire.read(wire.Recording(capture), {}).problem == "nothing was seen"
+    assert not (tmp_path / "sprung").exists()

@@ -111,3 +111,34 @@ def test_an_exchange_that_was_cut_off_is_finished(
     earlier = list((tmp_path / "earlier").glob("*"))
     assert [read(kept) for kept in earlier] == ([] if steps == 0 else [{"old"}])
     assert not list(tmp_path.glob(".run-*"))
+
+
+def test_what_took_the_place_of_the_folder_of_a_run_is_not_moved(tmp_path: Path) -> None:
+    others, path = tmp_path / "others", tmp_path / "report"
+    others.mkdir()
+    write(others, "precious")
+    folder = ReportFolder(path)
+    write(folder.staging, "new")
+    folder.staging.rename(tmp_path / "away")
+    folder.staging.symlink_to(others)
+    with pytest.raises(OSError, match="Not the folder any more"):
+        folder.publish()
+    folder.abandon()
+    assert read(others) == {"precious"}
+
+
+def test_links_in_a_report_of_a_stranger_lead_nowhere(tmp_path: Path) -> None:
+    """A folder that came from elsewhere is named with --output."""
+    others, path = tmp_path / "others", tmp_path / "report"
+    for name in ("a", "b", "c", "d"):
+        (others / name).mkdir(parents=True)
+    write(others, "precious")
+    (others / ".whole").write_text('{"names": ["results.json", "cases"], "earlier": ""}')
+    path.mkdir()
+    (path / ".run-of-a-stranger").symlink_to(others)
+    (path / "earlier").symlink_to(others)
+    for text in ("first", "second"):
+        publish(path, text, keep=1)
+    assert read(path) == {"second"}
+    assert read(others) == {"precious"}
+    assert {"a", "b", "c", "d"} < {entry.name for entry in others.iterdir()}

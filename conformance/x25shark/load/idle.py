@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from .. import plain_tshark
 from .programs import last_words, run
 
 _STARTS = 20.0
@@ -76,7 +77,7 @@ def watch(address: str, port: int, seconds: float, interface: str = "any") -> Id
         "-o", "tcp.desegment_tcp_streams:FALSE", "--disable-protocol", "xot",
     ]  # fmt: skip
     try:
-        done = run(command, seconds + _STARTS)
+        done = run(command, seconds + _STARTS, plain_tshark.environment())
     except (OSError, subprocess.TimeoutExpired):
         return Idle(seconds, {}, "tshark did not capture")
     if done.returncode:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..report.text import one_line
 
 
-def run(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+def run(
+    command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """A program without input that may take so long. Raises OSError, subprocess.TimeoutExpired."""
     return subprocess.run(
         command,
@@ -19,6 +21,7 @@ def run(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[s
         errors="replace",
         check=False,
         timeout=seconds,
+        env=environment,
     )
 
 

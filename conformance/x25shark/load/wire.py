@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .. import plain_tshark
 from ..report.text import one_line
 from ..tied import tied
 from .programs import last_words, run
@@ -209,7 +210,7 @@ def read(recording: Recording, legs: Mapping[str, str]) -> Seen:
     command += [word for name in _FIELDS for word in ("-e", name)]
     command += ["-o", "tcp.desegment_tcp_streams:FALSE", "--disable-protocol", "xot"]
     try:
-        done = run(command, _READS)
+        done = run(command, _READS, plain_tshark.environment())
     except (OSError, subprocess.TimeoutExpired):
         return Seen(problem="tshark did not read the capture")
     seen = digest(done.stdout, legs)

@@ -10,9 +10,11 @@ folder; the next one finishes the exchange, or removes what was not whole.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -27,6 +29,8 @@ KEPT = 3
 _UNDER_WAY = ".run-"
 _WHOLE = ".whole"
 _LONGEST_NOTE = 1 << 16
+# A folder in earlier/, which may be a link to somewhere with folders of other people.
+_OF_A_REPORT = re.compile(r"\d{8}T\d{6}Z(-\d+)?")
 
 
 class FolderError(Exception):
@@ -50,6 +54,7 @@ class ReportFolder:
             if self._hold():
                 self._sweep()
             self.staging = Path(tempfile.mkdtemp(prefix=_UNDER_WAY, dir=path))
+            self._mine = self.staging.lstat()
         except OSError as error:
             self._release()
             raise FolderError(
@@ -76,10 +81,17 @@ class ReportFolder:
 
     def publish(self) -> None:
         """Put the report in its place; everything is on the disk before. Raises OSError."""
+        if not self._is_mine():
+            why = "Not the folder any more that this run has made"
+            raise OSError(errno.ESTALE, why, str(self.staging))
         self._note_whole()
         _exchange(self.staging, self.path)
         self._thin_out()
         self._release()
+
+    def _is_mine(self) -> bool:
+        """Whether what is called so is the folder that was made."""
+        return os.path.lexists(self.staging) and os.path.samestat(self._mine, self.staging.lstat())
 
     def _note_whole(self) -> None:
         """From here on the exchange can be finished by anybody."""
@@ -107,7 +119,9 @@ class ReportFolder:
         """Remove the oldest of the earlier reports."""
         with contextlib.suppress(OSError):
             folders = [
-                e for e in os.scandir(self.path / EARLIER) if e.is_dir(follow_symlinks=False)
+                entry
+                for entry in os.scandir(self.path / EARLIER)
+                if entry.is_dir(follow_symlinks=False) and _OF_A_REPORT.fullmatch(entry.name)
             ]
             folders.sort(key=lambda entry: entry.stat().st_ctime_ns)
             for entry in folders[: max(len(folders) - self._keep, 0)]:
@@ -117,7 +131,7 @@ class ReportFolder:
 
     def abandon(self) -> None:
         """If there is no whole report: the one from before stays, but for the router's log."""
-        if (self.staging / _WHOLE).exists():
+        if not self._is_mine() or (self.staging / _WHOLE).exists():
             return
         log = self.staging / "router.log"
         with contextlib.suppress(OSError):
@@ -132,6 +146,8 @@ class ReportFolder:
     def _sweep(self) -> None:
         """What runs left that were killed: finish an exchange, remove anything else."""
         for left in sorted(self.path.glob(f"{_UNDER_WAY}*")):
+            if left.is_symlink():
+                continue  # no run has made it
             if (left / _WHOLE).is_file():
                 _exchange(left, self.path)
             else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 
-from .. import __version__
+from .. import __version__, plain_tshark
 from ..judges.reading import CaptureReader, JudgeError
 from ..judges.tshark import TsharkJudge
 from ..judges.wireshark import WiresharkJudge
@@ -82,7 +82,14 @@ def installed_version() -> str:
         raise JudgeError("start", "tshark is not installed: sudo apt-get install tshark")
     command = [program, "--version"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            env=plain_tshark.environment(),
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JudgeError("start", f"{program} --version: {error}") from None
     return _number(done.stdout, f"{program} --version")

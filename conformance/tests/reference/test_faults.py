@@ -961,6 +961,20 @@ def interrupts_around_a_reset(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def interrupts_with_what_is_behind_them(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("10012341")
+    a.tell("10011b0000")
+    b.tell("10011f")
+    a.tell("100127")
+    together = make_lab(model)
+    a, b = together.call(PLAIN)
+    a.tell_together("10012341", "10010041")
+    return [lab, together]
+
+
+@scenario
 def half_a_sequence_of_the_called_side(make_lab: Any, model: str) -> Any:
     lab = make_lab(model, {"independent": True, "packet_size": 128} if model == "local" else None)
     a, b = lab.call("10010b772100001310000106420909430202")

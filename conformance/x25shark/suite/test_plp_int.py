@@ -2,8 +2,12 @@
 """Interrupt (X.25 4.3.7, 5.3.2, 5.3.3)."""
 
 from .language import (
+    CLOSED,
     RNR,
     Call,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
     Data,
     Interrupt,
     InterruptConfirmation,
@@ -162,3 +166,47 @@ def test_interrupt_passes_a_busy_b(call: Call) -> None:
     b.acknowledge()
     blocked.take_rest()
     call.fence()
+
+
+@purpose("PLP-INT-13", both_sides=True)
+def test_confirmation_of_an_interrupt_from_before_a_reset(call: Call) -> None:
+    """A owes B a confirmation when A resets, and once more when B does. Behind the reset it is one
+    that is not due."""
+    a, b = both(call)
+    for here, there in ((a, b), (b, a)):
+        b.send(Interrupt(user_data=b"before"))
+        a.expect(Interrupt(user_data=b"before"))
+        here.send(ResetRequest(cause=0, diagnostic=0))
+        there.expect(ResetIndication(cause=0, diagnostic=0))
+        there.send(ResetConfirmation())
+        here.expect(ResetConfirmation())
+        call.fence("the reset is complete at both sides")
+        a.send(InterruptConfirmation())
+        expect_reset_or_ignored(call, 43)
+
+
+@purpose("PLP-INT-14", both_sides=True)
+def test_nothing_overtakes_an_interrupt(call: Call) -> None:
+    """A sends Data, a Reset, a Clear in one segment with an Interrupt, which goes before them.
+
+    A Reset and a Clear may take it along: it comes ahead of them, or not at all.
+    """
+    a, b = both(call)
+    ahead, behind = Interrupt(user_data=b"ahead"), b"behind the Interrupt"
+    a.send(ahead, a.data(behind))
+    b.expect(ahead)
+    b.expect(b.data(behind))
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    a.send(ahead, ResetRequest(cause=0, diagnostic=0))
+    if isinstance(b.expect(ahead, ResetIndication(cause=0)), Interrupt):
+        b.expect(ResetIndication(cause=0))
+    b.send(ResetConfirmation())
+    a.expect(ResetConfirmation())
+    call.fence("behind the reset")
+    a.send(ahead, ClearRequest(cause=0, diagnostic=0))
+    if isinstance(b.expect(ahead, ClearIndication(cause=0)), Interrupt):
+        b.expect(ClearIndication(cause=0))
+    b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED)
+    call.bench.fence()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults in one corner: of bits, lengths and causes, and at the second of two things."""
 
+from functools import partial
 from typing import Any
 
 from .. import codec, facilities
@@ -36,6 +37,35 @@ def confirmations_of_before(patch: Patch) -> None:
         confirmed = direction.confirmed
         original(direction)
         direction.confirmed = confirmed
+
+
+@fault("BUG-INT-08")
+def interrupt_confirmations_of_before(patch: Patch) -> None:
+    @patch.wrap(Channel, "restart_numbers")
+    def restart_numbers(original: Any, channel: Channel) -> None:
+        state = vars(channel)
+        state["open_before"] = state.get("interrupt_out") or state.get("open_before")
+        original(channel)
+
+    @patch.wrap(Interrupts, "on_confirmation")
+    def on_confirmation(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        channel = interrupts.channel
+        if channel.interrupt_out or not vars(channel).pop("open_before", False):
+            original(interrupts, octets)
+
+
+@fault("BUG-INT-09")
+def behind_what_came_with_it(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "send")
+    def send(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
+        late: list[Any] = vars(interrupts.channel.router).setdefault("late_interrupts", [])
+        late.append(partial(original, interrupts, user_data))
+
+    @patch.wrap(Router, "flush")
+    def flush(original: Any, router: Router) -> None:
+        original(router)
+        for send_now in vars(router).pop("late_interrupts", []):
+            send_now()
 
 
 @fault("BUG-FLOW-10")

@@ -252,8 +252,9 @@ def closes_at_more_than_any_packet_has(patch: Patch) -> None:
             original(channel, octets)
 
 
-@variant("MAY-ERR-20")
-def leaves_numbers_to_the_ends(patch: Patch) -> None:
+def leaves_to_the_ends(patch: Patch, sizes: bool) -> None:
+    """P(S), P(R) and Q are not checked; sizes: nor is the packet size."""
+
     def of_the_ends(circuit: Circuit) -> bool:
         return isinstance(getattr(circuit, "user", None), EndToEndRelay)
 
@@ -261,10 +262,22 @@ def leaves_numbers_to_the_ends(patch: Patch) -> None:
     def check_data(original: Original, flow: DataFlow, data: Data) -> None:
         if not of_the_ends(flow.channel):
             original(flow, data)
+        elif not sizes and len(data.user_data) > flow.channel.size_in:
+            raise PacketError(Diag.TOO_LONG)
 
     @patch.wrap(Channel, "p_r_is_valid")
     def p_r_is_valid(original: Original, channel: Channel, p_r: int) -> bool:
         return of_the_ends(channel) or bool(original(channel, p_r))
+
+
+@variant("MAY-ERR-20")
+def leaves_numbers_to_the_ends(patch: Patch) -> None:
+    leaves_to_the_ends(patch, sizes=True)
+
+
+@variant("MAY-ERR-26")
+def leaves_all_but_sizes_to_the_ends(patch: Patch) -> None:
+    leaves_to_the_ends(patch, sizes=False)
 
 
 @variant("MAY-ERR-21")

@@ -7,6 +7,7 @@ nothing unusual happens, only faults that touch every frame may show.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -306,6 +307,31 @@ def rejected_set_up(line: RawLine) -> None:
     line.tell("030f", "03873f0001")
 
 
+def every_own_fcs(line: RawLine) -> None:
+    """The N(R) of answers to polls, and the causes and diagnostics that an echo gives back."""
+    line.tell("013f", CONFIRM, CALL, "0341")
+    for number in range(300):
+        control = (2 + number) % 8 << 1 | (2 + number) % 8 << 5
+        packet = f"1001{number % 8 << 5 | number % 8 << 1:02x}{number:04x}"
+        line.frame(f"01{control:02x}{packet}")
+
+
+def idle_link(line: RawLine) -> None:
+    up(line)
+    line.link.lapb.parameters = replace(line.link.lapb.parameters, t3=5.0)
+    more(line, "0131")
+    line.lab.timers.advance(60)
+
+
+def idle_link_that_answers(line: RawLine) -> None:
+    up(line)
+    line.link.lapb.parameters = replace(line.link.lapb.parameters, t3=5.0)
+    more(line, "0131")
+    for _ in range(5):
+        line.lab.timers.advance(5.1)
+        more(line, "0331")
+
+
 WITNESS: dict[str, Script] = {
     "BUG-HDLC-01": bad_fcs,
     "BUG-HDLC-02": plain,
@@ -440,6 +466,10 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-25": idle,
     "BUG-HDLC-24": half_an_octet,
     "BUG-HDLC-26": odd_bits_and_a_shared_flag,
+    "BUG-HDLC-27": every_own_fcs,
+    "BUG-HDLC-28": every_own_fcs,
+    "BUG-LAPB-102": idle_link,
+    "BUG-LAPB-103": idle_link_that_answers,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
@@ -482,9 +512,10 @@ OF_BITS = {
     "BUG-HDLC-22",
     "BUG-HDLC-25",
     "BUG-HDLC-26",
+    "BUG-HDLC-28",
 }
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
-OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17"}
+OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17", "BUG-HDLC-27"}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ What makes a router send I frames is a Restart Request on a ready packet layer: 
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 
@@ -200,6 +201,51 @@ def expect_poll(line: LineSide, note: str = "") -> None:
         passing=(LapbI(p_f=0),),
         note=note,
     )
+
+
+def given_up(line: LineSide, begin: int) -> None:
+    """The last poll in vain, if there is one more, and then a new link, or none."""
+    reaction_limit = line.profile.t1_at_most + line.context.reaction_limit
+    ends = LapbSABM(p_f=1), LapbDM()
+    last = line.expect(*polls(line), *ends, within=reaction_limit, passing=(LapbI(p_f=0),))
+    if not isinstance(last, (LapbSABM, LapbDM)):
+        line.expect(*ends, within=reaction_limit, note="N2 polls")
+    at_most_n2(line, begin)
+
+
+def at_most_n2(line: LineSide, begin: int) -> None:
+    """No more polls than N2 from there on, and one that may be sent at will; then a new link.
+
+    Which is at will the time says: those of timer recovery are T1 apart (X.25 2.4.8.1, 2.4.8.4).
+    """
+    most = line.profile.n2 if all_at_t1(line, begin) else line.profile.n2 + 1
+    for poll in polls(line):
+        line.expect_count(poll, 0, most, start=begin, note="N2 attempts")
+    line.allow(LapbSABM())
+    line.layer.allow(RestartConfirmation())
+
+
+def all_at_t1(line: LineSide, begin: int) -> bool:
+    """Whether each poll from there on came T1 behind the I frame or poll before it.
+
+    Nothing is known of a T1 that the profile does not name.
+    """
+    sent = [
+        unit
+        for unit in line.line.log.received
+        if unit.valid and unit.octets[0] == line.response_address and _is_attempt(unit.octets[1])
+    ]
+    first = sum(unit.offset < begin for unit in sent) - 1
+    times = [unit.time for unit in sent[max(0, first) :]]
+    apart = [later - sooner for sooner, later in itertools.pairwise(times)]
+    return "t1" in line.profile.model_fields_set and min(apart, default=0.0) > (
+        EARLY_FROM * line.profile.t1
+    )
+
+
+def _is_attempt(control: int) -> bool:
+    """An I frame, or a supervisory frame with P=1."""
+    return not control & 1 or bool(control & 3 == 1 and control & 0x10)
 
 
 def polled_in_vain(lines: Sequence[tuple[LineSide, Packet]]) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from scapy_x25 import hdlc
 
 from .language import (
@@ -16,9 +18,10 @@ from .language import (
     Packet,
     RestartConfirmation,
     RestartRequest,
+    Side,
     purpose,
 )
-from .links import one_open, polls, ready
+from .links import at_the_line, calls_lines, one_open, polls, ready
 from .test_hdlc import nothing_is_taken, wrong_fcs
 
 # More than an abort (7) and an idle line (15), beyond what a count of three bits holds.
@@ -129,3 +132,32 @@ def test_n_r_of_bad_frames(bench: Bench) -> None:
         line.wire.send_whole([wrong_fcs(whole), hdlc.with_fcs(b"\x05" + whole[1:-2])])
         line.send(LapbRR(address=line.command_address, p_f=1, n_r=first))
         line.expect(*line.frames.answers(), passing=(*polls(line), LapbI(n_s=first)))
+
+
+@purpose("HDLC-26")
+def test_transparency_of_the_routers_fcs(bench: Bench) -> None:
+    """Data of a call whose frames have each of these as either octet of their FCS.
+
+    A router that has not acknowledged all yet, here or in the frame, sends them with another FCS.
+    """
+    for at in calls_lines(bench):
+        line, near, far = at_the_line(bench, bench.place_call(), at)
+        for place, octet in itertools.product((-2, -1), UNUSUAL):
+            far.wait_for_window()
+            line.link_fence()
+            message = data_with_octet_in_fcs(line, near, place, octet)
+            far.send_message(message)
+            near.expect_message(message)
+    bench.fence()
+
+
+def data_with_octet_in_fcs(line: LineSide, near: Side, place: int, octet: int) -> bytes:
+    """User data for which the next I frame of the router has this octet at a place of its FCS."""
+    numbers, station = near.numbering, line.station
+    packet = near.octets_of(near.data(b"", p_s=numbers.p_r, p_r=numbers.next_p_s))
+    control = station.v_s << 5 | station.v_r << 1
+    start = bytes((line.response_address, control)) + packet
+    tails = (bytes((first, second)) for first in range(4) for second in range(256))
+    return next(
+        (tail for tail in tails if hdlc.with_fcs(start + tail)[place] == octet), b"as usual"
+    )

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Sequence
 
@@ -28,11 +27,12 @@ from .language import (
     purpose,
 )
 from .links import (
-    EARLY_FROM,
     LOOK,
     all_again,
+    at_most_n2,
     count_to,
     expect_poll,
+    given_up,
     needs_given,
     one_open,
     opened,
@@ -162,41 +162,6 @@ def test_answer_to_the_poll(bench: Bench) -> None:
             line.expect_count(LapbI(), 0, 0)
 
 
-def at_most_n2(line: LineSide, begin: int) -> None:
-    """No more polls than N2 from there on, and one that may be sent at will; then a new link.
-
-    Which is at will the time says: those of timer recovery are T1 apart (X.25 2.4.8.1, 2.4.8.4).
-    """
-    most = line.profile.n2 if all_at_t1(line, begin) else line.profile.n2 + 1
-    for poll in polls(line):
-        line.expect_count(poll, 0, most, start=begin, note="N2 attempts")
-    line.allow(LapbSABM())
-    line.layer.allow(RestartConfirmation())
-
-
-def all_at_t1(line: LineSide, begin: int) -> bool:
-    """Whether each poll from there on came T1 behind the I frame or poll before it.
-
-    Nothing is known of a T1 that the profile does not name.
-    """
-    sent = [
-        unit
-        for unit in line.line.log.received
-        if unit.valid and unit.octets[0] == line.response_address and is_attempt(unit.octets[1])
-    ]
-    first = sum(unit.offset < begin for unit in sent) - 1
-    times = [unit.time for unit in sent[max(0, first) :]]
-    apart = [later - sooner for sooner, later in itertools.pairwise(times)]
-    return "t1" in line.profile.model_fields_set and min(apart, default=0.0) > (
-        EARLY_FROM * line.profile.t1
-    )
-
-
-def is_attempt(control: int) -> bool:
-    """An I frame, or a supervisory frame with P=1."""
-    return not control & 1 or bool(control & 3 == 1 and control & 0x10)
-
-
 @purpose("LAPB-REC-08")
 def test_n2_attempts(bench: Bench) -> None:
     """So many polls on each line, and then the link begins anew or is given up."""
@@ -207,15 +172,8 @@ def test_n2_attempts(bench: Bench) -> None:
             line.skip()
             begun.append(line.cursor)
         polled_in_vain(lines)
-        given_up = LapbSABM(p_f=1), LapbDM()
         for (line, _), begin in zip(lines, begun, strict=True):
-            reaction_limit = line.profile.t1_at_most + bench.reaction_limit
-            last = line.expect(
-                *polls(line), *given_up, within=reaction_limit, passing=(LapbI(p_f=0),)
-            )
-            if not isinstance(last, (LapbSABM, LapbDM)):
-                line.expect(*given_up, within=reaction_limit, note="N2 polls")
-            at_most_n2(line, begin)
+            given_up(line, begin)
 
 
 @purpose("LAPB-REC-09", each_line=True)
@@ -357,9 +315,9 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
         for number in range(max(line.profile.n2 for line, _ in lines) + 2):
             for one in polling[:]:
                 line, first, begin = one
-                given_up = (LapbSABM(), LapbDM()) if number >= line.profile.n2 - 1 else ()
+                ends = (LapbSABM(), LapbDM()) if number >= line.profile.n2 - 1 else ()
                 came = line.expect(
-                    *(*polls(line), *given_up),
+                    *(*polls(line), *ends),
                     within=line.profile.t1_at_most + bench.reaction_limit,
                     passing=(LapbI(p_f=0),),
                     note=f"poll {number + 1}",

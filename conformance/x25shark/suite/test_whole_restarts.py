@@ -8,6 +8,7 @@ does: on the channel of the call before, from the line and towards it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from .anew import as_new
@@ -22,8 +23,10 @@ from .language import (
     CallRequest,
     ClearConfirmation,
     ClearIndication,
+    ClearRequest,
     Data,
     LapbDM,
+    LapbI,
     LapbSABM,
     LineSide,
     ResetConfirmation,
@@ -36,10 +39,12 @@ from .language import (
 from .link_walks.ending import rejected, reset
 from .link_walks.link import Link
 from .links import at_the_line, calls_lines, restarted
+from .many import at_a_time
 from .reactions import both
 from .scene import Scene
 from .test_all_of_it import values
 from .test_left_over import OLD, behind_old, left_open
+from .test_plp_lines import LATE
 from .test_plp_rstrt import confirm, restart
 from .walks.all_of_it import does_all, is_reset_for_all
 from .whole_calls import WAYS, from_b, makes_all
@@ -112,6 +117,9 @@ STARTS: dict[Start, str] = {
     through(rejected, 0): "FRMR of the tester",
     through(rejected, 1): "DM of the tester",
 }
+
+# Timers of the packet layer that are waited for (seconds).
+LONGEST_TIMER = 20.0
 
 # Into so many parts the list of whole calls is cut: a start is ahead of each.
 PARTS = 8
@@ -315,3 +323,88 @@ def none_before_the_confirmation(bench: Bench, one: LineSide, other: LineSide) -
         y = bench.incoming(at=at)
         y.send(y.acceptance)
         x.expect(CallAccepted())
+
+
+@purpose("PLP-RSTRT-24")
+def test_no_timer_outlives_its_call(bench: Bench) -> None:
+    """T11, T12 and T13 run as each line starts anew: one by a Restart, the other by a new link.
+
+    Only those that are short enough to wait for.
+    """
+    times = bench.profile.times
+    running = {"T-11": times.t11, "T-12": times.t12, "T-13": times.t13}
+    waits = [t for name, t in running.items() if bench.declared(name) and t <= LONGEST_TIMER]
+    bench.need(bool(waits), f"none of T11, T12 and T13 is {LONGEST_TIMER:g} s or less ([times])")
+    starts = itertools.cycle((restart, with_a_new_link))
+    lines = []
+    for line, start in zip([bench.lines[at] for at in calls_lines(bench)], starts, strict=False):
+        if timers_run(bench, line):
+            lines.append(line)
+            started_anew(bench, line, start)
+    bench.need(bool(lines), "an address for calls to a line")
+    # What is confirmed late (X.25 3.3.1) has come then.
+    lines[0].pause(bench.profile.times.quiet)
+    for line in lines:
+        line.link_fence()
+    begun = [line.cursor for line in lines]
+    lines[0].pause(LATE * max(waits) + bench.reaction_limit)
+    for line, begin in zip(lines, begun, strict=True):
+        line.expect_count(LapbI(), 0, 0, start=begin, note="no call is up, and no restart")
+    for line in lines:
+        as_new(to_the_line(bench, line) or bench.place_call(), f"then, on line {line.name}")
+    bench.fence()
+
+
+def timers_run(bench: Bench, line: LineSide) -> bool:
+    """A call towards the line that is being reset, one that is being cleared, and one that is not
+    answered; whether there is a number for them."""
+    resetting, clearing = to_the_line(bench, line), to_the_line(bench, line)
+    if resetting is None or clearing is None:
+        return False
+    far, near = both(resetting)
+    far.send(ResetRequest(cause=0, diagnostic=0))
+    near.expect(ResetIndication())
+    # It may have been confirmed before, where the sides of a path are independent.
+    far.allow(ResetConfirmation())
+    far, near = both(clearing)
+    far.send(ClearRequest(cause=0, diagnostic=0))
+    near.expect(ClearIndication())
+    far.expect(ClearConfirmation(), CLOSED)
+    at, far_at, named = line.name.lower(), other_end(line.name.lower()), numbers(bench)
+    request = bench.call_request(called=named[at], calling=named[far_at])
+    bench.connect(at=far_at).send(request)
+    bench.incoming(CallRequest(user_data=request.user_data), at=at)
+    return True
+
+
+# Where the second octet of a packet, or the group of its channel, begins anew, and before that.
+BOUNDARIES = (0x0F, 0x10, 0x7F, 0x80, 0xFF, 0x100, 0x101, 0x7FF, 0x800)
+
+
+@purpose("PLP-CALL-48")
+def test_channels_of_the_whole_range(bench: Bench) -> None:
+    """Calls of the tester at the same time, on the first and the last channels of each line and on
+    some between: each has its own data, and its own end."""
+    lines = [bench.line(at) for at in calls_lines(bench)]
+    for line in lines:
+        line.link.bring_up()
+    for line in lines:
+        low, high = line.profile.lcn
+        wanted = sorted({low, low + 1, high - 1, high, *BOUNDARIES} & set(range(low, high + 1)))
+        calls = []
+        for lcn in wanted[: at_a_time(bench, len(wanted))]:
+            call = from_the_line(bench, line, lcn)
+            bench.need(call is not None, "an address for calls from a line")
+            assert call is not None
+            calls.append(call)
+        for number, call in enumerate(calls):
+            here, there = both(call)
+            here.send_message(b"%d from the line" % number)
+            there.send_message(b"%d to the line" % number)
+        for number, call in enumerate(calls):
+            here, there = both(call)
+            there.expect_message(b"%d from the line" % number)
+            here.expect_message(b"%d to the line" % number)
+        for call in calls:
+            end(call)
+    bench.fence()

@@ -176,3 +176,30 @@ def idle_is_the_end(patch: Patch) -> None:
             link.lapb.phases.end_link()
         else:
             original(link, received)
+
+
+@fault("BUG-HDLC-27")
+def escape_in_its_fcs(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "stuff")
+    def stuff(original: Any, framing: OctetFraming, octets: bytes) -> bytes:
+        fcs = octets[-hdlc.FCS_LENGTH :].replace(b"\x7e", b"\x7d\x5e")
+        return bytes(original(framing, octets[: -hdlc.FCS_LENGTH])) + fcs
+
+
+@fault("BUG-HDLC-28")
+def ones_at_the_end_of_its_fcs(patch: Patch) -> None:
+    def frame(framing: BitFraming, octets: bytes) -> bytes:
+        out = bytearray()
+        if framing._fresh:
+            framing._put(hdlc.FLAG, 8, out)
+            framing._fresh = False
+        ones = 0
+        for place, octet in enumerate(octets, 1):
+            bits, count, ones = hdlc._STUFFED[ones][octet]
+            ends_in_ones = place == len(octets) and not ones and octet & 0x80
+            framing._put(bits, count - bool(ends_in_ones), out)
+        for _ in range(2):
+            framing._put(hdlc.FLAG, 8, out)
+        return bytes(out)
+
+    patch.replace(BitFraming, "frame", frame)

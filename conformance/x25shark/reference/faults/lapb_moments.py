@@ -147,3 +147,25 @@ def packet_of_the_oldest(patch: Patch) -> None:
         original(recovery, n_r)
         station = recovery.lapb
         station.open[:] = station.open[:1] * len(station.open)
+
+
+@fault("BUG-LAPB-102")
+def idle_polls_for_ever(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll")
+    def poll(original: Any, recovery: TimerRecovery) -> None:
+        station = recovery.lapb
+        if not station.open and not station.peer_busy:
+            station.attempts = 0
+        original(recovery)
+
+
+@fault("BUG-LAPB-103")
+def answered_idle_polls_count(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll_answered")
+    def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
+        station = recovery.lapb
+        attempts = station.attempts
+        idle = not station.open and not station.peer_busy
+        original(recovery, n_r)
+        if idle:
+            station.attempts = attempts

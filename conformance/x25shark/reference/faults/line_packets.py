@@ -3,6 +3,8 @@
 
 from typing import Any
 
+from .. import codec
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear
@@ -16,6 +18,8 @@ from ..tables import Cell, Do, P
 from .registry import Patch, fault
 
 RNRS = 2
+# Of the channels that a line has if its configuration does not say another range.
+_LOWEST = 1
 # Incompatible destination (X.25 5.2.4, 5.4.3).
 _INCOMPATIBLE_CLEAR, _INCOMPATIBLE_RESET = 0x21, 0x11
 
@@ -149,3 +153,47 @@ def cleared_for_ever(patch: Patch) -> None:
     def end(original: Any, channel: SerialChannel, clear: Clear) -> None:
         if channel.p is not P.CLEAR_SENT:
             original(channel, clear)
+
+
+def runs_on(patch: Patch, *names: str) -> None:
+    """These timers of a channel outlast a new start of its line."""
+
+    @patch.wrap(SerialChannel, "end")
+    def end(original: Any, channel: SerialChannel, clear: Clear) -> None:
+        kept = {name: channel._timers.pop(name) for name in names if name in channel._timers}
+        original(channel, clear)
+        channel._timers.update(kept)
+
+
+@fault("BUG-LINE-16")
+def t11_runs_on(patch: Patch) -> None:
+    runs_on(patch, "T11")
+
+
+@fault("BUG-LINE-17")
+def t12_runs_on(patch: Patch) -> None:
+    runs_on(patch, "T12")
+
+
+@fault("BUG-LINE-18")
+def t13_runs_on(patch: Patch) -> None:
+    runs_on(patch, "T13")
+
+
+@fault("BUG-LINE-19")
+def no_call_on_the_lowest_channel(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "on_call")
+    def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
+        channel = setup.channel
+        if not isinstance(channel, SerialChannel) or channel.lcn != _LOWEST:
+            original(setup, octets)
+
+
+@fault("BUG-LINE-20")
+def bit_8_of_the_channel(patch: Patch) -> None:
+    """Of the second octet, which 0x80 has alone."""
+
+    @patch.wrap(codec, "lcn_of")
+    def lcn_of(original: Any, octets: bytes) -> int:
+        lcn: int = original(octets)
+        return lcn & 0x7F or lcn

@@ -611,3 +611,11 @@ def starts_once(patch: Patch) -> None:
     def on_dm(original: Original, phases: Phases, p_f: bool) -> None:
         if phases.lapb.phase is not Phase.DISCONNECTED:
             original(phases, p_f)
+
+
+@variant("MAY-LAPB-39")
+def polls_a_new_link(patch: Patch) -> None:
+    @patch.wrap(Phases, "begin_transfer")
+    def begin_transfer(original: Original, phases: Phases) -> None:
+        original(phases)
+        phases.lapb.recovery.poll()

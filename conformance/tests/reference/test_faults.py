@@ -975,6 +975,21 @@ def interrupts_with_what_is_behind_them(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def plain_call_behind_a_laden_one(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    laden = "10010b77210000131000010c4207074302020305000fcb00"
+    for call, answer in ((laden, "000fc900"), (PLAIN, "")):
+        a = lab.caller()
+        a.tell(call)
+        lab.open()
+        b = lab.called[-1]
+        b.tell("10010f00" + f"{len(answer) // 2:02x}" + answer)
+        b.tell("1001130007")
+        a.tell("100117")
+    return lab
+
+
+@scenario
 def half_a_sequence_of_the_called_side(make_lab: Any, model: str) -> Any:
     lab = make_lab(model, {"independent": True, "packet_size": 128} if model == "local" else None)
     a, b = lab.call("10010b772100001310000106420909430202")

@@ -6,6 +6,7 @@ X.25 4.1.7, 4.4.3, 4.5; RFC 1613 5.
 
 from __future__ import annotations
 
+from scapy.packet import Packet
 from scapy_x25 import (
     ClearConfirmation,
     ClearIndication,
@@ -45,9 +46,13 @@ def is_gone(side: Side) -> bool:
 
 
 def called_on(bench: Bench, a: Side, called: str | None = None) -> Side:
+    """As called_with(), with a plain Call."""
+    return called_with(bench, a, bench.call_request(called=called))
+
+
+def called_with(bench: Bench, a: Side | None, request: Packet) -> Side:
     """A calls; a router that closes the connection instead (RFC 1613 5) is called on another."""
-    request = bench.call_request(called=called)
-    if is_gone(a):
+    if a is None or is_gone(a):
         a = bench.connect()
     a.numbering.reset()
     a.send(request)

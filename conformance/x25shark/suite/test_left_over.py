@@ -8,13 +8,17 @@ the circuit is used again, and every part of it has to be as new.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from scapy_x25 import ClosedUserGroup, PacketSize, WindowSize
 
 from ..judges.expectation import TcpEnd
-from .anew import again, as_new, given_up, refused_by_b, without_a_route
-from .calls import accepted, agreed_by, at_a, window_holds
-from .clearing import AnySide, refused
+from .anew import again, as_new, called_with, given_up, refused_by_b, without_a_route
+from .calls import accepted, agreed_by, at_a, received_call, window_holds
+from .clearing import AnySide, clear_with, refused
 from .language import (
+    ABSENT,
     CLOSED,
     RNR,
     RR,
@@ -37,6 +41,7 @@ from .language import (
 )
 from .procedure_errors import expect_refusal
 from .reactions import both, header, resets
+from .test_plp_fac import DTE_FACILITIES
 
 FULL = b"a sequence that is never ended".ljust(128)
 
@@ -337,3 +342,76 @@ def test_call_behind_an_attempt(bench: Bench) -> None:
         call.b.send(ClearConfirmation())
         a.expect(ClearConfirmation(), CLOSED)
     bench.fence()
+
+
+# What a Call, its answer and its Clear say beyond their type.
+SAID = ("facility_length", "user_data")
+
+
+@purpose("SYS-INTEG-19")
+def test_nothing_of_a_call_in_the_next(bench: Bench) -> None:
+    """A plain call, one with all that a call can carry, and a plain one that is as the first was.
+
+    Where the router has fast select, of each kind: there B's answer and the Clear may have user
+    data, and here they have none.
+    """
+    kinds = (None, 2) if bench.declared("F-FS") else (None,)
+    a, before = None, []
+    for fast in kinds:
+        a, said = plain(bench, a, fast, [{}, {}, {}])
+        before.append(said)
+    a = laden(bench, a, group=bench.declared("F-CUG"))
+    for fast, said in zip(kinds, before, strict=True):
+        a, _ = plain(bench, a, fast, said)
+    bench.fence()
+
+
+def plain(
+    bench: Bench, a: Side | None, fast_select: int | None, said: Sequence[dict[str, Any]]
+) -> tuple[Side, list[dict[str, Any]]]:
+    """A call with as little as it can have, cleared by B. said: what its Call at B, its answer and
+    its Clear at A have to say. Returns A, and what they said."""
+    request = bench.call_request(fast_select=fast_select)
+    a = called_with(bench, a, request)
+    note = "as the plain call before it" if said[0] else ""
+    b = bench.incoming(CallRequest(**said[0] | {"user_data": request.user_data}), note=note)
+    came: list[Packet | None] = [received_call(b)]
+    b.send(b.acceptance)
+    came.append(a.expect(CallAccepted(**said[1]), note=note))
+    b.send(ClearRequest(cause=0, diagnostic=7))
+    came.append(a.expect(ClearIndication(cause=0, diagnostic=7, **said[2]), note=note))
+    a.send(ClearConfirmation())
+    b.expect(ClearConfirmation(), CLOSED)
+    return a, [{name: value_of(packet, name) for name in SAID} for packet in came]
+
+
+def value_of(packet: Packet | None, name: str) -> Any:
+    """A field of a packet that came; where it has none, a later one shall have none."""
+    value = getattr(packet, name)
+    return ABSENT if value is None else value
+
+
+def laden(bench: Bench, a: Side | None, *, group: bool) -> Side:
+    """A call with what the router can carry, in the Call, the answer and the Clear.
+
+    group: with a closed user group, of which A need not be a member: it calls without one then.
+    """
+    fast = bench.declared("F-FS")
+    more = [ClosedUserGroup(index=12)] if group else []
+    octets = bytes(range(100)) if fast else b""
+    request = bench.call_request(
+        fast_select=2 if fast else None, more=(*more, *DTE_FACILITIES), user_data=b"\xc0" + octets
+    )
+    a = called_with(bench, a, request)
+    if group and not bench.went_on(a):
+        refused(bench, a, ClearIndication(cause=bench.cause(0x0B, 0x03)))
+        return laden(bench, None, group=False)
+    b = bench.incoming(CallRequest(user_data=request.user_data))
+    answer = (PacketSize(), WindowSize(), *DTE_FACILITIES)
+    b.send(CallAccepted(facilities=answer, user_data=octets))
+    a.expect(CallAccepted(user_data=octets))
+    b.send(clear_with(octets) if fast else ClearRequest(cause=0, diagnostic=241))
+    a.expect(ClearIndication(cause=0, diagnostic=241))
+    a.send(ClearConfirmation())
+    b.expect(ClearConfirmation(), CLOSED)
+    return a

@@ -11,7 +11,7 @@ from ..circuit import Circuit
 from ..clearing import Clearing
 from ..codec import Call, Clear, Data
 from ..data_flow import DataFlow
-from ..facilities import PACKET_SIZE, WINDOW_SIZE
+from ..facilities import CLOSED_USER_GROUP, PACKET_SIZE, WINDOW_SIZE
 from ..interrupts import Interrupts
 from ..negotiation import Negotiation
 from ..relay import Relay
@@ -77,6 +77,31 @@ def values_of_the_last_call(patch: Patch) -> None:
         original(relay, channel, call)
         if relay.model != "splice":
             state["last"] = relay.near_size, relay.near_window
+
+
+@fault("BUG-LEFT-24")
+def group_of_the_last_call(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        state: State = vars(negotiation.relay.router)
+        group = call.facilities.get(CLOSED_USER_GROUP)
+        if group is not None:
+            state["last_group"] = group
+        elif "last_group" in state:
+            call.facilities.put(CLOSED_USER_GROUP, state["last_group"])
+        offered: Call = original(negotiation, call)
+        return offered
+
+
+@fault("BUG-LEFT-25")
+def marked_of_the_last_answer(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        state: State = vars(negotiation.relay.router)
+        connected: Call = original(negotiation, accept)
+        connected.facilities.marked = connected.facilities.marked or state.get("marked", b"")
+        state["marked"] = connected.facilities.marked
+        return connected
 
 
 @fault("BUG-LEFT-08")

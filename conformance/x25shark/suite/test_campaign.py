@@ -153,12 +153,20 @@ def _undefined_facilities(packet: Packet) -> list[Packet]:
 
 @purpose("PLP-CLR-17")
 def test_clear_confirmation_has_three_octets(watch: Watch) -> None:
-    watch.always("Clear Confirmations of three octets", _long_confirmation)
+    watch.always("Clear Confirmations of three octets, or with charges", _long_confirmation)
+
+
+# Charging, as a network tells it whose subscriber wants to know (X.25 6.22): call duration, segment
+# count, monetary unit.
+_CHARGES = frozenset({0xC1, 0xC2, 0xC5})
 
 
 def _long_confirmation(conversation: Conversation) -> PacketView | None:
     for sent, packet, view in conversation:
-        if not sent and isinstance(packet, ClearConfirmation) and len(bytes(packet)) > 3:
+        if sent or not isinstance(packet, ClearConfirmation) or len(bytes(packet)) == 3:
+            continue
+        codes = {bytes(facility)[0] for facility in packet.fields.get("facilities") or ()}
+        if not codes or codes - _CHARGES or packet.payload:
             return view
     return None
 

@@ -174,3 +174,17 @@ def hang_up_at_a_withdrawn_call(patch: Patch) -> None:
         far.p = P.CLEAR_SENT
         far.joined = None
         far.wire.close()
+
+
+@variant("MAY-CLR-13")
+def charges_in_the_confirmation(patch: Patch) -> None:
+    duration = bytes((0xC1, 4, 0, 0, 0, 1))
+
+    @patch.wrap(Clearing, "confirm")
+    def confirm(original: Original, clearing: Clearing) -> None:
+        channel = clearing.channel
+        if not channel.accepted:
+            original(clearing)
+            return
+        header = codec.header(channel.modulo, channel.lcn, Type.CLEAR_CONFIRMATION)
+        channel.send(header + bytes((0, len(duration))) + duration)

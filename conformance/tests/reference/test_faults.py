@@ -1396,6 +1396,32 @@ def connections_lost_amid_a_reset(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def one_call_behind_another(make_lab: Any, model: str) -> Any:
+    """On one connection: fast select with a restriction, a Clear of B with user data, T12; and a
+    refusal, and Calls that cross."""
+    lab = make_lab(model, routes=[{"prefix": "31", "to": "127.0.25.2:1998"}])
+    a, _ = lab.call(PLAIN)
+    a.tell("1001130000", PLAIN)
+    lab.open()
+    lab.called[-1].tell("1001130000")
+    a.tell("100117", "10010b7721000013100001" + "08" + "01c0" + "420707430202" + "c001")
+    lab.open()
+    lab.called[-1].tell("1001130000" + "0000c001")
+    a.tell("100117", "10010b7721000013100001" + "08" + "0180" + "420707430202" + "c001")
+    lab.open()
+    lab.called[-1].tell(lab.called[-1].got[-1][:4] + "0f")
+    a.tell("10012b", "1001130000", PLAIN)
+    lab.open()
+    lab.called[-1].tell(lab.called[-1].got[-1][:4] + "0f")
+    lab.timers.advance(61)
+    lab.caller().tell(call("9990001", "3100001"))
+    lab.caller().tell(PLAIN)
+    lab.caller("127.0.25.3").tell(call("3100001", "2100001"))
+    lab.open()
+    return lab
+
+
+@scenario
 def sizes_of_each_direction(make_lab: Any, model: str) -> Any:
     """64 octets from A, 128 to A: a part-filled packet of each size, then one with another Q."""
     labs = []

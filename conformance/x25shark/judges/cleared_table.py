@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scapy.packet import Packet
-from scapy_x25 import CallRequest, ClearRequest
+from scapy_x25 import CallAccepted, CallRequest, ClearRequest
 
 from ..counters.pages import number
 from ..counters.paths import Missing
@@ -64,7 +65,8 @@ class ClearedTable(Expectation):
     """The new entries of the table are the circuits that were cleared.
 
     cuts: the connections of A, whose Calls name the circuits; far: the others, where a Clear may
-    have come from.
+    have come from. A call that was never connected need not be there (RFC 1382 lists circuits that
+    were closed), but what is there is right.
     """
 
     path: str = ""
@@ -78,7 +80,7 @@ class ClearedTable(Expectation):
         return f"the table of cleared circuits ({self.path}) has those of the capture"
 
     def templates(self) -> tuple[Packet, ...]:
-        return (CallRequest(), ClearRequest(), *self._of_entries())
+        return (CallRequest(), ClearRequest(), CallAccepted(), *self._of_entries())
 
     def leading(self) -> tuple[Packet, ...]:
         return self._of_entries() or self.templates()
@@ -87,39 +89,55 @@ class ClearedTable(Expectation):
         return tuple(template for entry in self.new for template in _templates(entry))
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
-        left = [c for c in self.cuts if all(_has(c, judge, t) for t in self.templates()[:2])]
-        shown = len(left)
+        left = [c for c in self.cuts if _has(c, judge, CallRequest())]
+        shown = len([c for c in left if _has(c, judge, ClearRequest())])
         if self.problem:
             return Seen(False, None, self.problem, count=shown)
         for entry in self.new:
-            fits = next((c for c in left if self._fits(c, entry, judge)), None)
-            if left and fits is None and self._arrived(entry, judge):
-                fits = left[0]
+            fits = self._circuit_of(entry, left, judge)
             if fits is None:
                 words = ", ".join(f"{name} {value}" for name, value in entry)
                 return Seen(False, None, f"an entry that the capture lacks: {words}", count=shown)
             left.remove(fits)
-        if left:
-            return Seen(False, None, f"no entry for {len(left)} of {shown} circuits", count=shown)
-        return Seen(True, None, f"{shown} entries", count=shown)
+        missing = [
+            c for c in left if _has(c, judge, ClearRequest()) and _has(c, judge, CallAccepted())
+        ]
+        if missing:
+            words = f"no entry for {len(missing)} of {shown} circuits"
+            return Seen(False, None, words, count=shown)
+        return Seen(True, None, f"{len(self.new)} entries", count=shown)
 
-    def _fits(self, cut: Cut, entry: Entry, judge: Judge) -> bool:
-        call, clear = _templates(entry)
-        return _has(cut, judge, call) and any(
-            _has(c, judge, call) and _has(c, judge, clear) for c in (cut, *self.far)
-        )
+    def _circuit_of(self, entry: Entry, left: Sequence[Cut], judge: Judge) -> Cut | None:
+        """Which of the circuits that are left has this entry.
+
+        Of a call that the router refused only the address that was called is held against it: the
+        network may put digits before the other, and may tell its caller another cause than itself.
+        """
+        call, clear, called = _templates(entry)
+        exact = [
+            cut
+            for cut in left
+            if _has(cut, judge, call)
+            and any(_has(c, judge, call) and _has(c, judge, clear) for c in (cut, *self.far))
+        ]
+        up = [cut for cut in left if _has(cut, judge, CallAccepted())]
+        refused = [cut for cut in left if cut not in up and _has(cut, judge, called)]
+        arrived = [*up, *refused, *left] if self._arrived(entry, judge) else []
+        return next(iter([*exact, *arrived, *refused]), None)
 
     def _arrived(self, entry: Entry, judge: Judge) -> bool:
         """Whether it has the addresses that a router or a network has given the Call on its way."""
-        call, clear = _templates(entry)
+        call, clear, _ = _templates(entry)
         return any(_has(c, judge, call) and _has(c, judge, clear) for c in self.far)
 
 
-def _templates(entry: Entry) -> tuple[Packet, Packet]:
+def _templates(entry: Entry) -> tuple[Packet, Packet, Packet]:
+    """The Call, the Clear, and a Call to the same address."""
     values = dict(entry)
     call = {n: v for n, v in values.items() if n.endswith("address")}
     clear = {n: v for n, v in values.items() if not n.endswith("address")}
-    return CallRequest(**call), ClearRequest(**clear)
+    called = {n: v for n, v in call.items() if n.startswith("called")}
+    return CallRequest(**call), ClearRequest(**clear), CallRequest(**called)
 
 
 def _has(cut: Cut, judge: Judge, template: Packet) -> bool:

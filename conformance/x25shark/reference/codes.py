@@ -134,6 +134,7 @@ class Diag:
     FACILITY_LENGTH: Final = 69
     INCOMING_BARRED: Final = 70
     NO_LOGICAL_CHANNEL: Final = 71
+    CALL_COLLISION: Final = 72
     FACILITY_DUPLICATE: Final = 73
     IMPROPER_CAUSE: Final = 81
     INCONSISTENT_Q: Final = 83

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from scapy.packet import Packet
 from scapy_x25 import (
     CallAccepted,
+    ClearIndication,
+    FastSelectReverseCharging,
     Interrupt,
     InterruptConfirmation,
     Marker,
@@ -22,7 +24,7 @@ from ..sides.agreement import DEFAULTS, offer_of, towards
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
-from .clearing import AnySide
+from .clearing import AnySide, refused
 from .windows import fill_window, may_send
 
 
@@ -69,6 +71,15 @@ def needs_trust(bench: Bench, what: str) -> None:
     if bench.model == "end-to-end" and not bench.declared("N-TRUST"):
         bench.fence()
         raise Inconclusive(f"{what} passed on: the profile should declare N-TRUST")
+
+
+def not_taken(bench: Bench, called: str, kinds: Iterable[int], charging: int, *causes: int) -> None:
+    """Each of these kinds of fast select, with reverse charging or without, is refused so."""
+    for kind in kinds:
+        octet = FastSelectReverseCharging(fast_select=kind, reverse_charging=charging)
+        a = bench.connect()
+        a.send(bench.call_request(called=called, facilities=[octet, PacketSize(), WindowSize()]))
+        refused(bench, a, ClearIndication(cause=bench.cause(*causes)))
 
 
 # values in force

@@ -14,7 +14,7 @@ from scapy_x25 import (
 )
 
 from ..judges.expectation import CLOSED
-from ..sides.bench import Call
+from ..sides.bench import Bench, Call
 from ..sides.race import Race
 from ..sides.side import Side
 from .clearing import AnySide, confirmed, end
@@ -24,8 +24,9 @@ from .procedure_errors import expect_after
 def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
     """Both sides reset, one a moment later; each gets a Reset or a confirmation (X.25 4.4.3.3).
 
-    One confirmation more may come on XOT; a Reset that comes behind it has to be confirmed.
-    Returns whether each reset before it knew of the other; else the second one only confirms.
+    A Reset may come behind a confirmation, and has to be confirmed; a confirmation behind a Reset
+    is not due. Returns whether each reset before it knew of the other; else the second one only
+    confirms.
     """
     a, b = call.a, call.b
     assert isinstance(b, Side)
@@ -51,10 +52,20 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
     for side, mark in zip(ends, marks, strict=True):
         kinds = [unit.packet[2] for unit in side.connection.received if unit.offset >= mark]
         side.expect_count(reset, 0, 1, start=mark)
-        side.expect_count(ResetConfirmation(), 0, 1, start=mark)
+        first_of_all = 0x1F in kinds and 0x1B not in kinds[: kinds.index(0x1F)]
+        due = first_of_all or confirms_collisions(call.bench)
+        side.expect_count(ResetConfirmation(), 0, int(due), start=mark, note=NOT_DUE * (not due))
         if kinds.count(0x1B) and 0x1F in kinds[: kinds.index(0x1B)]:
             side.send(ResetConfirmation())
     return True
+
+
+NOT_DUE = "the two Resets are each other's confirmation"
+
+
+def confirms_collisions(bench: Bench) -> bool:
+    """A host may confirm a Reset that has crossed its own: that is between it and its network."""
+    return bench.declared("R-DTE")
 
 
 def end_of_collision(side: AnySide, *before: Packet) -> None:

@@ -28,6 +28,8 @@ from .clearing import end
 
 AnySide = Side | AbsentSide
 
+# Octet 3 of a packet that X.25 does not define.
+UNDEFINED = 0x2B
 CLOSE_IN_PLACE_OF_CLEAR = "the call attempt was ended by a close of TCP, without a Clear"
 
 

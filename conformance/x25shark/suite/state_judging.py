@@ -13,6 +13,7 @@ from collections.abc import Callable
 from ..catalogue.states import Cell
 from ..sides.side import AbsentSide
 from .clearing import taken_back
+from .collisions import NOT_DUE, confirms_collisions
 from .connections import attempt_ends, closes, passes_unread
 from .events import LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
@@ -372,9 +373,12 @@ def _reset_passes(scene: Scene) -> None:
 
 
 def _reset_collision(scene: Scene) -> None:
-    """d3: complete without a confirmation; one is tolerated on XOT."""
-    scene.side.allow(ResetConfirmation())
+    """d3: complete without a confirmation (X.25 4.4.3.3)."""
+    bench, side, mark = scene.bench, scene.side, scene.side.cursor
     far_reset_confirmed(scene)
+    bench.fence("all that follows from the collision has come")
+    may = int(confirms_collisions(bench))
+    side.expect_count(ResetConfirmation(), 0, may, start=mark, note=NOT_DUE)
     scene.connected.fence()
 
 

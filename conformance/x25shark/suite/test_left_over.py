@@ -40,7 +40,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
-from .reactions import both, header, resets
+from .reactions import UNDEFINED, both, header, resets
 from .test_plp_fac import DTE_FACILITIES
 
 FULL = b"a sequence that is never ended".ljust(128)
@@ -132,10 +132,6 @@ def test_reset_leaves_nothing(call: Call) -> None:
             way.b.send(ResetConfirmation())
             behind_old(way.a, ResetConfirmation())
             as_new(call, f"behind a reset of {way.a.name}, {left}")
-
-
-# Octet 3 of a packet that X.25 does not define.
-UNDEFINED = 0x2B
 
 
 @purpose("PLP-RST-25")

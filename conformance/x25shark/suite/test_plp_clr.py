@@ -8,7 +8,7 @@ run.
 from __future__ import annotations
 
 from ..sides.answers import NETWORK_CAUSES
-from .calls import accepted, arrives
+from .calls import accepted, arrives, trusts_the_ends
 from .clearing import cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
 from .connections import second_call
@@ -33,6 +33,7 @@ from .language import (
     purpose,
 )
 from .many import as_many, they_last
+from .reactions import UNDEFINED, both, header
 from .windows import may_send
 
 
@@ -267,6 +268,19 @@ def call_behind_a_collision(bench: Bench) -> Call:
     return second or bench.call()
 
 
+def call_behind_a_reset(bench: Bench) -> Call:
+    """The same, where A clears and owes the router the confirmation of a Reset."""
+    call = bench.call()
+    a, b = both(call)
+    a.put(header(a, UNDEFINED))
+    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
+    b.expect(ResetIndication(cause=bench.remote_reset))
+    b.send(ResetConfirmation())
+    passes(bench, a, b, 0, 241)
+    second = second_call(call) if a.connection.end is None else None
+    return second or bench.call()
+
+
 def answered_with_data(bench: Bench) -> Call:
     """A fast select call whose answer has user data."""
     request = bench.call_request(fast_select=2)
@@ -282,17 +296,20 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
     """100 calls at the same time (half of what the router takes), a fence each 10 s.
 
     They last 60 s, and longer than any timer that their set-up started (T11, T21), or the clearing
-    of the call before that one of them followed on its connection (T13), a collision for another.
+    of the call before that one of them followed on its connection (T13), a collision for another,
+    and for a third a reset that was not confirmed (T12).
     """
     times = bench.profile.times
     number = min(100, ((bench.profile.limits.calls or 100) + 1) // 2)
     calls = [call_behind_a_clear(bench)]
     if number > 3 and bench.two_sided:
         calls.append(call_behind_a_collision(bench))
+        if not trusts_the_ends(bench) or bench.declared("N-CHECK"):
+            calls.append(call_behind_a_reset(bench))
     if number > 3 and bench.two_sided and bench.declared("F-FS"):
         calls.append(answered_with_data(bench))
     calls += as_many(bench, number - len(calls), lambda _: bench.call())
-    they_last(bench, calls, max(60.0, 1.1 * max(times.t11, times.t13, times.t21)))
+    they_last(bench, calls, max(60.0, 1.1 * max(times.t11, times.t12, times.t13, times.t21)))
     for call in calls:
         end(call)
     bench.fence()

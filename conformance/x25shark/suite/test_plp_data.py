@@ -43,23 +43,25 @@ def test_every_length_passes(call: Call) -> None:
 
 @purpose("PLP-DATA-03", both_sides=True)
 def test_data_without_user_data(call: Call) -> None:
-    """A host that sends back what it reads need not send back an empty message."""
+    """With Q=0 and with Q=1. A host that sends back what it reads need not send back an empty
+    message."""
     bench, a, b = call.bench, call.a, call.b
-    a.send(a.data(b""))
     reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
-    if b.present:
-        came = b.expect(Data(user_data=b""), ResetIndication(cause=bench.remote_reset))
+    for q in (0, 1):
+        a.send(a.data(b"", q=q))
+        if b.present:
+            came = b.expect(Data(q=q, user_data=b""), ResetIndication(cause=bench.remote_reset))
+            if isinstance(came, ResetIndication):
+                b.send(ResetConfirmation())
+                a.expect(reset)
+        else:
+            a.allow(Data(q=q, user_data=b""))
+            a.send_data(b"behind it")
+            came = a.expect(Data(user_data=b"behind it"), reset)
         if isinstance(came, ResetIndication):
-            b.send(ResetConfirmation())
-            a.expect(reset)
-    else:
-        a.allow(Data(user_data=b""))
-        a.send_data(b"behind it")
-        came = a.expect(Data(user_data=b"behind it"), reset)
-    if isinstance(came, ResetIndication):
-        bench.remark("Data without user data is refused by a Reset")
-        a.send(ResetConfirmation())
-    call.fence()
+            bench.remark("Data without user data is refused by a Reset")
+            a.send(ResetConfirmation())
+        call.fence()
 
 
 @purpose("PLP-DATA-04", both_sides=True)

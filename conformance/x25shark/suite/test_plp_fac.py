@@ -42,6 +42,7 @@ from .calls import (
     carries,
     holding,
     nearer,
+    not_taken,
     pending,
     received_call,
     window_holds,
@@ -603,12 +604,13 @@ def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
 
 @purpose("PLP-FAC-27")
 def test_reverse_charging_without_acceptance(bench: Bench) -> None:
+    """Beside each kind of fast select too, which the destination may not have subscribed to."""
     called = bench.profile.addresses.no_reverse_charging
     bench.need(called, "the profile names no such destination (addresses.no_reverse_charging)")
-    a = bench.connect()
-    charging = FastSelectReverseCharging(reverse_charging=1)
-    a.send(bench.call_request(called=called, facilities=[charging, PacketSize(), WindowSize()]))
-    refused(bench, a, ClearIndication(cause=bench.cause(0x19)))
+    assert called is not None
+    not_taken(bench, called, (0,), 1, 0x19)
+    if bench.declared("F-FS"):
+        not_taken(bench, called, (2, 3), 1, 0x19, 0x29)
     bench.fence()
 
 

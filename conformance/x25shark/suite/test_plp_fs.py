@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .anew import again
 from .calls import (
     accepted,
     agreed_by,
@@ -10,6 +11,7 @@ from .calls import (
     at_a,
     carries,
     needs_trust,
+    not_taken,
     pending,
     trusts_the_ends,
     window_holds,
@@ -35,6 +37,7 @@ from .language import (
     ClearIndication,
     FastSelectReverseCharging,
     Packet,
+    Side,
     purpose,
 )
 
@@ -150,6 +153,11 @@ def pass_129_octets(bench: Bench) -> None:
 
 @purpose("PLP-FS-06", both_sides=True)
 def test_clear_user_data_without_fast_select(call: Call) -> None:
+    clear_user_data_has_no_place(call)
+    call.bench.fence()
+
+
+def clear_user_data_has_no_place(call: Call) -> None:
     """An error, or B is cleared without the user data. A's confirmation may wait for that of B."""
     bench = call.bench
     too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
@@ -165,7 +173,6 @@ def test_clear_user_data_without_fast_select(call: Call) -> None:
         call.a.send(ClearConfirmation())
     else:
         bench.remark("clear user data without fast select was dropped")
-    bench.fence()
 
 
 @purpose("PLP-FS-07")
@@ -187,11 +194,13 @@ def test_called_user_data_without_fast_select(bench: Bench) -> None:
 
 @purpose("PLP-FS-08")
 def test_destination_without_fast_select_acceptance(bench: Bench) -> None:
+    """With the restriction and without it; reverse charging beside it changes nothing."""
     called = bench.profile.addresses.no_fast_select
     bench.need(called, "the profile names no such destination (addresses.no_fast_select)")
-    a = bench.connect()
-    a.send(bench.call_request(called=called, fast_select=UNRESTRICTED))
-    refused(bench, a, ClearIndication(cause=bench.cause(0x29)))
+    assert called is not None
+    not_taken(bench, called, (UNRESTRICTED, RESTRICTED), 0, 0x29)
+    if bench.declared("F-RC"):
+        not_taken(bench, called, (UNRESTRICTED, RESTRICTED), 1, 0x29, 0x19)
     bench.fence()
 
 
@@ -262,15 +271,13 @@ def test_values_agreed_with_fast_select(bench: Bench) -> None:
 
 @purpose("PLP-FS-13")
 def test_fast_select_ends_with_its_call(bench: Bench) -> None:
-    """On the same connection a Call without it has too much user data.
+    """On the same connection a Call without it has too much user data, and so has a Clear, of A and
+    of B.
 
     Where that is closed (RFC 1613 5), or the ends are trusted, nothing is left to be seen.
     """
     bench.need(not trusts_the_ends(bench), "a router that checks calls itself")
-    call = bench.call(fast_select=UNRESTRICTED, user_data=octets(bench, 128))
-    end(call)
-    a = call.a
-    a.numbering.reset()
+    a = behind_fast_select(bench)
     if a.connection.end is None:
         a.send(bench.call_request(user_data=octets(bench, 17)))
         if bench.went_on(a):
@@ -278,4 +285,15 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
         refused(bench, a, too_long_call(bench))
     else:
         bench.remark("the connection is closed behind its call")
+    for turned in (False, True):
+        call = again(bench, behind_fast_select(bench))
+        clear_user_data_has_no_place(call.turned() if turned else call)
     bench.fence()
+
+
+def behind_fast_select(bench: Bench) -> Side:
+    """A, whose fast select call is over."""
+    call = bench.call(fast_select=UNRESTRICTED, user_data=octets(bench, 128))
+    end(call)
+    call.a.numbering.reset()
+    return call.a

@@ -19,7 +19,7 @@ from .language import (
 from .procedure_errors import expect_reset, expect_reset_or_ignored
 from .reactions import both
 from .transfer import fence_from_b, send_as_allowed
-from .windows import fill_window
+from .windows import fill_window, may_send
 
 
 @purpose("PLP-INT-01", both_sides=True)
@@ -35,16 +35,22 @@ def test_confirmation_is_end_to_end(call: Call) -> None:
 
 @purpose("PLP-INT-02", both_sides=True)
 def test_interrupt_overtakes_blocked_data(call: Call) -> None:
+    """Data that waits for B does not hold the Interrupt, and what waits for A not its
+    confirmation."""
     a, b = both(call)
-    b.withholding = True
-    blocked = fill_window(a, b, (b"first", b"second"))
-    a.send(Interrupt(user_data=b"now"))
-    b.expect(Interrupt(user_data=b"now"), passing=blocked.passing)
-    b.send(InterruptConfirmation())
-    a.expect(InterruptConfirmation())
-    b.withholding = False
-    b.acknowledge()
-    blocked.take_rest()
+    for sender, receiver in ((a, b), (b, a)):
+        receiver.withholding = True
+        blocked = fill_window(sender, receiver, (b"first", b"second"))
+        if may_send(sender):
+            blocked.send_one_more(sender, b"beyond the window")
+        call.bench.fence("the router has all of it")
+        a.send(Interrupt(user_data=b"now"))
+        b.expect(Interrupt(user_data=b"now"), passing=blocked.passing if receiver is b else ())
+        b.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation(), passing=blocked.passing if receiver is a else ())
+        receiver.withholding = False
+        receiver.acknowledge()
+        blocked.take_rest()
     call.fence()
 
 

@@ -77,11 +77,12 @@ def test_data_with_numbers_of_7_bits(call: Call) -> None:
 
 @purpose("PLP-MOD-03", both_sides=True, modulus=128)
 def test_m_is_bit_1_of_octet_4(call: Call) -> None:
-    """Ten sequences of three packets each way: every bit of P(S) and P(R) takes both values."""
+    """Each way ten sequences of three packets, and one in which M=1 stands beside every P(S)."""
     a, b = both(call)
-    for number in range(10):
+    for number in range(11):
         for sender, receiver in ((a, b), (b, a)):
-            octets = bytes((number,)) * (2 * sender.packet_size + 100)
+            full = 2 if number < 10 else sender.modulus
+            octets = bytes((number,)) * (full * sender.packet_size + 100)
             sender.send_message(octets)
             receiver.expect_message(octets, longest=receiver.size_in)
     call.fence()

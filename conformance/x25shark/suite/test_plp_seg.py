@@ -23,7 +23,7 @@ from .language import (
 )
 from .procedure_errors import expect_after
 from .reactions import both
-from .transfer import call_of_sizes, fence_past_window
+from .transfer import call_of_sizes, each_way, fence_past_window
 from .windows import before_interrupt, may_send
 
 
@@ -41,33 +41,33 @@ def test_m_bit_passes(call: Call) -> None:
 
 @purpose("PLP-SEG-02")
 def test_packets_are_joined(bench: Bench) -> None:
-    call = call_of_sizes(bench, 128, 512)
-    octets = bench.random.randbytes(612)
-    call.a.send_message(octets)
-    call.b.expect(Data(m=1, user_data=octets[:512]))
-    call.b.expect(Data(m=0, user_data=octets[512:]))
-    call.fence()
+    for call in each_way(bench, 128, 512):
+        octets = bench.random.randbytes(612)
+        call.a.send_message(octets)
+        call.b.expect(Data(m=1, user_data=octets[:512]))
+        call.b.expect(Data(m=0, user_data=octets[512:]))
+        call.fence()
 
 
 @purpose("PLP-SEG-03")
 def test_packet_is_split(bench: Bench) -> None:
-    call = call_of_sizes(bench, 512, 128)
-    octets = bench.random.randbytes(512)
-    call.a.send_data(octets)
-    for part in range(4):
-        call.b.expect(Data(m=int(part < 3), user_data=octets[part * 128 : part * 128 + 128]))
-    call.fence()
+    for call in each_way(bench, 512, 128):
+        octets = bench.random.randbytes(512)
+        call.a.send_data(octets)
+        for part in range(4):
+            call.b.expect(Data(m=int(part < 3), user_data=octets[part * 128 : part * 128 + 128]))
+        call.fence()
 
 
 @purpose("PLP-SEG-04")
 def test_split_keeps_m_on_the_last_part(bench: Bench) -> None:
-    call = call_of_sizes(bench, 512, 128)
-    octets = bench.random.randbytes(513)
-    call.a.send_message(octets)
-    for part in range(4):
-        call.b.expect(Data(m=1, user_data=octets[part * 128 : part * 128 + 128]))
-    call.b.expect(Data(m=0, user_data=octets[512:]))
-    call.fence()
+    for call in each_way(bench, 512, 128):
+        octets = bench.random.randbytes(513)
+        call.a.send_message(octets)
+        for part in range(4):
+            call.b.expect(Data(m=1, user_data=octets[part * 128 : part * 128 + 128]))
+        call.b.expect(Data(m=0, user_data=octets[512:]))
+        call.fence()
 
 
 @purpose("PLP-SEG-05", both_sides=True)
@@ -84,14 +84,14 @@ def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
 @purpose("PLP-SEG-20")
 def test_full_is_what_its_own_side_says(bench: Bench) -> None:
     """M=1 in a packet that would be full at the other side, whose packets are smaller."""
-    call = call_of_sizes(bench, 512, 128)
-    part = bench.random.randbytes(128)
-    for q in (0, 1):
-        call.a.send_data(part, m=1)
-        call.a.send_data(b"next after", q=q)
-        call.b.expect(Data(m=0, q=0, user_data=part))
-        call.b.expect(Data(m=0, q=q, user_data=b"next after"))
-    call.fence()
+    for call in each_way(bench, 512, 128):
+        part = bench.random.randbytes(128)
+        for q in (0, 1):
+            call.a.send_data(part, m=1)
+            call.a.send_data(b"next after", q=q)
+            call.b.expect(Data(m=0, q=0, user_data=part))
+            call.b.expect(Data(m=0, q=q, user_data=b"next after"))
+        call.fence()
 
 
 @purpose("PLP-SEG-19", both_sides=True)
@@ -120,11 +120,11 @@ def test_category_b_is_not_joined(call: Call) -> None:
 
 @purpose("PLP-SEG-07")
 def test_exact_fit_has_no_empty_tail(bench: Bench) -> None:
-    call = call_of_sizes(bench, 128, 256)
-    octets = bench.random.randbytes(256)
-    call.a.send_message(octets)
-    call.b.expect(Data(m=0, user_data=octets))
-    call.fence()
+    for call in each_way(bench, 128, 256):
+        octets = bench.random.randbytes(256)
+        call.a.send_message(octets)
+        call.b.expect(Data(m=0, user_data=octets))
+        call.fence()
 
 
 @purpose("PLP-SEG-08", window=7)
@@ -158,52 +158,52 @@ def test_no_packet_is_larger_than_agreed(bench: Bench) -> None:
 
 @purpose("PLP-SEG-10")
 def test_numbers_belong_to_their_own_side(bench: Bench) -> None:
-    call = call_of_sizes(bench, 512, 128)
-    for number in range(10):
-        octets = bench.random.randbytes(512)
-        call.a.send_data(octets)
-        for part in range(4):
-            numbered = Data(
-                p_s=(4 * number + part) % 8, user_data=octets[part * 128 : part * 128 + 128]
-            )
-            call.b.expect(numbered)
-        if number == 0:
-            # B has acknowledged four packets, A has sent one.
-            fence_past_window(call)
-            for kind in (RR, RNR):
-                call.a.expect_count(kind(p_r=not_in(0, 1)), 0, 0, start=0)
-    call.fence()
+    for call in each_way(bench, 512, 128):
+        for number in range(10):
+            octets = bench.random.randbytes(512)
+            call.a.send_data(octets)
+            for part in range(4):
+                numbered = Data(
+                    p_s=(4 * number + part) % 8, user_data=octets[part * 128 : part * 128 + 128]
+                )
+                call.b.expect(numbered)
+            if number == 0:
+                # B has acknowledged four packets, A has sent one.
+                fence_past_window(call)
+                for kind in (RR, RNR):
+                    call.a.expect_count(kind(p_r=not_in(0, 1)), 0, 0, start=0)
+        call.fence()
 
 
 @purpose("PLP-SEG-11")
 def test_q_bit_on_every_part(bench: Bench) -> None:
-    call = call_of_sizes(bench, 512, 128)
-    octets = bench.random.randbytes(512)
-    call.a.send_data(octets, q=1)
-    for part in range(4):
-        call.b.expect(Data(q=1, user_data=octets[part * 128 : part * 128 + 128]))
-    call.fence()
+    for call in each_way(bench, 512, 128):
+        octets = bench.random.randbytes(512)
+        call.a.send_data(octets, q=1)
+        for part in range(4):
+            call.b.expect(Data(q=1, user_data=octets[part * 128 : part * 128 + 128]))
+        call.fence()
 
 
 @purpose("PLP-SEG-12")
 def test_d_bit_on_the_last_part_only(bench: Bench) -> None:
-    call = call_of_sizes(bench, 512, 128)
-    octets = bench.random.randbytes(512)
-    call.a.send_data(octets, d=1)
-    for part in range(4):
-        user_data = octets[part * 128 : part * 128 + 128]
-        call.b.expect(Data(d=int(part == 3), m=int(part < 3), user_data=user_data))
-    call.fence()
+    for call in each_way(bench, 512, 128):
+        octets = bench.random.randbytes(512)
+        call.a.send_data(octets, d=1)
+        for part in range(4):
+            user_data = octets[part * 128 : part * 128 + 128]
+            call.b.expect(Data(d=int(part == 3), m=int(part < 3), user_data=user_data))
+        call.fence()
 
 
 @purpose("PLP-SEG-13")
 def test_d_and_m_are_a_border(bench: Bench) -> None:
-    call = call_of_sizes(bench, 128, 256)
-    full = bench.random.randbytes(128)
-    call.a.send(call.a.data(full, d=1, m=1), call.a.data(b"after"))
-    call.b.expect(Data(d=1, m=1, user_data=full))
-    call.b.expect(Data(d=0, m=0, user_data=b"after"))
-    call.fence()
+    for call in each_way(bench, 128, 256):
+        full = bench.random.randbytes(128)
+        call.a.send(call.a.data(full, d=1, m=1), call.a.data(b"after"))
+        call.b.expect(Data(d=1, m=1, user_data=full))
+        call.b.expect(Data(d=0, m=0, user_data=b"after"))
+        call.fence()
 
 
 @purpose("PLP-SEG-14")

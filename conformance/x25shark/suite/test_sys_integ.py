@@ -10,6 +10,7 @@ from __future__ import annotations
 from scapy_x25 import Priority
 
 from .callers import takes_any_caller
+from .calls import accepted
 from .language import (
     CLOSED,
     RNR,
@@ -33,7 +34,7 @@ from .language import (
 )
 from .many import ANYTHING, as_many, at_a_time, done, first_packet
 from .procedure_errors import expect_after
-from .reactions import both, header, with_gfi
+from .reactions import UNDEFINED, both, header, with_gfi
 
 CALLS = 50
 RECORDS = 6
@@ -111,18 +112,23 @@ def test_late_confirmation_of_an_old_call(bench: Bench) -> None:
 
 @purpose("SYS-INTEG-05")
 def test_calls_in_both_directions(bench: Bench) -> None:
-    """25 calls from A to B and 25 from B to A, at the same time."""
+    """25 calls from A to B and 25 from B to A, at the same time.
+
+    One of each side waits for its answer with one of the other: they cross, and neither is the
+    other's collision, for each has a connection of its own.
+    """
     there, back = [], []
+    addresses = bench.profile.addresses
     for _ in range(at_a_time(bench, 25, each=2)):
-        there.append(bench.place_call())
-        b = bench.connect(at="b")
-        addresses = bench.profile.addresses
-        request = bench.call_request(called=addresses.a, calling=addresses.b)
-        b.send(request)
-        a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
-        a.send(a.acceptance)
-        b.expect(CallAccepted())
-        back.append(Call(bench, b, a))
+        request = bench.call_request()
+        crossing = bench.call_request(called=addresses.a, calling=addresses.b)
+        a, b = bench.connect(), bench.connect(at="b")
+        a.send(request)
+        b.send(crossing)
+        called_b = bench.incoming(CallRequest(user_data=request.user_data))
+        called_a = bench.incoming(CallRequest(user_data=crossing.user_data), at="a")
+        back.append(accepted(bench, b, called_a, crossing))
+        there.append(accepted(bench, a, called_b, request))
     calls = there + back
     for number, call in enumerate(calls):
         call.a.send_data(f"to {number}".encode())
@@ -151,7 +157,7 @@ def faults(side: Side) -> list[bytes]:
     return [
         with_gfi(side, 0x00, 0x00) + b"GFI 0",
         with_gfi(side, 0x30, 0x00) + b"GFI 3",
-        header(side, 0x2B),
+        header(side, UNDEFINED),
         header(side, 0x13),
         header(side, 0x13) + bytes(8),
         header(side, 0x17),

@@ -59,16 +59,23 @@ def test_refused_calls(bench: Bench) -> None:
     """Three calls without a route, and one that comes about."""
     no_route = bench.profile.addresses.no_route
     bench.need(no_route, "the profile names no address without route (addresses.no_route)")
+    assert no_route is not None
     with counting(bench, "call_refusals", "calls_in"):
         for _ in range(3):
-            a = bench.connect()
-            a.send(bench.call_request(called=no_route))
-            if a.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None:
-                a.send(ClearConfirmation())
-            else:
+            if not refused_without_a_route(bench, no_route):
                 raise Inconclusive("calls are refused by a close of TCP, which shows no refusal")
-            a.close()
         hang_up([bench.place_call()])
+
+
+def refused_without_a_route(bench: Bench, called: str) -> bool:
+    """The router refuses a Call itself; whether it says so with a Clear."""
+    a = bench.connect()
+    a.send(bench.call_request(called=called))
+    told = a.expect(ClearIndication(cause=bench.network_clear), CLOSED) is not None
+    if told:
+        a.send(ClearConfirmation())
+    a.close()
+    return told
 
 
 def refused_by_b(bench: Bench) -> None:
@@ -329,11 +336,13 @@ def test_octets_of_user_data(bench: Bench) -> None:
 
 @purpose("SYS-MIB-13")
 def test_table_of_cleared_circuits(bench: Bench) -> None:
-    """Calls cleared by B with different causes and diagnostics.
+    """Calls cleared by B with different causes and diagnostics, one that B refuses, and one without
+    a route.
 
     They come from different addresses where the network takes any.
     """
     own = bench.profile.addresses.a
+    no_route = bench.profile.addresses.no_route
     any_caller = takes_any_caller(bench)
     with cleared_circuits(bench):
         for number, cause in enumerate((0x00, 0x80, 0xC5), 1):
@@ -344,6 +353,10 @@ def test_table_of_cleared_circuits(bench: Bench) -> None:
             a.send(ClearConfirmation())
             b.expect(ClearConfirmation(), CLOSED)
             a.close()
+            tidy(bench)
+        refused_by_b(bench)
+        if no_route is not None:
+            refused_without_a_route(bench, no_route)
             tidy(bench)
 
 

@@ -249,7 +249,8 @@ def test_p_r_behind_rnr_may_not_run_back(call: Call) -> None:
 def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
     """B takes three of seven, says RNR for two of them, once more, and RR with the same P(R).
 
-    All that A sent arrives once and in order.
+    All that A sent arrives once and in order. The last RNR and RR acknowledge all of it: no window
+    is left that could hold what A sends between them.
     """
     a, b = both(call)
     b.withholding = True
@@ -270,4 +271,15 @@ def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
         call.bench.remark("one Data that is not acknowledged holds the others")
         b.acknowledge()
     sent.take_rest()
+    call.fence()
+    taken = b.numbering.p_r
+    b.withholding = True
+    b.send(RNR(p_r=taken))
+    fence_from_b(call, p_r=taken, note="the router has the RNR behind all Data")
+    a.send_data(b"behind the window")
+    call.bench.fence("the router has what A sent")
+    b.send(RR(p_r=taken))
+    b.expect(Data(user_data=b"behind the window"), note="RR with the same P(R) ends RNR")
+    b.withholding = False
+    b.acknowledge()
     call.fence()

@@ -93,7 +93,11 @@ def attempts(bench: Bench, end: PvcEnd) -> None:
         wrong = b"Nowhere0"
         attempt(bench, end, [answer(OF_ANOTHER)], **{f"pvc_{name}_name": wrong})
         attempt(bench, end, ())
-    attempt(bench, end, [answer(OF_ANOTHER)], pvc_responder_lcn=4095)
+    for name in ("responder", "initiator"):
+        number = f"pvc_{name}_lcn"
+        own = setup(end).getfieldval(number)
+        for other in (own ^ 0x100, own ^ 0x02, 4095):
+            attempt(bench, end, [answer(OF_ANOTHER)], **{number: other})
     attempt(bench, end, (), lcn=4000)
     for name in VALUES:
         right = setup(end).getfieldval(f"pvc_{name}")

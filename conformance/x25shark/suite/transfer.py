@@ -6,7 +6,7 @@ X.25 4.3, 4.4.1; RFC 1613 6.2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scapy.packet import Packet
 
@@ -61,6 +61,14 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     bench.need(own, f"packet size {size_a} at A with {size_b} at B: a path where sizes differ")
     bench.settle(a, b, request, connected)
     return Call(bench, a, b)
+
+
+def each_way(bench: Bench, sending: int, receiving: int) -> Iterator[Call]:
+    """Calls of which the first end has the one packet size and the second the other: A and B, then
+    B and A if the route takes any sizes."""
+    yield call_of_sizes(bench, sending, receiving)
+    if bench.profile.addresses.own_sizes is not None:
+        yield call_of_sizes(bench, receiving, sending).turned()
 
 
 def window_of(call: Call) -> int:

@@ -283,7 +283,10 @@ def unroutable(scene: Scene) -> None:
     if no_route is None or bench.model == "splice" or scene.calling != "a":
         return
     request = scene.request(called=no_route)
-    refused_at_once(scene, request, ClearIndication(cause=bench.network_clear))
+    refusal = ClearIndication(cause=bench.network_clear)
+    if scene.modulus == 128:
+        refusal.modulo = request.modulo
+    refused_at_once(scene, request, refusal)
 
 
 FAST, VALUES = ("F-FS",), ("F-PKT", "F-WIN")

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults that people thought of who had not seen the suite, and that it did not find."""
+
+from functools import partial
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..circuit import Circuit
+from ..clearing import Clearing
+from ..codec import Call, Clear, Data
+from ..codes import ClearCause, Diag, Type
+from ..data_flow import DataFlow
+from ..negotiation import Negotiation
+from ..pvc_setup import Responder, Setup
+from ..relay import Relay
+from ..relay_local import Direction, LocalRelay, Segment, Segmenter
+from ..resets import Resets
+from ..router import Router
+from ..routes import Route
+from ..tables import D, P
+from .registry import Patch, fault
+
+State = dict[str, Any]
+
+
+@fault("BUG-RST-14")
+def confirms_a_collision(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
+        if channel.d is D.RESET_SENT:
+            channel.send(codec.header(channel.modulo, channel.lcn, Type.RESET_CONFIRMATION))
+        original(resets, octets)
+
+
+@fault("BUG-CLR-21")
+def clear_of_the_called_side(patch: Patch) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        vars(clearing)["ignored"] = len(octets) > 7 and not clearing.channel.accepted
+        original(clearing, octets)
+
+    @patch.wrap(Clearing, "confirm")
+    def confirm(original: Any, clearing: Clearing) -> None:
+        if not vars(clearing).get("ignored"):
+            original(clearing)
+
+    @patch.wrap(Relay, "far_released")
+    def far_released(original: Any, relay: Relay, far: Channel) -> None:
+        if not vars(far.clearing).get("ignored"):
+            original(relay, far)
+
+
+@fault("BUG-LEFT-26")
+def t12_of_a_cleared_call(patch: Patch) -> None:
+    @patch.wrap(Circuit, "stop_timers")
+    def stop_timers(original: Any, circuit: Circuit) -> None:
+        running = circuit._timers.pop("T12", None)
+        original(circuit)
+        if running is not None:
+            circuit._timers["T12"] = running
+
+    @patch.wrap(Resets, "t12_expired")
+    def t12_expired(original: Any, resets: Resets) -> None:
+        if resets.channel.p is P.DATA_TRANSFER:
+            original(resets)
+
+
+@fault("BUG-LEFT-27")
+def restriction_of_the_last_call(patch: Patch) -> None:
+    @patch.wrap(Relay, "call_received")
+    def call_received(original: Any, relay: Relay, channel: Channel, call: Call) -> None:
+        restricted = vars(channel).get("was_restricted", False)
+        original(relay, channel, call)
+        vars(channel)["was_restricted"] = call.facilities.restricted
+        if restricted and relay.far is None:
+            vars(relay)["restricted"] = True
+
+    @patch.wrap(Negotiation, "check_accept")
+    def check_accept(original: Any, negotiation: Negotiation, accept: Call, far: Channel) -> None:
+        far.restricted = far.restricted or vars(negotiation.relay).get("restricted", False)
+        original(negotiation, accept, far)
+
+
+@fault("BUG-CALL-37")
+def busy_where_calls_cross(patch: Patch) -> None:
+    @patch.wrap(Router, "refusal")
+    def refusal(original: Any, router: Router, route: Route, call: Call) -> Any:
+        for one in router.circuits:
+            if (
+                isinstance(one, Relay)
+                and one.near.p is P.CALL_RECEIVED
+                and one.call.addresses.called == call.addresses.calling
+            ):
+                return ClearCause.NUMBER_BUSY, Diag.CALL_COLLISION
+        return original(router, route, call)
+
+
+@fault("BUG-MIB-21")
+def addresses_of_a_refused_call(patch: Patch) -> None:
+    @patch.wrap(Router, "refuse")
+    def refuse(
+        original: Any, router: Router, channel: Channel, call: Call, cause: int, diagnostic: int
+    ) -> None:
+        parties = call.addresses
+        router.counters.circuit_cleared(
+            parties.calling_digits, parties.called_digits, cause, diagnostic
+        )
+        channel.clearing.clear(Clear(cause, diagnostic, by_peer=False))
+
+
+@fault("BUG-MOD-13")
+def m_beside_the_last_number(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "forward_data")
+    def forward(original: Any, flow: DataFlow, data: Data) -> None:
+        last = flow.channel.modulo == 128 and data.p_s == 127
+        original(flow, data._replace(m=False) if last else data)
+
+
+@fault("BUG-FLOW-13")
+def rr_that_moves_nothing(patch: Patch) -> None:
+    patch.replace(LocalRelay, "flow_received", Relay.flow_received)
+
+
+@fault("BUG-FAC-20")
+def charging_beside_fast_select(patch: Patch) -> None:
+    @patch.wrap(Router, "refusal")
+    def refusal(original: Any, router: Router, route: Route, call: Call) -> Any:
+        told = original(router, route, call)
+        charged = told is not None and told[0] == ClearCause.REVERSE_CHARGING_REFUSED
+        return None if charged and call.facilities.fast_select else told
+
+
+@fault("BUG-INT-10")
+def confirmation_behind_data(patch: Patch) -> None:
+    @patch.wrap(Relay, "interrupt_confirmed")
+    def confirmed(original: Any, relay: Relay, channel: Channel) -> None:
+        other = relay.other(channel)
+        if isinstance(relay, LocalRelay) and other is not None:
+            waiting = relay.towards(other)
+            if waiting is not None and waiting.queue:
+                vars(waiting)["behind"] = partial(original, relay, channel)
+                return
+        original(relay, channel)
+
+    @patch.wrap(Direction, "pump")
+    def pump(original: Any, direction: Direction) -> None:
+        original(direction)
+        if not direction.queue and "behind" in vars(direction):
+            vars(direction).pop("behind")()
+
+
+@fault("BUG-DATA-14")
+def empty_with_q(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, data: Data) -> None:
+        if data.q and not data.user_data and not direction.segmenter.amid_a_sequence:
+            direction.owed.append((direction.made, False))
+            direction.pump()
+        else:
+            original(direction, data)
+
+
+@fault("BUG-XOT-84")
+def low_octet_of_the_initiator(patch: Patch) -> None:
+    @patch.wrap(Responder, "check")
+    def check(original: Any, responder: Responder, setup: Setup) -> Any:
+        return original(responder, setup._replace(initiator_lcn=setup.initiator_lcn & 0xFF))
+
+
+@fault("BUG-SEG-17")
+def q_of_the_first_part_to_the_caller(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "feed")
+    def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
+        parts: list[Segment] = original(segmenter, data)
+        if vars(segmenter).get("to_the_caller"):
+            parts[1:] = [part._replace(q=False) for part in parts[1:]]
+        return parts
+
+    @patch.wrap(LocalRelay, "direction")
+    def direction(original: Any, relay: LocalRelay, source: Channel, sink: Channel) -> Direction:
+        made: Direction = original(relay, source, sink)
+        vars(made.segmenter)["to_the_caller"] = sink is relay.near
+        return made

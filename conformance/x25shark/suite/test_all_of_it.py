@@ -22,8 +22,7 @@ from .language import (
     ResetRequest,
     purpose,
 )
-from .reactions import both, header
-from .test_left_over import UNDEFINED
+from .reactions import UNDEFINED, both, header
 from .test_xot_pvc import circuit, closed
 from .walks.all_of_it import does_all, is_reset_for_all
 

@@ -25,8 +25,8 @@ from .language import (
     Side,
     purpose,
 )
-from .reactions import both, header
-from .test_left_over import MIDDLES, UNDEFINED, waits_for_a_confirmation
+from .reactions import UNDEFINED, both, header
+from .test_left_over import MIDDLES, waits_for_a_confirmation
 
 # What of the call may still come ahead of its end.
 BEFORE = (

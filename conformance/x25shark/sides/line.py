@@ -303,8 +303,13 @@ class LineSide(Side):
         """A poll that is answered with all taken.
 
         A busy router (RNR) need not have taken the I frames that came meanwhile (X.25 2.4.5.8).
-        The station sends them again when it is no more busy; then it is polled once more.
+        The station sends them again when it is no more busy; then it is polled once more. What asks
+        for them may cross a poll, so a router that is known to be busy is polled when it has them.
         """
+        if self.station.peer_busy:
+            self.wait_until(
+                lambda: not self.station.peer_busy and self.station.v_a == self.station.v_s
+            )
         v_s, v_a = self.station.v_s, self.station.v_a
         older = tuple(number % 8 for number in range(v_a, v_a + (v_s - v_a) % 8))
         # Answers to polls of the station itself, at its T1, may be there already.

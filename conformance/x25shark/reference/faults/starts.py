@@ -152,7 +152,7 @@ def interrupt_of_an_end_that_went(patch: Patch) -> None:
 
     @patch.wrap(PvcEnd, "reset_confirmed")
     def reset_confirmed(original: Any, end: PvcEnd, channel: Channel) -> None:
-        channel.interrupt_in = channel.interrupt_in or vars(end).pop("interrupted", False)
+        channel.interrupt_in = channel.interrupt_in or vars(end).get("interrupted", False)
         original(end, channel)
 
 

@@ -1422,6 +1422,55 @@ def one_call_behind_another(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def of_either_side(make_lab: Any, model: str) -> Any:
+    """An empty Data with Q=1; a packet of B that is split for A; the confirmation of an Interrupt
+    beside Data that waits for B's window."""
+    labs = [make_lab(model)]
+    a, b = labs[0].call(PLAIN)
+    a.tell("900100")
+    labs.append(make_lab(model, {"packet_size": 512} if model == "local" else None))
+    a, b = labs[1].call(PLAIN)
+    b.tell("900100" + FULL * 2)
+    a.tell("100141")
+    labs.append(make_lab(model))
+    a, b = labs[2].call(WIDE, "10010f0006420707430202")
+    for n in range(4):
+        a.tell(f"1001{2 * n:02x}{n:02x}")
+    b.tell("10012301")
+    a.tell("100127")
+    b.tell("100141")
+    return labs
+
+
+@scenario
+def m_beside_every_number(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707437f7f")
+    for n in range(130):
+        a.tell(f"2001{2 * n % 256:02x}01" + FULL)
+        b.tell(f"200101{2 * (n + 1) % 256:02x}")
+    return lab
+
+
+@scenario
+def reverse_charging_beside_fast_select(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, {"reverse_charging_acceptance": False})
+    for octet in ("01", "81", "c1"):
+        lab.caller().tell(call("2100001", "3100001", f"01{octet}420707430202"))
+    return lab
+
+
+@scenario
+def channel_of_the_initiator(make_lab: Any, model: str) -> Any:
+    lab = make_lab(
+        model, pvc=[{"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}]
+    )
+    for number in ("0101", "0001"):
+        lab.caller().tell(f"1001f5810002{number}02000102020707" + b"S9S0".hex())
+    return lab
+
+
+@scenario
 def sizes_of_each_direction(make_lab: Any, model: str) -> Any:
     """64 octets from A, 128 to A: a part-filled packet of each size, then one with another Q."""
     labs = []

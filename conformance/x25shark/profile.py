@@ -50,6 +50,7 @@ from pydantic import (
     Field,
     ValidationError,
     create_model,
+    field_validator,
     model_validator,
 )
 
@@ -161,6 +162,13 @@ class Xot(_Table):
     )
     b: Endpoint | None = Field(default=None, description="where the router sends calls for B")
     b2: Endpoint | None = Field(default=None, description="a second destination")
+
+    @field_validator("router")
+    @classmethod
+    def _is_one(cls, router: tuple[str, int]) -> tuple[str, int]:
+        if ipaddress.IPv4Address(router[0]).is_unspecified:
+            raise ValueError(f"{router[0]} is where a router listens; give an address to reach it")
+        return router
 
 
 if TYPE_CHECKING:

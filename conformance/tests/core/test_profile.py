@@ -95,6 +95,7 @@ def test_the_tester_s_own_hosts() -> None:
         ('"192.0.2.1"', '"192.0.2.256"', "line 5: xot.router: '192.0.2.256' is not an IPv4"),
         ('"192.0.2.10:2000"', '"192.0.2.10:0"', "line 6: xot.a: '192.0.2.10:0' is not an IPv4"),
         ('"192.0.2.1"', "5", "line 5: xot.router: must be text"),
+        ('"192.0.2.1"', '"0.0.0.0"', "line 5: xot.router: 0.0.0.0 is where a router listens"),
         ('a = "31"', 'a = "31x"', "line 10: addresses.a:"),
         ('a = "31"', 'a = ""', "line 10: addresses.a:"),
         ('"P-MOD128"', '"P-MOD127"', "line 2: pics: 'P-MOD127' is not a PICS item; did you mean"),

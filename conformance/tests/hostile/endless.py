@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 if __package__:
-    from .habits import CONNECTED, packets_of, same
+    from .habits import CONNECTED, behind_octet_3, packets_of, same
     from .wire import HOST, PORT, SIDE_B, Serve, relay, reset, unit
 else:
     sys.path.insert(0, str(Path(__file__).parent))
-    from habits import CONNECTED, packets_of, same  # type: ignore[import-not-found,no-redef]
+    from habits import CONNECTED, behind_octet_3, packets_of, same  # type: ignore[import-not-found,no-redef]
     from wire import (  # type: ignore[import-not-found,no-redef]
         HOST,
         PORT,
@@ -94,15 +94,7 @@ def calls_b_for_ever(sock: socket.socket, _number: int) -> None:
 
 def gives_giants(sock: socket.socket, _number: int) -> None:
     """Call packets leave it with 65,000 octets of facilities, of which their length says 255."""
-    facilities = b"\x00\xff" + b"\x01\x00" * 32_500
-
-    def giant(octets: bytes) -> bytes:
-        found = []
-        for packet in packets_of(octets):
-            is_call = packet[2:3] in (b"\x0b", b"\x0f")
-            found.append(unit(packet[:3] + facilities if is_call else packet))
-        return b"".join(found)
-
+    giant = behind_octet_3(b"\x00\xff" + b"\x01\x00" * 32_500)
     relay(sock, giant, giant)
 
 

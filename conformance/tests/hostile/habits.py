@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 if __package__:
@@ -172,17 +172,21 @@ def storms_resets(sock: socket.socket, _number: int) -> None:
 
 def swells(sock: socket.socket, _number: int) -> None:
     """Call packets leave it with 255 octets of facilities, nested lengths and user data."""
+    swollen = behind_octet_3(b"\x00\xff\xc9\xfa" + b"\xff" * 253 + b"U" * 4000)
+    relay(sock, swollen, swollen)
 
-    facilities = b"\x00\xff\xc9\xfa" + b"\xff" * 253 + b"U" * 4000
 
-    def swollen(octets: bytes) -> bytes:
+def behind_octet_3(octets: bytes) -> Callable[[bytes], bytes]:
+    """What gives each Call packet of a stream these octets behind its third."""
+
+    def changed(stream: bytes) -> bytes:
         found = []
-        for packet in packets_of(octets):
+        for packet in packets_of(stream):
             is_call = packet[2:3] in (b"\x0b", b"\x0f")
-            found.append(unit(packet[:3] + facilities if is_call else packet))
+            found.append(unit(packet[:3] + octets if is_call else packet))
         return b"".join(found)
 
-    relay(sock, swollen, swollen)
+    return changed
 
 
 def closes_one_way(sock: socket.socket, _number: int) -> None:

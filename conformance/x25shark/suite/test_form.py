@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from scapy.packet import Raw
 from scapy_x25.lapb import ADDRESS_A, ADDRESS_B
 from scapy_x25.tables import CAUSES
 
@@ -198,7 +199,8 @@ def _of_a_call(answer: Packet) -> set[int]:
     """
     found = set()
     for facility in answer.fields.get("facilities") or ():
-        if isinstance(facility, Marker):
+        # What the end of the field cuts off is no facility.
+        if isinstance(facility, (Marker, Raw)):
             break
         code, value = bytes(facility)[:2]
         says_nothing = code == _FAST_SELECT and not value & _ASKED_FOR

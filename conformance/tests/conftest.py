@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import signal
 import subprocess
@@ -10,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from x25shark.run.namespaces import NamespaceError, enter_own
 
 Browse = Callable[..., str]
 
@@ -39,6 +42,14 @@ def browse(tmp_path: Path) -> Browse:
 
 
 def pytest_configure() -> None:
-    """Where tests run in the background SIGINT may be ignored; the programs they start heed it."""
+    """Each process of the tests has a network of its own, as root.
+
+    Built-in profiles have fixed addresses, port 1998 at each: what runs beside each other must not
+    meet there. (A user namespace is none for a process with threads, as those of pytest-xdist are.)
+    Where tests run in the background SIGINT may be ignored; the programs they start heed it.
+    """
+    if os.geteuid() == 0:
+        with contextlib.suppress(NamespaceError):
+            enter_own()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

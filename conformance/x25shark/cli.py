@@ -638,7 +638,8 @@ def _steps(case: str) -> str:
 @output_option
 def open_case(case: str, output: Path) -> None:
     """Open the evidence of a case, or any capture, in Wireshark with the strict dissector."""
-    from .wireshark import command_for
+    from .judges.sandbox import as_other_id
+    from .wireshark import AS_ROOT, command_for
 
     found, ports, capture = None, list[int](), Path(case)
     if capture.suffix not in CAPTURE_SUFFIXES:
@@ -652,6 +653,8 @@ def open_case(case: str, output: Path) -> None:
     program = shutil.which("wireshark")
     if program is None:
         fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
+    if as_other_id() is None:
+        complain(f"{AS_ROOT} Look at {capture} as another user.")
     with command_for(program, capture, found, ports) as (command, environment):
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .judges.sandbox import dissectors_folder, xot_ports_variable
+from .judges.sandbox import as_other_id, dissectors_folder, xot_ports_variable
 from .results import CaseResult
 from .temporary import temporary_folder
 
 PROFILE = "x25shark"
+AS_ROOT = "Wireshark 4.4 and later run no Lua as root, so no strict dissector."
 # A window that shows the columns of the profile without scrolling.
 _WINDOW = "gui.geometry_main_width: 1400\ngui.geometry_main_height: 900\n"
 
@@ -26,14 +27,16 @@ def command_for(
 
     Wireshark gets a configuration folder of its own with the x25shark profile, so that the user's
     stays as it is. It opens at the packet that decided the case; without a case, at the first.
-    xot_ports: TCP ports that XOT is on, besides 1998.
+    xot_ports: TCP ports that XOT is on, besides 1998. As root Wireshark would run no Lua, and runs
+    as another id in a user namespace where there can be one.
     """
     with temporary_folder("wireshark") as folder:
         configuration = folder / "wireshark"
         source = dissectors_folder() / "profile" / PROFILE
         shutil.copytree(source, configuration / "profiles" / PROFILE)
         script = dissectors_folder() / "lua" / "x25shark.lua"
-        command = [program, "-C", PROFILE, "-X", f"lua_script:{script}", "-r", str(capture)]
+        command = [*(as_other_id() or []), program, "-C", PROFILE, "-X", f"lua_script:{script}"]
+        command += ["-r", str(capture)]
         (configuration / "recent_common").write_text(_WINDOW)
         expectations = case.expectations if case is not None else []
         deciding = [e.frame or e.stimulus_frame for e in expectations if not e.met]

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 from capture_builder import A, B, Connection, connection, pcapng, unit
+from strict_tshark import strict_tshark
 from x25shark.judges.sandbox import Sandbox
 from x25shark.judges.wireshark import WiresharkJudge
 from xot_captures import ACCEPT, CALL
@@ -177,19 +176,11 @@ def test_two_passes_show_the_same_as_one() -> None:
     exchange, _ = ILLEGAL["P(S) repeated"]
     sandbox = Sandbox()
     try:
-        capture = sandbox.folder / "two.pcapng"
-        capture.write_bytes(pcapng(connection(exchange)))
-        command = ["tshark", "-X", f"lua_script:{sandbox.lua}", "-r", str(capture)]
-        command += ["-T", "fields", "-e", "frame.number", "-e", "x25s.offset"]
-        command += ["-e", "_ws.expert.message"]
+        capture = pcapng(connection(exchange))
+        fields = ["-T", "fields", "-e", "frame.number", "-e", "x25s.offset"]
+        fields += ["-e", "_ws.expert.message"]
         once, twice = (
-            subprocess.run(
-                command + more,
-                env=sandbox.environment(),
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
+            strict_tshark(sandbox, capture, *fields, *more, words=False).stdout
             for more in ([], ["-2"])
         )
     finally:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from strict_tshark import strict_tshark
 from x25shark.judges.sandbox import Sandbox
 from x25shark.judges.wireshark import WiresharkJudge
 from xot_captures import CAPTURES
@@ -55,25 +55,8 @@ def test_tshark_takes_the_profile_without_complaint() -> None:
     try:
         profiles = sandbox.folder / "config" / "profiles"
         shutil.copytree(PROFILE, profiles / "x25shark")
-        capture = sandbox.folder / "call.pcapng"
-        capture.write_bytes(CAPTURES["call"])
-        command = [
-            "tshark",
-            "-C",
-            "x25shark",
-            "-X",
-            f"lua_script:{sandbox.lua}",
-            "-r",
-            str(capture),
-        ]
         lines, colours = (
-            subprocess.run(
-                [*command, *further],
-                env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
+            strict_tshark(sandbox, CAPTURES["call"], "-C", "x25shark", *further)
             for further in ([], ["--color", "-T", "fields", "-e", "frame.coloring_rule.name"])
         )
     finally:

@@ -3,38 +3,23 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
+from strict_tshark import strict_tshark
 from x25shark.judges.sandbox import Sandbox
 from xot_captures import CAPTURES
 
 _NAMES = ["call", "header split after 2", "modulo 128", "bad headers", "records", "reused ports"]
 
 
-def _lines(capture: Path, sandbox: Sandbox, *options: str) -> list[str]:
-    script = f"lua_script:{sandbox.lua}"
-    done = subprocess.run(
-        ["tshark", "-n", "-X", script, "-r", str(capture), *options],
-        env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.splitlines()
-
-
 @pytest.mark.parametrize("name", [*_NAMES, "sixty layers", "xot inside user data"])
 def test_lines_are_the_same_whether_a_filter_asks_for_fields_or_not(
-    name: str, tmp_path: Path
+    name: str,
 ) -> None:
-    capture = tmp_path / "one.pcapng"
-    capture.write_bytes(CAPTURES[name])
     sandbox = Sandbox()
     try:
-        plain = _lines(capture, sandbox)
-        asked = _lines(capture, sandbox, "-Y", "!(x25s.offset == 4294967295)")
+        plain = strict_tshark(sandbox, CAPTURES[name]).stdout.splitlines()
+        everything = "!(x25s.offset == 4294967295)"
+        asked = strict_tshark(sandbox, CAPTURES[name], "-Y", everything).stdout.splitlines()
     finally:
         sandbox.close()
     assert any("LCN 1" in line for line in plain)

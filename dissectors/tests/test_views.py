@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from strict_tshark import strict_tshark
 from test_link import CAPTURES as LINES
 from x25shark.judges.sandbox import Sandbox
 from xot_captures import CAPTURES
@@ -21,18 +21,8 @@ def view() -> Iterator[View]:
     sandbox = Sandbox()
 
     def lines(capture: Path | bytes, *names: str) -> list[str]:
-        if isinstance(capture, bytes):
-            path = sandbox.folder / "view.pcapng"
-            path.write_bytes(capture)
-            capture = path
         options = [word for name in names for word in ("-z", f"x25,{name}")]
-        done = subprocess.run(
-            ["tshark", "-q", "-n", "-X", f"lua_script:{sandbox.lua}", *options, "-r", str(capture)],
-            env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = strict_tshark(sandbox, capture, "-q", *options)
         return [line for line in done.stdout.splitlines() if not line.startswith("====")]
 
     yield lines
@@ -95,17 +85,9 @@ def test_the_verdict_of_a_frame_is_a_word() -> None:
     """For the column of the profile, which is seen whole."""
     sandbox = Sandbox()
     try:
-        done = subprocess.run(
-            [
-                *("tshark", "-X", f"lua_script:{sandbox.lua}", "-Y", "x25v"),
-                *("-T", "fields", "-e", "frame.number", "-e", "x25v.verdict"),
-                *("-r", str(GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng")),
-            ],
-            env=sandbox.environment() | {"X25SHARK_WORDS": "1"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        fields = ["-T", "fields", "-e", "frame.number", "-e", "x25v.verdict"]
+        golden = GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng"
+        done = strict_tshark(sandbox, golden, "-Y", "x25v", *fields)
     finally:
         sandbox.close()
     met = [[number, "met PLP-INT-01"] for number in ("9", "13", "16")]

@@ -223,6 +223,7 @@ def test_doctor_says_what_to_type(tmp_path: Path, there: list[str], said: str) -
     )
     assert said in done.stdout
     assert "sudo apt-get install gcc make pkg-config libwireshark-dev" in done.stdout
+    assert "sudo apt-get install wireshark" in done.stdout
 
 
 def test_two_serial_runs_at_once(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from ..temporary import TemporaryError, TemporaryFolder
 from .reading import JudgeError
@@ -21,11 +23,41 @@ from .reading import JudgeError
 # The user and group that a judge started by root becomes.
 NOBODY = 65534
 DATA_FOLDERS = ("/usr/share/wireshark", "/usr/local/share/wireshark")
+# A prefix under which root is another id that may still read what is root's.
+_OTHER_ID = ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
 TABLES_LEFT_EMPTY = frozenset({"enterprises.tsv", "manuf", "services", "wka"})
 _XOT_PORTS = "X25SHARK_XOT_PORTS"
 # Tells the dissector that the C judge reads, which wants to know less of it than tshark.
 RESIDENT = {"X25SHARK_RESIDENT": "1"}
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
+
+
+def as_nobody() -> tuple[list[str], dict[str, Any]]:
+    """A command prefix and Popen arguments to leave root, if this is root."""
+    if os.geteuid() != 0:
+        return [], {}
+    nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    try:
+        subprocess.run(["true"], **nobody, check=True, capture_output=True)
+    except (OSError, subprocess.SubprocessError):
+        # A user namespace that maps one id only: show that id as another inside a nested one.
+        return list(_OTHER_ID), {}
+    return [], nobody
+
+
+def as_other_id() -> list[str] | None:
+    """A command prefix for programs that do not do for root what they do for others.
+
+    Wireshark from 4.4 on runs no Lua as root. What is root's stays readable. Empty if this is not
+    root, None where no user namespace can be had.
+    """
+    if os.geteuid() != 0:
+        return []
+    try:
+        subprocess.run([*_OTHER_ID, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return list(_OTHER_ID)
 
 
 def dissectors_folder() -> Path:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from ..cpu_time import ends_within
 from . import pdml
 from .reading import CaptureReader, Hit, JudgeError, Reading
-from .sandbox import NOBODY, Sandbox
+from .sandbox import Sandbox, as_nobody
 
 FIRST_LAYERS = 8
 MOST_LAYERS = 200  # the strict dissector gives no layer numbers beyond
@@ -68,20 +68,6 @@ def _taps(filters: Sequence[str], layers: range, output: str, frames_too: bool) 
     return "\n".join([*lines, "end"]) + "\n"
 
 
-def _as_nobody() -> tuple[list[str], dict[str, object]]:
-    """A command prefix and Popen arguments to leave root, if this is root."""
-    if os.geteuid() != 0:
-        return [], {}
-    try:
-        subprocess.run(
-            ["true"], user=NOBODY, group=NOBODY, extra_groups=[], check=True, capture_output=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        # A user namespace that maps one id only: show that id as another inside a nested one.
-        return ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"], {}
-    return [], {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-
-
 class TsharkJudge(CaptureReader):
     """The same interface as WiresharkJudge. Raises JudgeError("start") if there is no tshark."""
 
@@ -94,7 +80,7 @@ class TsharkJudge(CaptureReader):
             )
         self._tshark = found
         self._lock = threading.Lock()
-        self._prefix, self._identity = _as_nobody()
+        self._prefix, self._identity = as_nobody()
         self._sandbox = Sandbox(xot_ports)
         self._types: dict[str, str] = {}
         # tshark takes -G only as its first option, so the dissector must load as a plugin.
@@ -122,7 +108,7 @@ class TsharkJudge(CaptureReader):
                     stderr=errors,
                     env=self._sandbox.environment(),
                     cwd=self._sandbox.folder,
-                    **self._identity,  # type: ignore[call-overload]
+                    **self._identity,
                 )
             except OSError as error:
                 raise JudgeError("start", f"tshark cannot be started: {error}") from error

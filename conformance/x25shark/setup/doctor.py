@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import shutil
 from collections.abc import Iterator
 
 from .. import __version__
 from ..judges import program
 from ..judges.reading import JudgeError
+from ..judges.sandbox import as_other_id
 from ..judges.wireshark import open_judge
 from ..run.namespaces import NamespaceError, try_out
 from ..run.rights import RightsError, may_capture
 from ..run.versions import confinement, version_of
+from ..wireshark import AS_ROOT
 
 _AGAINST = (
     "no network",
@@ -30,6 +33,7 @@ def findings() -> Iterator[tuple[str, str, bool]]:
     yield _judge()
     yield _capture()
     yield _namespace()
+    yield _wireshark()
     engine = importlib.util.find_spec("x25shark_engine") is not None
     yield "load engine", "there" if engine else "not installed: ci/setup engine", True
 
@@ -56,6 +60,15 @@ def _capture() -> tuple[str, str, bool]:
         return "capture", str(error), False
     no = "dumpcap may not; sudo dpkg-reconfigure wireshark-common, or an own namespace"
     return "capture", "dumpcap may" if can else no, True
+
+
+def _wireshark() -> tuple[str, str, bool]:
+    if shutil.which("wireshark") is None:
+        no = "not installed, so no x25shark open"
+        return "wireshark", f"{no}. On Debian and Ubuntu: sudo apt-get install wireshark", True
+    if as_other_id() is None:
+        return "wireshark", f"there, for x25shark open; not for root. {AS_ROOT}", True
+    return "wireshark", "there, for x25shark open", True
 
 
 def _namespace() -> tuple[str, str, bool]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import NoReturn
 import click
 
 from ..report.tell import complain, tell
+from ..wireshark import AS_ROOT
 from .wireshark_files import (
     PROFILE,
     Places,
@@ -67,7 +69,12 @@ def _loaded() -> str:
         if "lua" in line.lower() and "error" in line.lower():
             return f"{program} complains: {line}"
     there = any(line.split("\t")[2:3] == ["x25s"] for line in done.stdout.splitlines())
-    return f"{program} {'loads it' if there else 'does not load it'}"
+    if there or os.geteuid() != 0:
+        return f"{program} {'loads it' if there else 'does not load it'}"
+    return (
+        f"{program} does not load it for root. {AS_ROOT} Install it as the user who looks at "
+        "captures; x25shark open needs no installation"
+    )
 
 
 def _tell(lines: Iterable[str]) -> None:

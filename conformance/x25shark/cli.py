@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 from . import __version__
 from .interrupts import INTERRUPTED, interrupts
 from .report.folder import KEPT
-from .report.tell import complain, drop_what_cannot_be_printed, tell
+from .report.tell import complain, drop_what_cannot_be_printed, tell, terminal_width
 from .temporary import TemporaryError
 
 if TYPE_CHECKING:
@@ -506,7 +506,7 @@ def list_cases(
     if as_json:
         tell(listing.as_json(profile, rows))
         return
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width = terminal_width()
     for line in listing.as_lines(rows, width):
         tell(line)
     total = len(catalogue().purposes)
@@ -536,13 +536,13 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
     except ProfileError as error:
         fail(2, str(error))
     name = one_line(f"{found.path}: {found.name}", 200)
-    tell(f"profile     {name}, {found.relay_model}")
+    tell(f"profile     {name}, {found.relay_model}", hang=12)
     tested = [f"{CONFIGURATIONS[c]} ({c})" for c in found.configurations]
-    tell(f"tested      {'; '.join(tested)}")
-    tell(f"declared    {', '.join(sorted(found.declared))}")
+    tell(f"tested      {'; '.join(tested)}", hang=12)
+    tell(f"declared    {', '.join(sorted(found.declared))}", hang=12)
     if found.control.start is not None and not start:
         found = found.model_copy(update={"control": Control()})
-        tell("control     control.start is not run: the router must be up (or: --start)")
+        tell("control     control.start is not run: the router must be up (or: --start)", hang=12)
     with interrupts.counted(), temporary_folder("check") as directory:
         sys.exit(_sanity(found, profile, directory, own_namespace))
 
@@ -573,14 +573,14 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
     finally:
         results = campaign.finish()
     case = results.cases[0]
-    tell(f"sanity call {case.verdict}" + (f": {case.reason}" if case.reason else ""))
+    tell(f"sanity call {case.verdict}" + (f": {case.reason}" if case.reason else ""), hang=12)
     for packet in case.packets if case.verdict is not Verdict.PASS else ():
         arrow = "->" if packet.sent else "<-"
         tell(f"            {packet.side} {arrow} {packet.text}")
     if counters:
-        tell(f"counters    {counters}")
+        tell(f"counters    {counters}", hang=12)
     if campaign.model_unsaid:
-        tell(f"relay model {campaign.model_unsaid}")
+        tell(f"relay model {campaign.model_unsaid}", hang=12)
     return results.exit_status
 
 
@@ -599,8 +599,8 @@ def show(case: str, output: Path) -> None:
     ran = (output / "results.json").exists()
     results = _results(output, case) if ran else None
     if results and any(c.id.lower() == case.lower() for c in results.cases):
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        tell(failure_text(_case(case, results, output), last=40, width=width))
+        found = _case(case, results, output)
+        tell(failure_text(found, last=40, width=terminal_width()))
         return
     text = about(case)
     if text is None:

@@ -121,7 +121,7 @@ def compare_command(old: Path, new: Path) -> None:
         differences = compare(_results(old), _results(new))
         lines, number = described(differences), len(differences)
     for line in lines:
-        tell(line)
+        tell(line, hang=4)
     tell(f"{number} difference{'s' if number != 1 else ''}" if number else "no difference")
     sys.exit(1 if number else 0)
 
@@ -174,7 +174,7 @@ def gate_command(
             tell(f"{len(missing)} need a reason before the gate takes the file: {names}")
         return
     outcome = gate(_baseline(baseline_path), results)
-    tell(outcome.text(), nl=False)
+    tell(outcome.text(), nl=False, hang=4)
     _write(markdown_path, markdown(outcome))
     _write(junit_path, junit(outcome))
     sys.exit(outcome.exit_status)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from x25shark.report.tell import tell
 from x25shark.report.text import (
     first_line,
     one_line,
@@ -77,3 +78,22 @@ def test_paths_that_leave_the_report_are_refused(path: str | None) -> None:
 
 def test_paths_inside_the_report_are_kept() -> None:
     assert relative_path("cases/PLP-RST-04.pcapng") == "cases/PLP-RST-04.pcapng"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_lines_of_its_width(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Broken between words and set in; a pipe gets the line as it is, and nothing gets lost."""
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    text = "declared    F-DTE, F-MARK, F-PKT, F-WIN, M-LOCAL, " + "x" * 50 + ", P-INT32"
+    tell(f"short\n{text}", hang=12)
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first == "short"
+    assert " ".join(line.strip() for line in lines) == text
+    if terminal:
+        assert all(line.startswith(" " * 12) for line in lines[1:])
+        assert [line for line in lines if len(line) > 40] == [" " * 12 + "x" * 50 + ","]
+    else:
+        assert lines == [text]

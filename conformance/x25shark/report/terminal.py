@@ -126,8 +126,8 @@ def _packets(case: CaseResult, last: int) -> list[str]:
     start = case.packets[0].time
     of = f"the last {len(shown)} of {len(case.packets)}"
     title = f"{of if len(shown) < len(case.packets) else 'the'} packets, both sides"
-    marks = "> the offending one, * sent before it was expected"
-    lines = ["", f"{title} (time in s, frame.packet; {marks})"]
+    marks = "marked: > the offending one, * sent before it was expected"
+    lines = ["", f"{title} (time in s, frame.packet)", marks]
     for packet in shown:
         mark = "*" if packet.sent and packet.frame in stimuli else " "
         if (packet.frame, packet.k) in marked:

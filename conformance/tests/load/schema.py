@@ -203,7 +203,7 @@ class MetFigures(Strict):
 
 class Recovery(Strict):
     seconds: float | None
-    limit_ms: float | None
+    limit_ms: float
     bound: float | None = None
     after_restart: float | None = None
 

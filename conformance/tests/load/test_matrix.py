@@ -20,7 +20,7 @@ from x25shark.load.matrix_cli import settings
 from x25shark.load.options import OptionError
 from x25shark.load.wire import Seen, agreed, digest
 
-from .conftest import command, environment
+from .conftest import command, environment, free_port
 from .samples import raw
 from .schema import Matrix
 from .test_bench_runs import path, read_until, start
@@ -216,6 +216,30 @@ def test_interrupting_keeps_the_tests_until_then(
     Matrix.model_validate(result)
     assert 1 <= len(result["cells"]) < 4
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("ends", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_router_that_dies_or_hangs_leaves_a_report(
+    engine: Engine, tmp_path: Path, load_json: Result, ends: signal.Signals
+) -> None:
+    port, b = free_port("127.0.0.1"), free_port("127.0.0.1")
+    relay = start("relay", f"127.0.0.1:{port}", f"127.0.0.1:{b}")
+    read_until(relay, "Relaying")
+    process = start(*SHORT, "-N", "1,2,3", "--timeout", "2", "--connect", f"127.0.0.1:{port}",
+                    "--listen", f"127.0.0.1:{b}", "-o", str(tmp_path / "out"))  # fmt: skip
+    read_until(process, "test 2/3")
+    relay.send_signal(ends)
+    said, errors = process.communicate(timeout=600)
+    relay.kill()
+    relay.communicate()
+    assert process.returncode == 1, said + errors
+    assert errors == ""
+    result = load_json()
+    Matrix.model_validate(result)
+    good, *bad = result["cells"]
+    assert not good["reasons"] and all("failed" in cell["reasons"][0] for cell in bad) and bad
+    (remark,) = [r for r in result["verdict"]["remarks"] if "takes no calls any more" in r]
+    assert ("timeout" if ends == signal.SIGSTOP else "connection refused") in remark
 
 
 def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -> None:

@@ -201,7 +201,8 @@ def test_a_router_that_dies_leaves_a_report(
     result = load_json()
     Overload.model_validate(result)
     assert result["ramp"][0]["carried"] and result["ramp"][-1]["failed"]
-    assert any("took no call of the polite caller" in r for r in result["verdict"]["reasons"])
+    (remark,) = [r for r in result["verdict"]["remarks"] if "takes no calls any more" in r]
+    assert "polite caller" in remark and not result["floods"]
 
 
 def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -> None:

@@ -53,6 +53,8 @@ class Gone(Exception):
     """The router takes no calls, or no more; the message says what it did instead."""
 
     words = "The router takes no calls"
+    later = "The router takes no calls any more"
+    """The same where something was measured before."""
 
 
 class Interrupted(Exception):

@@ -19,7 +19,7 @@ from .errors import ErrorRow, errors
 from .filters import Filters
 from .management import Management
 from .options import LoadOptions, Mode
-from .running import Outcome, conclude_status, progress, sentences
+from .running import Outcome, conclude_status, gone_outcome, progress, sentences
 from .target import Target
 from .terminal import print_tables
 from .trial import Track
@@ -75,9 +75,7 @@ def run_bench(
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
-            measured = any("throughput" in row for row in bench.rows)
-            words = f"{gone.words}: {gone}."
-            outcome = Outcome(1 if measured else 3, words)
+            outcome = gone_outcome(gone, any("throughput" in row for row in bench.rows))
     result = head | body(bench, quiet, outcome)
     result["phases"] = {name: a.as_dict() for name, a in management.phases.items()}
     result["errors"] = [row.as_dict() for row in wrong]

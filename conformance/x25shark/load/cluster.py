@@ -44,7 +44,7 @@ _ENDS = 30.0
 class TestersGoneError(Gone):
     """No tester is left."""
 
-    words = "The measurement ended"
+    words = later = "The measurement ended"
     __test__ = False
 
 

@@ -148,7 +148,7 @@ def _overload(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         yield f"completed.{step['rate']:g}", _once(step["completed_per_second"], "calls/s")
     for flood in result["floods"]:
         recovery = flood.get("recovery")
-        if recovery and recovery["limit_ms"] is not None:
+        if recovery:
             seconds = recovery["seconds"]
             value = math.inf if seconds is None else seconds
             yield f"recovery.{flood['kind']}", Figure(value, value - 0.5, value + 0.5, "s", False)

@@ -167,7 +167,7 @@ class Matrix:
             self.cells.append(cell)
             if interrupted:
                 raise Interrupted
-            if not any(pair["connected"] for pair in cell["pairs"]):
+            if not connected(cell):
                 failures = {k: n for pair in cell["pairs"] for k, n in pair["failures"].items()}
                 raise Gone(", ".join(f"{n} x {k}" for k, n in failures.items()) or "no answer")
             if self.plan.control > 0:
@@ -243,6 +243,11 @@ class Matrix:
         cell["tester_was_limit"] = (cell["share_of_control"] or 0) >= NEAR
         if interrupted:
             raise Interrupted
+
+
+def connected(cell: Mapping[str, Any]) -> bool:
+    """Whether any call of a test came about."""
+    return any(pair["connected"] for pair in cell["pairs"])
 
 
 def ends_of(pairs: Sequence[Pair]) -> dict[str, str]:

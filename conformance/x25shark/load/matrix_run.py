@@ -10,19 +10,18 @@ from typing import Any
 
 from rich.console import Console
 
-from ..report.text import one_line
 from ..results import write_whole
 from ..temporary import temporary_folder
 from . import results
 from .bench import Gone, Interrupted
 from .closing import conclude
 from .engine import Engine
-from .matrix import Matrix, MatrixPlan, pairs_of
+from .matrix import Matrix, MatrixPlan, connected, pairs_of
 from .matrix_plots import plots
 from .matrix_tables import TABLES
 from .options import LoadOptions
 from .page import document, tables_of
-from .running import Outcome, progress
+from .running import Outcome, gone_outcome, progress
 from .target import Target
 from .wording import count, percent, plural, rate
 
@@ -62,7 +61,7 @@ def run_matrix(
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
-            outcome = Outcome(3, f"{gone.words}: {one_line(gone, 200)}.")
+            outcome = gone_outcome(gone, any(connected(cell) for cell in matrix.cells))
     result = head | body(matrix, outcome)
     return conclude(console, result, outcome, TABLES, summary, folder, write_matrix_page)
 

@@ -75,8 +75,7 @@ def floods(result: Mapping[str, Any]) -> Rows:
     for flood in result["floods"]:
         during, recovery = flood.get("during"), flood.get("recovery")
         ended = "-"
-        # Without a limit the router took no call before the flood either.
-        if recovery is not None and recovery["limit_ms"] is not None:
+        if recovery is not None:
             seconds = recovery["seconds"]
             ended = f"> {recovery['bound']:g}" if seconds is None else f"{seconds:.1f}"
         rows.append(

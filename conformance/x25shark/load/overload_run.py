@@ -17,7 +17,7 @@ from .engine import Engine
 from .options import LoadOptions, OptionError
 from .overload import Overload, OverloadPlan, collapse
 from .overload_page import TABLES, write_overload_page
-from .running import Outcome, progress
+from .running import Outcome, gone_outcome, progress
 from .target import Target
 
 
@@ -54,7 +54,7 @@ def run_overload(
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
-            outcome = Outcome(3, f"{gone.words}: {gone}.")
+            outcome = gone_outcome(gone, any(step["connected"] for step in overload.ramp))
     result = head | body(overload, outcome)
     return conclude(
         console, result, outcome, TABLES, summary, folder,
@@ -95,9 +95,7 @@ def _reasons(overload: Overload) -> Iterator[str]:
         recovery = flood.get("recovery")
         if recovery is None:
             continue
-        if recovery["limit_ms"] is None:
-            yield f"{flood['words']}: the router took no call of the polite caller before them"
-        elif recovery["seconds"] is None:
+        if recovery["seconds"] is None:
             words = f"{flood['words']}: does not recover within {recovery['bound']:g} s"
             if recovery.get("after_restart") is not None:
                 words = f"{flood['words']}: does not recover until restarted"

@@ -137,7 +137,6 @@ def _beyond(result: Result) -> str:
 
 def _recovery(result: Result) -> str:
     found = [flood["recovery"] for flood in result["floods"] if flood.get("recovery")]
-    found = [recovery for recovery in found if recovery["limit_ms"] is not None]
     if not found:
         return NOT_LOOKED_AT
     never = [flood for flood in found if flood["seconds"] is None]

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ..report.text import one_line
+from .bench import Gone
 from .results import lost_testers
 
 LINES_SHOWN = 30
@@ -50,6 +51,12 @@ class Outcome:
 
     status: int = 0
     reason: str = ""
+
+
+def gone_outcome(gone: Gone, measured: bool) -> Outcome:
+    """The end of a run whose router, or testers, went: status 3 where nothing was measured."""
+    words = gone.later if measured else gone.words
+    return Outcome(1 if measured else 3, f"{words}: {one_line(gone, 200)}.")
 
 
 def conclude_status(result: dict[str, Any], outcome: Outcome) -> None:

@@ -177,6 +177,20 @@ def read_until(process: subprocess.Popen[str], words: str) -> None:
     pytest.fail(f"it never said {words!r}")
 
 
+def until_its_router_dies(words: str, *arguments: str) -> tuple[int, str]:
+    """A command over a relay that dies when the command says these words; its status, and what it
+    wrote to standard error."""
+    port, b = free_port("127.0.0.1"), free_port("127.0.0.1")
+    relay = start("relay", f"127.0.0.1:{port}", f"127.0.0.1:{b}")
+    read_until(relay, "Relaying")
+    process = start(*arguments, "--connect", f"127.0.0.1:{port}", "--listen", f"127.0.0.1:{b}")
+    read_until(process, words)
+    relay.kill()
+    relay.communicate()
+    _, errors = process.communicate(timeout=600)
+    return process.returncode, errors
+
+
 @pytest.mark.parametrize("hooks", [False, True])
 def test_interrupting_keeps_what_was_measured(
     engine: Engine, tmp_path: Path, load_json: Result, hooks: bool
@@ -213,17 +227,11 @@ def hooked(folder: Path, router: str, b: str) -> Path:
 def test_a_router_that_dies_leaves_a_report(
     engine: Engine, tmp_path: Path, load_json: Result
 ) -> None:
-    port, b = free_port("127.0.0.1"), free_port("127.0.0.1")
-    relay = start("relay", f"127.0.0.1:{port}", f"127.0.0.1:{b}")
-    read_until(relay, "Relaying")
-    bench = start("bench", "-P", "128,256", "--trial", "0.2", "--bound", "2", "--skip", "idle",
-                  "--connect", f"127.0.0.1:{port}", "--listen", f"127.0.0.1:{b}",
-                  "-o", str(tmp_path / "out"))  # fmt: skip
-    read_until(bench, "256 octets (2/2)")
-    relay.kill()
-    relay.communicate()
-    said, errors = bench.communicate(timeout=600)
-    assert bench.returncode == 1, said + errors
+    status, errors = until_its_router_dies(
+        "256 octets (2/2)", "bench", "-P", "128,256", "--trial", "0.2", "--bound", "2", "--skip",
+        "idle", "-o", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert status == 1, errors
     result = load_json()
     Bench.model_validate(result)
     (remark,) = [r for r in result["verdict"]["remarks"] if "The router takes no calls" in r]

@@ -18,9 +18,8 @@ from x25shark.load.overload import collapse, find_knee
 from x25shark.load.overload_cli import steps
 from x25shark.load.polite import FLOOR_MS, Met, figures, limit_ms, percentile, recovered
 
-from .conftest import free_port
 from .schema import Overload
-from .test_bench_runs import path, read_until, start
+from .test_bench_runs import path, read_until, start, until_its_router_dies
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
@@ -187,16 +186,11 @@ def test_interrupting_keeps_the_ramp(engine: Engine, tmp_path: Path, load_json: 
 def test_a_router_that_dies_leaves_a_report(
     engine: Engine, tmp_path: Path, load_json: Result
 ) -> None:
-    port, b = free_port("127.0.0.1"), free_port("127.0.0.1")
-    relay = start("relay", f"127.0.0.1:{port}", f"127.0.0.1:{b}")
-    read_until(relay, "Relaying")
-    process = start(*SHORT, "--rates", "20,30,40", *NO_FLOODS, "--connect", f"127.0.0.1:{port}",
-                    "--listen", f"127.0.0.1:{b}", "-o", str(tmp_path / "out"))  # fmt: skip
-    read_until(process, "ramp 2/3")
-    relay.kill()
-    relay.communicate()
-    said, errors = process.communicate(timeout=600)
-    assert process.returncode == 1, said + errors
+    output = str(tmp_path / "out")
+    status, errors = until_its_router_dies(
+        "ramp 2/3", *SHORT, "--rates", "20,30,40", *NO_FLOODS, "-o", output
+    )
+    assert status == 1, errors
     assert errors == ""
     result = load_json()
     Overload.model_validate(result)

@@ -804,10 +804,9 @@ class Campaign:
                 result = self._done.get_nowait()
             except queue.Empty:
                 return
-            if self.model_unsaid and result.verdict is Verdict.FAIL:
+            if (counts := self._as_it_counts(result.verdict)) is not result.verdict:
                 result.remarks.append(f"with the relay model local it would FAIL: {result.reason}")
-                result.reason = self.model_unsaid
-            result.verdict = self._as_it_counts(result.verdict)
+                result.verdict, result.reason = counts, self.model_unsaid or ""
             if result.verdict in _FAILED:
                 self._stop_on_fail(result.id)
             for final in self._repeats.take(result):

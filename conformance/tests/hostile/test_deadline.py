@@ -124,6 +124,43 @@ def test_being_held_up_is_not_counted() -> None:
     loop.close()
 
 
+def test_answers_in_time_are_not_counted() -> None:
+    loop = Loop()
+    loop.begin_case(0.0, for_answers=3600.0)
+    loop.interruptible = True
+    loop.answered = 3600.0
+    loop.poll()
+    loop.in_parts = 3600.0
+    with pytest.raises(Overdue):
+        loop.poll()
+    loop.begin_case(0.0)
+    loop.answered = 3600.0
+    with pytest.raises(Overdue):
+        loop.poll()
+    loop.close()
+
+
+@pytest.mark.parametrize(("patient", "comes"), [(True, True), (True, False), (False, True)])
+def test_only_what_came_from_the_router_was_an_answer(patient: bool, comes: bool) -> None:
+    loop = Loop()
+    asked = iter([False, comes])
+    loop.wait(lambda: next(asked, comes), 0.01, patient=patient)
+    assert (loop.answered > 0) is (patient and comes)
+    loop.close()
+
+
+def test_how_long_answers_may_take() -> None:
+    quick = catalogue().purposes["PLP-CALL-01"]
+    any_time = deadline.Bounds(PROFILE, deadline.ANY_TIME)
+    bounds = deadline.Bounds(PROFILE, deadline.Time(in_vain=100.0))
+    short = deadline.Bounds(PROFILE, deadline.Time(at_most=200.0))
+    whole = bounds.of_case(quick)
+    assert whole is not None and bounds.for_answers(quick) > whole
+    assert any_time.for_answers(quick) == 0 < short.for_answers(quick) < 200.0 - whole
+    bounds.took_in_vain(quick, 100.0)
+    assert bounds.why_a_moment and bounds.for_answers(quick) == 0
+
+
 def test_more_cases_have_more_time() -> None:
     known = catalogue().purposes
     quick = [case for case, purpose in known.items() if not purpose.slow]

@@ -50,6 +50,7 @@ class Loop:
 
     lag: seconds that this process was held up. received, units: octets and packets (or frames) of
     all connections of a case. in_parts: seconds in which packets of them had come in part.
+    answered: seconds in which somebody waited for the router, and not in vain.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
     interruptible: an interrupt may be raised by any wait, and Overdue once the time that
@@ -65,10 +66,12 @@ class Loop:
         # When the time of the case is over, if there was no lag; and how much there was before.
         self._end: float | None = None
         self._lag_before = 0.0
+        # How much later it may be over because of answers that took their time.
+        self._for_answers = 0.0
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
         self.received = self.units = 0
-        self.in_parts = 0.0
+        self.in_parts = self.answered = 0.0
         # What the tester sends on: a network may be slow to carry it.
         self.sockets: set[socket] = set()
         # Called in every turn: timers of links.
@@ -84,12 +87,15 @@ class Loop:
     def close(self) -> None:
         self._selector.close()
 
-    def begin_case(self, seconds: float | None = None) -> None:
+    def begin_case(self, seconds: float | None = None, for_answers: float = 0.0) -> None:
         """Nothing has been received in it yet, and the tester was never away.
 
-        seconds: how long it may take, being held up not counted.
+        seconds: how long it may take, being held up not counted. for_answers: so much more the
+        answers of the router may take.
         """
-        self.received, self.units, self.away, self.in_parts = 0, 0, 0.0, 0.0
+        self.received, self.units, self.away = 0, 0, 0.0
+        self.in_parts = self.answered = 0.0
+        self._for_answers = for_answers
         self._end = None if seconds is None else time.monotonic() + seconds
         self._lag_before = self.lag
         self.here()
@@ -121,9 +127,17 @@ class Loop:
         for turn in self.on_turn:
             turn()
 
+    @property
+    def in_answers(self) -> float:
+        """Seconds of the case that went into answers, but for those that came bit by bit."""
+        return max(self.answered - self.in_parts, 0.0)
+
     def _look_at_time(self) -> None:
         """Raise Overdue, once, if the time of the case is over."""
-        if self._end is None or time.monotonic() < self._end + self.lag - self._lag_before:
+        if self._end is None:
+            return
+        later = self.lag - self._lag_before + min(self.in_answers, self._for_answers)
+        if time.monotonic() < self._end + later:
             return
         self._end = None
         raise Overdue
@@ -150,6 +164,13 @@ class Loop:
         patient: the seconds are those of a router. A slow network, or one that loses, takes its
         own: they count from when no octet is on its way to the router any more, and none came.
         """
+        began, lag = time.monotonic(), self.lag
+        met = self._wait(condition, seconds, patient)
+        if met and patient:
+            self.answered += time.monotonic() - began - (self.lag - lag)
+        return met
+
+    def _wait(self, condition: Callable[[], bool], seconds: float, patient: bool) -> bool:
         self.poll()
         started = time.monotonic()
         granted = seconds

@@ -449,8 +449,8 @@ class Campaign:
             give_back(circles=True)
         if ending is not None and not record.held_up:
             took = time.monotonic() - began - (self.loop.lag - lag)
-            in_vain = min(took, self.loop.in_parts) if ending.passed else took
-            self._bounds.took_in_vain(purpose, in_vain)
+            in_vain = self.loop.in_parts if ending.passed else took - self.loop.in_answers
+            self._bounds.took_in_vain(purpose, min(max(in_vain, 0.0), took))
         told = ending is not None and not (record.held_up or record.gone or record.overdue)
         if record.gone and self._liveness is not None and not self.options.stop_on_fail:
             self.gone = self.gone or self._liveness.died(purpose.id, record.gone)
@@ -535,7 +535,8 @@ class Campaign:
         """Run a case within its markers. None if it turned out not to be applicable."""
         if time.monotonic() < self._overdue_at + 2 * self.profile.times.reaction:
             record.behind = BEHIND_ANOTHER
-        self.loop.begin_case(self._bounds.of_case(record.purpose))
+        bounds = self._bounds
+        self.loop.begin_case(bounds.of_case(record.purpose), bounds.for_answers(record.purpose))
         if self._capture is not None:
             self._capture.begin(record.number)
         self._lines.begin(record.number)
@@ -676,6 +677,7 @@ class Campaign:
     def _run_body(self, record: CaseRecord, bench: Bench, body: Callable[[Bench], None]) -> bool:
         """Run the case and end its connections. Whether the router took no connection."""
         watched = took_none = False
+        began = time.monotonic()
         self.loop.interruptible = True
         try:
             body(bench)
@@ -696,7 +698,8 @@ class Campaign:
         except NotApplicable as why:
             record.failure = (Verdict.NOT_APPLICABLE, str(why))
         except Overdue:
-            record.failure, record.overdue = self._bounds.overdue(record.purpose), True
+            took = time.monotonic() - began
+            record.failure, record.overdue = self._bounds.overdue(took), True
             self._look_at_deadline()
         except Exception as error:
             record.failure = (Verdict.ERROR, fault_of_ours(error))
@@ -743,10 +746,13 @@ class Campaign:
     def change_router(self, router_options: tuple[str, ...]) -> None:
         """Start the embedded router again with other options. Raises RouterError.
 
-        What is to be run once more runs against the router that it was run against first.
+        What is to be run once more runs against the router that it was run against first; what is
+        not judged by then is not run again.
         """
         assert self.router is not None
         self._run_the_last_once_more()
+        for record in list(self._records.values()):
+            record.body = None
         self.options.router_options = router_options
         self.router.options = router_options
         self._restart()

@@ -8,7 +8,8 @@ is over are NOT RUN, and say so; a case that uses up its own time could not be j
 A router that keeps case after case waiting in vain uses up the patience of a run long before, and
 so does one whose packets come in small pieces. Then each case has a moment: what is decided in it
 counts as ever, and what is not is INCONCLUSIVE. A router whose answers are whole takes nothing from
-the patience with a case that passes, however slow it is.
+the patience with a case that passes, however slow it is; and what it took to answer in time is not
+time of a case that is over.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _SLOW_CASE, _SLOW_ON_AVERAGE = 3600.0, 900.0
 # Reactions that the cases of a run may wait for in vain, or the share of the time that a user gave.
 _REACTIONS_IN_VAIN, _SHARE_IN_VAIN = 120, 0.5
 _LEAST_IN_VAIN = 120.0
+# Answers that come in time may take so many times the time of a case, on top of it.
+_TIMES_FOR_ANSWERS = 10
 # A moment: a share of a reaction, and what the case costs as often.
 _SHARE_OF_A_REACTION, _TIMES_A_MOMENT = 0.2, 4
 
@@ -137,6 +140,13 @@ class Bounds:
             return None
         return min(self._longest(purpose), max(self._left(), 0.0))
 
+    def for_answers(self, purpose: Purpose) -> float:
+        """Seconds on top of of_case() that answers may take, each of them in time."""
+        if self._length == ANY_TIME or self.why_a_moment:
+            return 0.0
+        most = _TIMES_FOR_ANSWERS * of_case(purpose, self._profile)
+        return max(min(most, self._left() - self._longest(purpose)), 0.0)
+
     def _longest(self, purpose: Purpose) -> float:
         """As of_case(), if the run had no end; the sanity call always has its whole time."""
         usual = of_case(purpose, self._profile)
@@ -147,8 +157,8 @@ class Bounds:
             return min(usual, moment)
         return min(usual, max(moment, self._length.in_vain - self._in_vain))
 
-    def overdue(self, purpose: Purpose) -> tuple[Verdict, str]:
-        """What becomes of a case that took longer."""
+    def overdue(self, took: float) -> tuple[Verdict, str]:
+        """What becomes of a case that took so long, and was not done."""
         if why := self.over():
             return Verdict.NOT_RUN, why
         if why := self.why_a_moment:
@@ -157,6 +167,6 @@ class Bounds:
                 "(a longer --deadline gives them more)"
             )
         return Verdict.INCONCLUSIVE, (
-            f"the case was not done after {in_words(self._longest(purpose))}: the router answers "
+            f"the case was not done after {in_words(took)}: the router answers "
             "too late, or too little at a time"
         )

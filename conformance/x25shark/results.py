@@ -212,7 +212,7 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
     if document.get("version") not in _READ:
         raise ResultsError(
             f"{path}: results format {document.get('version')!r}; this x25shark reads "
-            f"{FORMAT_VERSION}. Use the x25shark that wrote it, or run again."
+            f"{' and '.join(map(str, _READ))}. Use the x25shark that wrote it, or run again."
         )
     try:
         return _results(document, detailed)

@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "fields.h"
 #include "filters.h"
+#include "memory.h"
 
 static void say(const char *format, va_list arguments)
 {
@@ -48,6 +49,15 @@ static bool set_preference(const char *text)
     return set;
 }
 
+/* Told now and then while 3,000 protocols register: each touches pages that nobody needs again. */
+static void meanwhile(register_action_e action, const char *what, void *nothing)
+{
+    (void)action;
+    (void)what;
+    (void)nothing;
+    memory_give_back();
+}
+
 bool start_wireshark(const char *program, const char *lua)
 {
     const char *missing = NULL;
@@ -61,8 +71,10 @@ bool start_wireshark(const char *program, const char *lua)
     ex_opt_add(option);
     g_free(option);
     wtap_init(FALSE);
-    if (!epan_init(NULL, NULL, TRUE))
+    memory_give_back();
+    if (!epan_init(meanwhile, NULL, TRUE))
         return false;
+    memory_give_back();
     epan_load_settings();
     /* Fragments of different connections must not be joined; segments out of order must be. */
     if (!set_preference("x25.reassemble:FALSE") ||

@@ -324,6 +324,18 @@ def test_the_judge_does_not_grow(one_process: WiresharkJudge) -> None:
     assert resident() - before < 48 * 1024
 
 
+def test_starting_takes_little_more_than_reading() -> None:
+    """Most of libwireshark is touched once while it starts, and given back meanwhile."""
+    with WiresharkJudge() as judge:
+        judge.read(CAPTURES["call"], FILTERS, FIELDS)
+        process = Path(f"/proc/{judge.process_id}")
+        status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+        most, own = (int(status[name].split()[0]) << 10 for name in ("VmHWM", "RssAnon"))
+        mapped = (line.split()[-1] for line in (process / "maps").read_text().splitlines())
+        library = Path(next(name for name in mapped if "/libwireshark.so" in name))
+    assert most - own < 0.55 * library.stat().st_size
+
+
 def test_a_judge_that_has_grown_too_large_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A router may send much in one case: what that took is given back."""
     with WiresharkJudge() as judge:

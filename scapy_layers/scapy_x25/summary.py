@@ -8,6 +8,7 @@ from typing import Any
 
 from scapy.packet import Packet
 
+from .remembered import remembered
 from .tables import cause_meaning, diagnostic_meaning, pvc_status_meaning
 from .x25 import X25, Data, Data128, packet_class
 
@@ -194,7 +195,7 @@ def _data_header(octets: bytes) -> Packet:
     return X25(octets)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def decoded(octets: bytes) -> Packet:
     """The octets of an X.25 packet as a packet. The result is shared: do not change it."""
     kind = packet_class(octets) if octets else X25
@@ -211,7 +212,7 @@ def decoded(octets: bytes) -> Packet:
     return whole
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def summary_line(octets: bytes, to_dte: bool | None = None) -> str:
     """One line for the octets of an X.25 packet (without XOT header), as describe()."""
     return describe(decoded(octets), to_dte) if octets else "empty packet"

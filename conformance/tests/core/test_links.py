@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import socket
 import struct
@@ -262,6 +263,28 @@ def test_what_came_before_a_listener_stops_is_taken(loop: Loop) -> None:
         router.close()
     for connection in taken:
         connection.close()
+
+
+def test_nothing_comes_amid_the_stop_of_a_listener(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that its kernel accepted and reset would be one that the capture alone knows."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    listener = xot.Listener(loop, address)
+    router = socket.socket()
+    router.setblocking(False)
+    close = listener.close
+
+    def call_before_closing() -> None:
+        assert router.connect_ex(address) == errno.EINPROGRESS
+        close()
+
+    monkeypatch.setattr(listener, "close", call_before_closing)
+    listener.stop()
+    with pytest.raises(OSError, match="not connected"):
+        router.getpeername()
+    router.close()
 
 
 def test_how_long_units_take_that_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

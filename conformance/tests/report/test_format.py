@@ -118,6 +118,18 @@ def test_what_is_damaged_is_not_valid(
         VALIDATE(json.loads(text.replace(*damage, 1)))
 
 
+def test_a_file_of_another_version_gets_one_line(results: Results, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_results(results, path)
+    path.write_text(path.read_text().replace('"version": 3', '"version": 1'))
+    with pytest.raises(ResultsError) as refused:
+        read_results(path)
+    assert str(refused.value) == (
+        f"{path}: results format 1; this x25shark reads 2 and 3. Use the x25shark that wrote it, "
+        "or run again."
+    )
+
+
 def test_a_file_that_was_written_reads_the_same(results: Results, tmp_path: Path) -> None:
     results.cases[0].expectations[0].counter = CounterReading(
         "calls_in", "a", "xot.calls", 3, None, 2, "no such counter", ["xot.other"]

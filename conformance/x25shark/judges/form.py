@@ -9,7 +9,6 @@ takes the same from the expert infos of the strict dissector, which has its own 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from scapy.packet import Packet, Raw
@@ -49,6 +48,7 @@ from scapy_x25.lapb import (
     LapbI,
     LapbUndefined,
 )
+from scapy_x25.remembered import remembered
 
 from .frames import decode_frame
 from .template import decode
@@ -94,13 +94,13 @@ _REJECTION = 3
 _SIZES, _WINDOWS = range(4, 13), range(1, 128)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def packet_problem(octets: bytes) -> str:
     """What is wrong with the form of an X.25 packet, in words; empty: nothing."""
     return next(_problems(octets), "")
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def frame_problem(octets: bytes) -> str:
     """What is wrong with the form of a LAPB frame (modulo 8) with a right FCS."""
     frame = decode_frame(octets)

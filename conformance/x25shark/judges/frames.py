@@ -7,12 +7,12 @@ right FCS (X.25 2.2.9); the address is a matter of LAPB. Only a valid frame is a
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from scapy.packet import Packet
 from scapy_x25 import hdlc, summary_line
 from scapy_x25.lapb import ADDRESS_A, ADDRESS_B, LAPB
+from scapy_x25.remembered import remembered
 
 _FCS_OCTETS = 2
 _LONGEST_NAME = 160
@@ -113,7 +113,7 @@ def decode_frame(octets: bytes) -> Packet | None:
     return None if is_invalid(octets) else _decode(octets)
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def _decode(octets: bytes) -> Packet:
     return LAPB(octets[:-_FCS_OCTETS])
 

@@ -463,8 +463,12 @@ class Listener:
     def stop(self) -> None:
         """Refuse connections (TCP RST in answer to SYN) until resume().
 
-        What the kernel has accepted before is taken first: the capture shows it.
+        What the kernel has accepted before is taken first: the capture shows it. While that goes
+        on the kernel answers no SYN, or a call that comes amid it would be known to the capture
+        alone; the router's TCP repeats that SYN, and is refused then.
         """
+        with contextlib.suppress(OSError):
+            self.ignore()
         for _ in range(MOST_CONNECTIONS):
             if not self._accept():
                 break

@@ -295,4 +295,12 @@ def test_how_long_units_take_that_come_in_parts(monkeypatch: pytest.MonkeyPatch)
     for octets in (whole, whole + whole, b"\x00", b"\x00\x00", b"\x03abc" + whole[:5], whole[5:]):
         now[0] += 10.0
         cutter.take(octets)
-    assert cutter.in_parts == 30.0
+    assert cutter.in_parts == 30.0 - 2 * xot.ACKNOWLEDGED_WITHIN
+
+
+def test_a_unit_may_wait_for_the_acknowledgement_of_its_header() -> None:
+    """A sender with Nagle's algorithm that writes header and packet apart."""
+    cutter = xot.Cutter()
+    cutter.take(b"\x00\x00\x00\x03")
+    assert len(cutter.take(b"abc")) == 1
+    assert cutter.in_parts == 0

@@ -29,6 +29,9 @@ HEADER_OCTETS = 4
 # As stream.MOST_OCTETS; packets and octets on all connections of a case.
 MOST_UNITS = 8_000
 MOST_OCTETS_OF_A_CASE = 4 << 20
+# RFC 1122 4.2.3.2: so late TCP may acknowledge the first piece of a unit that was written in
+# pieces, and before that a sender with Nagle's algorithm (RFC 896) sends no other.
+ACKNOWLEDGED_WITHIN = 0.5
 # Connections of the router to one address of the tester within a case.
 MOST_CONNECTIONS = 600
 # Linux's TCP_SAVE_SYN and TCP_SAVED_SYN, which Python does not name: the headers of a SYN.
@@ -87,7 +90,8 @@ class Cutter:
         self._left = bytearray()
         self._offset = 0
         self._begun_at = 0.0
-        # Seconds in which a unit that came had begun and was not complete.
+        # Seconds in which a unit that came had begun and was not complete, but for those that TCP
+        # may take.
         self.in_parts = 0.0
 
     @property
@@ -113,7 +117,7 @@ class Cutter:
         del self._left[:start]
         self._offset += start
         if units:
-            self.in_parts += now - self._begun_at
+            self.in_parts += max(now - self._begun_at - ACKNOWLEDGED_WITHIN, 0.0)
             self._begun_at = now
         return units
 

@@ -18,6 +18,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from . import __version__
+from .groups import Group
 from .interrupts import INTERRUPTED, interrupts
 from .report.folder import KEPT
 from .report.tell import complain, drop_what_cannot_be_printed, tell, terminal_width
@@ -104,7 +105,7 @@ def fail(status: int, message: str) -> NoReturn:
     sys.exit(status)
 
 
-class Commands(click.Group):
+class Commands(Group):
     """The commands of this module, and those that are imported when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -139,12 +140,9 @@ class Commands(click.Group):
             place = f"{error.filename}: " if error.filename else ""
             fail(2, f"{place}{error.strerror or error}")
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What --help lists, without importing every command."""
-        rows = {name: text for name, (_, text) in ELSEWHERE.items()}
-        rows |= {name: command.get_short_help_str(100) for name, command in self.commands.items()}
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(rows.items()))
+    def sentences(self) -> dict[str, str]:
+        """Without importing every command."""
+        return {name: text for name, (_, text) in ELSEWHERE.items()} | super().sentences()
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -225,9 +223,21 @@ select_option = click.option(
     "--last-failed", is_flag=True, help="Only the cases that did not pass in the last run."
 )
 @click.option("--slow", is_flag=True, help="Run the slow cases too (protocol timers).")
-@click.option("--judge", type=click.Choice(["auto", "libwireshark", "tshark"]), default="auto")
+@click.option(
+    "--judge",
+    type=click.Choice(["auto", "libwireshark", "tshark"]),
+    default="auto",
+    show_default=True,
+    help="What reads the captures: a program on libwireshark, or tshark, which is slower. auto: "
+    "the first, if it can be built.",
+)
 @click.option("--seed", type=int, default=0, help="Seed of every random choice.")
-@click.option("--fault", multiple=True, metavar="ID", help="Fault of the reference router.")
+@click.option(
+    "--fault",
+    multiple=True,
+    metavar="ID",
+    help="Fault of the reference router; x25shark router --list-faults.",
+)
 @click.option(
     "--variant",
     multiple=True,

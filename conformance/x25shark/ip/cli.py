@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
+from ..groups import Group
 from ..interrupts import INTERRUPTED, interrupts
 from ..load import results
 from ..load.arguments import SIZES, fail, find_engine, modulo_option, option_group
@@ -62,8 +63,22 @@ circuit_options = option_group(
         help="Of its own calls (RFC 1356): nlpid is 0xCC (also RFC 877) and 0x8E, snap 0x80, null "
         "0x00 with both protocols on one circuit. Calls from others may have any.",
     ),
-    click.option("-P", "packet_size", type=SIZES, default="128", show_default=True),
-    click.option("-W", "window", type=click.IntRange(1, 127), default=2, show_default=True),
+    click.option(
+        "-P",
+        "packet_size",
+        type=SIZES,
+        default="128",
+        show_default=True,
+        help="Packet size to ask for, octets.",
+    ),
+    click.option(
+        "-W",
+        "window",
+        type=click.IntRange(1, 127),
+        default=2,
+        show_default=True,
+        help="Window to ask for.",
+    ),
     modulo_option,
     click.option(
         "--idle",
@@ -83,15 +98,15 @@ circuit_options = option_group(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 def ip() -> None:
     """IP over X.25: a gateway, and the experiments of 1987 over lines of known rate and delay.
 
     \b
-    x25shark ip ping                          table 1 over the reference router at 56 kbit/s
+    x25shark ip ping                          table 1, over a line of 56 kbit/s
     x25shark ip all --compress 4 -o report    everything, four times as fast
     x25shark ip circuits --rate 9600 --delay 10
-    x25shark ip datagrams --corrupt 0.00001   a file without TCP: which octets were changed
+    x25shark ip datagrams --corrupt 0.00001   a file without TCP: octets changed
     x25shark ip up --address 10.1.0.1/24 --peer 21=10.1.0.2/32 --calling 31 \\
         --connect 192.0.2.1 --listen 192.0.2.10 -- ping -c 5 10.1.0.2
     """
@@ -118,7 +133,13 @@ def ip() -> None:
 @click.option(
     "--tun", "device", metavar="NAME", help="An existing TUN device that is already configured."
 )
-@click.option("--mtu", type=click.IntRange(576, 1600), default=1500, show_default=True)
+@click.option(
+    "--mtu",
+    type=click.IntRange(576, 1600),
+    default=1500,
+    show_default=True,
+    help="Octets of the longest IP datagram.",
+)
 @click.option(
     "--queue",
     type=click.IntRange(1, 100_000),
@@ -225,7 +246,10 @@ experiment_options = option_group(
         help="What happens to a packet when the line's queue is full.",
     ),
     click.option("--loss", type=click.FloatRange(0, 1), default=0.0, help="Share of lost packets."),
-    click.option("--mtu", type=click.IntRange(576, 1600), default=576, show_default=True),
+    click.option(
+        "--mtu", type=click.IntRange(576, 1600), default=576, show_default=True,
+        help="Octets of the longest IP datagram.",
+    ),
     click.option(
         "--tcp-window", type=click.IntRange(0, 65_535), default=4096, show_default=True,
         help="TCP window of the hosts, octets; 0: the kernel's default. Hosts of 1987 had 4096 "
@@ -255,7 +279,8 @@ experiment_options = option_group(
         help="Lines so many times faster and shorter; results are scaled back.",
     ),
     click.option(
-        "--pings", type=click.IntRange(2, 100_000), default=paper.PINGS, show_default=True
+        "--pings", type=click.IntRange(2, 100_000), default=paper.PINGS, show_default=True,
+        help="Pings of each size.",
     ),
     click.option(
         "--octets", type=click.IntRange(1, 10**9), default=paper.FILE_OCTETS, show_default=True,
@@ -279,7 +304,10 @@ experiment_options = option_group(
         help="Give up a transfer after this long. Default: five times the model's time and two "
         "minutes, or fifteen where lines lose, clear, refuse or change.",
     ),
-    click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
+    click.option(
+        "--seed", type=click.IntRange(0), default=1, show_default=True,
+        help="Seed of everything random.",
+    ),
     click.option("--no-capture", is_flag=True, help="With -o: do not capture packets."),
     click.option(
         "-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False),

@@ -82,7 +82,11 @@ target_options = option_group(
 )
 
 modulo_option = click.option(
-    "--modulo", type=click.Choice(["8", "128"]), default="8", show_default=True
+    "--modulo",
+    type=click.Choice(["8", "128"]),
+    default="8",
+    show_default=True,
+    help="Modulo of the sequence numbers of the calls.",
 )
 
 session_options = option_group(

@@ -89,9 +89,19 @@ def _print_answered(console: Console, side: Any) -> None:
 @click.command()
 @click.argument("listen", default="127.0.25.3:1998")
 @click.option(
-    "--mode", type=click.Choice(["echo", "sink", "source"]), default="echo", show_default=True
+    "--mode",
+    type=click.Choice(["echo", "sink", "source"]),
+    default="echo",
+    show_default=True,
+    help="Send the messages back, drop them, or send some.",
 )
-@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Threads that answer.",
+)
 @click.option(
     "-P", "packet_size", type=SIZES, default="4096", help="Largest packet size agreed to."
 )
@@ -257,7 +267,13 @@ def both_ways(text: str) -> tuple[float, float]:
 )
 @click.option("--line-queue", type=click.IntRange(0), default=0, help="Packets; 0: no limit.")
 @click.option("--line-queue-octets", type=click.IntRange(0), default=0, help="0: no limit.")
-@click.option("--line-loss", type=click.FloatRange(0, 1), default=0.0, metavar="PROBABILITY")
+@click.option(
+    "--line-loss",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="PROBABILITY",
+    help="Probability that a packet is lost.",
+)
 @click.option(
     "--line-framing",
     type=click.Choice(["xot", "hdlc", "hdlcoctet"]),
@@ -274,7 +290,9 @@ def both_ways(text: str) -> tuple[float, float]:
 @click.option(
     "--delay-call-for", type=click.FloatRange(0), default=1.0, help="By how many seconds."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of what is random."
+)
 @click.option(
     "-T", "duration", type=click.FloatRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
 )

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from ..groups import Group
 from ..report.tell import complain, tell
 from ..wireshark import AS_ROOT
 from .wireshark_files import (
@@ -82,7 +83,7 @@ def _tell(lines: Iterable[str]) -> None:
         tell(line)
 
 
-@click.group("wireshark")
+@click.group("wireshark", cls=Group)
 def wireshark_command() -> None:
     """Put the strict dissector and its profile into your own Wireshark, or take them away.
 

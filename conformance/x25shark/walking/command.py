@@ -48,7 +48,13 @@ def _refuse(status: int, message: str) -> NoReturn:
     help="Number of steps in each walk.",
 )
 @click.option("--seed", type=int, help="Seed of the first walk; each walk adds 1. Default: random.")
-@click.option("--circuits", type=click.IntRange(1, 100), default=3, show_default=True)
+@click.option(
+    "--circuits",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    help="Calls that may be up at the same time.",
+)
 @click.option(
     "--legal", is_flag=True, help="Leave out the steps in which the tester breaks the protocol."
 )

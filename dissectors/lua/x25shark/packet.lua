@@ -496,9 +496,10 @@ local function summary(p)
   if p.q == 1 then
     say(p.type == 0 and "Q" or "A")
   end
-  if p.called_address then
-    say("to %s from %s", p.called_address == "" and "-" or p.called_address,
-      p.calling_address == "" and "-" or p.calling_address)
+  for _, address in ipairs({ { "to", p.called_address }, { "from", p.calling_address } }) do
+    if address[2] and address[2] ~= "" then
+      say("%s %s", address[1], address[2])
+    end
   end
   if p.cause then
     say("cause 0x%02x (%s)", p.cause, codes.cause_name(p.type, p.cause) or "undefined")

@@ -29,7 +29,7 @@ from .plan import in_words
 _TIMES_SLOWER = 50
 # Reactions that a case waits for in vain one after the other; and how many on an average of all.
 _REACTIONS_OF_A_CASE, _REACTIONS_ON_AVERAGE = 60, 12
-_LEAST_OF_A_CASE, _LEAST_OF_A_RUN = 120.0, 300.0
+_LEAST_OF_A_CASE, _LEAST_OF_A_RUN = 120.0, 3600.0
 _LATENESS_OF_A_TIMER = 1.25
 # Slow cases wait for timers of the protocol, minutes each, several times.
 _SLOW_CASE, _SLOW_ON_AVERAGE = 3600.0, 900.0

@@ -125,9 +125,25 @@ def test_urgent_octets_stay_in_the_stream(
     assert [unit.packet for unit in connection.received] == [b"abc", b"def", b"ghi"]
 
 
-def test_flood(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
-    """Reading stops a little behind the bound; the connection has no end."""
+@pytest.mark.parametrize(
+    ("sent", "most"),
+    [
+        (0, xot.MOST_OF_ITS_OWN),
+        (1000, xot.MOST_OF_ITS_OWN + 2000),
+        (stream.MOST_OCTETS, stream.MOST_OCTETS),
+    ],
+)
+def test_flood(
+    pair: tuple[xot.Connection, socket.socket], loop: Loop, sent: int, most: int
+) -> None:
+    """Reading stops a little behind the bound; the connection has no end.
+
+    A router that passes on what the tester sent may send more than one that says it by itself.
+    """
     connection, router = pair
+    loop.begin_case()
+    connection.send(bytes(sent))
+    assert loop.sent == sent
     router.setblocking(False)
     unit = b"\x00\x00\x10\x00" + bytes(4096)
 
@@ -140,7 +156,9 @@ def test_flood(pair: tuple[xot.Connection, socket.socket], loop: Loop) -> None:
 
     assert loop.wait(flooded, 60.0)
     assert connection.end is None
-    assert stream.MOST_OCTETS < connection.received_octets <= stream.MOST_OCTETS + stream.READ
+    assert most < connection.received_octets <= most + stream.READ
+    loop.begin_case()
+    assert loop.sent == 0
 
 
 class Clock:

@@ -34,7 +34,7 @@ else:
 # Longer than the time of a reaction in the profile of router.py; twice that is late as well.
 LATE_SECONDS = 4.5
 # What a tester reads within a case, less a little (links/xot.py, stream.py, sides of a case).
-NEARLY_ALL_PACKETS, NEARLY_ALL_OCTETS = 7_800, 2_000_000
+NEARLY_ALL_PACKETS, NEARLY_ALL_OCTETS = 7_800, 1_000_000
 CONNECTED = 0x0F
 RR, RNR, REJ = 0x01, 0x05, 0x09
 _HELD: list[socket.socket] = []

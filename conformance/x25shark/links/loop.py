@@ -49,7 +49,8 @@ class Loop:
     """Runs the callbacks of readable and writable sockets while somebody waits.
 
     lag: seconds that this process was held up. received, units: octets and packets (or frames) of
-    all connections of a case. in_parts: seconds in which packets of them had come in part.
+    all connections of a case; sent: octets that the tester gave them. in_parts: seconds in which
+    packets of them had come in part.
     answered: seconds in which somebody waited for the router, and not in vain.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
@@ -70,7 +71,7 @@ class Loop:
         self._for_answers = 0.0
         # How many times the usual bounds a router may send; slow cases ask for a lot.
         self.allowance = 1
-        self.received = self.units = 0
+        self.received = self.units = self.sent = 0
         self.in_parts = self.answered = 0.0
         # What the tester sends on: a network may be slow to carry it.
         self.sockets: set[socket] = set()
@@ -93,7 +94,8 @@ class Loop:
         seconds: how long it may take, being held up not counted. for_answers: so much more the
         answers of the router may take.
         """
-        self.received, self.units, self.away = 0, 0, 0.0
+        self.received = self.units = self.sent = 0
+        self.away = 0.0
         self.in_parts = self.answered = 0.0
         self._for_answers = for_answers
         self._end = None if seconds is None else time.monotonic() + seconds

@@ -46,6 +46,7 @@ class Stream:
     def send(self, octets: bytes) -> None:
         """Send octets in one write, if the socket takes them; what an error leaves is dropped."""
         self._output += octets
+        self._loop.sent += len(octets)
         self._flush()
 
     def forget(self) -> None:

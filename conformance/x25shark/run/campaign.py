@@ -575,7 +575,7 @@ class Campaign:
         record.sides += [(line.name, line.direction) for line in bench.serial.unseen()]
         if not interrupted:
             self._look_for_router(record, bench)
-        record.flood = "" if interrupted else flood(bench.sides, self._listeners, self.loop.units)
+        record.flood = "" if interrupted else flood(bench.sides, self._listeners, self.loop)
         if record.flood:
             # Nobody judges a flood packet by packet; a few of them at once are much memory.
             record.expectations, record.judge_one = [], None

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
 from ..sides.bench import Bench
 from ..sides.side import Side
@@ -23,18 +24,18 @@ def called(bench: Bench) -> bool:
     return len(names) == 2 if bench.two_sided else bool(names)
 
 
-def flood(sides: Sequence[Side], listeners: Mapping[str, Listener], units: int) -> str:
+def flood(sides: Sequence[Side], listeners: Mapping[str, Listener], loop: Loop) -> str:
     """The observation that a router sent more than the tester reads; "" if it did not.
 
-    units: packets of the case.
+    loop: it knows what came in the case.
     """
     for side in sides:
         connection = side.connection
         if connection.flooded:
             return (
                 f"the router flooded side {side.name}: {len(connection.received)} packets, "
-                f"{connection.received_octets} octets on one connection, {units} packets in the "
-                "case, and more to come; the tester read no further"
+                f"{connection.received_octets} octets on one connection, {loop.units} packets with "
+                f"{loop.received} octets in the case, and more to come; the tester read no further"
             )
     for name, listener in listeners.items():
         if listener.flooded:

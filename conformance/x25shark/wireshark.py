@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .judges.sandbox import as_other_id, dissectors_folder, xot_ports_variable
+from .judges.sandbox import as_other_id, dissectors_folder, xot_ports_preference
 from .results import CaseResult
 from .temporary import temporary_folder
 
@@ -33,7 +33,9 @@ def command_for(
     with temporary_folder("wireshark") as folder:
         configuration = folder / "wireshark"
         source = dissectors_folder() / "profile" / PROFILE
-        shutil.copytree(source, configuration / "profiles" / PROFILE)
+        profile = shutil.copytree(source, configuration / "profiles" / PROFILE)
+        with (profile / "preferences").open("a") as preferences:
+            preferences.write(xot_ports_preference(xot_ports))
         script = dissectors_folder() / "lua" / "x25shark.lua"
         command = [*(as_other_id() or []), program, "-C", PROFILE, "-X", f"lua_script:{script}"]
         command += ["-r", str(capture)]
@@ -42,5 +44,4 @@ def command_for(
         deciding = [e.frame or e.stimulus_frame for e in expectations if not e.met]
         if deciding and deciding[0] is not None:
             command += ["-g", str(deciding[0])]
-        own = {"WIRESHARK_CONFIG_DIR": str(configuration), **xot_ports_variable(xot_ports)}
-        yield command, {**os.environ, **own}
+        yield command, {**os.environ, "WIRESHARK_CONFIG_DIR": str(configuration)}

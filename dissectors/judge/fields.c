@@ -41,7 +41,8 @@ static const char *const mark_names[MARKS] = {
 
 static const char *const strict_protocols[] = {"x25s", "xots", "x25t", "hdlcs", "lapbs"};
 
-static int ids[KNOWN_FIELDS], marks[MARKS];
+static int ids[KNOWN_FIELDS];
+static const header_field_info *marks[MARKS];
 static int packet_protocol, unit_protocol, expert_protocol;
 static GArray *wanted;
 
@@ -76,8 +77,8 @@ bool fields_start(const char **missing)
     }
     /* Filters that name them have them in the tree. */
     for (enum mark mark = 0; mark < MARKS; mark++) {
-        marks[mark] = proto_registrar_get_id_byname(mark_names[mark]);
-        if (marks[mark] < 0) {
+        marks[mark] = proto_registrar_get_byname(mark_names[mark]);
+        if (marks[mark] == NULL) {
             *missing = mark_names[mark];
             return false;
         }
@@ -112,9 +113,23 @@ int fields_id(enum known_field field)
     return ids[field];
 }
 
-int fields_mark(enum mark mark)
+const header_field_info *fields_mark(enum mark mark)
 {
     return marks[mark];
+}
+
+const header_field_info *fields_last(const header_field_info *field)
+{
+    while (field->same_name_next != NULL)
+        field = field->same_name_next;
+    return field;
+}
+
+const header_field_info *fields_before(const header_field_info *field)
+{
+    return field->same_name_prev_id < 0
+               ? NULL
+               : proto_registrar_get_nth((unsigned)field->same_name_prev_id);
 }
 
 const char *fields_mark_name(enum mark mark)

@@ -37,7 +37,8 @@ enum known_field {
 bool fields_start(const char **missing);
 
 int fields_id(enum known_field field);
-int fields_mark(enum mark mark);
+/* The field of a mark, the last registered of its name. */
+const header_field_info *fields_mark(enum mark mark);
 const char *fields_mark_name(enum mark mark);
 int fields_packet_protocol(void);
 int fields_unit_protocol(void);
@@ -45,6 +46,11 @@ int fields_expert_protocol(void);
 
 /* The numbers of all fields to prime each dissection with. */
 const GArray *fields_wanted(void);
+
+/* A name may have several fields, as P(S) has one for each modulus. The last registered of them, by
+ * which the name is known, and the one registered before a field, or NULL. */
+const header_field_info *fields_last(const header_field_info *field);
+const header_field_info *fields_before(const header_field_info *field);
 
 /* True for the field that names an expert info of the strict protocols. */
 bool fields_is_expert(const header_field_info *field);

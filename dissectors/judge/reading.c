@@ -138,7 +138,9 @@ static void prime(epan_dissect_t *dissect, const struct request *request)
     for (unsigned i = 0; i < wanted->len; i++)
         epan_dissect_prime_with_hfid(dissect, g_array_index(wanted, int, i));
     for (unsigned i = 0; i < request->field_count; i++)
-        epan_dissect_prime_with_hfid(dissect, request->fields[i]->id);
+        for (const header_field_info *field = request->fields[i]; field != NULL;
+             field = fields_before(field))
+            epan_dissect_prime_with_hfid(dissect, field->id);
     for (unsigned i = 0; i < request->filter_count; i++)
         epan_dissect_prime_with_dfilter(dissect,
                                         g_ptr_array_index(request->filters[i].compiled, 0));

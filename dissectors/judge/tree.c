@@ -144,8 +144,11 @@ static void visit_field(const field_info *finfo, struct visit *visit)
     }
     if (visit->inside == 0)
         return;
+
+    const header_field_info *named = fields_last(finfo->hfinfo);
+
     for (unsigned i = 0; i < visit->field_count; i++) {
-        if (visit->fields[i]->id != id)
+        if (visit->fields[i] != named)
             continue;
         answer_number(visit->values, i);
         if (visit->whole != NULL &&
@@ -313,23 +316,30 @@ static uint32_t value_of(const field_info *finfo)
     return filters_sum(octets, count);
 }
 
+/* Note one mark of the packets of the frame, where a field of its name has it. */
+static void note_mark(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned packets,
+                      enum mark mark, const header_field_info *field)
+{
+    const GPtrArray *all = proto_get_finfo_ptr_array(dissect->tree, field->id);
+
+    for (unsigned i = 0; all != NULL && i < all->len; i++) {
+        const field_info *finfo = g_ptr_array_index(all, i);
+        int k = finfo->proto_layer_num;
+
+        if (k >= 1 && (unsigned)k <= packets)
+            marks_add(&g_array_index(reading->marks, struct marks, k - 1), mark, value_of(finfo));
+    }
+}
+
 /* Note the marks of the packets of the frame, by the layer numbers that a filter looks at. */
 static void note_marks(struct tree_reading *reading, const epan_dissect_t *dissect, unsigned packets)
 {
     g_array_set_size(reading->marks, 0);
     g_array_set_size(reading->marks, packets);
-    for (enum mark mark = 0; packets > 0 && mark < MARKS; mark++) {
-        const GPtrArray *all = proto_get_finfo_ptr_array(dissect->tree, fields_mark(mark));
-
-        for (unsigned i = 0; all != NULL && i < all->len; i++) {
-            const field_info *finfo = g_ptr_array_index(all, i);
-            int k = finfo->proto_layer_num;
-
-            if (k >= 1 && (unsigned)k <= packets)
-                marks_add(&g_array_index(reading->marks, struct marks, k - 1), mark,
-                          value_of(finfo));
-        }
-    }
+    for (enum mark mark = 0; packets > 0 && mark < MARKS; mark++)
+        for (const header_field_info *field = fields_mark(mark); field != NULL;
+             field = fields_before(field))
+            note_mark(reading, dissect, packets, mark, field);
 }
 
 unsigned tree_read(struct tree_reading *reading, epan_dissect_t *dissect, unsigned frame,

@@ -2,7 +2,8 @@
 -- The strict X.25 dissector of x25shark, over XOT and over HDLC with LAPB (link type USER0), for
 -- Wireshark and tshark 4.0 and later.
 -- Load it with `-X lua_script:x25shark.lua`, or copy this file and the folder x25shark beside it
--- into the personal plugin folder. X25SHARK_XOT_PORTS names further TCP ports ("1999,2000").
+-- into the personal plugin folder. It takes the TCP ports of its preference xots.ports, none unless
+-- told: `-o xots.ports:1998`.
 
 -- luacheck: globals x25shark_loaded
 if not x25shark_loaded then
@@ -17,18 +18,15 @@ if not x25shark_loaded then
   local verdict = require("x25shark.verdict")
   local views = require("x25shark.views")
 
-  local ports, seen = { 1998 }, { [1998] = true }
-  for text in string.gmatch(os.getenv("X25SHARK_XOT_PORTS") or "", "%d+") do
-    local port = math.floor(tonumber(text) or 0)
-    if port > 0 and port < 65536 and not seen[port] then
-      seen[port] = true
-      ports[#ports + 1] = port
-    end
-  end
+  set_plugin_info({
+    version = "0.1.0",
+    description = "X.25 over XOT, and over HDLC with LAPB: a strict dissector",
+    author = "The authors of x25shark",
+  })
 
   local registered = fields.register()
   layer.register(registered)
-  framing.register(registered, ports)
+  framing.register(registered)
   link.register(registered)
 
   if os.getenv("X25SHARK_WORDS") ~= "0" then

@@ -569,13 +569,12 @@ def test_out_of_order_segments_are_put_in_order(judge: WiresharkJudge) -> None:
     ]
 
 
-def test_further_ports_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [WiresharkJudge, TsharkJudge])
+def test_further_ports(kind: type[WiresharkJudge] | type[TsharkJudge]) -> None:
     made = Connection(ports=(40000, 2001)).open().send(A, CALL)
-    monkeypatch.setenv("X25SHARK_XOT_PORTS", "1998, 2001,99999,x")
-    with WiresharkJudge() as judge:
+    with kind(xot_ports=[2001]) as judge:
         assert [p.dport for p in judge.read(pcapng(made.frames)).packets] == [2001]
-    monkeypatch.delenv("X25SHARK_XOT_PORTS")
-    with WiresharkJudge() as judge:
+    with kind() as judge:
         assert judge.read(pcapng(made.frames)).packets == ()
 
 

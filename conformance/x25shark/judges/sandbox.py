@@ -26,7 +26,7 @@ DATA_FOLDERS = ("/usr/share/wireshark", "/usr/local/share/wireshark")
 # A prefix under which root is another id that may still read what is root's.
 _OTHER_ID = ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
 TABLES_LEFT_EMPTY = frozenset({"enterprises.tsv", "manuf", "services", "wka"})
-_XOT_PORTS = "X25SHARK_XOT_PORTS"
+_XOT_PORT = 1998
 # Tells the dissector that the C judge reads, which wants to know less of it than tshark.
 RESIDENT = {"X25SHARK_RESIDENT": "1"}
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
@@ -75,11 +75,9 @@ def dissectors_folder() -> Path:
     raise JudgeError("start", f"the Lua dissector is not in {' or '.join(map(str, candidates))}")
 
 
-def xot_ports_variable(ports: Iterable[int]) -> dict[str, str]:
-    """The variable that tells the dissector these TCP ports of XOT, besides 1998 and the user's."""
-    named = [os.environ.get(_XOT_PORTS, ""), *map(str, sorted(ports))]
-    together = ",".join(filter(None, named))
-    return {_XOT_PORTS: together} if together else {}
+def xot_ports_preference(ports: Iterable[int]) -> str:
+    """The line of Wireshark's preferences by which the dissector takes 1998 and these TCP ports."""
+    return f"xots.ports: {','.join(map(str, sorted({_XOT_PORT, *ports})))}\n"
 
 
 def _lay_out_data(target: Path) -> bool:
@@ -101,14 +99,13 @@ class Sandbox:
     """A temporary folder with all of it; close() removes it. xot_ports: besides 1998."""
 
     def __init__(self, xot_ports: Iterable[int] = ()) -> None:
-        self._ports = xot_ports_variable(xot_ports)
         try:
             self._temporary = TemporaryFolder("judge")
         except TemporaryError as error:
             raise JudgeError("start", str(error)) from None
         self.folder = self._temporary.path
         try:
-            self._fill()
+            self._fill(xot_ports)
         except OSError as error:
             self.close()
             why = error.strerror or error
@@ -118,9 +115,10 @@ class Sandbox:
             self.close()
             raise
 
-    def _fill(self) -> None:
+    def _fill(self, xot_ports: Iterable[int]) -> None:
         for name in ("home", "config"):
             (self.folder / name).mkdir()
+        (self.folder / "config" / "preferences").write_text(xot_ports_preference(xot_ports))
         source = dissectors_folder() / "lua"
         for entry in [source / "x25shark.lua", *sorted((source / "x25shark").glob("*.lua"))]:
             copy = self.folder / "lua" / entry.relative_to(source)
@@ -159,7 +157,7 @@ class Sandbox:
         }
         if self.has_data:
             variables["WIRESHARK_DATA_DIR"] = str(self.folder / "data")
-        return variables | self._ports
+        return variables
 
     def close(self) -> None:
         """Remove the folder."""

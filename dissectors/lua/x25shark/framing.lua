@@ -8,6 +8,7 @@ local counted = require("x25shark.counted")
 local layer = require("x25shark.layer")
 local observed = require("x25shark.observed")
 local packet = require("x25shark.packet")
+local ports = require("x25shark.ports")
 
 local framing = {}
 
@@ -327,8 +328,8 @@ local function dissect_segment(tvb, pinfo, tree)
   return tvb_len(tvb)
 end
 
--- Register the dissectors on the TCP ports. `registered` is what fields.register() returned.
-function framing.register(registered, ports)
+-- Register the dissector. `registered` is what fields.register() returned.
+function framing.register(registered)
   made = registered
   stream_field = layer.optional_field("tcp.stream")
   completeness_field = layer.optional_field("tcp.completeness")
@@ -337,9 +338,7 @@ function framing.register(registered, ports)
   reset()
   made.xots.dissector = dissect_segment
   own = Dissector.get("xots")
-  for _, port in ipairs(ports) do
-    DissectorTable.get("tcp.port"):add(port, made.xots)
-  end
+  ports.register(made.xots)
 end
 
 return framing

@@ -4,7 +4,8 @@
 --
 -- decode() returns a packet: length, gfi, modulo, lcn, type (normalised), name, the values of its
 -- fields under the fields' names, `items` (what to show: field, offset, octets, value; a nil value
--- means the octets themselves) and `problems` (expert, sentence).
+-- means the octets themselves, and of bits it is the octet that they are in) and `problems` (expert,
+-- sentence).
 
 local codes = require("x25shark.codes")
 local counted = require("x25shark.counted")
@@ -19,6 +20,12 @@ local MOST_FACILITIES = 109
 local function add(p, name, offset, count, value)
   p[name] = value == nil and true or value
   p.items[#p.items + 1] = { name, offset, count, value }
+end
+
+-- Bits of the octet at `offset`; field: where their place is not always the same.
+local function add_bits(p, name, offset, octet, value, field)
+  p[name] = value
+  p.items[#p.items + 1] = { field or name, offset, 1, octet }
 end
 
 local function blame(p, expert, ...)
@@ -313,24 +320,24 @@ local function numbered(p, octets, number)
   local next_offset = 3
   if p.modulo == MODULO_8 then
     if data then
-      add(p, "p_s", 2, 1, math.floor(octet / 2) % 8)
-      add(p, "m", 2, 1, math.floor(octet / 16) % 2)
+      add_bits(p, "p_s", 2, octet, math.floor(octet / 2) % 8)
+      add_bits(p, "m", 2, octet, math.floor(octet / 16) % 2)
     end
-    add(p, "p_r", 2, 1, math.floor(octet / 32))
+    add_bits(p, "p_r", 2, octet, math.floor(octet / 32))
   else
     if data then
-      add(p, "p_s", 2, 1, math.floor(octet / 2))
+      add_bits(p, "p_s", 2, octet, math.floor(octet / 2), "p_s_128")
     end
     if not number then
       blame(p, "malformed", "octet 4 with P(R) is missing")
       return
     end
     if data then
-      add(p, "m", 3, 1, number % 2)
+      add_bits(p, "m", 3, number, number % 2, "m_128")
     elseif number % 2 == 1 then
       blame(p, "length.invalid", "bit 1 of octet 4 is not 0")
     end
-    add(p, "p_r", 3, 1, math.floor(number / 2))
+    add_bits(p, "p_r", 3, number, math.floor(number / 2), "p_r_128")
     next_offset = 4
   end
   if data then
@@ -393,8 +400,8 @@ local function decode(octets)
     leave_rest(p)
     return p
   end
-  add(p, "q", 0, 1, math.floor(first / 128))
-  add(p, "d", 0, 1, math.floor(first / 64) % 2)
+  add_bits(p, "q", 0, first, math.floor(first / 128))
+  add_bits(p, "d", 0, first, math.floor(first / 64) % 2)
   add(p, "modulo", 0, 1, math.floor(first / 16) % 4)
   add(p, "lcn", 0, 2, first % 16 * 256 + second)
   local good_gfi = p.modulo == MODULO_8 or p.modulo == MODULO_128

@@ -173,6 +173,8 @@ def gate_command(
             names = ", ".join(one_line(i, 80) for i in missing[:20])
             tell(f"{len(missing)} need a reason before the gate takes the file: {names}")
         return
+    if not baseline_path.exists():
+        _refuse(f"{one_line(baseline_path)}: No such file; --write makes one from this run")
     outcome = gate(_baseline(baseline_path), results)
     tell(outcome.text(), nl=False, hang=4)
     _write(markdown_path, markdown(outcome))

@@ -145,8 +145,11 @@ def _pair(value: Any) -> Any:
 
 
 Endpoint = Annotated[tuple[str, int], BeforeValidator(endpoint)]
-Digits = Annotated[str, Field(pattern=r"^[0-9]{1,15}$")]
-DigitsOrNone = Annotated[str, Field(pattern=r"^[0-9]{0,15}$")]
+_DIGITS, _DIGITS_OR_NONE = r"^[0-9]{1,15}$", r"^[0-9]{0,15}$"
+Digits = Annotated[str, Field(pattern=_DIGITS)]
+DigitsOrNone = Annotated[str, Field(pattern=_DIGITS_OR_NONE)]
+# What such a pattern asks for, in words.
+PATTERNS = {_DIGITS: "1 to 15 digits", _DIGITS_OR_NONE: "at most 15 digits"}
 
 
 class _Table(BaseModel):
@@ -654,7 +657,8 @@ def _text_of_profile(name: str) -> tuple[str, str]:
         return text, f"{name} (built-in)"
     path = Path(name)
     if not path.exists():
-        hint = "" if "/" in name or name.endswith(".toml") else _nearest(name, builtin)
+        of_a_file = "/" in name or name.endswith(".toml")
+        hint = f"; x25shark init {name} writes one" if of_a_file else _nearest(name, builtin)
         raise ProfileError(f"{name}: no such profile file or built-in profile{hint}")
     try:
         text = text_of(path, LONGEST_PROFILE)
@@ -738,6 +742,8 @@ def _explain(name: str, text: str, error: Any) -> str:
         message = "is missing"
     elif error["type"] == "literal_error":
         message = f"{error['input']!r} is not allowed; allowed are: {error['ctx']['expected']}"
+    elif error["type"] == "string_pattern_mismatch" and error["ctx"]["pattern"] in PATTERNS:
+        message = f"{error['input']!r:.60} is not {PATTERNS[error['ctx']['pattern']]}"
     elif error["type"] != "value_error":
         message = f"{message} (found {error['input']!r:.60})"
     line = _line_of(text, [str(part) for part in location])

@@ -2,8 +2,7 @@
 """A DTE of a few lines as the router under test: it takes calls, and says no more than a prompt.
 
 dte.py ADDRESS PIDFILE [FAULT]: on port 1998 of that address, modulo 8. Faults, each a slip that an
-author of a PAD could make: acknowledges-nothing, confirms-no-interrupt, confirms-no-clear,
-keeps-numbers-after-reset, ignores-window, answers-errors-with-nothing.
+author of a PAD could make: test_dte.py names them, and the case that finds each.
 """
 
 from __future__ import annotations
@@ -19,6 +18,24 @@ INTERRUPT, INTERRUPTED, RESET, RESETTED = 0x23, 0x27, 0x1B, 0x1F
 # Restart, registration and Diagnostic have no place on XOT (RFC 1613 6.4).
 LOCAL = (0xFB, 0xFF, 0xF3, 0xF7, 0xF1)
 PROMPT = [b"welcome", b"", b"user name:"]
+# What a fault adds to packets of a type, and how often it sends them.
+CHANGED = {
+    ("clear-confirmed-with-cause", CLEARED): (b"\0\0", 1),
+    ("clear-confirmed-twice", CLEARED): (b"", 2),
+    ("reset-confirmed-with-cause", RESETTED): (b"\0\0", 1),
+    ("reset-confirmed-twice", RESETTED): (b"", 2),
+    ("interrupt-confirmed-with-data", INTERRUPTED): (b"x", 1),
+    ("accepts-with-user-data", ACCEPTED): (b"hello", 1),
+    ("accepts-twice", ACCEPTED): (b"", 2),
+}
+# Address block and facilities of Call Accepted.
+ANSWERS = {
+    "accepts-with-no-digit": b"\x01\xa0\x06\x42\x07\x07\x43\x02\x02",
+    "accepts-a-larger-size": b"\0\x06\x42\x0a\x0a\x43\x02\x02",
+    "accepts-a-larger-window": b"\0\x06\x42\x07\x07\x43\x07\x07",
+    "accepts-reverse-charging": b"\0\x08\x01\x01\x42\x07\x07\x43\x02\x02",
+    "accepts-with-a-wrong-length": b"\0\x07\x42\x07\x07\x43\x02\x02",
+}
 
 
 class Stumbled(Exception):
@@ -72,16 +89,19 @@ class Call:
         self.waiting = list(PROMPT)
 
     def send(self, kind: int, *octets: int) -> None:
-        packet = bytes((*self.lcn, kind, *octets))
-        self.writer.write(b"\0\0" + len(packet).to_bytes(2, "big") + packet)
+        further, times = CHANGED.get((FAULT, kind), (b"", 1))
+        packet = bytes((*self.lcn, kind, *octets)) + further
+        self.writer.write((b"\0\0" + len(packet).to_bytes(2, "big") + packet) * times)
 
     def prompt(self) -> None:
         """As much of it as the window of 2 lets through."""
         window = 8 if FAULT == "ignores-window" else 2
         while self.waiting and (self.next_out - self.acknowledged) % 8 < window:
             octets = self.waiting.pop(0)
+            if FAULT == "prompts-too-large":
+                octets += bytes(129)
             self.send(self.next_in << 5 | self.next_out << 1, *octets)
-            self.next_out = (self.next_out + 1) % 8
+            self.next_out = (self.next_out + (2 if FAULT == "skips-a-number" else 1)) % 8
 
     def error(self, diagnostic: int) -> None:
         """An error in data transfer: a reset by the DTE (X.25 Table C-4)."""
@@ -90,14 +110,15 @@ class Call:
             self.send(RESET, 0, diagnostic)
 
     def data(self, kind: int, octets: bytes) -> None:
-        if (kind >> 1 & 7) != self.next_in:
+        if (kind >> 1 & 7) != self.next_in and FAULT != "takes-any-number":
             self.error(1)
         elif len(octets) > 128:
             self.error(39)
         elif self.takes(kind >> 5):
             self.next_in = (self.next_in + 1) % 8
             if FAULT != "acknowledges-nothing":
-                self.send(self.next_in << 5 | 0x01)
+                wrong = {"acknowledges-too-much": 1, "acknowledges-too-little": -1}.get(FAULT, 0)
+                self.send((self.next_in + wrong) % 8 << 5 | 0x01)
             self.prompt()
 
     def takes(self, p_r: int) -> bool:
@@ -122,6 +143,8 @@ class Call:
                 self.send(INTERRUPTED)
         elif kind == INTERRUPTED:
             self.error(43)
+        elif kind == RESET and FAULT == "ignores-reset":
+            return
         elif kind == RESET:
             if len(octets) in (1, 2):
                 if FAULT != "keeps-numbers-after-reset":
@@ -148,6 +171,8 @@ class Call:
         elif kind == CLEAR:
             if self.state != "clearing" and FAULT != "confirms-no-clear":
                 self.send(CLEARED)
+            if FAULT == "acknowledges-behind-a-clear":
+                self.send(self.next_in << 5 | 0x01)
             self.state = "ready"
             self.restart()
         elif self.state == "clearing":
@@ -168,7 +193,7 @@ class Call:
     def clear(self, diagnostic: int) -> None:
         self.state = "clearing"
         self.restart()
-        self.send(CLEAR, 0, diagnostic)
+        self.send(CLEAR, 9 if FAULT == "clears-as-out-of-order" else 0, diagnostic)
 
     def call(self, octets: bytes) -> None:
         """Takes a Call that is in order, with sizes and windows that every DTE has."""
@@ -180,7 +205,7 @@ class Call:
             self.clear(int(str(error)))
         else:
             self.state = "connected"
-            self.send(ACCEPTED, *b"\0\x06\x42\x07\x07\x43\x02\x02")
+            self.send(ACCEPTED, *ANSWERS.get(FAULT, b"\0\x06\x42\x07\x07\x43\x02\x02"))
             self.prompt()
 
     async def run(self) -> None:

@@ -59,11 +59,32 @@ def test_a_right_one_passes(tmp_path: Path) -> None:
         ("keeps-numbers-after-reset", "PLP-RST-03"),
         ("ignores-window", "PLP-FLOW-18"),
         ("answers-errors-with-nothing", "PLP-FLOW-06"),
+        ("acknowledges-behind-a-clear", "PLP-CLR-01"),
+        ("acknowledges-too-much", "PLP-DATA-03"),
+        ("acknowledges-too-little", "PLP-FLOW-17"),
+        ("skips-a-number", "PLP-DATA-20"),
+        ("takes-any-number", "PLP-DATA-06"),
+        ("ignores-reset", "PLP-RST-01"),
+        ("prompts-too-large", "PLP-DATA-21"),
+        ("clears-as-out-of-order", "PLP-CALL-17"),
+        ("clear-confirmed-with-cause", "PLP-CLR-17"),
+        ("clear-confirmed-twice", "XOT-TCP-04"),
+        ("reset-confirmed-with-cause", "PLP-FORM-01"),
+        ("reset-confirmed-twice", "PLP-RST-01"),
+        ("interrupt-confirmed-with-data", "PLP-FORM-01"),
+        ("accepts-twice", "PLP-CALL-01"),
+        ("accepts-with-user-data", "PLP-FORM-02"),
+        ("accepts-with-no-digit", "PLP-FORM-01"),
+        ("accepts-with-a-wrong-length", "PLP-FORM-01"),
+        ("accepts-a-larger-size", "PLP-FAC-26"),
+        ("accepts-a-larger-window", "PLP-FAC-26"),
+        ("accepts-reverse-charging", "PLP-FORM-05"),
     ],
 )
 def test_a_wrong_one_fails(fault: str, case: str, tmp_path: Path) -> None:
-    # PLP-FLOW-18 looks at what the others made the DTE send.
-    cases = results(tmp_path, f"{case},XOT-TCP-24", fault)["cases"]
+    # PLP-FLOW-18 and PLP-FORM look at what the others made the DTE send.
+    others = "XOT-TCP-24,PLP-RST-01,PLP-INT-04"
+    cases = results(tmp_path, f"{case},{others}", fault)["cases"]
     (found,) = (c for c in cases if c["id"] == case)
     assert found["verdict"] == "FAIL", found["reason"]
 

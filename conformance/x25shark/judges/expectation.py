@@ -331,12 +331,14 @@ class Quiet(Expectation):
     """Nothing comes but what other expectations expected, and what is allowed to pass.
 
     Holds over the whole remaining life of the direction. From relaxed_from on (where the tester
-    began to end the call) the packets that belong to clearing may come too.
+    began to end the call) the packets that belong to clearing may come too. From over_from on the
+    call is over, and flow control does not pass any more.
     """
 
     passing: tuple[Packet, ...] = FLOW_CONTROL
     relaxed_from: int | None = None
     relaxed: tuple[Packet, ...] = ()
+    over_from: int | None = None
 
     @property
     def text(self) -> str:
@@ -351,6 +353,8 @@ class Quiet(Expectation):
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         for view in self.window(judge):
             allowed = self.passing
+            if self.over_from is not None and view.offset >= self.over_from:
+                allowed = tuple(p for p in allowed if p not in FLOW_CONTROL)
             if self.relaxed_from is not None and view.offset >= self.relaxed_from:
                 allowed += self.relaxed
             assert self.direction is not None

@@ -70,16 +70,21 @@ def one_sentence(case: CaseResult, limit: int = 400) -> str:
 
 def _field(name: str, value: str, width: int | None = None) -> list[str]:
     """Lines of a named value, wrapped at `width`; further lines are set in under the first."""
+    return _beside(f"{name:<{_MARGIN}}", value, width)
+
+
+def _beside(before: str, value: str, width: int | None) -> list[str]:
     lines = value.splitlines() or [""]
+    margin = len(before)
     if width is not None:
-        room = max(width - _MARGIN, 20)
+        room = max(width - margin, 20)
         lines = [
             part
             for line in lines
             for part in textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
             or [""]
         ]
-    return [f"{name:<{_MARGIN}}{lines[0]}".rstrip(), *(" " * _MARGIN + line for line in lines[1:])]
+    return [f"{before}{lines[0]}".rstrip(), *(" " * margin + line for line in lines[1:])]
 
 
 def _reading(reading: JudgeReading | None) -> str:
@@ -117,7 +122,7 @@ def _expectation(
     return lines
 
 
-def _packets(case: CaseResult, last: int) -> list[str]:
+def _packets(case: CaseResult, last: int, width: int | None) -> list[str]:
     shown = case.packets[-last:] if last > 0 else []
     if not shown:
         return ["", "no packet was sent or received"] if not case.packets else []
@@ -135,7 +140,8 @@ def _packets(case: CaseResult, last: int) -> list[str]:
         place = f"{packet.frame}.{packet.k}"
         way = direction(packet)
         text = one_line(packet.text, 200)
-        lines.append(f"{mark} {packet.time - start:9.3f} {place:>7}  {way:<10}  {text}")
+        before = f"{mark} {packet.time - start:9.3f} {place:>7}  {way:<10}  "
+        lines += _beside(before, text, width)
     return lines
 
 
@@ -147,7 +153,9 @@ def failure_text(case: CaseResult, last: int = 10, width: int | None = None) -> 
     """
     case = unpacked(case)
     evidence = relative_path(case.evidence)
-    lines = [f"{case.verdict.value}  {one_line(case.id, 80)}  {one_line(case.purpose)}"]
+    lines = _beside(
+        f"{case.verdict.value}  {one_line(case.id, 80)}  ", one_line(case.purpose), width
+    )
     lines += _field("clause", one_line(case.clause))
     if case.reason:
         lines += _field("reason", printable(case.reason, 4_000), width)
@@ -159,7 +167,7 @@ def failure_text(case: CaseResult, last: int = 10, width: int | None = None) -> 
     if counters:
         lines += ["", "the router's counters"]
         lines += [f"  {reading_line(counter)}" for counter in counters[:_COUNTERS_SHOWN]]
-    lines += _packets(case, last)
+    lines += _packets(case, last, width)
     lines.append("")
     if evidence:
         lines += _field("evidence", evidence)

@@ -18,7 +18,7 @@ import x25shark
 from x25shark.catalogue import CONFIGURATIONS, Purpose, catalogue, faults
 from x25shark.catalogue.permission import alternatives, permissions
 from x25shark.counters.names import NAMES
-from x25shark.profile import LINE_ITEMS, MANDATORY, Profile
+from x25shark.profile import LINE_ITEMS, MANDATORY, PATTERNS, Profile
 from x25shark.results import write_whole
 from x25shark.run.listing import in_words
 from x25shark.selftest import man_pages, rooms
@@ -91,8 +91,8 @@ def _kind(one: dict[str, Any]) -> str:
         return f"list of {_kind(one['items'])}s"
     if one.get("type") == "object":
         return "table"
-    if one.get("pattern") == "^[0-9]{1,15}$":
-        return "1 to 15 digits"
+    if one.get("pattern") in PATTERNS:
+        return PATTERNS[one["pattern"]]
     words = {"string": "text", "boolean": "true or false", "integer": "whole number"}
     bounds = [
         f"{sign} {one[key]}"

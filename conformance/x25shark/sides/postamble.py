@@ -17,6 +17,9 @@ from .listeners import Listeners
 from .points import Points
 from .side import Side
 
+# Octet 3: Clear Confirmation; Call Request, Call Accepted and PVC setup, behind which RR may come.
+_CLEAR_CONFIRMATION, _SET_UP = b"\x17", (b"\x0b", b"\x0f", b"\xf5")
+
 
 def stop_at_further_calls(points: Points) -> None:
     """Where a channel carried a further call, what was expected of the one before ends."""
@@ -48,6 +51,7 @@ def demand_quiet(points: Points) -> None:
                 passing=side.passing + allowed + _repeated(context, side),
                 relaxed_from=_relaxed_from(side),
                 relaxed=side.relaxed,
+                over_from=_over_from(context, side),
             )
         )
 
@@ -55,6 +59,24 @@ def demand_quiet(points: Points) -> None:
 def _relaxed_from(side: Side) -> int:
     """From where on the tester ends what is there."""
     return side.connection.received_octets if side.left_at is None else side.left_at
+
+
+def _over_from(answers: Answers, side: Side) -> int | None:
+    """Where the router has confirmed a Clear: then the channel is free (X.25 4.1.7, Table C-2).
+
+    Asked of a router that ends the calls itself: to one that passes them on, RR of the other end
+    may be under way.
+    """
+    if answers.two_sided:
+        return None
+    over: int | None = None
+    for unit in side.connection.received:
+        kind = unit.packet[2:3]
+        if kind in _SET_UP:
+            over = None
+        elif kind == _CLEAR_CONFIRMATION and over is None and unit.offset >= side.origin:
+            over = unit.offset
+    return over
 
 
 def _repeated(answers: Answers, side: Side) -> tuple[Packet, ...]:

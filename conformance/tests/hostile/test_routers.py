@@ -96,9 +96,12 @@ def test_urgent_data(ended: Ended) -> None:
     assert ended.outcome.verdicts["PASS"] > 30
 
 
-@against(("crowd", "--keep-going"))
+@against(
+    ("crowd", "--keep-going"), ("giant", "--keep-going", "--select", "PLP-CLR-02,SYS-INTEG-01")
+)
 def test_a_router_that_stays_below_every_bound_but_that_of_a_case(ended: Ended) -> None:
-    """Many packets in each of many segments: the budget of the case is the router's to keep."""
+    """Many packets in each of many segments, or large ones for each small call: the budget of the
+    case is the router's to keep."""
     assert ended.outcome.verdicts["ERROR"] == 0, ended.reasons
     assert "the router flooded " in ended.reasons
     assert ended.outcome.peak_mb < measure.MEMORY_LIMIT_MB

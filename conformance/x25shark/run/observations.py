@@ -33,7 +33,7 @@ def flood(sides: Sequence[Side], listeners: Mapping[str, Listener], loop: Loop) 
         connection = side.connection
         if connection.flooded:
             return (
-                f"the router flooded side {side.name}: {len(connection.received)} packets, "
+                f"the router flooded side {side.name}: {_packets(len(connection.received))}, "
                 f"{connection.received_octets} octets on one connection, {loop.units} packets with "
                 f"{loop.received} octets in the case, and more to come; the tester read no further"
             )
@@ -44,6 +44,10 @@ def flood(sides: Sequence[Side], listeners: Mapping[str, Listener], loop: Loop) 
                 "one case, and perhaps more; the tester took no further"
             )
     return ""
+
+
+def _packets(number: int) -> str:
+    return "1 packet" if number == 1 else f"{number} packets"
 
 
 def refused(error: BaseException | None) -> bool:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of the socket level, and the null routers: each with what a tester sees of it."""
 
+import select
 import socket
 import struct
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +31,17 @@ def connected(router: Any, listener: Any, call: str = CALL) -> tuple[Any, Any]:
     return a, b
 
 
+def has_read(peer: Any) -> bool:
+    """Whether the router has read all that a peer has sent, by the kernel's table."""
+    ends = [peer.sock.getpeername(), peer.sock.getsockname()]
+    router, own = (f"{struct.unpack('=I', socket.inet_aton(h))[0]:08X}:{p:04X}" for h, p in ends)
+    for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]:
+        columns = line.split()
+        if columns[1:3] == [router, own]:
+            return int(columns[4].split(":")[1], 16) == 0
+    raise AssertionError("there is no such connection")
+
+
 def test_fault_header_in_length(start_router: Any, listener: Any) -> None:
     router = start_router(config(listener), "--fault", "BUG-XOT-05")
     a = router.connect()
@@ -38,11 +51,11 @@ def test_fault_header_in_length(start_router: Any, listener: Any) -> None:
     assert struct.unpack(">HH", header) == (0, len(CALL) // 2 + 4)
 
 
-def test_fault_blocks_on_a_stalled_header(start_router: Any) -> None:
+def test_fault_blocks_on_a_stalled_header(start_router: Any, until: Any) -> None:
     router = start_router("", "--fault", "BUG-XOT-13")
     stalled = router.connect()
     stalled.raw(b"\0\0")
-    time.sleep(0.1)
+    until(lambda: has_read(stalled))
     other = router.connect()
     other.send("10010b029900")
     assert other.silent(0.3)
@@ -50,7 +63,7 @@ def test_fault_blocks_on_a_stalled_header(start_router: Any) -> None:
     assert other.receive() == "1001130d43"
 
 
-def test_fault_synchronous_connect(start_router: Any) -> None:
+def test_fault_synchronous_connect(start_router: Any, until: Any) -> None:
     # A full accept queue leaves the SYN unanswered.
     full = socket.socket()
     full.bind(("127.0.0.1", 0))
@@ -68,7 +81,7 @@ def test_fault_synchronous_connect(start_router: Any) -> None:
         router = start_router(times + route, *fault)
         caller = router.connect()
         caller.send(CALL)
-        time.sleep(0.1)
+        until(partial(has_read, caller))
         other = router.connect()
         other.send("10010b029900")
         if fault:
@@ -133,8 +146,8 @@ def flood_without_reading(router: Any, listener: Any) -> tuple[Any, Any]:
             waiting = waiting[a.sock.send(waiting) :]
             quiet = 0
         except BlockingIOError:
-            quiet += 1
-            time.sleep(0.05)
+            room = select.select([], [a.sock], [], 0.05)[1]
+            quiet = 0 if room else quiet + 1
     a.sock.settimeout(10)
     return a, b
 
@@ -181,15 +194,19 @@ def test_fault_ends_on_a_write_to_a_reset_connection(start_router: Any, listener
     program.errors = ""
 
 
-def test_fault_call_twice_after_a_slow_connect(make_lab: Any) -> None:
-    from x25shark.reference.faults import FAULTS
+def test_fault_call_twice_after_a_slow_connect(
+    make_lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from x25shark.reference.faults import FAULTS, calls
 
+    now = 0.0
+    monkeypatch.setattr(calls, "time", SimpleNamespace(monotonic=lambda: now))
     patches = FAULTS.switch_on(["BUG-CALL-17"])
     try:
         for pause, count in ((0.0, 1), (0.6, 2)):
             lab = make_lab()
             lab.caller().tell(CALL)
-            time.sleep(pause)
+            now += pause
             lab.open()
             assert len(lab.called[0].got) == count
     finally:

@@ -15,9 +15,11 @@ import termios
 import time
 from collections.abc import Callable
 from socket import IPPROTO_TCP, TCP_INFO, socket
+from typing import TypeVar
 
 from ..interrupts import interrupts
 
+_Made = TypeVar("_Made")
 _SLICE = 0.05
 # A machine that held the tester up by x will have held up the router as well, and the kernel.
 _STRETCH = 4.0
@@ -201,6 +203,24 @@ class Loop:
                 self.lag += held_up
                 granted += _STRETCH * held_up
         return True
+
+    def persist(
+        self,
+        attempt: Callable[[], _Made],
+        may_pass: Callable[[Exception], bool],
+        *,
+        seconds: float,
+        every: float,
+    ) -> _Made:
+        """What an attempt makes. One whose failure may pass is made again, for so many seconds."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return attempt()
+            except Exception as error:
+                if time.monotonic() >= deadline or not may_pass(error):
+                    raise
+            self.wait(lambda: False, every)
 
     def pause(self, seconds: float) -> None:
         """Serve the sockets for so long, or longer where this process was held up in it.

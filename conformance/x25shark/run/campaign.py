@@ -338,20 +338,20 @@ class Campaign:
         ends = self.profile.xot
         if ends is None or ends.a is None:
             return
-        patience = START_SECONDS if self.profile.control.start is not None else 0.0
-        deadline = time.monotonic() + patience
-        while True:
-            try:
-                connection = xot.connect(self.loop, ends.router, ends.a[0], 10.0)
-                break
-            except LinkError as error:
-                if not error.refused or time.monotonic() >= deadline:
-                    raise CampaignError(
-                        f"the router does not answer: {error}. Check xot.router and xot.a in "
-                        f"{self.profile.path}, and that the router is running",
-                        2,
-                    ) from None
-            self.loop.wait(lambda: False, PAUSE_SECONDS)
+        router, own = ends.router, ends.a[0]
+        try:
+            connection = self.loop.persist(
+                lambda: xot.connect(self.loop, router, own, 10.0),
+                lambda failed: isinstance(failed, LinkError) and failed.refused,
+                seconds=START_SECONDS if self.profile.control.start is not None else 0.0,
+                every=PAUSE_SECONDS,
+            )
+        except LinkError as error:
+            raise CampaignError(
+                f"the router does not answer: {error}. Check xot.router and xot.a in "
+                f"{self.profile.path}, and that the router is running",
+                2,
+            ) from None
         if self._capture is not None:
             # Its last frames shall not come when the first case is captured.
             connection.finish_sending()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -163,12 +163,12 @@ class Bench(Context):
 
     def connect_patiently(self) -> Side:
         """As connect(), to a router that may just be starting: it gets some time to listen."""
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            with suppress(Inconclusive):
-                return self.connect()
-            self.loop.wait(lambda: False, PAUSE_SECONDS)
-        return self.connect()
+        return self.loop.persist(
+            self.connect,
+            lambda failed: isinstance(failed, Inconclusive),
+            seconds=START_SECONDS,
+            every=PAUSE_SECONDS,
+        )
 
     def _new_side(self, at: str, modulus: int) -> Side:
         if at in self.lines:

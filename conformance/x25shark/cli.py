@@ -470,6 +470,7 @@ def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn
         select,
         options,
         again_ready=lambda: restart(profile, output / "router.log"),
+        say=tell,
     )
     try:
         watching.run()

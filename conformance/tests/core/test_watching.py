@@ -97,6 +97,7 @@ class Changes(Files):
 
     def __init__(self) -> None:
         self._asked = 0
+        self.place, self.last_changed = Path("src"), "src/a.c"
 
     def changed(self) -> bool:
         self._asked += 1
@@ -120,6 +121,7 @@ def test_what_failed_is_run_first(tmp_path: Path) -> None:
         ],
     )
     again: list[int] = []
+    said: list[str] = []
     watching = Watching(
         Changes(),
         tmp_path,
@@ -127,12 +129,14 @@ def test_what_failed_is_run_first(tmp_path: Path) -> None:
         ["--slow"],
         begin=runs.begin,
         again_ready=lambda: again.append(len(runs.asked)),
+        say=said.append,
     )
     with pytest.raises(Enough):
         watching.run()
     whole = "--slow --select PLP-RST"
     assert runs.asked == [whole, f"--slow --select {FIRST}", whole, whole]
     assert again == [1, 3, 4]
+    assert said == ["\nwatching src; Ctrl-C ends it", "changed: src/a.c"] * 3
 
 
 def test_a_run_under_way_is_ended_by_a_change(tmp_path: Path) -> None:
@@ -149,10 +153,13 @@ def test_a_run_under_way_is_ended_by_a_change(tmp_path: Path) -> None:
         file.write_text("1" * len(begun))
         return begun[-1]
 
-    watching = Watching(Files(tmp_path, tmp_path / "r"), tmp_path / "r", "", [], begin=begin)
+    said: list[str] = []
+    files = Files(tmp_path, tmp_path / "r")
+    watching = Watching(files, tmp_path / "r", "", [], begin=begin, say=said.append)
     with pytest.raises(Enough):
         watching.run()
     assert len(begun) == 2
+    assert said == [f"changed: {file}"] * 2
     assert all(process.poll() is not None for process in begun)
 
 

@@ -31,14 +31,15 @@ class Files:
     """The state of all files under some place, but not under others."""
 
     def __init__(self, place: Path, without: Path) -> None:
-        self._place = place
+        self.place = place
+        self.last_changed = ""
         self._without = without.resolve()
         self._state = self._look()
 
     def _look(self) -> dict[str, tuple[int, int]]:
-        if self._place.is_file():
-            return dict(self._file(os.fspath(self._place)))
-        return dict(self._under(self._place))
+        if self.place.is_file():
+            return dict(self._file(os.fspath(self.place)))
+        return dict(self._under(self.place))
 
     def _file(self, path: str) -> Iterator[tuple[str, tuple[int, int]]]:
         try:
@@ -63,7 +64,9 @@ class Files:
     def changed(self) -> bool:
         """Whether a file has come, gone or changed since it was asked last."""
         before, self._state = self._state, self._look()
-        return before != self._state
+        if changes := before.items() ^ self._state.items():
+            self.last_changed = min(path for path, _ in changes)
+        return bool(changes)
 
 
 def not_passed(report: Path) -> list[str]:
@@ -86,7 +89,8 @@ def run_once(options: Sequence[str]) -> subprocess.Popen[bytes]:
 class Watching:
     """Runs, and runs again. select: the expression of what is wanted; options: all others.
 
-    begin starts a run; before each but the first, again_ready() brings the router to its start.
+    begin starts a run; before each but the first, again_ready() brings the router to its start. say
+    tells the user what is waited for, and what has changed.
     """
 
     def __init__(
@@ -98,7 +102,9 @@ class Watching:
         *,
         begin: Callable[[Sequence[str]], subprocess.Popen[bytes]] = run_once,
         again_ready: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] = lambda _text: None,
     ) -> None:
+        self._say = say
         self._files = files
         self._report = report
         self._select = select
@@ -131,9 +137,12 @@ class Watching:
 
     def _await_change(self) -> None:
         """Wait until a file has changed, and then until no more do."""
+        if not self._changed:
+            self._say(f"\nwatching {self._files.place}; Ctrl-C ends it")
         while not self._changed and not self._files.changed():
             time.sleep(_INTERVAL)
         self._changed = False
+        self._say(f"changed: {self._files.last_changed}")
         while self._files.changed():
             time.sleep(_INTERVAL)
 

@@ -159,7 +159,7 @@ def test_cannot_be_started_again(ended: Ended) -> None:
     )
 
 
-@against(("storm",), ("zeros",), ("calls",), ("nonsense",), ("resets",), ("closes",))
+@against(("storm",), ("rsts",), ("zeros",), ("calls",), ("nonsense",), ("resets",), ("closes",))
 def test_gives_up(ended: Ended) -> None:
     """Five cases and a sanity call tell that there is no router to test."""
     outcome = ended.outcome

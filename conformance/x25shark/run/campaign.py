@@ -447,11 +447,13 @@ class Campaign:
             self._have_all_captured()
             self._calm_down(most=0)
             give_back(circles=True)
-        if ending is not None and not record.held_up:
+        # That it uses ends again is the router's doing, and a reason to wait for it no longer.
+        away = record.held_up not in ("", held_up.SAME_ENDS)
+        if ending is not None and not away:
             took = time.monotonic() - began - (self.loop.lag - lag)
             in_vain = self.loop.in_parts if ending.passed else took - self.loop.in_answers
             self._bounds.took_in_vain(purpose, min(max(in_vain, 0.0), took))
-        told = ending is not None and not (record.held_up or record.gone or record.overdue)
+        told = ending is not None and not (away or record.gone or record.overdue)
         if record.gone and self._liveness is not None and not self.options.stop_on_fail:
             self.gone = self.gone or self._liveness.died(purpose.id, record.gone)
         if ending is not None and told and self._liveness is not None and self.gone is None:
@@ -459,7 +461,7 @@ class Campaign:
         self._shorten_log()
         self.drain()
         failed = record.failure is not None and self._as_it_counts(record.failure[0]) in _FAILED
-        if (failed and told) or record.flood or record.died:
+        if (failed and told and not record.held_up) or record.flood or record.died:
             self._stop_on_fail(purpose.id)
 
     def _shorten_log(self) -> None:

@@ -11,7 +11,7 @@ from scapy.packet import Packet
 from scapy_x25 import ClearConfirmation, ClearIndication, ClearRequest
 
 from ..judges.expectation import CLOSED
-from ..judges.values import Matcher
+from ..judges.values import Matcher, either, one_of
 from ..sides.bench import Bench, Call
 from ..sides.context import Context
 from ..sides.side import AbsentSide, Side
@@ -77,6 +77,15 @@ def cleared(side: AnySide, *, cause: Matcher | int, diagnostic: Matcher | int | 
         template.fields["diagnostic"] = diagnostic
     side.expect(template)
     side.send(ClearConfirmation())
+
+
+def at_the_other_end(bench: Bench, here: Packet) -> Matcher:
+    """The diagnostic where no error was made and the other end was cleared so: the same, or 0.
+
+    At the level of groups the two ends may get different ones of the same group.
+    """
+    same = one_of(here.diagnostic, 0, None)
+    return either(same, bench.diagnostic(here.diagnostic)) if here.diagnostic else same
 
 
 def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..sides.answers import NETWORK_CAUSES
 from .calls import accepted, arrives, trusts_the_ends
-from .clearing import cleared, confirmed, end, passes
+from .clearing import at_the_other_end, cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
 from .connections import second_call
 from .language import (
@@ -28,7 +28,6 @@ from .language import (
     ResetIndication,
     ResetRequest,
     Side,
-    either,
     one_of,
     purpose,
 )
@@ -330,10 +329,7 @@ def test_procedure_error_at_either_end(bench: Bench) -> None:
         )
         assert here is not None
         offender.send(ClearConfirmation())
-        # At the level of groups the two ends may get different ones of the same group.
-        same = one_of(here.diagnostic, 0, None)
-        there = either(same, bench.diagnostic(here.diagnostic)) if here.diagnostic else same
-        cleared(other, cause=bench.remote_clear, diagnostic=there)
+        cleared(other, cause=bench.remote_clear, diagnostic=at_the_other_end(bench, here))
     bench.fence()
 
 

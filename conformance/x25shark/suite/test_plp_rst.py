@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from ..sides.side import AbsentSide
+from .clearing import at_the_other_end
 from .collisions import collide
 from .language import (
     CLOSED,
@@ -277,9 +278,11 @@ def test_t12(bench: Bench) -> None:
     _repeated(calls, within)
     for silent, far in map(both, calls):
         cleared = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(51))
-        silent.expect(cleared, within=within)
+        here = silent.expect(cleared, within=within)
+        assert here is not None
         silent.send(ClearConfirmation())
-        remote = ClearIndication(cause=bench.remote_clear, diagnostic=bench.diagnostic(51))
+        there = at_the_other_end(bench, here)
+        remote = ClearIndication(cause=bench.remote_clear, diagnostic=there)
         seen = far.expect(remote, ResetIndication(cause=bench.remote_reset))
         if isinstance(seen, ResetIndication):
             far.send(ResetConfirmation())

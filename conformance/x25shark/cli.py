@@ -272,9 +272,9 @@ select_option = click.option(
     "--deadline",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="Stop after so many seconds; the cases left are NOT RUN. 0: no limit. Default: never, "
-    "but a router that has kept cases waiting in vain for minutes gets a moment for each other "
-    "one.",
+    help="Stop after this many seconds; the remaining cases are NOT RUN. 0: no limit. Default: no "
+    "limit, but once the router has left cases waiting for minutes, each remaining case gets only "
+    "a moment.",
 )
 @click.option("--keep-going", is_flag=True, help="Keep going after the router stops answering.")
 @click.option(
@@ -678,7 +678,7 @@ def _evidence(directory: Path, named: str) -> Path:
     capture = directory / (path or "")
     inside = path is not None and capture.resolve().is_relative_to(directory.resolve())
     if not inside or capture.suffix not in CAPTURE_SUFFIXES:
-        fail(2, f"{directory}/results.json: {named!r} is no capture within this report")
+        fail(2, f"{directory}/results.json: {named!r} is not a capture of this report")
     return capture
 
 

@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--inconclusive-ok", action="store_true", help="INCONCLUSIVE does not fail the session"
     )
-    group.addoption("--repeat", type=int, default=1, help="run the whole selection so many times")
+    group.addoption("--repeat", type=int, default=1, help="run the whole selection N times")
     group.addoption(
         "--stop-on-fail", action="store_true", help="stop at the first FAIL, leave the router as is"
     )
@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--deadline",
         type=float,
         default=None,
-        help="stop the run after so many seconds; 0: no limit",
+        help="stop the run after this many seconds; 0: no limit",
     )
     group.addoption("--null", default=None, help="null router in place of the reference router")
 

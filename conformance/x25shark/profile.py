@@ -401,7 +401,7 @@ class Ip(_Table):
 class Control(_Table):
     """[control]: shell commands that start, stop and check the router, run as given.
 
-    filters: sets as many filter conditions as stand in place of {count}, for x25shark bench.
+    filters: sets as many filter conditions as {count} says, for x25shark bench.
     orderly: stop and restart let the router end by itself; otherwise they switch it off.
     """
 

@@ -68,7 +68,7 @@ def test_a_call_is_tried_again_however_long_the_machine_took() -> None:
 def test_what_the_profile_says_bounds_the_cases(tmp_path: Path) -> None:
     found = run(tmp_path, 3, 3, "--select", SOME)
     assert {case["verdict"] for case in found.values()} == {"PASS"}
-    remark = "3 at a time in place of 50: the router takes 3 calls"
+    remark = "3 at a time instead of 50: the router takes 3 calls"
     assert remark in found["SYS-INTEG-01"]["remarks"]
 
 

@@ -106,7 +106,7 @@ def test_open_opens_only_captures_of_the_report(report: Path, tmp_path: Path) ->
         (mine / "results.json").write_text(json.dumps(document))
         done = x25shark("open", "PLP-CALL-01", "--output", str(mine), env=env)
         assert done.returncode == 2, path
-        assert "is no capture within this report" in done.stderr
+        assert "is not a capture of this report" in done.stderr
         assert not opened.exists()
     document["cases"][0]["evidence"] = "cases/PLP-CALL-01.pcapng"
     (mine / "results.json").write_text(json.dumps(document))

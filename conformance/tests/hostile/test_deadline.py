@@ -53,10 +53,10 @@ def test_what_becomes_of_a_case_that_is_not_done(tmp_path: Path) -> None:
     ]
     reasons = [reason for _, _, reason in found]
     assert "the case was not done after 1 s" in reasons[0]
-    assert "in the moment that was left for it: 0 cases had waited" in reasons[2]
+    assert "in the moment it was given: 0 cases had already waited" in reasons[2]
     assert reasons[3].startswith(deadline.BEHIND_ANOTHER) and "Reset Indication" in reasons[3]
     assert all("(--deadline)" in reason for reason in reasons[5:])
-    assert sum("from PLP-CALL-03 on each case had a moment" in note for note in notes) == 1
+    assert sum("from PLP-CALL-03 on each case had only a moment" in note for note in notes) == 1
 
 
 def test_what_uses_up_the_patience_of_a_run() -> None:
@@ -72,7 +72,7 @@ def test_what_uses_up_the_patience_of_a_run() -> None:
     assert whole is not None and moment is not None and whole > 60 * moment
     assert moment > deadline._moment(quick, PROFILE)
     bounds.took_in_vain(quick, 1.0)
-    assert bounds.why_a_moment == "2 cases had waited 2 min in vain by then"
+    assert bounds.why_a_moment == "2 cases had already waited 2 min for nothing"
     assert bounds.of_case(quick) == deadline._moment(quick, PROFILE)
     assert bounds.of_case(slow) == deadline.of_case(slow, PROFILE)
     assert bounds.of_case(SANITY) == deadline.of_case(SANITY, PROFILE)
@@ -82,7 +82,7 @@ def test_what_uses_up_the_patience_of_a_run() -> None:
 def test_when_the_usual_time_is_over_each_case_has_a_moment() -> None:
     quick = catalogue().purposes["PLP-CALL-01"]
     bounds = deadline.Bounds(PROFILE, deadline.Time(usual=0.0))
-    assert "the run had taken" in bounds.why_a_moment and not bounds.over()
+    assert "the run had already taken" in bounds.why_a_moment and not bounds.over()
     assert bounds.of_case(quick) == deadline._moment(quick, PROFILE)
 
 

@@ -102,7 +102,7 @@ def test_each_planted_fault_is_found_and_named(
     [
         ("", ""),
         ("BUG-LOAD-07", "counted by the wrong counter, global.xotInDiscards"),
-        ("BUG-XOT-01", "wrong version: not discarded as it should be"),
+        ("BUG-XOT-01", "wrong version: not discarded as required"),
     ],
 )
 def test_what_becomes_of_bad_units_and_what_counts_them(
@@ -143,7 +143,7 @@ def test_what_becomes_of_bad_frames_and_what_counts_them(
     found = [r for r in result["verdict"]["reasons"] if r.startswith("line b: ")]
     expected = [
         "line b: bad FCS: counted by the wrong counter, interfaces.s1.hdlcInRunts",
-        "line b: abort: not discarded as it should be (HDLC-06 fail); no counter moved",
+        "line b: abort: not discarded as required (HDLC-06 fail); no counter moved",
     ]
     assert found == (expected if faults else [])
 

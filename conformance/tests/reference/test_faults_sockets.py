@@ -306,5 +306,5 @@ def test_null_mute(start_router: Any, listener: Any) -> None:
 
 
 def test_null_and_fault_exclude_each_other(start_router: Any) -> None:
-    with pytest.raises(AssertionError, match="exclude each other"):
+    with pytest.raises(AssertionError, match="cannot be combined"):
         start_router("", "--null", "close", "--fault", "BUG-XOT-01")

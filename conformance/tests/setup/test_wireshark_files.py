@@ -72,7 +72,7 @@ def test_install_and_uninstall_leave_no_trace(at: Places, tmp_path: Path) -> Non
 def test_a_file_of_another_is_neither_overwritten_nor_removed(at: Places) -> None:
     at.plugins.mkdir(parents=True)
     at.script.write_text("-- mine")
-    with pytest.raises(WiresharkFilesError, match="was not put there by x25shark"):
+    with pytest.raises(WiresharkFilesError, match="was not installed by x25shark"):
         install(at)
     assert at.script.read_text() == "-- mine"
     assert not at.profile.exists()

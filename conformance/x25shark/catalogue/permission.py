@@ -104,6 +104,6 @@ def permissions() -> dict[str, Permission]:
             item["witnesses"] = tuple(item["witnesses"])
             item["excludes"] = frozenset(item.get("excludes", ()))
             if item["id"] in found:
-                raise ValueError(f"{file.name}: {item['id']} is there twice")
+                raise ValueError(f"{file.name}: {item['id']} appears twice")
             found[item["id"]] = Permission(**item)
     return found

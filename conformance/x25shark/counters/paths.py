@@ -127,7 +127,7 @@ def parse(text: Any) -> Path:
         if token is None:
             raise PathError(
                 f"{text!r}: a name is missing at character {at + 1}; names with dots, blanks or "
-                "brackets stand in quotes"
+                "brackets must be quoted"
             )
         at = token.end()
         if token["index"] is not None:
@@ -138,5 +138,5 @@ def parse(text: Any) -> Path:
             steps.append(token["bare"] or token["quoted"][1:-1])
     for hole in _HOLE.findall(text):
         if hole not in _CAUSE:
-            raise PathError(f"{text!r}: {hole} is not known; known are {', '.join(_CAUSE)}")
+            raise PathError(f"{text!r}: unknown placeholder {hole}; allowed: {', '.join(_CAUSE)}")
     return Path(text, tuple(steps), absolute)

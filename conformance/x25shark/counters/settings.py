@@ -195,8 +195,7 @@ def check_url(url: str, reader: str, *, remote: bool) -> None:
     host = BY_NAME[reader].host(url)
     if not remote and not is_loopback(host):
         raise ValueError(
-            f"{host} is not this machine; if counters shall be read from another one, "
-            "say so: remote = true"
+            f"{host} is not this machine; to read counters from another one, set remote = true"
         )
 
 

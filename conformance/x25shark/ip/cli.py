@@ -92,8 +92,8 @@ circuit_options = option_group(
         type=click.FloatRange(0, 86_400),
         default=10.0,
         show_default=True,
-        help="Longest wait after a refused call, seconds: 1 after the first, twice as long after "
-        "each further one in a row. A clear of a call that was up is no refusal.",
+        help="Longest wait after a refused call, in seconds. The first refusal costs 1 second, "
+        "each further one in a row twice as long. Clearing a call that was up is not a refusal.",
     ),
 )
 
@@ -226,7 +226,7 @@ experiment_options = option_group(
     ),
     click.option(
         "--ping", "ping_ms", type=click.FloatRange(0, 60_000), default=340.0, show_default=True,
-        help="Without --delay: a delay with which a small ping takes so many milliseconds.",
+        help="Without --delay: choose the delay so that a small ping takes this many milliseconds.",
     ),
     click.option(
         "--lines-at", type=click.Choice(["relay", "router"]), default="relay", show_default=True,
@@ -276,7 +276,7 @@ experiment_options = option_group(
     ),
     click.option(
         "--compress", type=click.FloatRange(1, 100), default=1.0, show_default=True,
-        help="Lines so many times faster and shorter; results are scaled back.",
+        help="Speed the lines up by this factor; results are scaled back.",
     ),
     click.option(
         "--pings", type=click.IntRange(2, 100_000), default=paper.PINGS, show_default=True,

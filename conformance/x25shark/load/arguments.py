@@ -122,7 +122,7 @@ session_options = option_group(
         type=click.IntRange(0, 1000),
         default=0,
         metavar="N",
-        help="So many of these testers answer the calls, the others place them. Default: this "
+        help="Number of these testers that answer the calls; the others place them. Default: this "
         "process answers.",
     ),
     click.option(

@@ -99,21 +99,21 @@ from .sweep import SweepPlan, run_sweep
     type=click.IntRange(0),
     default=0,
     metavar="MESSAGES",
-    help="An Interrupt after so many messages; 0: none.",
+    help="Send an Interrupt after every N messages; 0: never.",
 )
 @click.option(
     "--reset-every",
     type=click.IntRange(0),
     default=0,
     metavar="MESSAGES",
-    help="A Reset after so many messages; 0: none.",
+    help="Send a Reset after every N messages; 0: never.",
 )
 @click.option(
     "--busy-every",
     type=click.IntRange(0),
     default=0,
     metavar="MESSAGES",
-    help="RNR after so many messages, RR 2 ms later; 0: none.",
+    help="Send RNR after every N messages, and RR 2 ms later; 0: never.",
 )
 @click.option(
     "-b",

@@ -257,7 +257,7 @@ def both_ways(text: str) -> tuple[float, float]:
     type=click.IntRange(0, 10**10),
     default=0,
     metavar="BIT/S",
-    help="It is a line of this rate, which all circuits share; 0: no limit.",
+    help="Rate of an emulated line that all circuits share; 0: no limit.",
 )
 @click.option(
     "--line-delay",
@@ -285,10 +285,10 @@ def both_ways(text: str) -> tuple[float, float]:
     "--delay-call",
     type=click.IntRange(0),
     default=0,
-    help="Which connection is delayed: 1 is the first; 0: none.",
+    help="Number of the connection to delay, the first being 1; 0: none.",
 )
 @click.option(
-    "--delay-call-for", type=click.FloatRange(0), default=1.0, help="By how many seconds."
+    "--delay-call-for", type=click.FloatRange(0), default=1.0, help="Its delay, in seconds."
 )
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of what is random."

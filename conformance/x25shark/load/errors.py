@@ -82,7 +82,7 @@ class ErrorRow:
     def reason(self) -> str:
         """In words what is wrong; empty: nothing."""
         wrong = [case for case, verdict in self.verdicts.items() if verdict == "FAIL"]
-        parts = [f"not discarded as it should be ({', '.join(wrong)} fail)"] if wrong else []
+        parts = [f"not discarded as required ({', '.join(wrong)} fail)"] if wrong else []
         if self.result == WRONG_COUNTER:
             parts.append(f"counted by the wrong counter, {self.counter}")
         elif self.result == NOT_COUNTED:

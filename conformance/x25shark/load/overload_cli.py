@@ -76,7 +76,7 @@ def steps(text: str) -> list[float]:
     type=click.IntRange(1, 1_000_000),
     default=2000,
     show_default=True,
-    help="How many of them are open at the same time.",
+    help="Most of them open at the same time.",
 )
 @click.option(
     "--flood",
@@ -98,7 +98,7 @@ def steps(text: str) -> list[float]:
     nargs=2,
     type=_FILE,
     metavar="OLD NEW",
-    help="Measure nothing: two results (load.json or their folders) on one plot, in -o.",
+    help="Do not measure: draw two results (load.json or its folder) in one plot, in -o.",
 )
 @session_options
 def overload(

@@ -207,7 +207,7 @@ MATRIX: Sequence[Finding] = (
     ("MSS", "1460, 8960", lambda result: _values(result, "mss")),
     ("parallel connections", "1, 5", lambda result: _values(result, "parallel")),
     ("user data on the line", "94.9% (1460 of 1538 octets)", _user_data),
-    ("MSS beyond Ethernet's", "in vain, and nothing said so", _jumbo),
+    ("MSS beyond Ethernet's", "no effect, and nothing said so", _jumbo),
     ("segments sent again", "frames, of both pairs", _retransmitted),
 )
 

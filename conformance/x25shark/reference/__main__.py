@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--config",
         type=Path,
-        help="TOML file (see x25shark.reference.config); usual: the built-in one",
+        help="TOML file (see x25shark.reference.config); default: the built-in one",
     )
     options.add_argument(
         "--stop-on-eof", action="store_true", help="stop when standard input is closed"
@@ -89,7 +89,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         switch_on(arguments.variant, arguments.fault)
         if arguments.null and arguments.fault:
-            raise ConfigError("--null and --fault exclude each other: there is nothing to break")
+            raise ConfigError(
+                "--null and --fault cannot be combined: a null router has nothing to break"
+            )
         settings = load(arguments.config or BUILT_IN, arguments.emulate)
         if arguments.stop_on_eof:
             settings = replace(settings, stop_on_eof=True)

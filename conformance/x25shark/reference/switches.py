@@ -83,7 +83,7 @@ class Switches(dict[str, Switch]):
 
         def keep(function: Apply) -> Apply:
             if identity in self:
-                raise ValueError(f"{identity} is there twice")
+                raise ValueError(f"{identity} appears twice")
             self[identity] = Switch(identity, function, number, text)
             return function
 

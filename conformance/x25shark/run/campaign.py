@@ -439,7 +439,7 @@ class Campaign:
         if self._held_up():
             self._calm_down(most=0)
         if (why := self._bounds.why_a_moment) and not self._patience.over:
-            self.notes.append(f"from {purpose.id} on each case had a moment only: {why}")
+            self.notes.append(f"from {purpose.id} on each case had only a moment: {why}")
             self._patience.over = True
         began, lag = time.monotonic(), self.loop.lag
         ending = self._perform(record, body)

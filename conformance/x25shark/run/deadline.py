@@ -127,11 +127,10 @@ class Bounds:
     def why_a_moment(self) -> str:
         """Why each case has a moment only; "": it has its whole time."""
         if self._in_vain >= self._length.in_vain:
-            return (
-                f"{self._cases_in_vain} cases had waited {in_words(self._in_vain)} in vain by then"
-            )
+            waited = in_words(self._in_vain)
+            return f"{self._cases_in_vain} cases had already waited {waited} for nothing"
         if time.monotonic() >= self._began + self._length.usual:
-            return f"the run had taken {in_words(self._length.usual)} by then"
+            return f"the run had already taken {in_words(self._length.usual)}"
         return ""
 
     def of_case(self, purpose: Purpose) -> float | None:
@@ -163,8 +162,8 @@ class Bounds:
             return Verdict.NOT_RUN, why
         if why := self.why_a_moment:
             return Verdict.INCONCLUSIVE, (
-                f"the case was not done in the moment that was left for it: {why} "
-                "(a longer --deadline gives them more)"
+                f"the case was not done in the moment it was given: {why} "
+                "(a longer --deadline gives cases more)"
             )
         return Verdict.INCONCLUSIVE, (
             f"the case was not done after {in_words(took)}: the router answers "

@@ -61,7 +61,7 @@ class CaseRecord:
     was refused beside calls of the cases before. body: the case itself. second: why it is run
     again, in words.
     gone: why the router was not there at its end; died: in words, that it died in this case.
-    flood: what the router sent beyond all bounds, in words. turn: the how-manieth run of it.
+    flood: what the router sent beyond all bounds, in words. turn: which run of it this is.
     turned_away: connections of the router that the tester took in no case.
     received: where the case ended early, what each direction had brought by then.
     overdue: its time was over before it was. behind: in words, that such a case ended just before

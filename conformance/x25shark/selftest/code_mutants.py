@@ -111,7 +111,7 @@ class Table:
             for row in data["mutants"]:
                 self.rows.setdefault(row["mutant"], []).append(Hunted(**row))
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{path} is no table of an earlier run: {error!r}") from None
+            raise ValueError(f"{path} is not a table of an earlier run: {error!r}") from None
 
     def save(self) -> None:
         if self.path is None:

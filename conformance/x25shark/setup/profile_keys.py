@@ -37,8 +37,8 @@ SECTIONS: dict[str, str] = {
     "counters": "How the router's counters are read.",
     "counters.names": "Where each counter stands: neutral name = path, or a list to sum up. A "
     "path names members, one below the other, from the root of its interface on "
-    "(`xot.calls_in`), or with `$.` from the top of the document. A name with dots stands in "
-    'quotes (`xot."calls.in"`), `[0]` is the first item of a list, `*` all members, which are '
+    "(`xot.calls_in`), or with `$.` from the top of the document. A name with dots is "
+    'quoted (`xot."calls.in"`), `[0]` is the first item of a list, `*` all members, which are '
     "summed up, and `{cause}` or `{cause:02x}` a cause.",
     "counters.roots": "Below which part of the document the names stand. Without any root they "
     "stand at the top, for the whole router; with some, a root that is left out is not read.",
@@ -153,7 +153,7 @@ KEYS: dict[str, str] = {
     "control.restart": "starts it again when it has died",
     "control.orderly": "whether they let the router end by itself; false: they switch it off, as "
     "those of a virtual machine may, and its peers hear nothing of that",
-    "control.filters": "sets as many filter conditions as stand in place of {count}",
+    "control.filters": "sets as many filter conditions as {count} says",
     "capture.interface": "interface for dumpcap",
     "capture.namespace": "whether the run is in a network namespace of its own",
     "counters.reader": f"how they are read: {', '.join(reader.WORDS for reader in READERS)}",

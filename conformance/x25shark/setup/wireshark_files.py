@@ -161,7 +161,7 @@ def status(at: Places) -> dict[Path, str]:
         raise WiresharkFilesError(f"{error.filename}: {error.strerror or error}") from error
 
 
-_BLAMED = {"foreign": "was not put there by x25shark", "changed": "was changed since"}
+_BLAMED = {"foreign": "was not installed by x25shark", "changed": "was changed since"}
 
 
 def install(at: Places, *, force: bool = False) -> list[str]:
@@ -174,7 +174,8 @@ def install(at: Places, *, force: bool = False) -> list[str]:
     foreign = [path for path, state in found.items() if state == "foreign"]
     if foreign and not force:
         raise WiresharkFilesError(
-            f"{foreign[0]} was not put there by x25shark; move it away, or --force overwrites it"
+            f"{foreign[0]} was not installed by x25shark; move it away, or overwrite it with "
+            "--force"
         )
     noted, said = _noted(at), []
     try:

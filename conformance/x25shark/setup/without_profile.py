@@ -25,7 +25,7 @@ def write_profile(router: str, a: str | None, b: str | None, folder: Path) -> tu
     try:
         if path.exists() and path.read_bytes() != text.encode():
             raise ProfileError(
-                f"{path} is there and says something else: run --router {path}, or move it away"
+                f"{path} already exists and differs: run --router {path}, or move it away"
             )
         write_whole(path, text)
     except OSError as error:

@@ -356,7 +356,7 @@ class Bench(Context):
         if on is None and not isinstance(side_a, ChannelSide):
             side_a.lcn = lcn
         elif on is None and lcn != 1:
-            raise NotApplicable("the logical channel of a line is not the case's to choose")
+            raise NotApplicable("a case cannot choose the logical channel on a serial line")
         request = self.call_request(**(options or {})) if request is None else request
         side_a.send(request)
         return self._answered(side_a, request, answer, note)

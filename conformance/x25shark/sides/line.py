@@ -321,7 +321,7 @@ class LineSide(Side):
         seen = self.expect(*self.frames.answers(n_r=v_s), *busy, passing=passing, note="fence")
         if seen is None or seen.n_r == v_s:
             return
-        self.context.remark("the router was busy (RNR), and took what it had dropped later")
+        self.context.remark("the router was busy (RNR), and accepted later what it had dropped")
         self.wait_until(lambda: self.station.v_a == v_s)
         self.send(LapbRR(address=self.command_address, p_f=1))
         self.expect(*self.frames.answers(n_r=v_s), passing=stale, note="fence")

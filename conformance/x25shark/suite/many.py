@@ -55,7 +55,7 @@ def in_time(bench: Bench, times: int) -> Iterator[int]:
     began = time.monotonic()
     for number in range(times):
         if time.monotonic() - began > LONGEST_SECONDS:
-            bench.remark(f"{number} of {times} repetitions, for want of time")
+            bench.remark(f"only {number} of {times} repetitions: the router is slow")
             return
         yield number
 
@@ -71,7 +71,7 @@ def at_a_time(bench: Bench, wanted: int, *, least: int = 1, spare: int = 0, each
     room = (limit - spare) // each
     needed = least * each + spare
     bench.need(room >= least, f"{needed} calls at a time; the router takes {limit} (limits.calls)")
-    bench.remark(f"{room} at a time in place of {wanted}: the router takes {limit} calls")
+    bench.remark(f"{room} at a time instead of {wanted}: the router takes {limit} calls")
     return room
 
 
@@ -83,7 +83,7 @@ def as_many(
     least: int = 1,
     spare: int = 0,
 ) -> list[Call]:
-    """So many calls at a time, or as many as the router takes; place: the how-manieth call.
+    """So many calls at a time, or as many as the router takes; place: the number of the call.
 
     Where the profile gives no limit, the first call that is refused for want of a channel shows it.
     """
@@ -95,7 +95,7 @@ def as_many(
             if len(calls) < least + spare:
                 raise
             hang_up([calls.pop() for _ in range(spare)])
-            bench.remark(f"{len(calls)} at a time in place of {wanted}: {full}")
+            bench.remark(f"{len(calls)} at a time instead of {wanted}: {full}")
             break
     return calls
 

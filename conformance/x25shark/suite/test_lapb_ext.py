@@ -40,5 +40,5 @@ def is_supervised(bench: Bench, line: LineSide) -> None:
     line.expect(*polls(line), within=within, note="a poll that the tester does not answer")
     begin = line.cursor
     for number in range(2, line.profile.n2):
-        expect_poll(line, f"poll {number} in vain")
+        expect_poll(line, f"unanswered poll {number}")
     given_up(line, begin)

@@ -294,7 +294,7 @@ def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
             line.send(LapbRR(n_r=ANOTHER, p_f=0))
         for line, _ in lines:
             within = line.profile.t1_at_most + bench.reaction_limit
-            line.expect(*polls(line), within=within, note="RR F=0 is no answer")
+            line.expect(*polls(line), within=within, note="RR F=0 does not answer the poll")
             line.send(LapbRR(n_r=ANOTHER, p_f=1))
             line.expect(LapbI(n_s=ANOTHER), note="after F=1")
             line.by_hand = False

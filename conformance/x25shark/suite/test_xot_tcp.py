@@ -521,7 +521,7 @@ def test_orderly_stop(bench: Bench) -> None:
     finally:
         bench.loop.wait(lambda: not stopping.is_alive(), RESTART_SECONDS)
     if problems or stopping.is_alive():
-        raise Inconclusive(f"the router did not start again: {problems or 'it takes too long'}")
+        raise Inconclusive(f"the router did not start again: {problems or 'it took too long'}")
     after = "after the router was started again"
     bench.place_call(on=bench.connect_patiently(), note=after).fence(after)
 

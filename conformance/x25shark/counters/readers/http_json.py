@@ -49,7 +49,7 @@ def read(url: str, seconds: float, opened: Callable[[socket.socket], None]) -> A
         connection.request("GET", target, headers={"Accept": "application/json"})
         answer = connection.getresponse()
         if answer.status != http.client.OK:
-            raise ReadError(f"status {answer.status} in place of 200")
+            raise ReadError(f"status {answer.status} instead of 200")
         body = answer.read(LONGEST + 1)
         if len(body) > LONGEST:
             raise ReadError(f"the answer has more than {LONGEST} octets")

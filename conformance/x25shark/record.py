@@ -11,6 +11,8 @@ Big endian, 24 octets and filler; the record is the user data of one complete pa
 The filler is a stream of 64-bit words, little endian; word i (from 1) is mix(seed + i * STEP)
 modulo 2^64, where mix is the finaliser of SplitMix64 and
 seed = mix((run << 32 | call) xor mix((direction << 32 | sequence) + 1)).
+
+The load engine has a shorter form for 16 to 23 octets: conformance/engine/src/record.rs.
 """
 
 import struct

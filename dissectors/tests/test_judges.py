@@ -287,6 +287,14 @@ def test_test_records_are_put_together_and_checked(judge: WiresharkJudge) -> Non
     assert [e.id for e in reading.experts] == ["x25t.crc.bad"]
 
 
+def test_short_test_records_are_known_by_their_crc(judge: WiresharkJudge) -> None:
+    names = ["x25t.run", "x25t.call", "x25t.sequence", "x25t.direction", "x25t.length"]
+    reading = judge.read(CAPTURES["short records"], fields=[*names, "x25t.crc_status"])
+    shown = [tuple(values[0] for values in p.fields.values()) for p in reading.packets if p.fields]
+    assert shown == [(7, 9, 1, 0, 16, 1), (7, 9, 0xFFFFFF, 1, 23, 1)]
+    assert not reading.experts
+
+
 def test_state_does_not_survive_a_capture(judge: WiresharkJudge, tshark: TsharkJudge) -> None:
     """Equal addresses, ports and numbers, 500 times: each as if Wireshark had just started."""
     names = ["records", "reused ports", "four-octet clear first", "modulo 128", "sixty layers"]

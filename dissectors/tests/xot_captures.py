@@ -49,6 +49,31 @@ def _records() -> list[bytes]:
     )
 
 
+def short_record(run: int, call: int, sequence: int, direction: int, filler: bytes) -> bytes:
+    """A test record of less than 24 octets with a right CRC-32C."""
+    head = bytes([0xA0 | direction << 3 | len(filler)]) + sequence.to_bytes(3, "big")
+    head += struct.pack(">II", run, call)
+    crc = crc32c.crc32c(head + b"\0\0\0\0" + filler)
+    return head + crc.to_bytes(4, "big") + filler
+
+
+def _short_records() -> list[bytes]:
+    """One of 16 octets, one of 23; one with an octet changed, and what only begins like one."""
+    least = short_record(7, 9, 1, 0, b"")
+    most = short_record(7, 9, 0xFFFFFF, 1, b"filler.")
+    strange = b"\xa0 and ten octets more"
+    return connection(
+        [
+            (A, CALL),
+            (B, ACCEPT),
+            (A, _data(0, 0, 0, least)),
+            (B, _data(0, 1, 0, most)),
+            (A, _data(1, 1, 0, least[:15] + bytes([least[15] ^ 1]))),
+            (A, _data(2, 1, 0, strange)),
+        ]
+    )
+
+
 def _split(units: bytes, *sizes: int) -> list[bytes]:
     parts, place = [], 0
     for size in sizes:
@@ -130,6 +155,7 @@ CAPTURES: dict[str, bytes] = {
     ),
     "incomplete last unit": pcapng(connection([(A, CALL + unit("100100aabb", length=40))])),
     "records": pcapng(_records()),
+    "short records": pcapng(_short_records()),
     "reused ports": pcapng(_reused_ports()),
     "reset in the middle": pcapng(_reset_in_the_middle()),
     "fin ahead of its data": pcapng(_fin_ahead_of_its_data()),

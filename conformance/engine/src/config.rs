@@ -47,7 +47,7 @@ pub struct Caller {
     pub modulo: u16,
     pub packet_size: u16,
     pub window: u8,
-    /// Octets of a message, from and to; the record header makes 24 the least.
+    /// Octets of a message, from and to; no record has fewer than 16.
     pub message_length: (u32, u32),
     /// Messages per call.
     pub messages: u32,

@@ -7,16 +7,26 @@
 //! filler: 64-bit words, little endian, word i (from 1) = mix(seed + i * GAMMA), where `mix` is the
 //! finaliser of SplitMix64 and seed = mix((run<<32 | call) XOR mix((direction<<32 | sequence) + 1)).
 //!
+//! A record of 16 to 23 octets has a header of 16: in the first octet 1010, the direction (1 bit) and
+//! the octets that follow the header (3 bits), then sequence modulo 2^24 (3), run (4), call (4), CRC
+//! (4). Its sequence is the one nearest to what is due, and the CRC and the filler are made as above.
+//!
 //! The filler never repeats between calls or messages, and `mix` can be undone: from any aligned
 //! eight octets of filler one can tell which record they belong to ([`identify`]).
 
 use serde::Serialize;
 
-/// Octets of the record header; no record is shorter.
+/// Octets of the record header, but of those that are shorter.
 pub const HEADER: usize = 24;
+/// Octets of the shortest record, and of the header of those below [`HEADER`].
+pub const SHORTEST: usize = 16;
+/// Octets of the CRC, the last of the header.
+const CRC: usize = 4;
 /// Longest record: the length field has three octets.
 pub const MAX_LENGTH: usize = 0xFF_FFFF;
 const MAGIC: [u8; 4] = *b"X25T";
+/// The upper four bits of the first octet of a short record.
+const SHORT: u8 = 0xA0;
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 const M1: u64 = 0xBF58_476D_1CE4_E5B9;
 const M2: u64 = 0x94D0_49BB_1331_11EB;
@@ -191,26 +201,42 @@ pub fn is_filler(seed: u64, mut offset: usize, mut octets: &[u8]) -> bool {
 
 /// Builds a whole record of `length` octets into `out` (emptied first).
 ///
-/// `length` is raised to [`HEADER`] and cut at [`MAX_LENGTH`].
+/// `length` is raised to [`SHORTEST`] and cut at [`MAX_LENGTH`].
 pub fn build(key: &Key, length: usize, out: &mut Vec<u8>) {
-    let length = length.clamp(HEADER, MAX_LENGTH);
     out.clear();
-    out.resize(length, 0);
-    out[..HEADER].copy_from_slice(&header(key, length, 0));
-    fill(key.seed(), 0, &mut out[HEADER..]);
-    let crc = crc32c::crc32c(out);
-    out[20..24].copy_from_slice(&crc.to_be_bytes());
+    out.resize(length.clamp(SHORTEST, MAX_LENGTH), 0);
+    write(key, out);
 }
 
-fn header(key: &Key, length: usize, crc: u32) -> [u8; HEADER] {
+/// Writes the record that has the length of `out`.
+fn write(key: &Key, out: &mut [u8]) {
+    let size = header_size(out.len());
+    let header = header(key, out.len());
+    out[..size].copy_from_slice(&header[..size]);
+    fill(key.seed(), 0, &mut out[size..]);
+    let crc = crc32c::crc32c(out);
+    out[size - CRC..size].copy_from_slice(&crc.to_be_bytes());
+}
+
+/// Octets of the header of a record of this length.
+const fn header_size(length: usize) -> usize {
+    if length < HEADER { SHORTEST } else { HEADER }
+}
+
+/// The header with a CRC of zero; a short one is in front.
+fn header(key: &Key, length: usize) -> [u8; HEADER] {
     let mut h = [0u8; HEADER];
-    h[0..4].copy_from_slice(&MAGIC);
     h[4..8].copy_from_slice(&key.run.to_be_bytes());
     h[8..12].copy_from_slice(&key.call.to_be_bytes());
+    if length < HEADER {
+        h[0..4].copy_from_slice(&key.sequence.to_be_bytes());
+        h[0] = SHORT | ((key.direction & 1) << 3) | (length - SHORTEST) as u8;
+        return h;
+    }
+    h[0..4].copy_from_slice(&MAGIC);
     h[12..16].copy_from_slice(&key.sequence.to_be_bytes());
     h[16] = key.direction;
     h[17..20].copy_from_slice(&(length as u32).to_be_bytes()[1..]);
-    h[20..24].copy_from_slice(&crc.to_be_bytes());
     h
 }
 
@@ -366,8 +392,7 @@ impl Checker {
     pub fn finish(&mut self, expected: Option<&Key>, length: Option<usize>) -> Verdict {
         let done = std::mem::take(self);
         if done.seen < HEADER {
-            let key = expected.copied().unwrap_or_default();
-            return Verdict::Length { key, announced: HEADER, actual: done.seen };
+            return finish_short(&done.header[..done.seen], expected, length);
         }
         let key = done.key();
         let crc = be32(&done.header[20..24]);
@@ -380,11 +405,18 @@ impl Checker {
                 return Verdict::Length { key, announced, actual: done.seen };
             }
         }
+        let begun = short_length(done.header[0]);
+        if begun > 0
+            && length != Some(done.seen)
+            && let Verdict::Good(key) = finish_short(&done.header[..begun], expected, None)
+        {
+            return Verdict::Length { key, announced: begun, actual: done.seen };
+        }
         // Count the header's octets too, against the expected header where it is known.
         let mut octets = done.wrong;
         let mut first = done.first_wrong;
         if let Some(due) = expected {
-            let right = header(due, done.seen, 0);
+            let right = header(due, done.seen);
             for i in (0..20).rev() {
                 if done.header[i] != right[i] {
                     // A foreign packet brought these along: they are no damage of their own.
@@ -397,6 +429,59 @@ impl Checker {
             (octets, first) = (1, 20); // only the CRC field itself is left
         }
         Verdict::Corrupt { offset: first, octets, foreign: done.foreign }
+    }
+}
+
+/// Length of a short record by its first octet; 0: it is none.
+fn short_length(first: u8) -> usize {
+    if first & 0xF0 == SHORT { SHORTEST + usize::from(first & 7) } else { 0 }
+}
+
+/// The number nearest to `due` that has these lower 24 bits.
+fn nearest(due: u32, low: u32) -> u32 {
+    let ahead = (low.wrapping_sub(due) << 8) as i32 >> 8;
+    due.wrapping_add(ahead as u32)
+}
+
+/// What fewer octets than [`HEADER`] are: a short record, or the rest of one.
+fn finish_short(octets: &[u8], expected: Option<&Key>, length: Option<usize>) -> Verdict {
+    let due = expected.copied().unwrap_or_default();
+    let actual = octets.len();
+    if actual < SHORTEST {
+        return Verdict::Length { key: due, announced: length.unwrap_or(SHORTEST), actual };
+    }
+    let low = be32(&octets[..4]) & 0xFF_FFFF;
+    let key = Key {
+        run: be32(&octets[4..8]),
+        call: be32(&octets[8..12]),
+        sequence: expected.map_or(low, |due| nearest(due.sequence, low)),
+        direction: (octets[0] >> 3) & 1,
+    };
+    let mut right = [0; HEADER];
+    let right = &mut right[..actual];
+    write(&key, right);
+    if right == octets {
+        return Verdict::Good(key);
+    }
+    let announced = short_length(octets[0]);
+    let named = expected.is_none_or(|due| (due.run, due.call) == (key.run, key.call));
+    if length != Some(actual) {
+        if octets[..4] == MAGIC {
+            let announced = length.unwrap_or(HEADER);
+            return Verdict::Length { key: due, announced, actual };
+        }
+        if announced > 0 && announced != actual && named {
+            return Verdict::Length { key, announced, actual };
+        }
+    }
+    write(expected.unwrap_or(&key), right);
+    // The CRC differs with the rest: it is no damage of its own unless it is the only one.
+    let crc = SHORTEST - CRC..SHORTEST;
+    let wrong = |i: &usize| !crc.contains(i) && octets[*i] != right[*i];
+    Verdict::Corrupt {
+        offset: (0..actual).find(wrong).unwrap_or(crc.start),
+        octets: (0..actual).filter(wrong).count().max(1),
+        foreign: None,
     }
 }
 
@@ -501,6 +586,70 @@ mod tests {
     }
 
     #[test]
+    fn layout_of_a_short_record_octet_by_octet() {
+        let key = Key { sequence: 0x0123_4567, direction: 1, ..KEY };
+        let r = record(&key, 19);
+        assert_eq!(&r[..12], b"\xAB\x23\x45\x67\x01\x02\x03\x04\0\0\0\x4d");
+        let mut zeroed = r.clone();
+        zeroed[12..16].fill(0);
+        assert_eq!(be32(&r[12..16]), crc32c::crc32c(&zeroed));
+        assert_eq!(r[16..], mix(key.seed().wrapping_add(GAMMA)).to_le_bytes()[..3]);
+        assert_eq!(record(&key, 1).len(), SHORTEST);
+    }
+
+    #[test]
+    fn every_changed_octet_of_a_short_record_is_found_where_it_is() {
+        for length in SHORTEST..HEADER {
+            let good = record(&KEY, length);
+            for (at, bit) in (0..length).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                let mut bad = good.clone();
+                bad[at] ^= 1 << bit;
+                for known in [None, Some(length)] {
+                    let mut checker = Checker::default();
+                    checker.push(&bad[..10], Some(&KEY), KEY.run);
+                    checker.push(&bad[10..], Some(&KEY), KEY.run);
+                    let place = if (12..16).contains(&at) { 12 } else { at };
+                    match checker.finish(Some(&KEY), known) {
+                        Verdict::Corrupt { offset, octets: 1, foreign: None } => {
+                            assert_eq!(offset, place);
+                        }
+                        Verdict::Length { .. } if known.is_none() && at == 0 && bit < 3 => {}
+                        other => panic!("{length} octets, octet {at}: {other:?}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_sequence_of_a_short_record_is_the_nearest() {
+        let numbers = [0, 1, 0xFF_FFFF, 0x100_0000, 0x7FFF_FFFF, u32::MAX];
+        for (due, ahead) in numbers.iter().flat_map(|n| [-70_000i32, -1, 0, 1, 9].map(|a| (*n, a)))
+        {
+            let sent = Key { sequence: due.wrapping_add(ahead as u32), ..KEY };
+            let mut checker = Checker::default();
+            let due = Key { sequence: due, ..KEY };
+            checker.push(&record(&sent, 17), Some(&due), KEY.run);
+            assert_eq!(checker.finish(Some(&due), None), Verdict::Good(sent));
+        }
+    }
+
+    #[test]
+    fn short_records_that_are_cut_or_joined_show_as_length() {
+        let r = record(&KEY, 22);
+        let length = |announced, actual| Verdict::Length { key: KEY, announced, actual };
+        let finish = |octets: &[u8]| {
+            let mut checker = Checker::default();
+            checker.push(octets, Some(&KEY), KEY.run);
+            checker.finish(Some(&KEY), None)
+        };
+        assert_eq!(finish(&r[..18]), length(22, 18));
+        assert_eq!(finish(&r[..9]), length(16, 9));
+        assert_eq!(finish(&[r.clone(), r].concat()), length(22, 44));
+        assert_eq!(finish(&record(&KEY, 200)[..20]), length(24, 20));
+    }
+
+    #[test]
     fn a_piece_of_another_call_is_named() {
         let other = Key { call: 1234, sequence: 3, ..KEY };
         let mut mixed = record(&KEY, 4096);
@@ -522,8 +671,10 @@ mod tests {
     fn a_whole_foreign_record_is_good_and_says_whose_it_is() {
         let other = Key { call: 9, ..KEY };
         let mut checker = Checker::default();
-        checker.push(&record(&other, 64), Some(&KEY), KEY.run);
-        assert_eq!(checker.finish(Some(&KEY), None), Verdict::Good(other));
+        for length in [16, 23, 64] {
+            checker.push(&record(&other, length), Some(&KEY), KEY.run);
+            assert_eq!(checker.finish(Some(&KEY), None), Verdict::Good(other));
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crc32c import crc32c
 from x25shark.load.engine import Engine
 from x25shark.load.measure import measure, measure_control
 from x25shark.load.options import LoadOptions
@@ -47,6 +48,19 @@ def test_the_record_is_the_one_of_the_layers() -> None:
         assert x25shark_engine.check_record(octets) == "good"
         damaged = octets[:-1] + bytes([octets[-1] ^ 1])
         assert x25shark_engine.check_record(damaged) != "good"
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("length", range(16, 24))
+def test_a_short_record_is_the_one_of_the_dissector(length: int) -> None:
+    x25shark_engine = importlib.import_module("x25shark_engine")
+    octets = bytes(x25shark_engine.build_record(9, 10, 0xABCDEF, 1, length))
+    head = bytes([0xA8 | length - 16]) + bytes.fromhex("abcdef 00000009 0000000a")
+    last = filler(9, 10, 0xABCDEF, 1, length - 16)
+    crc = crc32c(head + bytes(4) + last).to_bytes(4, "big")
+    assert octets == head + crc + last
+    assert x25shark_engine.check_record(octets) == "good"
+    assert x25shark_engine.check_record(octets[:-1]) != "good"
 
 
 def test_stress_against_the_reference_router(
@@ -124,9 +138,14 @@ def test_sweep_runs_every_cell(
         assert f"Calls in 20 s {words}" in page
 
 
+@pytest.mark.parametrize(
+    ("octets", "size", "messages", "words"),
+    [(4096, 128, 1, "data of call"), (16, 16, 20, "got message")],
+)
 def test_a_faulty_relay_is_found_out(
-    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
-) -> None:
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result,
+    octets: int, size: int, messages: int, words: str,
+) -> None:  # fmt: skip
     b = engine.responder({"listen": "127.0.0.1:0"})
     relay = engine.relay(
         {
@@ -136,7 +155,8 @@ def test_a_faulty_relay_is_found_out(
         }
     )
     done = x25shark("stress", "--connect", f"127.0.0.1:{relay.port}", "-N", "4", "-n", "80",
-                    "-l", "4096", "--shortest", "4096", "-W", "7", "--late", "60000",
+                    "-l", str(octets), "--shortest", str(octets), "-P", str(size), "-W", "7",
+                    "--messages", str(messages), "--depth", "4", "--late", "60000",
                     "--control", "0", "-o", str(tmp_path / "out"))  # fmt: skip
     injected = [fault["kind"] for fault in json.loads(relay.result())["injected"]]
     b.stop()
@@ -148,7 +168,7 @@ def test_a_faulty_relay_is_found_out(
     assert both["mixed_up_messages"] == 2
     assert both["lost_packets"] + both["lost_messages"] >= 1
     assert both["duplicated_packets"] == 1
-    assert "data of call" in done.stdout
+    assert words in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from .engine import Engine, EngineMissingError, load_engine
 from .options import (
     PACKET_SIZES,
     PUBLISHED_SECONDS,
-    RECORD_HEADER,
+    SHORTEST,
     SLOW_MS,
     LoadOptions,
     OptionError,
@@ -147,7 +147,7 @@ load_options = option_group(
     click.option(
         "--shortest",
         type=click.IntRange(1),
-        help=f"Shortest message. Default: {RECORD_HEADER}, the header of the test record.",
+        help=f"Shortest message. Default: {SHORTEST}, the shortest test record.",
     ),
     modulo_option,
     click.option(
@@ -181,7 +181,7 @@ def make_options(load: Mapping[str, Any]) -> LoadOptions:
     longest, shortest = chosen["longest"], chosen["shortest"]
     if shortest is not None and shortest > longest:
         raise OptionError(f"--shortest {shortest} is more than the longest message (-l {longest})")
-    chosen["shortest"] = shortest or min(RECORD_HEADER, longest)
+    chosen["shortest"] = shortest or min(SHORTEST, longest)
     chosen["modulo"] = int(chosen["modulo"])
     chosen["late_is_flaw"] = chosen["late_ms"] is not None
     chosen["late_ms"] = chosen["late_ms"] or SLOW_MS

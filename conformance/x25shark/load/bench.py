@@ -24,7 +24,7 @@ from .search import GOALS, LEAST_MESSAGES, Bounds, Found, lowest_rate, search
 from .trial import Track, Trial
 
 ORIGINAL_SIZES = (64, 128, 256, 512, 1024, 1518)
-SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+SIZES = (16, 64, 128, 256, 512, 1024, 2048, 4096)
 QUICK_SIZES = (128, 1024, 4096)
 LIGHT = 0.1
 """Share of the found rate that is light load."""

@@ -21,7 +21,7 @@ from .arguments import (
 from .bench import ORIGINAL_SIZES, QUICK_SIZES, BenchPlan
 from .bench import SIZES as ONE_PACKET
 from .bench_run import run_bench
-from .options import RECORD_HEADER, LoadOptions, OptionError, number_list
+from .options import SHORTEST, LoadOptions, OptionError, number_list
 
 _PHASES = ("idle", "delay", "burst", "filters", "counters", "errors")
 _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -40,7 +40,7 @@ def bit_rate(text: str) -> float:
 @click.option(
     "-P",
     "sizes",
-    help="Sizes of messages, octets of user data, each one packet. Default: 32 to 4096; "
+    help="Sizes of messages, octets of user data, each one packet. Default: 16 to 4096; "
     f"--quick: {', '.join(map(str, QUICK_SIZES))}.",
 )
 @click.option(
@@ -172,9 +172,9 @@ def bench(
 
 
 def _sizes(text: str | None, original: bool, quick: bool) -> list[int]:
-    """The sizes asked for. The test record that verifies every octet needs 24 of them."""
+    """The sizes asked for. The test record that verifies every octet needs 16 of them."""
     if text is not None:
-        return number_list(text, "size of messages", range(RECORD_HEADER, 65_537))
+        return number_list(text, "size of messages", range(SHORTEST, 65_537))
     if original:
         return list(ORIGINAL_SIZES)
     return list(QUICK_SIZES if quick else ONE_PACKET)

@@ -7,8 +7,8 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-RECORD_HEADER = 24
-"""Octets of the test record's header: no message is shorter."""
+SHORTEST = 16
+"""Octets of the shortest test record: no message is shorter."""
 PACKET_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 SLOW_MS = 500
 """Answers that took longer are named. They spoil a run only if the user has set a limit: how slow a
@@ -37,7 +37,7 @@ class LoadOptions:
     modulo: int = 8
     packet_size: int = 128
     window: int = 2
-    shortest: int = RECORD_HEADER
+    shortest: int = SHORTEST
     longest: int = 8192
     messages: int = 1
     depth: int = 1

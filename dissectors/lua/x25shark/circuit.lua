@@ -15,7 +15,6 @@ local circuit = {}
 
 local DEFAULT_WINDOW = 2
 local DEFAULT_PACKET_SIZE = 7 -- log2 of 128
-local MOST_CHAIN = 16777215 -- a test record's length has three octets
 
 -- One end: what it has sent and what was allowed to it. Unknown values are nil: a capture that
 -- starts in the middle of a connection blames nothing before it knows.
@@ -244,7 +243,7 @@ end
 local function collect(p, sender, octets)
   local chain = sender.chain
   local at = p.user_data_offset
-  if chain == nil and p.m == 0 and not (at and octets:sub(at + 1, at + 4) == record.MAGIC) then
+  if chain == nil and p.m == 0 and not (at and record.begins(octets, at)) then
     return nil -- a whole sequence that is none
   end
   local data = at and octets:sub(at + 1) or ""
@@ -255,13 +254,10 @@ local function collect(p, sender, octets)
   if not chain.dead then
     chain.parts[#chain.parts + 1] = data
     chain.count = chain.count + #data
-    if not chain.checked and chain.count >= 4 then
-      chain.dead = table.concat(chain.parts):sub(1, 4) ~= record.MAGIC
-      chain.checked = true
+    if not chain.most and chain.count >= 4 then
+      chain.most = record.begins(table.concat(chain.parts), 0) or 0
     end
-    if chain.count > MOST_CHAIN then
-      chain.dead = true
-    end
+    chain.dead = chain.count > (chain.most or chain.count)
     if chain.dead then
       chain.parts = {}
     end
@@ -270,7 +266,7 @@ local function collect(p, sender, octets)
     return nil
   end
   sender.chain = nil
-  if chain.dead or not chain.checked then
+  if chain.dead or not chain.most then
     return nil
   end
   return record.decode(table.concat(chain.parts))

@@ -3,11 +3,17 @@
 -- Big endian: magic "X25T" (4 octets), run (4), call (4), sequence (4), direction (1: 0 from A to B,
 -- 1 from B to A), length of the whole record (3), CRC-32C over the whole record with the CRC field
 -- zero (4), then filler.
+-- A record of 16 to 23 octets: 1010 in the upper four bits of the first octet, direction (1 bit), octets
+-- behind the header (3 bits), sequence modulo 2^24 (3 octets), run (4), call (4), CRC-32C (4), filler.
+-- Nothing else tells it from other user data, so it is one only if its CRC is right.
 
 local record = {}
 
 record.HEADER = 24
+record.SHORTEST = 16
 record.MAGIC = "X25T"
+record.LONGEST = 16777215 -- its length has three octets
+local SHORT = 10
 -- Lua computes a CRC-32C octet by octet, so a record above this is shown without a CRC status.
 record.MOST_OCTETS = 1048576
 
@@ -109,6 +115,37 @@ local function decode(octets)
   return r
 end
 
+local function decode_short(octets)
+  local first = number(octets, 1, 1)
+  local crc = number(octets, 13, 4)
+  if
+    first % 8 ~= #octets - record.SHORTEST
+    or record.crc32c(octets:sub(1, 12) .. "\0\0\0\0" .. octets:sub(17)) ~= crc
+  then
+    return nil
+  end
+  return {
+    run = number(octets, 5, 4),
+    call = number(octets, 9, 4),
+    sequence = number(octets, 2, 3),
+    direction = math.floor(first / 8) % 2,
+    length = #octets,
+    crc = crc,
+    crc_status = 1,
+    octets = #octets,
+  }
+end
+
+-- Whether octets that begin so, behind `at`, can be a test record, and the most that it can have.
+function record.begins(octets, at)
+  if octets:sub(at + 1, at + 4) == record.MAGIC then
+    return record.LONGEST
+  elseif math.floor((octets:byte(at + 1) or 0) / 16) == SHORT then
+    return record.HEADER - 1
+  end
+  return nil
+end
+
 -- Records decoded of late, by their octets: each is captured before the router and behind it.
 local decoded, decoded_count = {}, 0
 local MOST_DECODED, LONGEST_DECODED = 200, 8192
@@ -116,7 +153,12 @@ local MOST_DECODED, LONGEST_DECODED = 200, 8192
 -- Decode the user data of a complete packet sequence. Nil unless it starts as a test record. Equal octets
 -- share the result: nobody changes it.
 function record.decode(octets)
-  if #octets < record.HEADER or octets:sub(1, 4) ~= record.MAGIC then
+  local most = record.begins(octets, 0)
+  if not most or #octets > most then
+    return nil
+  elseif most < record.HEADER then
+    return #octets >= record.SHORTEST and decode_short(octets) or nil
+  elseif #octets < record.HEADER then
     return nil
   end
   local r = decoded[octets] or decode(octets)

@@ -235,12 +235,13 @@ def test_length_above_the_largest_supported(bench: Bench) -> None:
 
 @purpose("XOT-HDR-13")
 def test_borders_after_a_short_length(bench: Bench) -> None:
-    """The last octet of the Call, 0x5A, is the first one of the next header: version 0x5A00.
+    """The last octet of the Call, 0, is the first one of the next header, which so has length 0.
 
-    B gets the Call, one octet short, before A sends the Clear: so what B sees of it is certain.
+    B gets the Call, one octet short, before A sends the Clear, and nothing is wrong before that: so
+    what B sees of it is certain.
     """
     a = bench.connect()
-    request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x5a"))
+    request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x00"))
     a.wire.send(with_length(request, len(request) - 5))
     if bench.two_sided:
         b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02"))

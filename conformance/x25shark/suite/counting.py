@@ -16,7 +16,7 @@ import selectors
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,7 +27,7 @@ from ..counters.settings import Cleared
 from ..judges.cleared_table import ClearedTable, Entry, NoTable, entries
 from ..judges.counter_events import DEFINITIONS, N1, Cut, Definition, definition
 from ..judges.counter_moved import CounterMoved
-from ..judges.expectation import Direction
+from ..judges.expectation import Direction, Expectation
 from ..judges.frame_reject_kept import FrameRejectKept, field
 from ..links.carrier import Unit
 from ..sides.outcomes import ExpectationFailed
@@ -288,10 +288,10 @@ def cleared_circuits(bench: Bench) -> Iterator[None]:
     begun = _begun(bench)
     before = _entries(read_at_rest(bench, ()), cleared)[0]
     yield
-    started, lag = time.monotonic(), bench.loop.lag
-    while True:
+
+    def table() -> ClearedTable:
         after, problem = _entries(read(bench), cleared)
-        expectation = ClearedTable(
+        return ClearedTable(
             "A",
             bench.purpose.clause,
             path=cleared.table.text,
@@ -300,6 +300,15 @@ def cleared_circuits(bench: Bench) -> Iterator[None]:
             cuts=_cuts(bench, "a", begun),
             far=_cuts(bench, "b", begun),
         )
+
+    _demand(bench, table)
+
+
+def _demand(bench: Bench, of_the_page: Callable[[], Expectation]) -> None:
+    """Demand what the router's page shows. It may come late: until then the page is read again."""
+    started, lag = time.monotonic(), bench.loop.lag
+    while True:
+        expectation = of_the_page()
         waited = time.monotonic() - started - (bench.loop.lag - lag)
         seen = bench.judge(expectation)
         if seen.met or waited > bench.reaction_limit + age(bench):
@@ -334,21 +343,14 @@ def frame_reject_kept(bench: Bench, line: LineSide, *, received: bool) -> Iterat
     path = kept.below(root)
     begun = _begun(bench)
     yield
-    started, lag = time.monotonic(), bench.loop.lag
-    while True:
-        expectation = FrameRejectKept(
+    _demand(
+        bench,
+        lambda: FrameRejectKept(
             line.name,
             bench.purpose.clause,
             path=path.text,
             received=received,
             kept=field(read(bench), path),
             cuts=_cuts(bench, interface, begun, framed=True),
-        )
-        seen = bench.judge(expectation)
-        waited = time.monotonic() - started - (bench.loop.lag - lag)
-        if seen.met or waited > bench.reaction_limit + age(bench):
-            break
-        bench.loop.wait(lambda: False, PAUSE)
-    bench.state(expectation)
-    if not seen.met:
-        raise ExpectationFailed(expectation, seen)
+        ),
+    )

@@ -45,8 +45,8 @@ _CALCULATIONS: dict[type[ast.operator], type[ast.operator]] = {
 _OF_TEXT = frozenset({"print", "log", "ConfigError", "TypeVar", "ArgumentParser", "add_argument"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
-# What is no part of the router as it is: faults, variants and what stands in for a router.
-LEFT_OUT = frozenset({"__init__", "__main__", "null", "habits", "manners", "switches"})
+# What is not part of the router as it is: the command, null routers, and what switches faults on.
+LEFT_OUT = frozenset({"__init__", "__main__", "null", "switches"})
 
 Change = Callable[[], None]
 

@@ -570,6 +570,75 @@ def counters(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def gauges(make_lab: Any, model: str) -> Any:
+    """A call without a route, and one whose called side is lost before it answers."""
+    lab = make_lab(model)
+    lab.caller().tell(call("9990001", "3100001"), "100117")
+    a = lab.caller()
+    a.tell(PLAIN)
+    lab.open()
+    lab.called[0].hang_up(reset=True)
+    a.tell("100117")
+    return lab
+
+
+@scenario
+def unequal_windows(make_lab: Any, model: str) -> Any:
+    """The called side may send two Data with D=1, and sends three."""
+    lab = make_lab(model)
+    _, b = lab.call("10010b772100001310000106420707430207")
+    b.tell("500100aa", "500102bb", "500104cc")
+    return lab
+
+
+@scenario
+def two_without_an_answer(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    for _ in range(2):
+        lab.caller().tell(PLAIN)
+        lab.open()
+    for _ in range(4):
+        lab.timers.advance(100)
+    return lab
+
+
+@scenario
+def numbers_that_wrap(make_lab: Any, model: str) -> Any:
+    """Behind seven Data a P(S) of 0; behind nine, two of which are open, a P(R) of 3."""
+    labs = [make_lab(model), make_lab(model)]
+    for lab, more in zip(labs, (0, 2), strict=True):
+        a, b = lab.call(WIDE)
+        for n in range(7):
+            a.tell(f"1001{2 * n:02x}{n:02x}")
+            b.tell(f"1001{(n + 1) << 5 | 1:02x}")
+        for n in range(7, 7 + more):
+            a.tell(f"1001{n % 8 * 2:02x}{n:02x}")
+        if more:
+            b.tell("100161")
+        else:
+            a.tell("100100aa")
+    return labs
+
+
+@scenario
+def wrong_values_of_facilities(make_lab: Any, model: str) -> Any:
+    """Window 0 answered where 1 was asked for, and 109 octets to which the router adds its own."""
+    asked, full = make_lab(model), make_lab(model)
+    asked.call(call("2100001", "3100001", "430101"), "10010f0003430001")
+    full.caller().tell(call("2100001", "3100001", "000fd369" + "00" * 105))
+    return [asked, full]
+
+
+@scenario
+def version_in_pieces(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a = lab.caller()
+    a.raw("00")
+    a.raw("010003100117")
+    return lab
+
+
+@scenario
 def back_pressure(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call(WIDE)

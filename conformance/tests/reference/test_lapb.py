@@ -116,7 +116,10 @@ def test_gap_gives_one_reject(make_lab: Any) -> None:
     assert line.tell("012a1000f1") == ["0189"]
     counters = line.interface.counters.as_dict()
     assert counters["lapbFlowRejOutPkts"] == 2
-    assert counters["x25InPacketsByType"] == {"DIAGNOSTIC": 3, "RESTART_CONFIRMATION": 1}
+    assert {k: n for k, n in counters["x25InPacketsByType"].items() if n} == {
+        "DIAGNOSTIC": 3,
+        "RESTART_CONFIRMATION": 1,
+    }
 
 
 def test_duplicate_is_not_passed_up(make_lab: Any) -> None:

@@ -416,7 +416,7 @@ def test_frames_and_octets_are_counted(make_lab: Any) -> None:
     assert page["ifInOctets"] == 4 + 7
     assert page["ifOutOctets"] == 4 + 9 + 4
     assert page["ifInUcastPkts"] == 2
-    assert page["x25OutPacketsByType"] == {"RESTART": 1}
+    assert {k: n for k, n in page["x25OutPacketsByType"].items() if n} == {"RESTART": 1}
     assert page["lapbFlowStateChanges"] == 1
     assert not any(name.startswith("xot") for name in page)
 

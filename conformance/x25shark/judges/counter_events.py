@@ -241,6 +241,12 @@ _KINDS: Mapping[str, tuple[Packet, ...]] = {
     "restart_confirmations": (RestartConfirmation(),),
     "diagnostics": (Diagnostic(),),
 }
+# Those that only a line has: on XOT they are of local significance (RFC 1613 6.4).
+_OF_A_LINE = ("restarts", "restart_confirmations", "diagnostics")
+# The counters of packets by their type, both ways: of a logical channel, and of a line.
+_BY_TYPE = [f"{kind}_{way}" for kind in _KINDS if kind != "packets" for way in ("in", "out")]
+OF_A_LINE = tuple(name for name in _BY_TYPE if name.rpartition("_")[0] in _OF_A_LINE)
+OF_A_CHANNEL = tuple(name for name in _BY_TYPE if name not in OF_A_LINE)
 
 DEFINITIONS: dict[str, Definition] = {
     **{f"{name}_in": Packets(True, templates) for name, templates in _KINDS.items()},

@@ -62,6 +62,7 @@ class Channel(Circuit):
     def receive(self, octets: bytes) -> None:
         """One packet, three octets or more."""
         self.interface.values["xotInUnits"] += 1
+        self.interface.packets_in[codec.kind_of(octets)] += 1
         if self.joined is not None:
             self.joined(octets)
             return
@@ -134,6 +135,7 @@ class Channel(Circuit):
     def send(self, octets: bytes) -> None:
         """One packet to the peer."""
         self.interface.values["xotOutUnits"] += 1
+        self.interface.packets_out[codec.kind_of(octets)] += 1
         self.wire.send(octets)
 
     # -- end of a call --------------------------------------------------------------------------

@@ -24,6 +24,10 @@ FAST_SELECT_LONGEST = 128
 #: X.25 5.3.2: octets of user data of an Interrupt.
 INTERRUPT_LONGEST = 32
 
+#: Packet types by what the counters call them, and what stands for the others.
+TYPE_NAMES = {value: name for name, value in vars(Type).items() if isinstance(value, int)}
+SHORT, UNDEFINED = "SHORT", "UNDEFINED"
+
 
 def header(modulo: int, lcn: int, packet_type: int, bits: int = 0) -> bytes:
     """The three octets that every packet starts with; bits: Q or A, and D, of octet 1."""
@@ -51,6 +55,13 @@ def type_of(octets: bytes, modulo: int) -> int:
     if flow in (Type.RR, Type.RNR, Type.REJ):
         return flow
     return octet if octet in DEFINED_TYPES or octet in LOCAL_TYPES else -1
+
+
+def kind_of(octets: bytes) -> str:
+    """Name of a packet type, for the counters."""
+    if len(octets) < 3:
+        return SHORT
+    return TYPE_NAMES.get(type_of(octets, modulo_of(octets) or 8), UNDEFINED)
 
 
 def gfi_is_valid(octets: bytes, packet_type: int, modulo: int) -> bool:

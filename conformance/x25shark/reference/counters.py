@@ -8,6 +8,8 @@ is counted under 'other'. Reading changes nothing.
 from collections import Counter, deque
 from typing import Any
 
+from .codec import TYPE_NAMES
+
 #: Interfaces that are counted by name.
 INTERFACES = 64
 #: Entries of x25ClearedCircuitTable that are kept.
@@ -61,6 +63,8 @@ class Interface:
         self.clears_out: Counter[int] = Counter()
         self.resets_in: Counter[int] = Counter()
         self.resets_out: Counter[int] = Counter()
+        self.packets_in: Counter[str] = Counter()
+        self.packets_out: Counter[str] = Counter()
 
     def count(self, name: str, step: int = 1) -> None:
         self.values[name] += step
@@ -104,6 +108,8 @@ class Interface:
             "clearsOutByCause": by_cause(self.clears_out),
             "resetsInByCause": by_cause(self.resets_in),
             "resetsOutByCause": by_cause(self.resets_out),
+            "x25InPacketsByType": by_type(self.packets_in),
+            "x25OutPacketsByType": by_type(self.packets_out),
         }
 
 
@@ -114,6 +120,11 @@ def is_from_dte(cause: int) -> bool:
 
 def by_cause(counts: Counter[int]) -> dict[str, int]:
     return {f"0x{cause:02x}": counts[cause] for cause in sorted(counts)}
+
+
+def by_type(counts: Counter[str]) -> dict[str, int]:
+    """Every type of packet has its counter, before the first one too."""
+    return {name: counts[name] for name in sorted({*TYPE_NAMES.values(), *counts})}
 
 
 class Counters:
@@ -158,6 +169,8 @@ class Counters:
             total.clears_out += interface.clears_out
             total.resets_in += interface.resets_in
             total.resets_out += interface.resets_out
+            total.packets_in += interface.packets_in
+            total.packets_out += interface.packets_out
         return {
             "global": total.as_dict(),
             "interfaces": {name: one.as_dict() for name, one in self._interfaces.items()},

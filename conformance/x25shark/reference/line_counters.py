@@ -59,8 +59,6 @@ class LineCounters(Interface):
         self.rejections = {"lapbFlowFrmrSent": "", "lapbFlowFrmrReceived": ""}
         self.frames_in: Counter[str] = Counter()
         self.frames_out: Counter[str] = Counter()
-        self.packets_in: Counter[str] = Counter()
-        self.packets_out: Counter[str] = Counter()
 
     def line(self, up: bool) -> None:
         """ifOperStatus."""
@@ -89,6 +87,4 @@ class LineCounters(Interface):
             **self.rejections,
             "lapbInFramesByType": dict(sorted(self.frames_in.items())),
             "lapbOutFramesByType": dict(sorted(self.frames_out.items())),
-            "x25InPacketsByType": dict(sorted(self.packets_in.items())),
-            "x25OutPacketsByType": dict(sorted(self.packets_out.items())),
         }

@@ -22,8 +22,6 @@ from .serial_config import SerialSettings
 from .tables import P, R
 from .user import ChannelUser
 
-_TYPE_NAMES = {value: name for name, value in vars(Type).items() if isinstance(value, int)}
-
 
 class SerialInterface:
     """See the module's text."""
@@ -89,7 +87,7 @@ class SerialInterface:
 
     def packet_in(self, octets: bytes) -> None:
         """Table C-1: what is checked before any state."""
-        self.counters.packets_in[self.type_name(octets)] += 1
+        self.counters.packets_in[codec.kind_of(octets)] += 1
         if len(octets) < 2:
             self.diagnose(Diag.TOO_SHORT, octets)
             return
@@ -105,12 +103,6 @@ class SerialInterface:
             self.channel(lcn).receive(octets)
         else:
             self.discard()
-
-    def type_name(self, octets: bytes) -> str:
-        """Name of a packet type for the counters."""
-        if len(octets) < 3:
-            return "SHORT"
-        return _TYPE_NAMES.get(codec.type_of(octets, codec.modulo_of(octets) or 8), "UNDEFINED")
 
     def discard(self) -> None:
         self.counters.count("ifInDiscards")
@@ -130,7 +122,7 @@ class SerialInterface:
     # -- packets that go out --------------------------------------------------------------------
 
     def packet_out(self, octets: bytes) -> None:
-        self.counters.packets_out[self.type_name(octets)] += 1
+        self.counters.packets_out[codec.kind_of(octets)] += 1
         self.link.send(octets)
 
     def diagnose(self, diagnostic: int, octets: bytes) -> None:

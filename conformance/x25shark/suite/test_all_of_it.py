@@ -105,6 +105,7 @@ def test_behind_resets_and_calls(bench: Bench) -> None:
 COUNTED = (
     *(f"{what}_{way}" for what in ("calls", "data", "data_octets") for way in ("in", "out")),
     *(f"{what}_{way}" for what in ("interrupts", "resets") for way in ("in", "out")),
+    *(f"{what}_confirmations_{way}" for what in ("interrupt", "reset") for way in ("in", "out")),
     *("provider_resets_in", "remote_resets_in"),
 )
 

@@ -571,6 +571,33 @@ def test_dte_facilities_pass_both_ways(bench: Bench) -> None:
     bench.fence()
 
 
+@purpose("PLP-FAC-39")
+def test_facilities_that_leave_no_room(bench: Bench) -> None:
+    """The Call, and then an answer, has 109 octets, and neither packet size nor window size.
+
+    Where the router adds those, the call is not possible; a field with more octets is never sent.
+    """
+    before = b"".join(bytes(f) for f in DTE_FACILITIES)
+    marked = (*DTE_FACILITIES, Protection(value=bench.random.randbytes(109 - len(before) - 2)))
+    a, _ = call_with(bench, *marked)
+    if bench.went_on(a):
+        b = bench.listeners.accept()
+        b.expect(CallRequest(facility_length=between(1, 109), facilities=behind_marker(b, marked)))
+        give_up(a, b)
+    else:
+        refused(bench, a, ClearIndication(cause=bench.network_clear))
+    a, b = pending(bench)
+    b.send(CallAccepted(facilities=list(marked)))
+    whole = CallAccepted(facility_length=between(1, 109), facilities=behind_marker(a, marked))
+    clear = ClearIndication(cause=bench.network_clear)
+    if isinstance(a.expect(whole, clear, CLOSED), CallAccepted):
+        end(Call(bench, a, b))
+    else:
+        clear_or_close(bench, a)
+        refused(bench, b, clear)
+    bench.fence()
+
+
 # Octets of a class D parameter: at, around and between the bits of its length; 109 less the others.
 CLASS_D = (1, 15, 16, 31, 32, 33, 63, 64, 65, 95, 96, 99)
 

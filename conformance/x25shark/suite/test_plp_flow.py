@@ -279,6 +279,30 @@ def test_last_packet_is_acknowledged(call: Call) -> None:
     call.fence()
 
 
+def is_told_busy(side: Side) -> bool:
+    """Whether RNR is the last that a side has been told of the other window (modulo 8)."""
+    kinds = [kind_of(unit.packet, 8) for unit in side.arrivals.units]
+    told = [kind for kind in kinds if kind in (FLOW_RR, FLOW_RNR)]
+    return told[-1:] == [FLOW_RNR]
+
+
+@purpose("PLP-FLOW-24", both_sides=True, window=3)
+def test_rnr_of_the_router_does_not_stay(call: Call) -> None:
+    """B is busy, with its last P(R) and with a new one, and then no more. A, if it was told so, is
+    told that too, although the P(R) is the same."""
+    a, b = both(call)
+    for new in range(2):
+        b.withholding = True
+        fill_window(a, b, [b"acknowledged by RNR"] * new)
+        b.send(RNR(p_r=b.numbering.p_r))
+        fence_past_window(call.turned())
+        b.withholding = False
+        b.acknowledge()
+        if is_told_busy(a):
+            a.expect(RR(), passing=(RNR(),), note="B is not busy any more")
+        call.fence()
+
+
 @purpose("PLP-FLOW-22", both_sides=True)
 def test_reject_acknowledges_nothing(call: Call) -> None:
     """B has all that its window holds; the REJ, which is discarded, names the packet behind it."""

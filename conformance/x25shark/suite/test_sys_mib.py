@@ -7,6 +7,7 @@ Numbers of events differ from each other, so that a counter that counts somethin
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 
 from ..judges.counter_events import DEFINITIONS, AllButFirst, Packets
 from .callers import takes_any_caller
@@ -441,18 +442,26 @@ def test_frames_and_octets_of_a_line(bench: Bench) -> None:
             line.link_fence()
 
 
+def rejections_counted(bench: Bench, line: LineSide) -> AbstractContextManager[None]:
+    """FRMRs each way, where the profile maps a counter of them."""
+    counters, names = bench.profile.counters, ("frame_rejects_in", "frame_rejects_out")
+    if counters is None or not any(counters.paths(name) for name in names):
+        return nullcontext()
+    return counting(bench, *names, on=interface_of(line))
+
+
 @purpose("SYS-MIB-16")
 def test_last_frame_reject_is_kept(bench: Bench) -> None:
     """The router rejects a frame with an invalid N(R); then it is sent an FRMR."""
     line = bench.line()
     line.link.bring_up()
-    with frame_reject_kept(bench, line, received=False):
+    with rejections_counted(bench, line), frame_reject_kept(bench, line, received=False):
         line.by_hand = True
         line.send(LapbRR(n_r=(line.station.v_r + 5) % 8))
         line.expect(LapbFRMR(z=1))
     line.by_hand = False
     set_up_again(line)
-    with frame_reject_kept(bench, line, received=True):
+    with rejections_counted(bench, line), frame_reject_kept(bench, line, received=True):
         line.send(LapbFRMR(rejected_control=0x3F, v_r=3, v_s=2, w=1))
         line.expect(LapbSABM(), passing=(LapbI(), LapbRR()))
     line.link.restart()

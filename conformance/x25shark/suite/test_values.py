@@ -24,6 +24,7 @@ from .language import (
     WindowSize,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_refusal
 from .reactions import both
 from .transfer import (
@@ -82,15 +83,25 @@ def test_one_octet_above_every_size(bench: Bench) -> None:
     So is the largest: what is longer than any packet may end the connection (RFC 1613 4.1), and a
     frame above N1 is discarded (X.25 2.4.8.5).
     """
-    lines = bench.profile.line.by_side().values()
-    most = min((line.n1 // 8 - _HEADERS for line in lines), default=max(SIZES))
-    for size in (size for size in SIZES if size < min(bench.profile.limits.packet_size, most)):
+    for size in (size for size in SIZES if size < most_octets(bench)):
         call = bench.call(size=size)
         for way in both_ways(call):
             if way.a.packet_size == size:
-                too_long = way.a.data(bench.random.randbytes(size + 1))
-                way.a.send(too_long)
-                expect_refusal(way, too_long, 39)
+                one_octet_more(way)
+
+
+def most_octets(bench: Bench) -> int:
+    """The packet size above which an octet more would be another error."""
+    lines = bench.profile.line.by_side().values()
+    most = min((line.n1 // 8 - _HEADERS for line in lines), default=max(SIZES))
+    return min(bench.profile.limits.packet_size, most)
+
+
+def one_octet_more(call: Call) -> None:
+    """A sends a longer packet than it has agreed to."""
+    too_long = call.a.data(call.bench.random.randbytes(call.a.packet_size + 1))
+    call.a.send(too_long)
+    expect_refusal(call, too_long, 39)
 
 
 @purpose("PLP-FLOW-19")
@@ -135,6 +146,53 @@ def test_each_direction_of_an_answer_counts(bench: Bench) -> None:
             window_holds(way.a, way.b)
         end(call)
     bench.fence()
+
+
+# What A asks for and B answers, each for the direction from the called DTE and from the calling
+# one: packet sizes (as codes in the answer) and windows.
+_BY_DIRECTION = (
+    ((512, 512), (7, 7), (8, 9), (2, 7)),
+    ((512, 512), (7, 7), (9, 8), (7, 2)),
+    ((64, 256), (1, 5), (6, 7), (1, 2)),
+    ((256, 64), (5, 1), (7, 6), (2, 1)),
+    ((256, 256), (4, 4), (7, 7), (2, 2)),
+)
+
+
+@purpose("PLP-FAC-38")
+def test_each_side_is_held_to_its_own_values(bench: Bench) -> None:
+    """Also on a route whose side B has sizes of its own.
+
+    Each side fills its packets and its window, is sent no more than it can take, and is reset for
+    an octet or a packet more.
+    """
+    own_sizes = bench.profile.addresses.own_sizes
+    for called in filter(None, (bench.far_end.address, own_sizes)):
+        for size, window, answered_size, answered_window in _BY_DIRECTION:
+            request = bench.call_request(called=called, size=size, window=window)
+            a, b = pending(bench, request)
+            values = (_near(b, PacketSize, answered_size), _near(b, WindowSize, answered_window))
+            answer = CallAccepted(facilities=list(values))
+            call = accepted(bench, a, b, request, answer, at_a(bench, request, values))
+            occasion = f"{called}: sizes {size} and windows {window} asked for"
+            with amid(bench, occasion):
+                for way in both_ways(call):
+                    is_held_to_its_values(way)
+            end(call)
+    bench.fence()
+
+
+def is_held_to_its_values(call: Call) -> None:
+    """Side A of a call."""
+    use_up(call, 2)
+    window_holds(call.a, call.b)
+    octets = call.bench.random.randbytes(2 * call.a.packet_size + 1)
+    call.a.send_message(octets)
+    arrives_there(call, octets)
+    if call.a.packet_size < most_octets(call.bench):
+        one_octet_more(call)
+    if call.bench.declared("P-DBIT"):
+        beyond_the_window(call)
 
 
 def _near(b: Side, kind: type[Packet], wanted: tuple[int, int]) -> Packet:
@@ -220,6 +278,11 @@ def test_data_beyond_a_window_of_d_bits(call: Call) -> None:
     """With D=1 none of A's window is free before B has acknowledged: one Data more is an error."""
     checked = call.model != "end-to-end" or call.bench.declared("N-CHECK")
     call.bench.need(checked, "a router that checks the numbers of a call (N-CHECK)")
+    beyond_the_window(call)
+
+
+def beyond_the_window(call: Call) -> None:
+    """With D=1 of A's Data, which B does not acknowledge."""
     a, b = both(call)
     b.withholding = True
     filled = fill_window(a, b, [bytes((number,)) for number in range(a.window)], d=1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from .calls import trusts_the_ends
 from .counting import counting
 from .language import Bench, Side, purpose
-from .many import at_a_time
+from .many import at_a_time, tidy
 from .scene import Scene
 from .test_all_of_it import values
 from .whole_calls import (
@@ -107,7 +107,10 @@ def test_many_at_once(bench: Bench) -> None:
 
 
 # Packets that the router has read whatever it does at the end of a call.
-COUNTED = ("calls_in", "calls_out", "clears_in", "clears_out", "provider_clears_in")
+COUNTED = (
+    *("calls_in", "calls_out", "accepts_in", "accepts_out", "circuits"),
+    *("clears_in", "clears_out", "provider_clears_in"),
+)
 
 
 @purpose("SYS-MIB-23")
@@ -117,6 +120,7 @@ def test_all_of_them_are_counted(bench: Bench) -> None:
     ways = [way for way in WAYS if way.make not in unclear and not way.other_caller]
     with counting(bench, *COUNTED):
         makes_all(Scene(bench, apart=True), ways, "counted")
+        tidy(bench)
     scene = Scene(bench)
     collided(scene)
     bench.fence("the router is done with the collision")

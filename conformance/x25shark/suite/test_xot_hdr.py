@@ -17,6 +17,7 @@ from .connections import (
     far_side_ends,
     framing_ends,
     passes_unread,
+    send_in_pieces,
     with_length,
     with_version,
 )
@@ -60,10 +61,10 @@ def test_well_formed_header(bench: Bench) -> None:
     Call(bench, a, b).fence()
 
 
-def refuses_version(bench: Bench, version: int) -> None:
+def refuses_version(bench: Bench, version: int, *cuts: int) -> None:
     """A Call in a unit of this version: the connection is closed, and no Call goes out."""
     a = bench.connect()
-    a.wire.send(with_version(a.unit_of(bench.call_request()), version))
+    send_in_pieces(a, with_version(a.unit_of(bench.call_request()), version), cuts)
     framing_ends(a)
     bench.fence()
 
@@ -96,8 +97,10 @@ def either_way(bench: Bench) -> Iterator[Call]:
         yield bench.call().turned()
 
 
-def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str) -> None:
+def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str, *cuts: int) -> None:
     """A's connection is closed for this unit, and the call ends at B; a splice may pass it.
+
+    cuts: where it is cut into segments.
 
     A Reset for a packet that is too short may come before, as in XOT-HDR-08.
     """
@@ -106,7 +109,7 @@ def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str) -> None
     if isinstance(passed, Undefined):
         resets = (ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38)),)
         call.b.allow(ResetIndication(cause=bench.remote_reset))
-    call.a.wire.send(octets)
+    send_in_pieces(call.a, octets, cuts)
     if call.model == "splice":
         clear = ClearIndication(cause=bench.network_clear)
         if octets[HEADER_OCTETS:] == b"" and isinstance(call.b, Side) and arrives_empty(call.b):
@@ -150,10 +153,10 @@ def ends_or_shifts(a: Side, b: Side) -> None:
     far_side_ends(a.context, b)
 
 
-def refuses_octets(bench: Bench, octets: bytes) -> None:
+def refuses_octets(bench: Bench, octets: bytes, *cuts: int) -> None:
     """These octets on a new connection: it is closed."""
     a = bench.connect()
-    a.wire.send(octets)
+    send_in_pieces(a, octets, cuts)
     framing_ends(a)
     bench.fence()
 
@@ -312,3 +315,17 @@ def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
         framing_ends(call.a, within=bench.profile.times.stall)
         far_side_ends(bench, call.b)
         bench.fence()
+
+
+@purpose("XOT-HDR-18")
+def test_errors_of_a_header_in_pieces(bench: Bench) -> None:
+    """A wrong version and a length of 1, cut behind each octet of the header; then the version in
+    data transfer, from either side."""
+    for cut in range(1, HEADER_OCTETS):
+        refuses_version(bench, 1, cut)
+        refuses_octets(bench, bytes.fromhex("0000 0001 10"), cut)
+        for call in either_way(bench):
+            octets = bench.record(64)
+            bad = with_version(call.a.unit_of(call.a.data(octets)), 1)
+            what = f"a unit of version 1, with a pause behind {cut} octets of its header,"
+            ends_or_passes(call, bad, Data(user_data=octets), what, cut)

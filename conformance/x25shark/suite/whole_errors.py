@@ -123,6 +123,22 @@ def raised(octet: str, kind: type[PacketSize] | type[WindowSize]) -> Any:
     return make
 
 
+def wrong_answer(facility: PacketSize | WindowSize, size: int, window: int) -> Any:
+    """An answer with a value that no call has, next to the one that was asked for."""
+
+    def make(scene: Scene) -> None:
+        bench = scene.bench
+        x, y, _ = scene.call(size=min(size, bench.profile.limits.packet_size), window=window)
+        y.send(CallAccepted(facilities=[facility]))
+        x.expect(ClearIndication(cause=bench.network_clear), CLOSED)
+        clear_or_close(bench, x)
+        wrong = ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(66))
+        refused_by_the_router(bench, y, wrong)
+        scene.over_unless_closed(x)
+
+    return make
+
+
 def data_in_a_plain_clear(by: str) -> Any:
     """User data in the Clear of a call without fast select: an error, or it is left out."""
 
@@ -173,6 +189,10 @@ ERRORS: tuple[Way, ...] = (
     Way("Call Request of the called side", in_data_transfer("called", request=True)),
     Way("a size raised from the called side", raised("called", PacketSize), VALUES),
     Way("129 octets of user data", too_much_data(129, select=True), FAST),
+    Way("an answer with window 0", wrong_answer(WindowSize(called=0, calling=1), 128, 1), VALUES),
+    Way("size code 3 answered", wrong_answer(PacketSize(called=4, calling=3), 16, 2), VALUES),
+    Way("window 0 back", wrong_answer(WindowSize(called=1, calling=0), 256, 1), VALUES),
+    Way("size code 13 answered", wrong_answer(PacketSize(called=13, calling=12), 4096, 7), VALUES),
     Way("a Reset of the calling side", before_the_answer("calling", _early(ResetRequest), 21)),
 )
 

@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from .. import codec
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear
@@ -10,6 +11,7 @@ from ..codes import Type
 from ..connection import Connection
 from ..counters import Counters, Interface
 from ..data_flow import DataFlow
+from ..pvc import PvcEnd
 from ..relay_splice import SpliceRelay
 from ..resets import Resets
 from ..tables import P
@@ -183,3 +185,85 @@ def header_octet(patch: Patch) -> None:
     ) -> None:
         more = channel.modulo == 128 and packet_type == Type.DATA
         original(relay, channel, other, packet_type, octets + b"\0" * more)
+
+
+@fault("BUG-MIB-22")
+def not_ready_as_ready(patch: Patch) -> None:
+    @patch.wrap(codec, "kind_of")
+    def kind_of(original: Any, octets: bytes) -> str:
+        kind: str = original(octets)
+        return "RR" if kind == "RNR" else kind
+
+
+@fault("BUG-MIB-23")
+def ready_of_modulo_128(patch: Patch) -> None:
+    @patch.wrap(codec, "kind_of")
+    def kind_of(original: Any, octets: bytes) -> str:
+        kind: str = original(octets)
+        return codec.UNDEFINED if kind == "RR" and codec.modulo_of(octets) == 128 else kind
+
+
+@fault("BUG-MIB-24")
+def confirmations_as_interrupts(patch: Patch) -> None:
+    @patch.wrap(codec, "kind_of")
+    def kind_of(original: Any, octets: bytes) -> str:
+        return str(original(octets)).replace("INTERRUPT_CONFIRMATION", "INTERRUPT")
+
+
+def _without(patch: Patch, way: str, kind: str, called: bool = False) -> None:
+    """Packets of a type are not counted; called: at the side that is called alone."""
+
+    @patch.wrap(Channel, way)
+    def pass_packet(original: Any, channel: Channel, octets: bytes) -> None:
+        counts = getattr(channel.interface, {"receive": "packets_in", "send": "packets_out"}[way])
+        if codec.kind_of(octets) == kind and not (called and channel.accepted):
+            counts[kind] -= 1
+        original(channel, octets)
+
+
+@fault("BUG-MIB-25")
+def reset_confirmations_out(patch: Patch) -> None:
+    _without(patch, "send", "RESET_CONFIRMATION")
+
+
+@fault("BUG-MIB-26")
+def clear_confirmations_of_the_called(patch: Patch) -> None:
+    _without(patch, "receive", "CLEAR_CONFIRMATION", called=True)
+
+
+@fault("BUG-MIB-27")
+def gauge_of_the_refused(patch: Patch) -> None:
+    @patch.wrap(Clearing, "send")
+    def send_clear(original: Any, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
+        if channel.p is P.CALL_RECEIVED and not clear.by_peer:
+            channel._gauge = ""
+        original(clearing, clear)
+
+
+@fault("BUG-MIB-28")
+def gauge_of_the_called(patch: Patch) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
+        if channel.p is P.CALL_SENT:
+            channel._gauge = ""
+        original(clearing, octets)
+
+
+@fault("BUG-MIB-29")
+def gauge_of_a_call_lost(patch: Patch) -> None:
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Any, channel: Channel) -> None:
+        if channel.p is P.CALL_SENT:
+            channel._gauge = ""
+        original(channel)
+
+
+@fault("BUG-MIB-30")
+def gauge_of_circuits(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "cleared")
+    def cleared(original: Any, end: PvcEnd, channel: Channel, clear: Clear) -> None:
+        if channel is end.channel:
+            channel._gauge = ""
+        original(end, channel, clear)

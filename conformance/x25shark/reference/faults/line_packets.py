@@ -10,6 +10,7 @@ from ..clearing import Clearing
 from ..codec import Clear
 from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..data_flow import DataFlow
+from ..line_counters import LineCounters
 from ..resets import Resets
 from ..restarts import Restarts
 from ..serial import SerialInterface
@@ -197,3 +198,32 @@ def bit_8_of_the_channel(patch: Patch) -> None:
     def lcn_of(original: Any, octets: bytes) -> int:
         lcn: int = original(octets)
         return lcn & 0x7F or lcn
+
+
+@fault("BUG-LINE-21")
+def gauge_of_ended_calls(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "end")
+    def end(original: Any, channel: SerialChannel, clear: Clear) -> None:
+        channel._gauge = ""
+        original(channel, clear)
+
+
+@fault("BUG-LINE-22")
+def diagnostics_not_counted(patch: Patch) -> None:
+    @patch.wrap(codec, "kind_of")
+    def kind_of(original: Any, octets: bytes) -> str:
+        return str(original(octets)).replace("DIAGNOSTIC", codec.UNDEFINED)
+
+
+@fault("BUG-LINE-23")
+def confirmations_as_restarts(patch: Patch) -> None:
+    @patch.wrap(codec, "kind_of")
+    def kind_of(original: Any, octets: bytes) -> str:
+        return str(original(octets)).replace("RESTART_CONFIRMATION", "RESTART")
+
+
+@fault("BUG-LINE-24")
+def rejections_as_sent(patch: Patch) -> None:
+    @patch.wrap(LineCounters, "count")
+    def count(original: Any, counters: LineCounters, name: str, step: int = 1) -> None:
+        original(counters, name.replace("InFrameRejects", "OutFrameRejects"), step)

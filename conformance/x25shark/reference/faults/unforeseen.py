@@ -11,14 +11,18 @@ from ..clearing import Clearing
 from ..codec import Call, Clear, Data
 from ..codes import ClearCause, Diag, Type
 from ..data_flow import DataFlow
+from ..facilities import PACKET_SIZE, WINDOW_SIZE, Pair
+from ..framing import HEADER, Framer
 from ..negotiation import Negotiation
 from ..pvc_setup import Responder, Setup
 from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay
 from ..relay_local import Direction, LocalRelay, Segment, Segmenter
 from ..resets import Resets
 from ..router import Router
 from ..routes import Route
 from ..tables import D, P
+from .common import without_timer
 from .registry import Patch, fault
 
 State = dict[str, Any]
@@ -183,3 +187,92 @@ def q_of_the_first_part_to_the_caller(patch: Patch) -> None:
         made: Direction = original(relay, source, sink)
         vars(made.segmenter)["to_the_caller"] = sink is relay.near
         return made
+
+
+@fault("BUG-FLOW-14")
+def p_r_across_the_wrap(patch: Patch) -> None:
+    def p_r_is_valid(circuit: Circuit, p_r: int) -> bool:
+        last, top = circuit.p_r_received, circuit.v_s
+        return last <= p_r <= top if last <= top else True
+
+    patch.replace(Circuit, "p_r_is_valid", p_r_is_valid)
+
+
+@fault("BUG-DATA-15")
+def zero_is_always_next(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        return bool(original(circuit, p_s)) or (p_s == 0 and circuit.v_r == circuit.modulo - 1)
+
+
+@fault("BUG-FLOW-15")
+def ready_with_the_same_number(patch: Patch) -> None:
+    @patch.wrap(EndToEndRelay, "flow_received")
+    def flow_received(
+        original: Any, relay: EndToEndRelay, channel: Channel, packet_type: int, p_r: int
+    ) -> None:
+        other = relay.other(channel)
+        if packet_type != Type.RR or other is None or other.p_r_sent != p_r:
+            original(relay, channel, packet_type, p_r)
+
+
+@fault("BUG-FAC-25")
+def window_0_of_an_answer(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "check_accept")
+    def check_accept(original: Any, negotiation: Negotiation, accept: Call, far: Channel) -> None:
+        window = accept.facilities.pair(WINDOW_SIZE)
+        if window is not None:
+            least = Pair(max(1, window.called), max(1, window.calling))
+            accept.facilities.put_pair(WINDOW_SIZE, least)
+        original(negotiation, accept, far)
+
+
+@fault("BUG-FAC-26")
+def longer_than_a_facility_field(patch: Patch) -> None:
+    def put_pairs(negotiation: Negotiation, call: Call, size: Pair, window: Pair) -> None:
+        call.facilities.put_pair(PACKET_SIZE, size)
+        call.facilities.put_pair(WINDOW_SIZE, window)
+
+    patch.replace(Negotiation, "put_pairs", put_pairs)
+
+
+@fault("BUG-XOT-85")
+def version_in_two_segments(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Any:
+        vars(framer)["in_pieces"] = 0 < len(framer._input) < HEADER
+        return original(framer, octets)
+
+    @patch.wrap(Framer, "version_is_legal")
+    def version_is_legal(original: Any, framer: Framer, version: int) -> bool:
+        return vars(framer).get("in_pieces", False) or bool(original(framer, version))
+
+
+def _one_for_all(patch: Patch, timer: str) -> None:
+    """A channel that starts it takes it from the channel that has it."""
+    holder: list[Circuit] = []
+
+    @patch.wrap(Circuit, "start_timer")
+    def start_timer(original: Any, circuit: Circuit, name: str, *rest: Any) -> None:
+        if name == timer:
+            for other in holder:
+                if other is not circuit:
+                    other.stop_timer(timer)
+            holder[:] = [circuit]
+        original(circuit, name, *rest)
+
+
+@fault("BUG-CLR-22")
+def one_t13(patch: Patch) -> None:
+    _one_for_all(patch, "T13")
+
+
+@fault("BUG-CALL-38")
+def one_t11(patch: Patch) -> None:
+    _one_for_all(patch, "T11")
+    without_timer(patch, "T21")
+
+
+@fault("BUG-RST-17")
+def one_t12(patch: Patch) -> None:
+    _one_for_all(patch, "T12")

@@ -21,6 +21,7 @@ from ..facilities import (
     answer_is_legal,
 )
 from ..interrupts import Interrupts
+from ..relay import Relay
 from ..relay_local import Direction, LocalRelay
 from .data import change_data
 from .registry import Patch, fault
@@ -167,3 +168,44 @@ def sixty_four_places(patch: Patch) -> None:
             original(direction, packet)
         else:
             direction.source.flow.acknowledge(1)
+
+
+def _once_agreed(patch: Patch, change: Callable[[Relay, Channel], None]) -> None:
+    """Values in force are changed when a call has been accepted."""
+
+    @patch.wrap(Relay, "accept_received")
+    def accept_received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
+        original(relay, channel, octets)
+        change(relay, channel)
+
+
+@fault("BUG-FAC-21")
+def called_by_the_size_of_the_calling(patch: Patch) -> None:
+    def change(relay: Relay, far: Channel) -> None:
+        far.size_in = relay.near.size_out
+
+    _once_agreed(patch, change)
+
+
+@fault("BUG-FAC-22")
+def calling_by_the_size_of_the_called(patch: Patch) -> None:
+    def change(relay: Relay, far: Channel) -> None:
+        relay.near.size_in = far.size_out
+
+    _once_agreed(patch, change)
+
+
+@fault("BUG-FAC-23")
+def called_by_one_window(patch: Patch) -> None:
+    def change(relay: Relay, far: Channel) -> None:
+        far.window_in = max(far.window_in, far.window_out)
+
+    _once_agreed(patch, change)
+
+
+@fault("BUG-FAC-24")
+def calling_by_one_size(patch: Patch) -> None:
+    def change(relay: Relay, far: Channel) -> None:
+        relay.near.size_in = max(relay.near.size_in, relay.near.size_out)
+
+    _once_agreed(patch, change)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers that are wrong, wherever the window lies among all numbers (X.25 4.4.1.2, 4.4.1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from .language import RR, RR128, Call, Side, purpose
+from .occasion import amid
+from .procedure_errors import expect_refusal
+from .reactions import both
+from .windows import fill_window
+
+# Where windows lie among the numbers of a modulus: across the wrap, in front of it, and amid them.
+_PLACES = {8: (7, 6, 3), 128: (127,)}
+
+
+def modes(call: Call) -> Iterator[Call]:
+    """The call, and one of modulo 128 with the same ends."""
+    yield call
+    if call.bench.declared("P-MOD128"):
+        other = call.bench.place_call(modulus=128)
+        yield other if call.a.name == "A" else other.turned()
+
+
+def carry(sender: Side, receiver: Side, count: int) -> None:
+    """So many Data, each acknowledged as it comes."""
+    for _ in range(count):
+        sender.send_data(b"goes on")
+        receiver.expect(receiver.data(b"goes on"))
+
+
+@purpose("PLP-FLOW-23", both_sides=True)
+def test_p_r_outside_a_window_wherever_it_lies(call: Call) -> None:
+    """Two Data are not acknowledged, or as many as come. The P(R) is that of a Data which was not
+    sent, or of one that was acknowledged before."""
+    for way in modes(call):
+        a, b = both(way)
+        ready = RR128 if a.modulus == 128 else RR
+        for number, ahead in product(_PLACES[a.modulus], (True, False)):
+            carry(b, a, (number - a.numbering.p_r) % a.modulus)
+            a.withholding = True
+            filled = fill_window(b, a, (b"first", b"second"))
+            a.withholding = False
+            beyond = number + len(filled.sent) + 1
+            wrong = ready(p_r=(beyond if ahead else number - 1) % a.modulus)
+            a.send(wrong)
+            with amid(call.bench, f"modulo {a.modulus}, {number} is the first of the window"):
+                expect_refusal(way, wrong, 2, under_way=filled.passing)
+
+
+@purpose("PLP-DATA-24", both_sides=True)
+def test_p_s_that_is_not_next_wherever_it_lies(call: Call) -> None:
+    """That of the Data before, of the one behind the next, and of one half of all numbers ahead."""
+    for way in modes(call):
+        a, b = both(way)
+        for number, step in product(_PLACES[a.modulus], (-1, 1, a.modulus // 2)):
+            carry(a, b, (number - a.numbering.next_p_s) % a.modulus)
+            wrong = a.data(b"not the next", p_s=(number + step) % a.modulus)
+            a.send(wrong)
+            with amid(call.bench, f"modulo {a.modulus}, {number} is the next number"):
+                expect_refusal(way, wrong, 1)

@@ -65,6 +65,11 @@ def trusts_the_ends(bench: Bench) -> bool:
     return bench.model in ("splice", "end-to-end")
 
 
+def checks_numbers(bench: Bench) -> bool:
+    """Whether the router itself has to refuse a wrong number in a call."""
+    return bench.model != "end-to-end" or bench.declared("N-CHECK")
+
+
 def needs_trust(bench: Bench, what: str) -> None:
     """An error was left to the ends. Raises Inconclusive where the profile does not say so."""
     bench.remark(f"{what} passed on")

@@ -8,7 +8,7 @@ one value and at no other.
 from __future__ import annotations
 
 from ..sides.agreement import DEFAULTS, offer_of, towards
-from .calls import accepted, at_a, carries, pending, window_holds
+from .calls import accepted, at_a, carries, checks_numbers, pending, window_holds
 from .clearing import end
 from .connections import arrives_there
 from .language import (
@@ -191,7 +191,7 @@ def is_held_to_its_values(call: Call) -> None:
     arrives_there(call, octets)
     if call.a.packet_size < most_octets(call.bench):
         one_octet_more(call)
-    if call.bench.declared("P-DBIT"):
+    if call.bench.declared("P-DBIT") and checks_numbers(call.bench):
         beyond_the_window(call)
 
 
@@ -276,7 +276,7 @@ def test_rnr_confirms(call: Call) -> None:
 @purpose("PLP-DBIT-10", both_sides=True)
 def test_data_beyond_a_window_of_d_bits(call: Call) -> None:
     """With D=1 none of A's window is free before B has acknowledged: one Data more is an error."""
-    checked = call.model != "end-to-end" or call.bench.declared("N-CHECK")
+    checked = checks_numbers(call.bench)
     call.bench.need(checked, "a router that checks the numbers of a call (N-CHECK)")
     beyond_the_window(call)
 

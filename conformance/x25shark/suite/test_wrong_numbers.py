@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from .calls import checks_numbers
 from .language import RR, RR128, Call, Side, purpose
 from .occasion import amid
 from .procedure_errors import expect_refusal
@@ -35,6 +36,8 @@ def carry(sender: Side, receiver: Side, count: int) -> None:
 def test_p_r_outside_a_window_wherever_it_lies(call: Call) -> None:
     """Two Data are not acknowledged, or as many as come. The P(R) is that of a Data which was not
     sent, or of one that was acknowledged before."""
+    checked = checks_numbers(call.bench)
+    call.bench.need(checked, "a router that checks the numbers of a call (N-CHECK)")
     for way in modes(call):
         a, b = both(way)
         ready = RR128 if a.modulus == 128 else RR

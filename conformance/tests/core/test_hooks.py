@@ -33,6 +33,13 @@ def own_profile(folder: Path, start: str, stop: str) -> Path:
     return path
 
 
+def with_reference_router(folder: Path, stop: str) -> Path:
+    """The profile of a reference router in the background; pid has the number of its process."""
+    (folder / "own.router").write_text((PROFILES / "reference.router").read_text("utf-8"))
+    started = f"{sys.executable} -m x25shark.reference --config {folder}/own.router"
+    return own_profile(folder, f"{started} > /dev/null & echo $! > {folder}/pid", stop)
+
+
 def test_one_that_has_died_is_started_again(tmp_path: Path) -> None:
     path = own_profile(tmp_path, f"echo 1 >> {tmp_path}/started", "false")
     router = Router(load_profile(str(path)), tmp_path / "router.log")
@@ -46,13 +53,7 @@ def test_one_that_has_died_is_started_again(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("namespaces")
 def test_one_that_listens_late_and_cannot_be_stopped(tmp_path: Path) -> None:
     """The first is waited for, though start has ended; the second is a note."""
-    (tmp_path / "own.router").write_text((PROFILES / "reference.router").read_text("utf-8"))
-    started = f"{sys.executable} -m x25shark.reference --config {tmp_path}/own.router"
-    path = own_profile(
-        tmp_path,
-        f"{started} > /dev/null & echo $! > {tmp_path}/pid",
-        f"kill $(cat {tmp_path}/pid); false",
-    )
+    path = with_reference_router(tmp_path, f"kill $(cat {tmp_path}/pid); false")
     report = tmp_path / "report"
     arguments = ("--router", str(path), "--select", "PLP-CALL-01", "--own-namespace")
     done = x25shark("run", *arguments, "--output", str(report))
@@ -64,6 +65,17 @@ def test_one_that_listens_late_and_cannot_be_stopped(tmp_path: Path) -> None:
 
 # Neither it nor what it starts ends by SIGTERM.
 STUBBORN = "trap '' TERM; sleep 600 & echo $! > {0}/pid; while :; do wait; done"
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_one_that_is_still_there_when_it_was_stopped(tmp_path: Path) -> None:
+    """The next one cannot listen before."""
+    path = with_reference_router(tmp_path, f"(sleep 1; kill $(cat {tmp_path}/pid)) > /dev/null &")
+    output = ("--output", str(tmp_path / "report"))
+    done = x25shark(
+        "run", "--router", str(path), "--select", "XOT-TCP-29", "--own-namespace", *output
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_hook_that_does_not_end_is_ended_with_what_it_started(

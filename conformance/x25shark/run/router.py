@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -25,7 +27,9 @@ HOOK_SECONDS = 300.0
 ORDERLY_SECONDS = 2.0
 # Octets of router.log; what is older is dropped where a router writes more.
 LONGEST_LOG = 64 << 20
-# Between two looks whether an interrupt came.
+# For a router on this machine that is not gone when its stop hook is done.
+GONE_SECONDS = 5.0
+# Between two looks whether an interrupt came, or a router has gone.
 _LOOK = 0.1
 
 
@@ -147,7 +151,18 @@ class Router:
             # A router that has died cannot be stopped, and start says whether it matters.
             with contextlib.suppress(RouterError):
                 self.stop()
+                self._await_port()
             self.start()
+
+    def _await_port(self) -> None:
+        """A stop hook may be done before a router on this machine is: wait until its port is free.
+
+        Not for ever: what has it may be what the profile means by stopped.
+        """
+        end = time.monotonic() + GONE_SECONDS
+        xot = self._profile.xot
+        while xot is not None and _in_use(xot.router) and time.monotonic() < end:
+            time.sleep(_LOOK)
 
     def shorten_log(self) -> str:
         """Where the router has written more than anybody reads, drop it. What there is to say."""
@@ -228,6 +243,17 @@ class Router:
                 f"control.{which} ended with status {status}; {self._log_path.name} has what it "
                 "printed"
             )
+
+
+def _in_use(address: tuple[str, int]) -> bool:
+    """Whether somebody listens there on this machine, found out without a packet."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
 
 
 def _below(process: int) -> Iterator[int]:

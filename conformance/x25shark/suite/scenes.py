@@ -24,8 +24,8 @@ from .language import (
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
-    Inconclusive,
     Interrupt,
+    NotApplicable,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
@@ -90,7 +90,7 @@ def _p7(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
         a.send(CallRequest(called_address=bench.far_end.address))
     a.expect(ClearIndication())
     if a.connection.end is not None:
-        raise Inconclusive("the router closes TCP behind its Clear and does not stay in p7")
+        raise NotApplicable("the router closes TCP behind its Clear and does not stay in p7")
     scene.call = None
     return scene
 
@@ -104,7 +104,7 @@ def _d2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     b.expect(ResetIndication())
     bench.fence(preamble=True)
     if any(unit.packet[2:3] == b"\x1f" for unit in a.connection.received):
-        raise Inconclusive("the router confirms a reset at once and does not stay in d2")
+        raise NotApplicable("the router confirms a reset at once and does not stay in d2")
     return scene
 
 
@@ -175,7 +175,7 @@ AT_BOTH_SIDES = frozenset(_SCENES) - {"p1", "p2", "p3", "p7"}
 
 
 def enter(bench: Bench, state: str, modulus: int = 8, acting: str = "A") -> Scene:
-    """A channel of that side in that state. Raises Inconclusive."""
+    """A channel of that side in that state. Raises NotApplicable."""
     with bench.preamble():
         return _SCENES[state](bench, state, modulus, acting)
 

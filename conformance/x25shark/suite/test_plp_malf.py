@@ -22,6 +22,7 @@ from .language import (
     Data,
     FacilityD,
     Inconclusive,
+    Interrupt,
     Marker,
     PacketSize,
     ResetConfirmation,
@@ -46,6 +47,8 @@ from .reactions import (
 )
 
 WRONG_GFI = (0x0, 0x3, 0x4, 0x7, 0x8, 0xB, 0xC, 0xF)
+# The GFIs of modulo 8 with Q, with D and with both.
+QUALIFIED = (0x9, 0x5, 0xD)
 # Odd values of octet 3 in modulo 8 that X.25 and RFC 1613 give no meaning.
 _DEFINED = {0x0B, 0x0F, 0x13, 0x17, 0x1B, 0x1F, 0x23, 0x27, 0xF1, 0xF3, 0xF5, 0xF7, 0xFB, 0xFF}
 UNDEFINED = [
@@ -60,12 +63,17 @@ HEX_DIGITS = "abcdef"
 def test_wrong_gfi_is_refused(bench: Bench) -> None:
     """Each value on a call of its own, in a Data packet that would be the next in order.
 
-    From A, and then from B.
+    From A, and then from B. Q and D have no place in other packets: an RR and an Interrupt with
+    them may do what they do without, but no packet with them comes from the router.
     """
-    for gfi in WRONG_GFI:
+    of_data = [(gfi, 0x00, b"wrong GFI") for gfi in WRONG_GFI]
+    of_others = [(gfi, *packet) for gfi in QUALIFIED for packet in ((0x01, b""), (0x23, b"Q, D"))]
+    for gfi, octet_3, rest in of_data + of_others:
         for turned in (False, True) if bench.two_sided else (False,):
             call = bench.call().turned() if turned else bench.call()
-            call.a.put(with_gfi(call.a, gfi << 4, 0x00) + b"wrong GFI")
+            if octet_3 == 0x23:
+                call.b.allow(Interrupt(user_data=rest))
+            call.a.put(with_gfi(call.a, gfi << 4, octet_3) + rest)
             not_delivered(call, 40)
     bench.fence()
 

@@ -30,5 +30,5 @@ def test_side_b_on_a_port_of_its_own(tmp_path: Path) -> None:
     results = read_results(tmp_path / "report" / "results.json")
     assert [case.verdict for case in results.cases] == ["PASS"] * 3
     with command_for("wireshark", tmp_path / "capture", None, results.run.xot_ports) as opened:
-        profile = Path(opened[1]["WIRESHARK_CONFIG_DIR"]) / "profiles" / "x25shark"
-        assert (profile / "preferences").read_text().endswith("\nxots.ports: 1998,2998\n")
+        settings = Path(opened[1]["WIRESHARK_CONFIG_DIR"]) / "profiles" / "x25shark"
+        assert (settings / "preferences").read_text().endswith("\nxots.ports: 1998,2998\n")

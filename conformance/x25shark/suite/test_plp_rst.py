@@ -375,7 +375,8 @@ def test_reset_is_complete_at_b_before_new_data(call: Call) -> None:
 def test_resets_under_full_traffic(call: Call) -> None:
     """30 resets: by A, by B, by both, and so on; none of the Data is acknowledged.
 
-    A reset may come when Data of both sides is on its way, or when some of it has arrived.
+    A reset may come when Data of both sides is on its way, or when some of it has arrived. Who is
+    to reset sends first, so that no P(R) of its Data acknowledges any.
     """
     a, b = call.a, call.b
     assert isinstance(b, Side)
@@ -385,11 +386,11 @@ def test_resets_under_full_traffic(call: Call) -> None:
     for number in race:
         a.withholding = b.withholding = True
         arrived = {side: len(side.arrivals.units) for side in (a, b)}
-        for side in (a, b):
+        sender, receiver = (a, b) if number % 3 == 0 else (b, a)
+        for side in (sender, receiver):
             old = f"old {number} from {side.name}".encode()
             side.send(*(side.data(old) for _ in range(side.window - side.numbering.outstanding)))
         race.pause()
-        sender, receiver = (a, b) if number % 3 == 0 else (b, a)
         race.reached(len(sender.arrivals.units) > arrived[sender])
         if number % 3 == 2:
             next(each)

@@ -181,7 +181,7 @@ def test_the_table_is_kept(tmp_path: Path) -> None:
     path.write_text(json.dumps({**other, "digest": "of another suite"}))
     assert Table(path, go_on=True).reaches == {}
     path.write_text("[]")
-    with pytest.raises(ValueError, match="no table of an earlier run"):
+    with pytest.raises(ValueError, match="is not a table of an earlier run"):
         Table(path, go_on=True)
 
 
@@ -191,4 +191,4 @@ def test_bad_usage(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text("{}")
     assert code_mutants.main(["--json", str(path), "--go-on"]) == 2
-    assert "no table of an earlier run" in capsys.readouterr().err
+    assert "is not a table of an earlier run" in capsys.readouterr().err

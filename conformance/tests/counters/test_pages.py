@@ -58,7 +58,7 @@ def test_what_is_not_there(path: str) -> None:
         ("a b", "a dot or \\[ is needed at character 2"),
         ("a[x]", "at character 2"),
         ("a[1]b", "a dot or \\[ is needed at character 5"),
-        ("{count}", "{count} is not known"),
+        ("{count}", "unknown placeholder {count}"),
         ("x" * 2000, "2000 characters"),
         (5, "must be text"),
     ],

@@ -248,7 +248,7 @@ def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-P", "16"], "size of messages 16"),
+        (["-P", "15"], "size of messages 15"),
         (["-P", "5000"], "do not fit in one packet"),
         (["--line-rate", "fast"], "--line-rate 'fast'"),
         (["-W", "9"], "window is 9"),

@@ -22,7 +22,7 @@ def test_addresses_alone_make_a_profile_that_stays(tmp_path: Path) -> None:
     assert profile.configurations == ("T1",)
     assert profile.xot_a == ("192.0.2.10", 1998)
     assert write_profile("192.0.2.1:2000", "192.0.2.10", "192.0.2.11", tmp_path)[0] == path
-    with pytest.raises(ProfileError, match="says something else"):
+    with pytest.raises(ProfileError, match="already exists and differs"):
         write_profile("192.0.2.1:2000", "192.0.2.12", "192.0.2.11", tmp_path)
 
 

@@ -13,6 +13,7 @@ from .clearing import confirmed, refused
 from .language import (
     ABSENT,
     CLOSED,
+    RR,
     Bench,
     Call,
     CallRequest,
@@ -23,6 +24,7 @@ from .language import (
     FacilityD,
     Inconclusive,
     Interrupt,
+    InterruptConfirmation,
     Marker,
     PacketSize,
     ResetConfirmation,
@@ -66,14 +68,16 @@ def test_wrong_gfi_is_refused(bench: Bench) -> None:
     From A, and then from B. Q and D have no place in other packets: an RR and an Interrupt with
     them may do what they do without, but no packet with them comes from the router.
     """
-    of_data = [(gfi, 0x00, b"wrong GFI") for gfi in WRONG_GFI]
-    of_others = [(gfi, *packet) for gfi in QUALIFIED for packet in ((0x01, b""), (0x23, b"Q, D"))]
-    for gfi, octet_3, rest in of_data + of_others:
+    of_data = [(gfi, Data) for gfi in WRONG_GFI]
+    of_others = [(gfi, kind) for gfi in QUALIFIED for kind in (RR, Interrupt)]
+    for gfi, kind in of_data + of_others:
         for turned in (False, True) if bench.two_sided else (False,):
             call = bench.call().turned() if turned else bench.call()
-            if octet_3 == 0x23:
-                call.b.allow(Interrupt(user_data=rest))
-            call.a.put(with_gfi(call.a, gfi << 4, octet_3) + rest)
+            packet = call.a.octets_of(kind() if kind is RR else kind(user_data=b"wrong GFI"))
+            if kind is Interrupt:
+                call.a.allow(InterruptConfirmation())
+                call.b.allow(Interrupt(user_data=b"wrong GFI"))
+            call.a.put(with_gfi(call.a, gfi << 4, packet[2]) + packet[3:])
             not_delivered(call, 40)
     bench.fence()
 

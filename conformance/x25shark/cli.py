@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
@@ -25,7 +25,7 @@ from .report.tell import complain, drop_what_cannot_be_printed, tell, terminal_w
 from .temporary import TemporaryError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from .profile import Profile
     from .results import CaseResult, Results
@@ -105,6 +105,16 @@ def fail(status: int, message: str) -> NoReturn:
     sys.exit(status)
 
 
+@contextlib.contextmanager
+def told_of_interrupt() -> Iterator[None]:
+    """An interrupt ends the command with the status of the signal."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain("interrupted")
+        sys.exit(interrupts.status)
+
+
 class Commands(Group):
     """The commands of this module, and those that are imported when needed."""
 
@@ -119,13 +129,16 @@ class Commands(Group):
         found: list[click.Command] = module.commands
         return next((c for c in found if c.name == cmd_name), None)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the command line."""
+        with told_of_interrupt():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; an interrupt ends it with the status of the signal."""
+        """Run the command."""
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            complain("interrupted")
-            sys.exit(interrupts.status)
+            with told_of_interrupt():
+                return super().invoke(ctx)
         except SystemExit as end:
             if end.code == INTERRUPTED:
                 sys.exit(interrupts.status)

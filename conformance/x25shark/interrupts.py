@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from types import FrameType
 # Some senders signal a process and then its group: what comes that soon is the same wish.
 _SAME_WISH = 0.3
 _GIVE_UP = 3
+# How long after an Interrupted that Python dropped the next is raised.
+_RAISED_AGAIN_AFTER = 0.001
 INTERRUPTED = 128 + signal.SIGINT
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -45,6 +48,8 @@ class Interrupts:
 
     def listen(self) -> None:
         """From now on both signals end this process in order."""
+        signal.signal(signal.SIGALRM, self._raise)
+        sys.unraisablehook = self._dropped
         for number in _SIGNALS:
             signal.signal(number, self._come)
 
@@ -69,11 +74,22 @@ class Interrupts:
             return
         self.count += 1
         self._latest = now
-        if not self._counting:
-            raise Interrupted
+        self._raise()
         if self.count >= _GIVE_UP:
             # What this process started ends with its pipes; the next run sweeps what is left.
             os._exit(self.status)
+
+    def _raise(self, _number: int = 0, _frame: FrameType | None = None) -> None:
+        if not self._counting:
+            raise Interrupted
+
+    @staticmethod
+    def _dropped(unraisable: sys.UnraisableHookArgs) -> None:
+        # A destructor or a callback of the garbage collector was under way: nobody could catch it.
+        if isinstance(unraisable.exc_value, Interrupted):
+            signal.setitimer(signal.ITIMER_REAL, _RAISED_AGAIN_AFTER)
+        else:
+            sys.__unraisablehook__(unraisable)
 
     @property
     def asked(self) -> bool:

@@ -72,6 +72,31 @@ def test_signals_of_one_moment_are_one_wish() -> None:
     assert process.stdout.read() == ""
 
 
+# The signal comes where Python drops what is raised.
+_DROPPED = """
+import os, signal
+from x25shark.interrupts import Interrupted, interrupts
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+interrupts.listen()
+try:
+    Dropped()
+    while True:
+        signal.pause()
+except Interrupted:
+    print("raised", interrupts.status)
+"""
+
+
+def test_one_that_comes_in_a_destructor_is_not_dropped() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _DROPPED], env=environment(), capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"raised {128 + signal.SIGTERM}\n", "")
+
+
 @pytest.mark.parametrize(
     "options",
     [("--command", "run", "--count", "8"), ("--command", "check", "--count", "4")],

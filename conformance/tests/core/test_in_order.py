@@ -74,7 +74,8 @@ def test_all_that_was_sent_is_read(
     brought = list(ordered.payloads())
     assert b"".join(octets for _, octets in brought) == STREAM
     assert list(ordered.lengths()) == [(way, len(octets)) for way, octets in brought]
-    assert sorted(numbers) == list(range(1, len(found.frames) + 1))
+    # The handshake and its end are read, and of the others those that bring octets.
+    assert len(numbers) == len(set(numbers)) == 4 + len(brought)
     reading = wireshark.read(ordered.capture(), fields=["x25s.octets"]).renumbered(numbers)
     read = b"".join(unit(p.fields["x25s.octets"][0]) for p in reading.packets)  # type: ignore[arg-type]
     assert read == STREAM
@@ -130,8 +131,19 @@ def test_acknowledgements_without_octets_are_left_out(wireshark: WiresharkJudge)
 
 
 def test_all_acknowledgements_are_there_where_something_was_sent_again() -> None:
-    found = with_acknowledgements(True)
-    assert list(InOrder(found).numbers) == list(range(1, len(found.frames) + 1))
+    numbers = list(range(1, 13))
+    numbers.remove(8)  # what was sent again
+    assert list(InOrder(with_acknowledgements(True)).numbers) == numbers
+
+
+def test_the_first_octet_of_a_unit_alone_and_sent_again(wireshark: WiresharkJudge) -> None:
+    """Wireshark 4.6 would read no further unit of the connection."""
+    first = len(UNITS[0])
+    found = captured([(0, first + 1), (first, first + 1), (first + 1, len(STREAM))], 30)
+    ordered = InOrder(found)
+    assert list(ordered.numbers) == [1, 2, 3, 4, 6, 7]
+    reading = wireshark.read(ordered.capture(), fields=["x25s.octets"])
+    assert len(reading.packets) == len(UNITS)
 
 
 def test_a_gap_that_nobody_closes() -> None:

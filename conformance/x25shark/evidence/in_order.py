@@ -3,9 +3,10 @@
 
 On a network that loses or overtakes, segments are captured out of order, and are sent again cut
 otherwise. Wireshark puts them in order, but for a segment that was lost and is sent again together
-with octets that came before it: then the rest of the connection is missing in its tree. So judge
-two reads the same frames in the order in which the receiver could read them, each octet once. A
-number says which frame of the evidence each of them is. Where nothing was lost or sent again,
+with octets that came before it; and Wireshark 4.6 takes the first octet of a unit, alone in a
+segment and sent again, for a keep-alive: the rest of the connection is missing in its tree then. So
+judge two reads the same frames in the order in which the receiver could read them, each octet once.
+A number says which frame of the evidence each of them is. Where nothing was lost or sent again,
 acknowledgements without octets, a fifth of the frames, are left out: nothing is read from them but
 that a handshake was completed.
 """
@@ -144,9 +145,9 @@ class InOrder:
         way.going = True
         self._repeated = self._repeated or known > 0
         span = _span(self._frames[number].segment)
-        self._add(number, known)
-        # One that brings nothing new is sent again, and Wireshark sees that.
-        self._changed = self._changed or 0 < known < span
+        if known < span:
+            self._add(number, known)
+        self._changed = self._changed or known > 0
         way.reached = max(way.reached, place + span)
 
     def _add(self, number: int, known: int = 0) -> None:

@@ -16,11 +16,13 @@ def main() -> None:
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    from .catalogue.data import told
     from .cli import main as command
     from .interrupts import interrupts
 
     interrupts.listen()
-    command(prog_name="x25shark")
+    with told():
+        command(prog_name="x25shark")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from x25shark.catalogue import catalogue, states
+from x25shark.catalogue.data import CatalogueError
 from x25shark.suite import loader, scenes
 from x25shark.suite.events import STIMULI
 from x25shark.suite.state_judging import _NORMAL
@@ -64,7 +65,7 @@ def test_cells_that_rfc_1613_changes_name_its_clause() -> None:
 
 @pytest.mark.parametrize("text", ["error p2", "error x p7", "normal", "nothing", ""])
 def test_a_cell_that_cannot_be_read_says_where(text: str) -> None:
-    with pytest.raises(states.StateTableError, match="C3, call_request, p1"):
+    with pytest.raises(CatalogueError, match="C3, call_request, p1"):
         states._reaction(text, "C3, call_request, p1")
 
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+
+from . import data
 
 # How a router can be tested, in words.
 CONFIGURATIONS = {
@@ -59,6 +59,14 @@ class Purpose:
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group of purposes."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True)
 class Catalogue:
     """All purposes in order, and the titles of their groups."""
 
@@ -88,28 +96,21 @@ class Fault:
 
 @cache
 def faults() -> dict[str, Fault]:
-    """The fault catalogue by id."""
-    text = (resources.files(__package__) / "faults.toml").read_text("utf-8")
-    found = {}
-    for item in tomllib.loads(text)["fault"]:
-        item["witnesses"] = tuple(item["witnesses"])
-        item["configurations"] = tuple(item["configurations"])
-        item["also_fails"] = tuple(item.get("also_fails", ()))
-        found[item["id"]] = Fault(**item)
-    return found
+    """The fault catalogue by id. Raises CatalogueError."""
+    name, lists = "faults.toml", ("witnesses", "configurations", "also_fails")
+    found = (data.made(Fault, name, row, lists) for row in data.rows(name, "fault"))
+    return {fault.id: fault for fault in found}
 
 
 @cache
 def catalogue() -> Catalogue:
-    """The catalogue that comes with x25shark."""
-    text = (resources.files(__package__) / "purposes.toml").read_text("utf-8")
-    data = tomllib.loads(text)
-    purposes = {}
-    for item in data["purpose"]:
-        item["configurations"] = tuple(item["configurations"])
-        item["pics"] = tuple(item["pics"])
-        purposes[item["id"]] = Purpose(**item)
-    groups = {g["id"]: g["title"] for g in data["group"]}
+    """The catalogue that comes with x25shark. Raises CatalogueError."""
+    name, lists = "purposes.toml", ("configurations", "pics")
+    made = (data.made(Purpose, name, row, lists) for row in data.rows(name, "purpose"))
+    groups = (data.made(Group, name, row) for row in data.rows(name, "group"))
     from . import states  # it makes purposes, so it needs this module
 
-    return Catalogue({**purposes, **states.purposes()}, {**groups, **states.groups()})
+    return Catalogue(
+        {purpose.id: purpose for purpose in made} | states.purposes(),
+        {group.id: group.title for group in groups} | states.groups(),
+    )

@@ -23,12 +23,12 @@ undrawn     why it is not combined with others at all
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from . import data
 
 #: The built-in profiles in which a permission of each kind can show.
 PROFILES: Mapping[str, tuple[str, ...]] = {
@@ -57,7 +57,7 @@ class Permission:
     measure: str = ""
     remark: str = ""
     says: Mapping[str, Any] = field(default_factory=dict)
-    excludes: frozenset[str] = frozenset()
+    excludes: tuple[str, ...] = ()
     number: float | None = None
     undrawn: str = ""
 
@@ -82,9 +82,18 @@ class Permission:
 
 @cache
 def alternatives() -> dict[str, tuple[str, ...]]:
-    """Of each purpose the ids of the permissions that touch it: its own, and alternatives.toml."""
-    text = (resources.files(__package__) / "alternatives.toml").read_text("utf-8")
-    found = {purpose: set(ids) for purpose, ids in tomllib.loads(text)["permissions"].items()}
+    """Of each purpose the ids of the permissions that touch it: its own, and alternatives.toml.
+
+    Raises CatalogueError.
+    """
+    name = "alternatives.toml"
+    found = {}
+    for purpose, ids in data.read(name).get("permissions", {}).items():
+        if not isinstance(ids, list):
+            raise data.CatalogueError(f"{name}: {purpose}: not a list of permissions")
+        if unknown := [i for i in ids if i not in permissions()]:
+            raise data.CatalogueError(f"{name}: {purpose}: no permission is called {unknown[0]}")
+        found[purpose] = set(ids)
     for permission in permissions().values():
         for witness in permission.witnesses:
             found.setdefault(witness, set()).add(permission.id)
@@ -93,17 +102,16 @@ def alternatives() -> dict[str, tuple[str, ...]]:
 
 @cache
 def permissions() -> dict[str, Permission]:
-    """The permissions by id, in the order of the files."""
+    """The permissions by id, in the order of the files. Raises CatalogueError."""
     found: dict[str, Permission] = {}
-    folder = resources.files(__package__) / "permissions"
+    folder = data.FOLDER / "permissions"
     for file in sorted(folder.iterdir(), key=lambda f: f.name):
         if not file.name.endswith(".toml"):
             continue
-        for item in tomllib.loads(file.read_text("utf-8"))["permission"]:
-            item["where"] = tuple(item["where"])
-            item["witnesses"] = tuple(item["witnesses"])
-            item["excludes"] = frozenset(item.get("excludes", ()))
-            if item["id"] in found:
-                raise ValueError(f"{file.name}: {item['id']} appears twice")
-            found[item["id"]] = Permission(**item)
+        name = f"permissions/{file.name}"
+        for row in data.rows(name, "permission"):
+            made = data.made(Permission, name, row, ("where", "witnesses", "excludes"))
+            if made.id in found:
+                raise data.CatalogueError(f"{name}: {made.id} appears twice")
+            found[made.id] = made
     return found

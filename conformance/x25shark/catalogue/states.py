@@ -7,18 +7,14 @@ XOT can reach is a purpose of its own, named STATE-table-state-event.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from typing import Any
 
-from . import Purpose
+from . import Purpose, data
 
-
-class StateTableError(Exception):
-    """state_tables.toml is wrong; the message says where."""
+_FILE = "state_tables.toml"
 
 
 @dataclass(frozen=True)
@@ -154,30 +150,28 @@ def _reaction(text: str, where: str) -> Reaction:
             return Reaction(text.strip())
         case ["clear", "far"]:
             return Reaction("clear far")
-    raise StateTableError(f"state_tables.toml: {where}: {text!r} is not a cell")
+    raise data.CatalogueError(f"{_FILE}: {where}: {text!r} is not a cell")
 
 
 @cache
 def tables() -> dict[str, Table]:
-    """The tables by id. Raises StateTableError."""
-    text = (resources.files(__package__) / "state_tables.toml").read_text("utf-8")
+    """The tables by id. Raises CatalogueError."""
     found = {}
-    for item in tomllib.loads(text)["table"]:
-        states = item["states"]
-        rows = tuple(_row(row, list(states), item["id"]) for row in item.pop("row"))
-        item["moduli"] = tuple(item.get("moduli", (8,)))
-        found[item["id"]] = Table(rows=rows, **item)
+    for item in data.rows(_FILE, "table"):
+        rows = item.pop("row", [])
+        table = data.made(Table, _FILE, item, ["moduli"])
+        states = list(table.states)
+        found[table.id] = replace(table, rows=tuple(_row(row, states, table.id) for row in rows))
     return found
 
 
 def _row(item: dict[str, Any], states: list[str], table: str) -> Row:
     missing = [state for state in states if state not in item]
     if missing:
-        raise StateTableError(f"state_tables.toml: {table}, {item['event']}: no cell for {missing}")
+        event = item.get("event", item)
+        raise data.CatalogueError(f"{_FILE}: {table}, {event}: no cell for {missing}")
     cells = {state: item.pop(state) for state in states}
-    for name in ("splice", "pics", "also"):
-        item[name] = tuple(item.get(name, ()))
-    return Row(cells=cells, **item)
+    return data.made(Row, f"{_FILE}: {table}", {"cells": cells, **item}, ("splice", "pics", "also"))
 
 
 def reachable() -> Iterator[tuple[Cell, int]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import x25shark
 from x25shark.catalogue import CONFIGURATIONS, Purpose, catalogue, faults
+from x25shark.catalogue.data import told
 from x25shark.catalogue.permission import alternatives, permissions
 from x25shark.counters.names import NAMES
 from x25shark.profile import LINE_ITEMS, MANDATORY, PATTERNS, Profile
@@ -254,4 +255,5 @@ def main(folder: Path = FOLDER) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    with told():
+        main(*map(Path, sys.argv[1:2]))

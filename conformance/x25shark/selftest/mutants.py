@@ -27,6 +27,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..catalogue import faults
+from ..catalogue.data import told
 from ..profile import load_profile
 from ..results import CaseResult
 from ..run.namespaces import enter_own
@@ -371,4 +372,5 @@ def _print(rows: Sequence[Caught], full: bool) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with told():
+        sys.exit(main())

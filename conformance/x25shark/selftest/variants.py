@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..catalogue.data import told
 from ..catalogue.permission import PLAINER, PROFILES, Permission, permissions
 from ..judges.wireshark import open_judge
 from ..profile import Addresses, Profile, load_profile
@@ -539,4 +540,5 @@ def show(rows: Sequence[Row]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with told():
+        sys.exit(main())

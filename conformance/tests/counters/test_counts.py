@@ -262,6 +262,7 @@ def test_the_table_of_cleared_circuits(exchange: Both) -> None:
     [
         {},
         {"table": 5},
+        {"table": [{"to": "1", "from": "2", "cause": 10**2000}]},
         {"table": [5]},
         {"table": [{"to": "1", "from": "2"}]},
         {"table": [{"to": '1" || x', "from": "2", "cause": 0}]},

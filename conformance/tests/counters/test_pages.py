@@ -86,6 +86,12 @@ def test_what_counts_as_a_counter(path: str, found: int | None) -> None:
     assert value(PAGE, (parse(path),)) == found
 
 
+@pytest.mark.parametrize("huge", [10**20, -(10**900), 1e300, float("inf"), float("nan")])
+def test_what_no_router_can_have_counted(huge: float) -> None:
+    assert value({"a": huge, "b": 1}, (parse("a"),)) is None
+    assert value({"a": 2**64 - 1, "b": 1}, (parse("a"), parse("b"))) == 2**64
+
+
 def test_several_paths_are_summed_up() -> None:
     both = (parse("interfaces[0].in"), parse("interfaces[1].in"))
     assert value(PAGE, both) == 16
@@ -128,3 +134,10 @@ def test_a_page_without_end_is_looked_at_in_part() -> None:
     assert list(numbers(deep)) == []
     wide = [[0] * 1000] * 1000
     assert len(list(numbers(wide))) < 30_000
+
+
+@pytest.mark.parametrize("document", [{"a": []}, {"a": {"x": 1, "y": 2}}, {}])
+def test_where_one_value_has_to_stand(document: Any) -> None:
+    assert parse("a.*").value({"a": [5]}) == 5
+    with pytest.raises(Missing):
+        parse("a.*").value(document)

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from x25shark.counters.reader import ReadError, Reading
-from x25shark.counters.readers.http_json import LONGEST
+from x25shark.counters.readers.http_json import LONGEST, MOST_VALUES
 
 from .page_server import Answer, page, raw, serving
 
@@ -25,7 +25,7 @@ def test_a_page_is_read() -> None:
         (raw(b""), "is not JSON"),
         (raw(b"\xff\xfe\x00"), "is not JSON"),
         (raw(b"[" * 200_000), "is not JSON"),
-        (raw(b"9" * 10_000), "is not JSON"),
+        (raw(b"[" + b"{}," * MOST_VALUES + b"{}]"), f"more than {MOST_VALUES} values"),
         (page({}, "503 Service Unavailable"), "status 503"),
         (page({}, "302 Found"), "status 302"),
         (raw(b" " * (LONGEST + 10)), f"more than {LONGEST} octets"),
@@ -42,6 +42,13 @@ def test_what_is_no_page(answer: Answer, message: str) -> None:
     assert message in said
     assert server.url in said
     assert said.isprintable()
+
+
+def test_a_number_that_is_too_large_spoils_no_other() -> None:
+    page_of_both = b'{"calls": 3, "huge": ' + b"9" * 100_000 + b', "low": -' + b"9" * 5_000 + b"}"
+    with serving(raw(page_of_both)) as server:
+        document = Reading(server.url, 20.0).wait()
+    assert document == {"calls": 3, "huge": float("inf"), "low": -float("inf")}
 
 
 @pytest.mark.parametrize(

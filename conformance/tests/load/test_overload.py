@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from x25shark.load.engine import Engine
 from x25shark.load.options import OptionError
-from x25shark.load.overload import collapse, find_knee
+from x25shark.load.overload import collapse, disturbed, find_knee
 from x25shark.load.overload_cli import steps
 from x25shark.load.polite import FLOOR_MS, Met, figures, limit_ms, percentile, recovered
 
@@ -82,10 +82,15 @@ def step(rate: float, completed: float, carried: bool) -> dict[str, Any]:
     return {"rate": rate, "completed_per_second": completed, "carried": carried}
 
 
-def test_the_knee_is_between_the_last_that_was_carried_and_the_first_that_was_not() -> None:
+def test_the_knee_is_between_the_highest_rate_that_was_carried_and_the_next() -> None:
     ramp = [step(100, 100, True), step(300, 250, False), step(200, 200, True)]
     assert find_knee(ramp) == {"rate": 200, "upper": 300}
     assert find_knee(ramp[:1]) == {"rate": 100, "upper": None}
+    assert find_knee([step(100, 20, False)]) == {"rate": 0, "upper": 100}
+    assert disturbed(ramp) == []
+    once = step(150, 120, False)
+    assert find_knee([*ramp, once]) == {"rate": 200, "upper": 300}
+    assert disturbed([*ramp, once]) == [once]
 
 
 def test_completing_less_when_more_is_offered_is_named() -> None:

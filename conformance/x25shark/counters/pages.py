@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -15,22 +16,26 @@ DEEPEST = 12
 COUNTER32 = 1 << 32
 # Counters of which a sum is taken as such.
 MOST_SUMMED = 256
-_MOST_DIGITS = 20
+# More than 64 bits hold: what is as large is no counter.
+_TOO_LARGE = 10**20
 
 Steps = tuple[str | int, ...]
 
 
 def number(value: Any) -> int | None:
     """A value as a counter: a whole number, perhaps written as text or with a fraction of 0."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value) if len(value) <= _MOST_DIGITS else None
-    return None
+    match value:
+        case bool():
+            return None
+        case int():
+            found = value
+        case float() if value.is_integer():
+            found = int(value)
+        case str() if re.fullmatch("[0-9]{1,20}", value):
+            found = int(value)
+        case _:
+            return None
+    return found if abs(found) < _TOO_LARGE else None
 
 
 def value(document: Any, paths: Sequence[Path]) -> int | None:
@@ -80,8 +85,8 @@ def others_moved(
 ) -> list[str]:
     """What moved by exactly that much below a root, but for what the mapped paths lead to."""
     try:
-        (old,), (new,) = root.values(before), root.values(after)
-    except (Missing, ValueError):
+        old, new = root.value(before), root.value(after)
+    except Missing:
         return []
     above = tuple(s for s in root.steps if isinstance(s, (str, int)))
     earlier = dict(numbers(old, above))

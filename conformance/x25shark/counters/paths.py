@@ -86,6 +86,13 @@ class Path:
             found = [inner for value in found for inner in self._inside(value, step, number)]
         return found
 
+    def value(self, document: Any) -> Any:
+        """What stands there where one value has to. Raises Missing."""
+        found = self.values(document)
+        if len(found) != 1:
+            raise Missing(f"{len(found)} values in place of one")
+        return found[0]
+
     def _inside(self, value: Any, step: Step, number: int) -> Iterator[Any]:
         if isinstance(step, _All) and isinstance(value, (dict, list)):
             yield from value.values() if isinstance(value, dict) else value

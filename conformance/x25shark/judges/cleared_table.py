@@ -34,7 +34,7 @@ class NoTable(LookupError):
 def entries(document: Any, cleared: Cleared) -> Counter[Entry]:
     """The entries of the table in a page. Raises NoTable."""
     try:
-        (table,) = cleared.table.values(document)
+        table = cleared.table.value(document)
     except Missing as error:
         raise NoTable(f"no table {cleared.table.text}: {error.args[0]}") from None
     if not isinstance(table, list):
@@ -46,11 +46,11 @@ def _entry(item: Any, cleared: Cleared) -> Entry:
     values: list[tuple[str, int | str]] = []
     for name, path in cleared.columns().items():
         try:
-            found = path.values(item)
+            found = path.value(item)
         except Missing:
             raise NoTable(f"an entry of {cleared.table.text} has no {path.text}") from None
         address = name.endswith("address")
-        kept = str(found[0]) if address else number(found[0])
+        kept = str(found) if address else number(found)
         if address and not _ADDRESS.fullmatch(str(kept)):
             raise NoTable(f"an entry of {cleared.table.text} has no address at {path.text}")
         if not address and not (isinstance(kept, int) and 0 <= kept <= 255):

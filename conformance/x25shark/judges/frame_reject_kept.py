@@ -21,7 +21,7 @@ _BEFORE, _FIELD = 2, 3
 def field(document: Any, path: Path) -> bytes | None:
     """What the router keeps: hexadecimal text ("0x22 00 08", "220008") or a list of octets."""
     try:
-        (value,) = path.values(document)
+        value = path.value(document)
     except Missing:
         return None
     if isinstance(value, str):

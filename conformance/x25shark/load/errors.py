@@ -20,8 +20,7 @@ from typing import Any
 
 from ..counters.locations import places
 from ..counters.names import NAMES, NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
-from ..counters.pages import in_words, numbers
-from ..counters.paths import Missing
+from ..counters.pages import in_words, numbers, value
 from ..counters.paths import Path as Place
 from ..counters.settings import Counters
 from ..profile import Profile
@@ -161,8 +160,8 @@ def what_moved(
     earlier = dict(numbers(before))
     moved = [
         steps
-        for steps, value in numbers(after)
-        if value > earlier.get(steps, value) and _is_below(counters, kind.interface, steps)
+        for steps, number in numbers(after)
+        if number > earlier.get(steps, number) and _is_below(counters, kind.interface, steps)
     ]
     # Much else moves while the cases run: only what counts errors can have counted these.
     instead = [
@@ -173,13 +172,11 @@ def what_moved(
     ]
     if not mapped:
         return (instead[0] if instead else "", None, NO_COUNTER)
-    try:
-        old = sum(int(v) for path in mapped[0].paths for v in path.values(before))
-        new = sum(int(v) for path in mapped[0].paths for v in path.values(after))
-    except (Missing, TypeError, ValueError):
+    old, new = (value(page, mapped[0].paths) for page in (before, after))
+    if new is None:
         return ("", None, NO_COUNTER)
-    if new > old:
-        return mapped[0].text, new - old, RIGHT
+    if new > (old or 0):
+        return mapped[0].text, new - (old or 0), RIGHT
     if instead:
         return instead[0], 0, WRONG_COUNTER
     return mapped[0].text, 0, NOT_COUNTED

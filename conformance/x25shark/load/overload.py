@@ -121,7 +121,7 @@ class Overload:
         return best
 
     def _refine(self) -> None:
-        """Halve between the last step that was carried and the first that was not."""
+        """Halve between the highest rate that was carried and the next one."""
         knee = self.knee
         if knee is None or knee["upper"] is None or not knee["rate"]:
             return
@@ -272,16 +272,16 @@ def step_of(done: Measurement, rate: float) -> dict[str, Any]:
 
 
 def find_knee(ramp: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The last rate up to which every step was carried, and the first that was not (None: all
-    were)."""
-    rate = 0.0
-    upper = None
-    for step in sorted(ramp, key=lambda s: float(s["rate"])):
-        if not step["carried"]:
-            upper = step["rate"]
-            break
-        rate = step["rate"]
+    """The highest rate that was carried, and the first above it that was not (None: all were)."""
+    rate = max((step["rate"] for step in ramp if step["carried"]), default=0.0)
+    upper = min((step["rate"] for step in ramp if step["rate"] > rate), default=None)
     return {"rate": rate, "upper": upper}
+
+
+def disturbed(ramp: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Steps that were not carried, though more was."""
+    rate = find_knee(ramp)["rate"]
+    return [step for step in ramp if step["rate"] < rate and not step["carried"]]
 
 
 def collapse(ramp: Sequence[dict[str, Any]]) -> str:

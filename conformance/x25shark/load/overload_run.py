@@ -15,7 +15,7 @@ from .bench import Gone, Interrupted
 from .closing import conclude
 from .engine import Engine
 from .options import LoadOptions, OptionError
-from .overload import Overload, OverloadPlan, collapse
+from .overload import Overload, OverloadPlan, collapse, disturbed
 from .overload_page import TABLES, write_overload_page
 from .running import Outcome, gone_outcome, progress
 from .target import Target
@@ -114,6 +114,11 @@ def _remarks(overload: Overload) -> Iterator[str]:
         )
     if knee and knee["upper"] is None and knee["rate"]:
         yield f"no knee up to {knee['rate']:g} calls/s: the ramp ends before the router does"
+    for step in disturbed(overload.ramp):
+        yield (
+            f"{step['rate']:g} calls/s were not carried ({step['share']:.0%} completed in time, "
+            f"{step['failed']} failed), but more was: something disturbed that step"
+        )
     for flood in overload.floods:
         during = flood.get("during")
         if during and during["failed"]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Counters as one JSON document, over HTTP: expvar and its like.
 
-The router may be slow, silent or hostile: an answer has at most LONGEST octets.
+The router may be slow, silent or hostile: an answer has at most LONGEST octets and MOST_VALUES
+values, and a number of more digits than any counter has is one that is too large (infinity).
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ NAME = "http-json"
 WORDS = "JSON over HTTP"
 EXAMPLE = "http://127.0.0.1:8080/debug/vars"
 LONGEST = 4 << 20
+# The smallest values take a hundred octets of memory for three of the answer.
+MOST_VALUES = 200_000
+_MOST_DIGITS = 1000
 
 
 def check(url: str) -> None:
@@ -64,9 +68,15 @@ def read(url: str, seconds: float, opened: Callable[[socket.socket], None]) -> A
 
 def decode(body: bytes) -> Any:
     """A JSON document. Raises ReadError."""
+    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise ReadError(f"the answer has more than {MOST_VALUES} values")
     try:
-        return json.loads(body)
+        return json.loads(body, parse_int=_whole)
     except RecursionError:
         raise ReadError("the answer is not JSON that can be read: too deep") from None
     except ValueError as error:
         raise ReadError(f"the answer is not JSON: {printable(error)}") from None
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)

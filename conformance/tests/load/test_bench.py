@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from x25shark.load.ceiling import frame_octets, messages_per_second
 from x25shark.load.management import Management
 from x25shark.load.measure_cli import bit_rate
 from x25shark.load.options import LoadOptions, OptionError
-from x25shark.load.search import Found, search
+from x25shark.load.search import GOALS, Bounds, Found, search
 from x25shark.load.trial import KINDS, Trial, crowded_out, growth, lost_by_kind
 
 from .samples import cpu
@@ -91,6 +92,16 @@ def test_loss_that_does_not_depend_on_the_rate_is_no_throughput() -> None:
     assert not found["said"]
     assert "missing of" in found["loss"]
     assert found["half_percent_lower"] == pytest.approx(5000, rel=0.02)
+
+
+def test_what_a_path_drops_beyond_what_it_carries_is_no_loss_below() -> None:
+    beyond = [trial(946, 1, missing=446), trial(686, 1, missing=190), trial(585, 1, behind=0.15)]
+    trials = [*(replace(t, carried=498) for t in beyond), trial(497, 1)]
+    none = Bounds(None, None)
+    found = conclude(Found(dict.fromkeys(GOALS, none), trials, complete=False), 1.0)
+    assert (found["said"], found["lower"], found["upper"], found["loss"]) == (True, 497, 585, "")
+    trials.append(trial(300, 1, missing=2))
+    assert conclude(Found(dict.fromkeys(GOALS, none), trials, complete=False), 1.0)["loss"]
 
 
 def test_what_stops_the_measurement_comes_through_the_search() -> None:

@@ -223,6 +223,7 @@ class Bench:
         shares = row.setdefault("share_of_maximum", {})
         best: dict[str, Any] = {}
         for number in range(TRIES):
+            began = time.monotonic()
             if number:
                 time.sleep(RECOVERS)
                 maximum = float(self._at(track, row["throughput"]["rate"])["carried"])
@@ -230,8 +231,9 @@ class Bench:
             share = more["carried"] / maximum if maximum else 1.0
             if not best or share > shares[name]:
                 best, shares[name] = more, share
-            over = number and time.monotonic() >= self._ends - self.plan.later_seconds()
-            if share >= LESS or over:
+            # As long as this one took the next will take.
+            next_end = 2 * time.monotonic() - began
+            if share >= LESS or (number and next_end > self._ends - self.plan.later_seconds()):
                 break
         return best
 
@@ -360,7 +362,7 @@ class Bench:
                 good = tried
             if bad is None and good == most:
                 break
-            if bad is not None and bad - good <= max(1, good * 0.02):
+            if bad is not None and bad - good <= narrow(good):
                 break
             tried = min(2 * good, most) if bad is None else (good + bad) // 2
             if tried in (good, 0):
@@ -387,6 +389,11 @@ class Bench:
                 rates[str(number)] = None
                 rates["problem"] = str(error)
         return rates
+
+
+def narrow(burst: int) -> float:
+    """How far above the longest burst without loss the shortest with one may lie."""
+    return max(1, burst * 0.02)
 
 
 def conclude(found: Found, seconds: float) -> dict[str, Any]:
@@ -431,11 +438,9 @@ def loss_below(found: Found, half: Bounds) -> str:
     Loss that does not depend on the rate is no matter of throughput: the search would only go down
     until a trial was too small to show it.
     """
-    if half.lower is None:
-        below = [t for t in found.trials if t.harmed and not t.lost["late"]]
-    else:
-        # A path that drops does so from its throughput on, which is a little below this.
-        below = [t for t in found.trials if (t.rate or 0) <= half.lower * WELL_BELOW]
+    # A path that drops does so from its throughput on, which is a little below what it carries.
+    carries = half.lower or max((t.carried for t in found.trials), default=0.0)
+    below = [t for t in found.trials if (t.rate or 0) <= carries * WELL_BELOW]
     harmed = sum(t.harmed for t in below)
     if not harmed:
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from . import idle, results, search, terminal
-from .bench import Bench, BenchPlan, Gone, Interrupted, standstill
+from .bench import Bench, BenchPlan, Gone, Interrupted, narrow, standstill
 from .bench_page import write_bench_page
 from .bench_tables import TABLES
 from .engine import Engine
@@ -184,6 +184,16 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"carries {more:.0f} messages/s when offered more, so the maximum of "
             f"{found['rate']:.0f} is too low: something disturbed the search"
+        )
+    burst = row.get("burst")
+    if (
+        burst
+        and (over := burst["lost_at"])
+        and over - burst["messages"] > narrow(burst["messages"])
+    ):
+        yield (
+            f"the longest burst has {burst['messages']} to {over - 1} messages: no time was left "
+            "to find out which"
         )
     if row.get("left_out"):
         yield f"no time was left for: {', '.join(row['left_out'])}"

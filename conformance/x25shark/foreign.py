@@ -35,3 +35,12 @@ def octets_of(path: Path, most: int) -> bytes:
 def text_of(path: Path, most: int) -> str:
     """The same as UTF-8 text. Raises OSError, or UnicodeDecodeError (a ValueError)."""
     return octets_of(path, most).decode("utf-8")
+
+
+def parse_trouble(error: ValueError | RecursionError) -> str:
+    """What a parser of JSON or TOML does not like, in words that are not about Python."""
+    if isinstance(error, RecursionError):
+        return "nested too deep"
+    if type(error) is ValueError and "digits" in str(error):
+        return "a number of thousands of digits"
+    return str(error)

@@ -57,7 +57,7 @@ from pydantic import (
 from .counters.settings import Counters
 from .endpoints import XOT_PORT, endpoint
 from .extending import EXTENDS, OMITS, ExtendingError, extended
-from .foreign import text_of
+from .foreign import parse_trouble, text_of
 from .line_places import BY_KEY, WAYS, Way
 
 # Octets: a key of as many parts as fit in takes Python seconds, and four times as long with twice.
@@ -692,8 +692,7 @@ def _toml(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        # Not only TOMLDecodeError: a number of thousands of digits is a ValueError to Python.
-        raise ProfileError(f"{name}: not TOML: {error}") from None
+        raise ProfileError(f"{name}: not TOML: {parse_trouble(error)}") from None
 
 
 def _with_base(

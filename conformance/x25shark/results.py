@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .foreign import text_of
+from .foreign import parse_trouble, text_of
 from .verdicts import Verdict
 
 FORMAT = "x25shark-results"
@@ -206,7 +206,7 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise ResultsError(f"{path}: not JSON: {error}") from None
+        raise ResultsError(f"{path}: not JSON: {parse_trouble(error)}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ResultsError(f"{path}: not a results file of x25shark (no format {FORMAT!r})")
     if document.get("version") not in _READ:

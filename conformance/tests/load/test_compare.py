@@ -13,6 +13,7 @@ from x25shark.finished import compare_command, gate_command
 from x25shark.load import results
 from x25shark.load.compare import differences, hold, read_limits
 from x25shark.load.figures import figures_of
+from x25shark.load.results import ResultError
 
 from .samples import GOOD, measurement
 
@@ -82,8 +83,17 @@ def test_each_kind_of_result_has_figures_by_name() -> None:
 
 @pytest.mark.parametrize("command", ["bench", "stress", "sweep", "overload", "matrix", "nonesuch"])
 def test_a_damaged_result_is_said_to_be_one(command: str) -> None:
-    with pytest.raises(ValueError, match="damaged load result"):
-        figures_of({"command": command, "rows": [{}], "measurements": [], "cells": [1]})
+    damaged = {"command": command, "rows": [{}], "measurements": [], "cells": [1]}
+    with pytest.raises(ResultError, match=rf"{PATHS[0]}: a damaged load result"):
+        differences(damaged, damaged, PATHS)
+
+
+@pytest.mark.parametrize(
+    "part", [{"verdict": None}, {"verdict": {}}, {"verdict": {"reasons": 1}}, {"rows": 1}]
+)
+def test_so_is_one_that_is_damaged_in_part(part: dict[str, Any]) -> None:
+    with pytest.raises(ResultError, match=rf"{PATHS[1]}: a damaged load result"):
+        differences(bench(), bench() | part, PATHS)
 
 
 def test_what_lies_within_the_spread_did_not_change() -> None:

@@ -162,6 +162,9 @@ def test_two_results_go_on_one_plot(
     assert done.returncode == 0, done.stderr
     page = (both / "load.html").read_text("utf-8")
     assert "completed (old:" in page and "completed (new:" in page
+    (out / "load.json").write_text(json.dumps(load_json() | {"ramp": [{"rate": 1}]}))
+    done = x25shark("overload", "--plot", str(out), str(out), "-o", str(both))
+    assert done.returncode == 2 and f"{out}: a damaged load result" in done.stderr
     (out / "load.json").write_text(json.dumps(load_json() | {"command": "stress"}))
     for arguments, words in (
         (["--plot", str(out), str(out), "-o", str(both)], "not of overload"),

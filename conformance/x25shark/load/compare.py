@@ -13,7 +13,7 @@ from typing import Any
 from ..foreign import text_of
 from ..report.text import one_line
 from .figures import Figure, figures_of
-from .results import ResultError
+from .results import ResultError, taken_from
 
 LONGEST = 1 << 20
 _LIMIT = re.compile(r"([A-Za-z0-9_.+-]+)\s*(>=|<=)\s*([0-9]+(?:\.[0-9]+)?)")
@@ -55,19 +55,23 @@ class Held:
 
 
 def _figures(result: Mapping[str, Any], path: Path) -> dict[str, Figure]:
-    try:
+    with taken_from(path):
         return figures_of(result)
-    except ValueError as error:
-        raise ResultError(f"{path}: {one_line(error, 200)}") from None
+
+
+def _reasons(result: Mapping[str, Any], path: Path) -> list[str]:
+    with taken_from(path):
+        return [one_line(reason, 200) for reason in result["verdict"]["reasons"]]
 
 
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], paths: tuple[Path, Path]
 ) -> list[str]:
     """In words what changed. Raises ResultError where they cannot be compared."""
-    if old["command"] != new["command"]:
+    commands = [str(result.get("command")) for result in (old, new)]
+    if commands[0] != commands[1]:
         raise ResultError(
-            f"{paths[1]}: a result of {new['command']}, and {paths[0]} is of {old['command']}"
+            f"{paths[1]}: a result of {commands[1]}, and {paths[0]} is of {commands[0]}"
         )
     before, after = _figures(old, paths[0]), _figures(new, paths[1])
     found = [line for name in before if name in after
@@ -76,9 +80,9 @@ def differences(
         f"{name}: {before[name].text} -> not measured" for name in before if name not in after
     ]
     found += [f"{name}: not measured -> {after[name].text}" for name in after if name not in before]
-    reasons = (old["verdict"]["reasons"], new["verdict"]["reasons"])
-    found += [f"no longer found: {one_line(r, 200)}" for r in reasons[0] if r not in reasons[1]]
-    found += [f"NEW: {one_line(r, 200)}" for r in reasons[1] if r not in reasons[0]]
+    reasons = _reasons(old, paths[0]), _reasons(new, paths[1])
+    found += [f"no longer found: {reason}" for reason in reasons[0] if reason not in reasons[1]]
+    found += [f"NEW: {reason}" for reason in reasons[1] if reason not in reasons[0]]
     return found
 
 

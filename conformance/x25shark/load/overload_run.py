@@ -148,6 +148,7 @@ def plot_together(paths: Sequence[Path], folder: Path, console: Console) -> int:
         if result.get("command") != "overload":
             raise OptionError(f"{file}: a result of {result.get('command')!r}, not of overload")
         found.append(result)
-    write_overload_page(folder / "load.html", found)
+    with results.taken_from(*paths):
+        write_overload_page(folder / "load.html", found)
     console.print(Text(f"Written: {folder / 'load.html'}"))
     return 0

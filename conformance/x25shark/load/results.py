@@ -27,12 +27,13 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..foreign import text_of
+from ..foreign import parse_trouble, text_of
 from ..results import write_whole
 from .engine import Engine
 from .measure import Measurement
@@ -346,9 +347,19 @@ def read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise ResultError(f"{path}: not JSON: {error}") from None
+        raise ResultError(f"{path}: not JSON: {parse_trouble(error)}") from None
     if not isinstance(result, dict) or result.get("format") != FORMAT:
         raise ResultError(f"{path}: not a load result of x25shark")
     if result.get("version") != VERSION:
         raise ResultError(f"{path}: version {result.get('version')!r}, this x25shark reads 1")
     return result
+
+
+@contextmanager
+def taken_from(*paths: Path) -> Iterator[None]:
+    """What goes wrong in here is due to what these files have in place of results, which somebody
+    else may have written. Raises ResultError."""
+    try:
+        yield
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError):
+        raise ResultError(f"{', '.join(map(str, paths))}: a damaged load result") from None

@@ -42,6 +42,7 @@ from pathlib import Path
 from typing import Any
 
 from ..extending import EXTENDS, extended
+from ..foreign import parse_trouble
 from .config_table import ConfigError, Table
 from .emulation import Emulation, read_emulation
 from .ip_config import IpSettings, read_ip
@@ -140,7 +141,7 @@ def read(path: Path, *, whole: bool = False) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path}: {parse_trouble(error)}") from error
 
 
 def load(path: Path, emulations: Sequence[str] = ()) -> Settings:
@@ -161,7 +162,7 @@ def _inline(text: str) -> dict[str, Any]:
     try:
         values = tomllib.loads(f"line = {{ {text} }}")
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"--emulate {text!r}: {error}") from error
+        raise ConfigError(f"--emulate {text!r}: {parse_trouble(error)}") from error
     if set(values) != {"line"}:
         raise ConfigError(f"--emulate {text!r}: one table, on one line")
     line: dict[str, Any] = values["line"]

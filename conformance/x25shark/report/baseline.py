@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..foreign import text_of
+from ..foreign import parse_trouble, text_of
 from ..results import Results, write_whole
 from ..verdicts import Verdict
 from .compare import Signature, by_id, how_different, settled, signature
@@ -110,7 +110,7 @@ def read_baseline(path: Path, *, unfinished: bool = False) -> Baseline:
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise BaselineError(f"{path}: not TOML: {one_line(error)}") from None
+        raise BaselineError(f"{path}: not TOML: {one_line(parse_trouble(error))}") from None
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise BaselineError(
             f'{path}: not a baseline: it has to begin with format = "{FORMAT}", version = {VERSION}'

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...foreign import parse_trouble
 from .errors import ReadError, printable
 
 NAME = "http-json"
@@ -72,10 +73,8 @@ def decode(body: bytes) -> Any:
         raise ReadError(f"the answer has more than {MOST_VALUES} values")
     try:
         return json.loads(body, parse_int=_whole)
-    except RecursionError:
-        raise ReadError("the answer is not JSON that can be read: too deep") from None
-    except ValueError as error:
-        raise ReadError(f"the answer is not JSON: {printable(error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise ReadError(f"the answer is not JSON: {parse_trouble(error)}") from None
 
 
 def _whole(digits: str) -> int | float:

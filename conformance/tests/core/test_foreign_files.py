@@ -94,11 +94,19 @@ def test_what_the_parser_cannot_take_is_refused(kind: str, words: str, tmp_path:
         reader(path)
 
 
+# The second half when the first one has been read.
+_IN_HALVES = """
+import fcntl, os, termios
+os.write(1, b"he")
+while any(fcntl.ioctl(1, termios.FIONREAD, bytes(4))):
+    os.sched_yield()
+os.write(1, b"re\\n")
+"""
+
+
 def test_what_a_shell_passes_is_read() -> None:
     reading, writing = os.pipe()
-    with subprocess.Popen(
-        [sys.executable, "-c", "import time; time.sleep(0.2); print('here')"], stdout=writing
-    ):
+    with subprocess.Popen([sys.executable, "-c", _IN_HALVES], stdout=writing):
         os.close(writing)
         assert text_of(Path(f"/dev/fd/{reading}"), 100) == "here\n"
     os.close(reading)

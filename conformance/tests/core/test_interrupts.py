@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
+from x25shark.interrupts import _SAME_WISH
 
 from .conftest import environment
 
@@ -32,8 +33,8 @@ with interrupts.counted():
             told = interrupts.count
             print(told, interrupts.in_haste, flush=True)
 """
-# Longer than what counts as one wish.
-_APART = 0.4
+# Longer than what counts as one wish: an interval of the clock, so it is waited for.
+_APART = _SAME_WISH + 0.1
 
 
 def waiting() -> subprocess.Popen[str]:

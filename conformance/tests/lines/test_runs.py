@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,8 +69,8 @@ def flood(sock: socket.socket) -> None:
 
 
 def noise(sock: socket.socket) -> None:
+    silent(sock)
     sock.sendall(os.urandom(500))
-    time.sleep(0.01)
 
 
 def hang_up(sock: socket.socket) -> None:

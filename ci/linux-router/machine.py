@@ -61,7 +61,7 @@ def cache_directory() -> Path:
 def run_directory(name: str) -> Path:
     """The directory of one machine: its pid, sockets, console and settings."""
     if not name or not name.replace("-", "").replace("_", "").isalnum():
-        raise MachineError(f"{name!r} is no name: use letters, digits, '-' and '_'")
+        raise MachineError(f"{name!r} is not a name: use letters, digits, '-' and '_'")
     return cache_directory() / "run" / name
 
 
@@ -460,7 +460,7 @@ def start(options: argparse.Namespace) -> int:
 
 
 def stop(options: argparse.Namespace) -> int:
-    """Stop one machine or all; it is no error if none runs."""
+    """Stop one machine or all; none running is not an error."""
     names = [options.name]
     if options.all:
         names = sorted(path.parent.name for path in (cache_directory() / "run").glob("*/pid"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long a process may take, by its own time rather than by the clock.
 
-A busy machine lets a process wait for a processor. That is no sign that it hangs, so the wait does
-not count. Linux tells it in /proc/PID/schedstat: nanoseconds on a processor, nanoseconds waiting
+A busy machine lets a process wait for a processor. It does not hang then, so the wait does not
+count. Linux tells it in /proc/PID/schedstat: nanoseconds on a processor, nanoseconds waiting
 for one, and how often it ran. Where that file is not, the clock decides.
 """
 

@@ -208,7 +208,7 @@ def site_command(runs: tuple[str, ...], output: Path, title: str) -> None:
     """Make one page of several runs: routers and releases by groups and cases.
 
     RESULTS are results.json files or the directories that hold them; runs of the same LABEL (the
-    router's name unless given) are its history, and the last of them stands in the matrix. The
+    router's name unless given) are its history, and the matrix shows the last of them. The
     folder holds index.html, which needs no network, index.md, and captures of what did not pass.
     """
     try:

@@ -69,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def purpose_of(item: pytest.Item) -> tuple[str, dict[str, Any]] | None:
-    """The purpose and call options of an item, None if it is no case."""
+    """The purpose and call options of an item, None if it is not a case."""
     found = getattr(getattr(item, "function", None), _ATTRIBUTE, None)
     return found if isinstance(found, tuple) else None
 
@@ -179,7 +179,7 @@ class Runner:
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
     def _report_without_item(self, result: CaseResult) -> None:
-        """The sanity call is no item of its own, but a router that is gone fails the session."""
+        """The sanity call is not an item, but a router that is gone fails the session."""
         from .report.terminal import failure_text
 
         self.config.hook.pytest_runtest_logreport(
@@ -421,7 +421,7 @@ def _inconclusive(config: pytest.Config) -> str:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """INCONCLUSIVE is skipped to pytest, yet it is no success: exit status 5, as of `run`."""
+    """INCONCLUSIVE is skipped to pytest, but it is not a success: exit status 5, as of `run`."""
     if session.exitstatus == pytest.ExitCode.OK and _inconclusive(session.config):
         session.exitstatus = 5
 

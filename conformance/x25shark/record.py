@@ -55,7 +55,7 @@ def crc_of(record: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RecordProblem:
-    """Why octets are no intact test record: kind is short, magic, length, direction, crc or
+    """Why octets are not an intact test record: kind is short, magic, length, direction, crc or
     filler."""
 
     kind: str

@@ -42,7 +42,7 @@ class CounterReading:
     """A counter of the router around a stimulus, beside what the capture shows.
 
     name, interface    the neutral name; "router", "a" or "b"
-    path               where it stands in the router's page
+    path               where it is in the router's page
     before, after      the readings; None: no such counter
     shown              what it must have moved by: judge two's count in the capture
     result             a word of counters/moved.py: right, not counted, ...

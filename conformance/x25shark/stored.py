@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the results of a run stand in results.json (format: RESULTS.md).
+"""How the results of a run are stored in results.json (format: RESULTS.md).
 
-A run holds 100,000 expectations and packets. Each is a row, without names; a text that may stand in
+A run holds 100,000 expectations and packets. Each is a row, without names; a text that may be in
 many rows stands once in `texts`, and its number in the row.
 """
 

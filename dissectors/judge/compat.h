@@ -72,7 +72,7 @@ static inline void compat_start(const char *program, const char *path,
     g_free(message); /* only says that a build folder is not being used */
 }
 
-/* NULL and a message (to be freed with g_free) if the text is no display filter. */
+/* NULL and a message (to be freed with g_free) if the text is not a display filter. */
 static inline dfilter_t *compat_compile(const char *text, char **message)
 {
     dfilter_t *filter = NULL;

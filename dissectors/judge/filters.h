@@ -32,7 +32,7 @@ void filters_start(void);
 /* Drop the cache if it has grown too large. Only between requests. */
 void filters_trim(void);
 
-/* False with a message (to be freed with g_free) if the text is no display filter. */
+/* False with a message (to be freed with g_free) if the text is not a display filter. */
 bool filter_prepare(struct filter *filter, const char *text, char **message);
 
 /* Whether the filter can hold for a packet with these values at all. Says true where it is not sure:

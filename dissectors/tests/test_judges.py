@@ -239,7 +239,7 @@ def test_tcp_ends_and_their_offsets(judge: WiresharkJudge) -> None:
 
 
 def test_a_fin_says_how_much_was_sent(judge: WiresharkJudge) -> None:
-    """Also where what stands in front of it is captured behind it."""
+    """Also where what precedes it is captured behind it."""
     reading = judge.read(CAPTURES["fin ahead of its data"])
     ends = {end.sport: end.offset + end.length for end in reading.tcp_ends if end.fin}
     assert ends == {40000: len(CALL), 1998: 7 + 11}

@@ -68,7 +68,7 @@ def test_what_fuzzing_kept_is_clean() -> None:
 
 
 def test_the_fuzz_target_sees_a_fault() -> None:
-    """Of the corpus, and of what judges it: an input that it cannot read is no clean one."""
+    """Of the corpus, and of what judges it: an input that it cannot read is not a clean one."""
     done = judge_fuzz.run_once([judge_fuzz.corpus() / "no such input"])
     assert done.returncode == 2
     assert "cannot be read" in done.stderr

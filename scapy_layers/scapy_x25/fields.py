@@ -31,7 +31,7 @@ def number(field: Any, value: Any, bits: int) -> int:
     """The value as a number of so many bits; ValueError names the field if it is none."""
     if not isinstance(value, int):
         raise ValueError(
-            f"{field.name}: {value!r} is no number, so the packet cannot be built "
+            f"{field.name}: {value!r} is not a number, so the packet cannot be built "
             "(templates describe packets, they cannot be sent)"
         )
     if not 0 <= value < 1 << bits:
@@ -234,12 +234,12 @@ class Octets(Field):
         if val is None:
             return s
         if not isinstance(val, bytes):
-            raise ValueError(f"{self.name}: {val!r} is no octet string, it cannot be built")
+            raise ValueError(f"{self.name}: {val!r} is not an octet string, so it cannot be built")
         return s + val
 
 
 def octet_count(pkt: Packet, name: str) -> int:
-    """Octets of an Octets field; 0 for what is no octet string (building that field will fail)."""
+    """Octets of an Octets field; 0 if it is not an octet string (building it will fail)."""
     value = pkt.getfieldval(name)
     return len(value) if isinstance(value, bytes) else 0
 
@@ -322,7 +322,7 @@ class Filler(Field):
 def check_digits(name: str, value: Any) -> str:
     """The value if it is a string of hexadecimal digits; ValueError otherwise."""
     if not isinstance(value, str) or value.strip("0123456789abcdef"):
-        raise ValueError(f"{name}: {value!r} is no string of digits 0-9 (or a-f)")
+        raise ValueError(f"{name}: {value!r} is not a string of digits 0-9 (or a-f)")
     return value
 
 

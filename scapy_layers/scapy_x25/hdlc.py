@@ -127,7 +127,7 @@ class Aborted:
 
 @dataclass(frozen=True)
 class Broken:
-    """What stood between two flags and is no whole octets, or is too long to keep."""
+    """What stood between two flags and is not whole octets, or is too long to keep."""
 
     reason: str
     octets: bytes
@@ -329,5 +329,5 @@ class BitDeframer:
         if too_long:
             return [Broken(f"more than {self.longest} octets", octets)]
         if len(bits) % 8:
-            return [Broken(f"{len(bits)} bits are no whole octets", octets)]
+            return [Broken(f"{len(bits)} bits are not whole octets", octets)]
         return [Frame(octets)]

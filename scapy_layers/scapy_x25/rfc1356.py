@@ -27,7 +27,7 @@ class Protocol:
     snap: bytes = b""
 
     def octets(self) -> bytes:
-        """As they stand in call user data, or in front of a unit. ValueError if SNAP is wrong."""
+        """As they are in call user data, or before a unit. ValueError if SNAP is wrong."""
         if len(self.snap) != (SNAP_OCTETS if self.identifier == SNAP else 0):
             raise ValueError(
                 f"snap: {len(self.snap)} octets with identifier {self.identifier:#04x}; "

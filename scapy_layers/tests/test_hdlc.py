@@ -160,7 +160,7 @@ def test_bits_that_are_no_octets() -> None:
     framer.body(b"\1\2\3", last_bits=3)
     framer.flag()
     (event,) = BitDeframer().feed(framer.take() + framer.finish())
-    assert event == Broken("19 bits are no whole octets", b"\1\2")
+    assert event == Broken("19 bits are not whole octets", b"\1\2")
 
 
 @pytest.mark.parametrize("size", [16, 17, 100])

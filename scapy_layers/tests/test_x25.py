@@ -238,7 +238,7 @@ def test_address_block_with_a_bit() -> None:
 
 
 def test_address_that_runs_past_the_end() -> None:
-    """A cut address block is no address: its lengths are there, its octets are Raw."""
+    """A cut address block is not an address: its lengths are there, its octets are Raw."""
     for octets in ("10010b550123", "10010b5501234567", "90010b0504031232"):
         packet = X25(bytes.fromhex(octets))
         assert packet.called_address_length == 5

@@ -88,7 +88,7 @@ def test_status_without_a_machine(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/b", "a b", "-", "é/"])
 def test_names_stay_in_the_run_directory(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert machine.main(["log", f"--name={name}"]) == 1
-    assert "is no name" in capsys.readouterr().err
+    assert "is not a name" in capsys.readouterr().err
 
 
 def test_an_address_in_use_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,12 +73,12 @@ def demands(case: object, model: str = "local") -> Watch:
         (unit(RESET) * 3, "FIN", None),
         (unit(RESET) + unit(RESET)[:-1], None, None),
         (unit(RESET) + unit(RESET)[:-1], "RST", None),
-        (unit(RESET) + unit(RESET)[:-1], "FIN", "8 octets that are no whole unit"),
+        (unit(RESET) + unit(RESET)[:-1], "FIN", "8 octets that are not a whole unit"),
         (unit(RESET) + unit(RESET, version=256), None, "another version"),
         (unit(RESET) + unit(b""), None, "length 0"),
         (unit(RESET[:2]), None, "length 2"),
         (unit(RESET + bytes(5000)), None, "length 5005"),
-        (unit(RESET, length=9) + unit(RESET), "FIN", "5 octets that are no whole unit"),
+        (unit(RESET, length=9) + unit(RESET), "FIN", "5 octets that are not a whole unit"),
     ],
 )
 def test_headers(came: bytes, end: str | None, said: str | None) -> None:

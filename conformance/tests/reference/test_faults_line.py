@@ -502,7 +502,7 @@ def test_every_fault_of_a_line_has_a_script() -> None:
     }
 
 
-#: Only a bit-synchronous line has bits that are no whole octets.
+#: Only a bit-synchronous line has bits that are not whole octets.
 OF_BITS = {
     "BUG-HDLC-09",
     "BUG-HDLC-24",

@@ -84,7 +84,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One event. cells: what stands in the table; xot: what RFC 1613 puts in its place."""
+    """One event. cells: what the table has; xot: what RFC 1613 puts in its place."""
 
     event: str
     text: str

@@ -3,7 +3,7 @@
 
 names.py      the neutral names that profiles and cases use
 settings.py   the section [counters] of a profile
-paths.py      where a value stands in a JSON document
+paths.py      where a value is in a JSON document
 reader.py     one reading, in a thread of its own
 readers/      the ways to read: a module for each
 locations.py  where each counter of a profile stands

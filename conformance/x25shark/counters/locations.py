@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where each counter that a profile names stands in the router's page, on each interface."""
+"""Where each counter that a profile names is in the router's page, for each interface."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def places(counters: Counters, names: Sequence[str], causes: Sequence[int] = ())
                 chosen = tuple(p if cause is None else p.with_cause(cause) for p in paths)
                 below = tuple(path.below(root) for path in chosen)
                 if interface != "router" and all(path.absolute for path in chosen):
-                    continue  # it stands in one place for the whole router
+                    continue  # it has one place for the whole router
                 found.append(Place(name, interface, cause, root, below))
     return found
 

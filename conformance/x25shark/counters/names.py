@@ -76,7 +76,7 @@ NAMES: dict[str, Name] = {
     "giants": Name("frames received that were too long", error="giant", line=True),
     "aborts": Name("frames received that were aborted", error="abort", line=True),
     "unaligned": Name(
-        "frames received that were no whole octets", error="not whole octets", line=True
+        "frames received that were not whole octets", error="not whole octets", line=True
     ),
     "unknown_addresses": Name(
         "frames received to another address", error="unknown address", line=True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a value stands in a JSON document.
+"""Where a value is in a JSON document.
 
 xot.calls_in                members, one below the other
 xot."calls.in"              a name with dots or blanks in quotes (" or ')
@@ -27,7 +27,7 @@ _CAUSE = {"{cause}": "d", "{cause:02x}": "02x", "{cause:02X}": "02X", "{cause:x}
 
 
 class PathError(ValueError):
-    """Text that is no path; the message says where and why."""
+    """Text that is not a path; the message says where and why."""
 
 
 class Missing(LookupError):

@@ -62,7 +62,7 @@ def _paths(value: Any) -> Any:
         raise ValueError("an empty list: leave out what the router does not count")
     found = tuple(parse(v) for v in value) if isinstance(value, list) else (parse(value),)
     if not all(path.steps for path in found):
-        raise ValueError("an empty path: it has to say where the counter stands")
+        raise ValueError("an empty path: it has to say where the counter is")
     return found
 
 
@@ -78,7 +78,7 @@ def _with_cause(value: Any) -> Any:
 
 def _without_cause(value: Any) -> Any:
     if value is not None and any(path.by_cause for path in value):
-        raise ValueError("does not count by cause: {cause} cannot stand in its path")
+        raise ValueError("does not count by cause: its path cannot have {cause}")
     return value
 
 
@@ -108,7 +108,7 @@ class Roots(BaseModel):
 
 
 class Cleared(BaseModel):
-    """[counters.cleared]: a list of cleared circuits, and where each value stands in an entry."""
+    """[counters.cleared]: a list of cleared circuits, and where each value is in an entry."""
 
     model_config = ConfigDict(**_CONFIG, arbitrary_types_allowed=True)
 

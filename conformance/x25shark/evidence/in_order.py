@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture whose TCP segments stand in the order of their octets.
+"""A capture whose TCP segments are in the order of their octets.
 
 On a network that loses or overtakes, segments are captured out of order, and are sent again cut
 otherwise. Wireshark puts them in order, but for a segment that was lost and is sent again together

@@ -55,7 +55,7 @@ class Interface(NamedTuple):
 def read_blocks(stream: IO[bytes]) -> Iterator[Block]:
     """The blocks of a stream until its end. A block that is cut short ends the stream.
 
-    Raises CaptureFormatError if it is no pcapng.
+    Raises CaptureFormatError if it is not pcapng.
     """
     order = "<"
     while True:

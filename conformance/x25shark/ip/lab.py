@@ -158,7 +158,7 @@ class Lab:
             {name: number - before.get(name, 0) for name, number in host.counters().items()}
             for host, before in zip((self.a, self.b), self._before, strict=True)
         ]
-        for gateway in self._gateways:  # all first: what one ends is no circuit that the other lost
+        for gateway in self._gateways:  # all first: what one ends, the other has not lost
             gateway.stop()
         gateways = [json.loads(gateway.result()) for gateway in self._gateways]
         lines = [json.loads(line.result()) for line in self._lines]

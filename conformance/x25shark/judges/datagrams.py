@@ -128,7 +128,7 @@ class Fragments:
 class _Units:
     """Puts complete packet sequences together, packet by packet.
 
-    identifiers: what may stand in front of an IP datagram; none: each unit is a datagram.
+    identifiers: what may precede an IP datagram; none: each unit is a datagram.
     full: octets of user data of a full packet; M = 1 counts in such ones only (X.25 4.3.4).
     """
 

@@ -3,8 +3,8 @@
 
 Everything is said in the common key: connection and direction (who sends to whom), and octet
 offset within that direction. "After the stimulus" is an offset, never a time. Where the tester
-waited in vain, the expectation ends (stop) at the octets that had come until then, so that a
-packet that came too late is too late for both judges.
+waited and nothing came, the expectation ends (stop) at the octets that had come until then, so that
+a packet that came too late is too late for both judges.
 """
 
 from __future__ import annotations

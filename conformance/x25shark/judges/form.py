@@ -128,7 +128,7 @@ def _problems(octets: bytes) -> Iterator[str]:
     elif octets[0] >> 4 & 3 not in (1, 2):
         yield f"bits 6 and 5 of octet 1 are {octets[0] >> 4 & 3:02b}"
     elif isinstance(packet, Undefined):
-        yield f"{octets[2]:#04x} is no packet type"
+        yield f"{octets[2]:#04x} is not a packet type"
     else:
         yield from _octet_1(packet, octets)
         yield from _length(packet, octets)

@@ -14,7 +14,7 @@ from ..counters.paths import Missing, Path
 from .counter_events import Cut
 from .expectation import Consumed, Expectation, Judge, Seen
 
-# Address and control octet stand in front of the field, which has three octets.
+# Address and control octet precede the field, which has three octets.
 _BEFORE, _FIELD = 2, 3
 
 

@@ -191,7 +191,7 @@ class Framed(Expectation):
             border = header.end
         octets = judge.octets_sent(self.direction) if self.closed else None
         if octets is not None and octets != border:
-            return _misframed(border, f"{octets - border} octets that are no whole unit")
+            return _misframed(border, f"{octets - border} octets that are not a whole unit")
         return Seen(True, None, "all as demanded")
 
 

@@ -4,7 +4,7 @@
 The line is an octet stream: octet-stuffed, or the bits of a bit-synchronous line, low-order bit
 first. Every frame sent and received is known by line, direction, and the octets of earlier frames
 in that direction; what counts is what stood between two flags, FCS included, and also what an
-abort left, or what is no whole octets.
+abort left, or what is not whole octets.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Loop:
     lag: seconds that this process was held up. received, units: octets and packets (or frames) of
     all connections of a case; sent: octets that the tester gave them. in_parts: seconds in which
     packets of them had come in part.
-    answered: seconds in which somebody waited for the router, and not in vain.
+    answered: seconds in which somebody waited for the router and got an answer.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
     interruptible: an interrupt may be raised by any wait, and Overdue once the time that

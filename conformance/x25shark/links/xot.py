@@ -30,7 +30,7 @@ HEADER_OCTETS = 4
 MOST_UNITS = 8_000
 MOST_OCTETS_OF_A_CASE = 4 << 20
 # A router passes on what the tester sent, in packets of another size perhaps; by itself it says
-# little. Hundreds of small calls that each bring 65,000 octets are no less memory than one flood.
+# little. Hundreds of small calls that each bring 65,000 octets take no less memory than one flood.
 MOST_OF_ITS_OWN, TIMES_WHAT_WAS_SENT = 1 << 20, 2
 # RFC 1122 4.2.3.2: so late TCP may acknowledge the first piece of a unit that was written in
 # pieces, and before that a sender with Nagle's algorithm (RFC 896) sends no other.

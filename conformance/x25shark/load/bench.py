@@ -435,7 +435,7 @@ def by_short_trials(trials: Sequence[Trial]) -> Bounds:
 def loss_below(found: Found, half: Bounds) -> str:
     """In words what was lost at rates at which the path is not slow; empty: nothing.
 
-    Loss that does not depend on the rate is no matter of throughput: the search would only go down
+    Loss that does not depend on the rate says nothing of throughput: the search would only go down
     until a trial was too small to show it.
     """
     # A path that drops does so from its throughput on, which is a little below what it carries.

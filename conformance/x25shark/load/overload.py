@@ -61,7 +61,7 @@ class OverloadPlan:
     refine: int = _REFINE
 
     def seconds(self) -> float:
-        """The longest that it should take, if nothing has to be waited for in vain."""
+        """The longest that it should take, if everything that is waited for comes."""
         ramp = (len(self.rates) + self.refine + 1) * (self.step + 0.4)
         ramp += len(self.rates) / 2 * self.timeout
         return ramp + (len(self.kinds) + 1) * (self.base + self.flood + self.bound / 2)

@@ -107,7 +107,7 @@ def _amount(document: Any, place: Place | None) -> float | None:
 
 @dataclass
 class CpuMeter:
-    """CPU use between start and stop. router_page: asks a router that is no process of this
+    """CPU use between start and stop. router_page: asks a router that is not a process of this
     machine."""
 
     router_pid: int | None

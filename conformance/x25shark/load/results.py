@@ -165,7 +165,7 @@ def share_of_control(
 ) -> float | None:
     """The run's main figure as a share of the control run's; None where that means nothing."""
     if control is None or options.rate is not None or options.message_rate is not None:
-        return None  # an offered rate is no limit that was found
+        return None  # an offered rate is not a limit that was found
     name = main_figure(options)[0]
     return float(figure[name]) / float(control[name]) if control[name] else None
 

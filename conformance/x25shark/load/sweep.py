@@ -3,7 +3,7 @@
 
 The published plots show calls completed in 20 s. Cells of another length are scaled to 20 s; the
 table says which length was run. A cell whose agreed values differ from those asked says so: a
-setting that had no effect is no cell.
+setting that had no effect is not a cell.
 """
 
 from __future__ import annotations

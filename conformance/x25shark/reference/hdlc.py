@@ -25,7 +25,7 @@ class Kind(Enum):
 
     FRAME = auto()
     ABORTED = auto()
-    #: Bits that are no whole number of octets.
+    #: Bits that are not a whole number of octets.
     UNALIGNED = auto()
     #: More octets than are kept.
     ENDLESS = auto()

@@ -101,7 +101,7 @@ class IpEnd(Terminal):
         return ipv4.echo_reply(datagram, self.ip.address)
 
     def identifier_of(self, unit: bytes) -> bytes | None:
-        """What stands in front of the datagram in a unit; None: it is not IP (RFC 1356 3.3)."""
+        """What precedes the datagram in a unit; None: it is not IP (RFC 1356 3.3)."""
         if self.form != NULL:
             return b""
         return next((one for one in (IP, SNAP_IP) if unit.startswith(one)), None)

@@ -44,7 +44,7 @@ class Station(Protocol):
         """The link is set up, or was reset: numbers are 0, and packets may have been lost."""
 
     def link_down(self) -> None:
-        """There is no link any more."""
+        """The link is gone."""
 
     def packet_in(self, packet: bytes) -> None:
         """The information field of an I frame, once and in order."""

@@ -130,7 +130,7 @@ class ReportFolder:
                 (self.path / EARLIER).rmdir()
 
     def abandon(self) -> None:
-        """If there is no whole report: the one from before stays, but for the router's log."""
+        """Without a whole report: the one from before stays, but for the router's log."""
         if not self._is_mine() or (self.staging / _WHOLE).exists():
             return
         log = self.staging / "router.log"

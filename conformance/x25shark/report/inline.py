@@ -38,7 +38,7 @@ def source(text: str) -> str:
 
 
 def inline(*files: Path) -> tuple[Markup, str]:
-    """Files to stand in one style or script element, and its CSP source."""
+    """Files put into one style or script element, and its CSP source."""
     text = "".join(file.read_text(encoding="utf-8") for file in files)
     return Markup(text), source(text)
 

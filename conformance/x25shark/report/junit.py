@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """JUnit XML for CI servers: one suite per group, one test case per case.
 
-The element of a verdict stands in `verdicts.OUTCOMES`. Text is bounded and holds no character
+`verdicts.OUTCOMES` has the element of a verdict. Text is bounded and holds no character
 that XML 1.0 forbids (clause 2.2). Only what the schema of Jenkins' xUnit plugin has is written: a
 test case has no properties there, so its verdict, clause and remarks are lines of system-out.
 """

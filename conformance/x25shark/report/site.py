@@ -2,7 +2,7 @@
 """x25shark site: several runs as one page, routers and releases beside each other.
 
 A column is a label: a release of a router, unless told otherwise its name in the profile. The last
-run of a label stands in the matrix, all of them in the trends. index.html needs no network and no
+run of a label is shown in the matrix, all of them in the trends. index.html needs no network and no
 script; index.md says the same in short. Captures of what did not pass are copied beside the page,
 so the folder can be published as it is. Whatever a run holds is hostile (`text`).
 """
@@ -43,7 +43,7 @@ SIGNS = {
     Verdict.NOT_APPLICABLE: "-",
     Verdict.NOT_RUN: "·",
 }
-"""What stands in a cell, so that no colour is needed to tell verdicts apart."""
+"""What a cell shows, so that no colour is needed to tell verdicts apart."""
 
 
 class SiteError(Exception):
@@ -61,7 +61,7 @@ class Given:
 
 @dataclass
 class Column:
-    """The runs of one label, oldest first; the last one stands in the matrix."""
+    """The runs of one label, oldest first; the last one is shown in the matrix."""
 
     label: str
     runs: list[Given] = field(default_factory=list)

@@ -323,7 +323,7 @@ class Campaign:
                 )
 
     def _stranger(self, owners: Owners, listener: Address, remote: Address) -> bool:
-        """Whether a connection is none of the router's; it is no evidence then."""
+        """Whether a connection is not of the router; it is not evidence then."""
         strange = owners.stranger(listener, remote)
         if strange:
             self._strangers += 1

@@ -5,8 +5,8 @@ No right router comes near these bounds; they are there for one that answers aft
 or an octet at a time, and would keep a run for days. The cases that are left when the time of a run
 is over are NOT RUN, and say so; a case that uses up its own time could not be judged.
 
-A router that keeps case after case waiting in vain uses up the patience of a run long before, and
-so does one whose packets come in small pieces. Then each case has a moment: what is decided in it
+A router that leaves case after case unanswered uses up the patience of a run long before, and so
+does one whose packets come in small pieces. Then each case has a moment: what is decided in it
 counts as ever, and what is not is INCONCLUSIVE. A router whose answers are whole takes nothing from
 the patience with a case that passes, however slow it is; and what it took to answer in time is not
 time of a case that is over.
@@ -27,13 +27,13 @@ from .plan import in_words
 
 # A router may be so many times slower than the embedded one, as costs were measured with it.
 _TIMES_SLOWER = 50
-# Reactions that a case waits for in vain one after the other; and how many on an average of all.
+# Missing reactions that a case waits for in a row; and how many on an average of all.
 _REACTIONS_OF_A_CASE, _REACTIONS_ON_AVERAGE = 60, 12
 _LEAST_OF_A_CASE, _LEAST_OF_A_RUN = 120.0, 3600.0
 _LATENESS_OF_A_TIMER = 1.25
 # Slow cases wait for timers of the protocol, minutes each, several times.
 _SLOW_CASE, _SLOW_ON_AVERAGE = 3600.0, 900.0
-# Reactions that the cases of a run may wait for in vain, or the share of the time that a user gave.
+# Missing reactions that the cases of a run may wait for, or the share of the time that a user gave.
 _REACTIONS_IN_VAIN, _SHARE_IN_VAIN = 120, 0.5
 _LEAST_IN_VAIN = 120.0
 # Answers that come in time may take so many times the time of a case, on top of it.
@@ -71,7 +71,7 @@ def of_run(cases: Iterable[str], profile: Profile) -> float:
 @dataclass(frozen=True)
 class Time:
     """Seconds that a run may take. at_most: no further case begins then. usual: each case has a
-    moment then, and so it has when cases have taken that long in vain."""
+    moment then, and so it has when cases have waited that long for nothing."""
 
     at_most: float = math.inf
     usual: float = math.inf

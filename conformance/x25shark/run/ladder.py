@@ -16,7 +16,7 @@ from ..results import PacketLine
 
 _MOST_PACKETS = 400
 _MOST_OCTETS = 256
-# So much is shown of octets that are no packet.
+# So much is shown of octets that are not a packet.
 _HEADER_OCTETS = 12
 # Side, whether the tester sends in this direction, and the number of the connection.
 _End = tuple[str, bool, int]

@@ -32,7 +32,7 @@ class Ending:
 
 
 class Liveness:
-    """Told of each case; says why the rest of the run is in vain, if it is.
+    """Told of each case; says why the rest of the run is pointless, if it is.
 
     sanity: makes the sanity call, and gives what went wrong (None: nothing). restart: starts the
     router again and gives what went wrong; None where the profile has no way.
@@ -74,7 +74,7 @@ class Liveness:
         return self._start_again(case, f"the router does not answer any more: {why}, in {case}")
 
     def _start_again(self, case: str, gone: str) -> str | None:
-        """Start the router again; why that is in vain."""
+        """Start the router again; says why that does not help."""
         if self._restart is None:
             return gone
         if self._restarts == MOST_RESTARTS:

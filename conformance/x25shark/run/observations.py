@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the campaign makes of a case that did not go as it should: whose doing, in a line."""
+"""What the campaign makes of a case that went wrong: whose doing, in a line."""
 
 from __future__ import annotations
 

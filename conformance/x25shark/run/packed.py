@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A case on its way to the process that judges it: record and slice as octets.
 
-Scapy makes a packet into its octets when it is pickled; a template is no octets, but the fields
+Scapy makes a packet into its octets when it is pickled; a template is not octets, but the fields
 that it names. Only octets that this program itself has made are ever unpacked.
 """
 

@@ -22,7 +22,7 @@ class RightsError(Exception):
 
 @dataclass(frozen=True)
 class Rights:
-    """What stands in front of dumpcap, and how that came about."""
+    """What is put before dumpcap, and how that came about."""
 
     prefix: tuple[str, ...]
     how: str

@@ -42,7 +42,7 @@ def numbers_pass(bench: Bench, found: list[bool]) -> None:
     """Whether the numbers of a call belong to its two ends: relay model end-to-end or splice.
 
     B acknowledges nothing and says RNR. A router with numbers of its own acknowledges what A sent,
-    and B's RNR is no matter of A's; another one passes it to A, and then Data with B's P(R).
+    and B's RNR does not concern A; another one passes it to A, and then Data with B's P(R).
     """
     call = bench.place_call(note="a call that shows the relay model")
     a, b, text = call.a, call.b, b"relay model"

@@ -75,7 +75,7 @@ def not_passed(report: Path) -> list[str]:
     With a purpose about the whole run goes the case that showed it, which may have passed.
     """
     cases = read_results(report / "results.json", lambda _id, _verdict: False).cases
-    known = catalogue().purposes  # the sanity call of a router that is gone is no purpose
+    known = catalogue().purposes  # the sanity call of a router that is gone is not a purpose
     again = [one for c in cases if c.verdict in _AGAIN for one in (c.id, c.shown_in) if one]
     return [one for one in dict.fromkeys(again) if one in known]
 
@@ -159,7 +159,7 @@ class Watching:
                     return False
                 time.sleep(_INTERVAL)
         except KeyboardInterrupt:
-            # Where only this process was told; a second one of the same moment is no other wish.
+            # Where only this process was told; a second one of the same moment is the same wish.
             process.send_signal(signal.SIGINT)
             process.wait()
             raise

@@ -103,7 +103,7 @@ class Table:
             self._load(path)
 
     def _load(self, path: Path) -> None:
-        """Raises ValueError for what is no such table."""
+        """Raises ValueError if it is not such a table."""
         try:
             data = json.loads(path.read_bytes())
             if data["digest"] == _digest():

@@ -45,7 +45,7 @@ def environment(sandbox: Sandbox) -> dict[str, str]:
         "X25SHARK_FUZZ_LUA": str(sandbox.lua),
         # libwireshark's own pools would hide what goes beyond one piece of them.
         "WIRESHARK_DEBUG_WMEM_OVERRIDE": "simple",
-        # What libwireshark keeps until its end is no leak; growth has a bound of its own.
+        # What libwireshark keeps until its end is not a leak; growth has a bound of its own.
         "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=32:malloc_context_size=10",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }

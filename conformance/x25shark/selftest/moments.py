@@ -5,7 +5,7 @@
 
 A moment is the n-th call of a function in the command's main thread, from its first line to its
 last: so it depends on no clock. The command gets its signals there. After each: its status is that
-of the signal, nothing was said that is no sentence, the results that are there can be read and
+of the signal, only whole sentences were printed, the results that are there can be read and
 their evidence is there, no process is left, and no temporary file (after SIGKILL: none after the
 next run).
 """
@@ -135,7 +135,7 @@ class Moments:
 
 
 def wrong_with(moments: Moments, ended: Ended, signals: Sequence[int]) -> Iterator[str]:
-    """What is not as it should be, in words."""
+    """What is wrong, in words."""
     first = signals[0]
     # Before the first line of the command the system ends the process.
     right = {-first} if first == signal.SIGKILL else {128 + first, -first}
@@ -217,7 +217,7 @@ def main() -> int:
             bad += bool(wrong)
             names = "+".join(signal.Signals(n).name for n in signals)
             how = f"{at / whole.calls:6.1%} {names:13} status {ended.status:4}"
-            said = "; ".join(wrong) or "as it should be"
+            said = "; ".join(wrong) or "ok"
             print(f"{how} {ended.seconds:5.1f} s  {_verdicts(moments.report)}  {said}", flush=True)
             if wrong:
                 print(ended.said[-2000:])
@@ -225,7 +225,7 @@ def main() -> int:
         if last.status != whole.status or moments.never_swept():
             print(f"the last run: status {last.status}, left {moments.never_swept()}")
             bad += 1
-    print(f"{chosen.count} interrupts, {bad} not as they should be")
+    print(f"{chosen.count} interrupts, {bad} of them handled wrongly")
     return 1 if bad else 0
 
 

@@ -21,7 +21,7 @@ Rooms = dict[str, set[str]]
 
 
 def imports(path: Path, root: Path) -> Iterator[str]:
-    """Every module that a file of the package at root names, absolute, wherever it stands in it."""
+    """Every module that a file of the package at root names, absolute, wherever in the file."""
     here = [root.name, *path.relative_to(root).with_suffix("").parts]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -63,7 +63,7 @@ def between(those: Collection[str]) -> Rooms:
 
 
 def reach(edges: Rooms, start: str) -> set[str]:
-    """The rooms to which a way leads from here; itself, where it stands in a circle."""
+    """The rooms to which a way leads from here; itself, where it is part of a circle."""
     found: set[str] = set()
     left = list(edges[start])
     while left:

@@ -243,7 +243,7 @@ def _data_behind(seen: Seen, ending: set[int]) -> dict[int, int]:
 
 @measure
 def window_in_front_of_size(seen: Seen) -> float:
-    """Packets of the router in which the window size stands in front of the packet size."""
+    """Packets of the router in which the window size precedes the packet size."""
     orders = [packet.fields.get("x25s.facility_code", ()) for packet in seen.from_router]
     both = [codes for codes in orders if 0x42 in codes and 0x43 in codes]
     return sum(codes.index(0x43) < codes.index(0x42) for codes in both)

@@ -19,7 +19,7 @@ from ..suite.loader import Case, body_of, cases
 
 Row = TypeVar("Row")
 
-# The embedded router answers within a millisecond; a witness that waits in vain waits this long.
+# The embedded router answers within a millisecond; a witness without an answer waits this long.
 REACTION_SECONDS = 0.3
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
@@ -57,7 +57,7 @@ def applicable(profile: Profile, chosen: Iterable[str]) -> list[Case]:
 class Worker:
     """One campaign in an own network namespace, through which many changed routers go.
 
-    hasty: wait in vain for no longer than the embedded router could take.
+    hasty: wait for a missing answer no longer than the embedded router could take.
     """
 
     def __init__(

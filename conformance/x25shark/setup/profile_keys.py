@@ -42,7 +42,7 @@ SECTIONS: dict[str, str] = {
     "summed up, and `{cause}` or `{cause:02x}` a cause.",
     "counters.roots": "Below which part of the document the names stand. Without any root they "
     "stand at the top, for the whole router; with some, a root that is left out is not read.",
-    "counters.cleared": "A list of cleared circuits, and where each value stands in an entry.",
+    "counters.cleared": "A list of cleared circuits, and where each value is in an entry.",
     "counters.frame_rejects": "Where an interface keeps the field of the last FRMR.",
     "counters.machine": "What its processors and memory do, for the load commands, where it runs "
     "on another machine. Paths begin at the top of the document.",

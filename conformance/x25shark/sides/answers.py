@@ -28,7 +28,7 @@ class Answers:
 
     @property
     def reaction_limit(self) -> float:
-        """How long a reaction may take before it is no reaction: twice TR."""
+        """How long a reaction may take before it does not count as one: twice TR."""
         return 2 * self.profile.times.reaction
 
     @property

@@ -4,7 +4,7 @@
 An address is any identification that a DTE and its network have agreed on (X.25 5.2.1), and the two
 ends need not have agreed on the same: many routers rewrite the called address on its way, or leave
 it out. The profile says it (addresses.b_arrives, a_arrives, rewrite_longer, rewrite_shorter). Where
-it does not, another called address than the caller's is no fault, and no proof that the router
+it does not, another called address than the caller's is neither a fault nor a proof that the router
 is right either.
 
 So it is with the calling address, that a network may write in another form of the same number: with

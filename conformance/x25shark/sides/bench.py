@@ -239,7 +239,7 @@ class Bench(Context):
         """Wait until the router calls there or answers the calling side. Whether it called.
 
         For rows that allow a call to be refused or to be carried on. What it opens for a Call and
-        gives up without one is no call: the Call may have crossed its close (RFC 1613 5).
+        gives up without one is not a call: the Call may have crossed its close (RFC 1613 5).
         """
         listeners = self.listeners
         received = calling.connection.received

@@ -124,6 +124,6 @@ class Context(Answers):
             self.remark(f"late by {took:.1f} s: {expectation.text}")
 
     def remark(self, text: str) -> None:
-        """Something to know that is no reason to fail."""
+        """Something to know that is not a reason to fail."""
         if text not in self.remarks:
             self.remarks.append(text)

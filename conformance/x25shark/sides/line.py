@@ -303,8 +303,9 @@ class LineSide(Side):
         """A poll that is answered with all taken.
 
         A busy router (RNR) need not have taken the I frames that came meanwhile (X.25 2.4.5.8).
-        The station sends them again when it is no more busy; then it is polled once more. What asks
-        for them may cross a poll, so a router that is known to be busy is polled when it has them.
+        The station sends them again when it is not busy any more; then it is polled once more. A
+        request for them may cross a poll, so a router that is known to be busy is polled when it
+        has them.
         """
         if self.station.peer_busy:
             self.wait_until(
@@ -510,7 +511,7 @@ class LineLink:
     def bring_up(self, *, judged: bool = False) -> None:
         """Preamble P-LINK: SABM and UA, and the restart of the packet layer.
 
-        judged: it is no preamble; what goes wrong is what the case is about.
+        judged: it is not a preamble; what goes wrong is what the case is about.
         """
         line = self.line
         line.kept_down = False

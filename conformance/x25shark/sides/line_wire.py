@@ -161,6 +161,6 @@ class LineFrames:
         return tuple(kind(address=self.line.command_address, p_f=1, **fields) for kind in kinds)
 
     def rejections(self, **fields: Any) -> tuple[Packet, ...]:
-        """REJ that is no answer: with F=0, or a command with P=1."""
+        """REJ that is not an answer: with F=0, or a command with P=1."""
         poll = LapbREJ(address=self.line.response_address, p_f=1, **fields)
         return LapbREJ(p_f=0, **fields), poll

@@ -92,7 +92,7 @@ class Listeners:
         return None if self._further.take(side) else side
 
     def take_late_ones(self) -> None:
-        """At the end of a case: what has come by now and was allowed is no connection too many."""
+        """At the end of a case: what has come by now and was allowed is not one too many."""
         while self._further.expected and self.is_called():
             # What it contradicts is judged with all other expectations.
             with suppress(ExpectationFailed):

@@ -48,7 +48,7 @@ class SerialLines:
         self.turn = at
 
     def _leave(self, line: LineSide) -> None:
-        """What this line brings from here on is no matter of the case."""
+        """What this line brings from here on does not concern the case."""
         of_it = [side for side in self._points.sides if side.name == line.name]
         directions = {side.direction for side in of_it}
         for side in of_it:

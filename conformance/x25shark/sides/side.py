@@ -117,7 +117,7 @@ class Side:
     # X.25 knows the two ends of a line apart; on XOT no end is the DTE or the DCE (RFC 1613 5).
     router_is_dce = False
     # Octets of the direction before the first that is of this connection, or channel's call, and
-    # before what is no more of it.
+    # before what is not part of it any more.
     origin = 0
     stop: int | None = None
     # Where the tester ended what is there, while the case went on elsewhere.

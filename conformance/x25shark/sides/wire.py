@@ -21,7 +21,7 @@ class Wired(Sender, Protocol):
 
 
 class ConnectionWire:
-    """Octets of an XOT connection that are no packets, RST and FIN."""
+    """Octets of an XOT connection that are not packets, RST and FIN."""
 
     def __init__(self, side: Wired) -> None:
         self.side = side

@@ -203,7 +203,7 @@ def holding(side: Side, wanted: Packet) -> bytes:
 def behind_marker(side: Side, marked: Sequence[Packet]) -> bytes:
     """The facility field that the next packet must have to end with exactly these facilities.
 
-    What stands in front of them is the router's own matter: X.25 facilities, and behind a marker
+    What precedes them is up to the router: X.25 facilities, and behind a marker
     those of a network (X.25 7.1). Facilities of DTEs are none of its.
     """
     own, rest, wanted = b"", list(next_facilities(side)), _octets(marked)

@@ -88,7 +88,7 @@ def framing_ends(side: Side, within: float | None = None) -> None:
 
 
 def passes_unread(far: Side) -> bool:
-    """Whether octets arrive at the far side of a splice that are no packet in a right unit.
+    """Whether octets arrive at the far side of a splice that are not a packet in a right unit.
 
     A splice that joins the two connections passes them on without a look at the XOT headers. A
     right unit may come in pieces (RFC 1613 4), and behind acknowledgements that were on their way.

@@ -275,7 +275,7 @@ def _find_others(bench: Bench, wrong: CounterMoved, before: Any, after: Any, beg
 
 @contextmanager
 def cleared_circuits(bench: Bench) -> Iterator[None]:
-    """Demand that each circuit that is cleared in the block stands in the router's table of them.
+    """Demand that each circuit that is cleared in the block is in the router's table of them.
 
     Raises as counting().
     """

@@ -32,7 +32,7 @@ UNSUPPORTED = one_of(249, 0)
 
 @dataclass(frozen=True)
 class Form:
-    """How a circuit carries IP: its call user data, and what stands in front of each datagram."""
+    """How a circuit carries IP: its call user data, and what precedes each datagram."""
 
     name: str
     user_data: bytes

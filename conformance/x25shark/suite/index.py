@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which case stands in which module, without importing them all.
+"""Which case is in which module, without importing them all.
 
 The modules are imported once, and what they hold is kept in the user's cache for as long as none
 of their files changes. Where there is no cache to be had, it costs half a second more each time.

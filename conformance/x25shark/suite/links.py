@@ -204,7 +204,7 @@ def expect_poll(line: LineSide, note: str = "") -> None:
 
 
 def given_up(line: LineSide, begin: int) -> None:
-    """The last poll in vain, if there is one more, and then a new link, or none."""
+    """The last poll without an answer, if there is one more, and then a new link, or none."""
     reaction_limit = line.profile.t1_at_most + line.context.reaction_limit
     ends = LapbSABM(p_f=1), LapbDM()
     last = line.expect(*polls(line), *ends, within=reaction_limit, passing=(LapbI(p_f=0),))

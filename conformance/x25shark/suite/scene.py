@@ -263,7 +263,7 @@ def template_of(bench: Bench, request: Packet, facilities: Facilities) -> CallRe
 
 
 def facilities_at_b(bench: Bench, request: Packet) -> list[list[Packet | Lacks]]:
-    """What may stand in the Call at the called side: values, and what else was asked for, or not.
+    """What the Call may have at the called side: values, and what else was asked for, or not.
 
     A facility may say that there is no fast select (X.25 7.2.2), and a class may be left out where
     its side has no negotiation of classes (X.25 6.13).

@@ -47,7 +47,7 @@ def _is_under(clause: str, standard: str, wanted: str) -> bool:
 
 
 def _of_clause(item: str, known: Sequence[str]) -> list[str] | None:
-    """The ids whose purposes stand on a clause; None if the item is no clause."""
+    """The ids whose purposes rest on a clause; None if the item is not a clause."""
     found = _CLAUSE.fullmatch(item.removeprefix("!").strip())
     if found is None:
         return None

@@ -215,7 +215,7 @@ def _wrong_p_r(conversation: Conversation, *, back: bool) -> PacketView | None:
     """The first P(R) that is behind the last one, or ahead of what the tester sent.
 
     Packets of the two directions cross: what the router sent before it saw a Reset or a Clear of
-    the tester still counts as before it, wherever it stands in the conversation.
+    the tester still counts as before it, wherever it is in the conversation.
     """
     if not _by_the_rules([packet for sent, packet, _ in conversation if sent]):
         return None
@@ -277,7 +277,7 @@ def _from_router(circuit: _Circuit, packet: Packet) -> bool | None:
         if isinstance(packet, ResetRequest):
             circuit.router_resets = not circuit.tester_resets
         elif not circuit.tester_resets:
-            # One that nobody asked for: what the router counts from there on is no measure. That
+            # One that nobody asked for: what the router counts from there on proves nothing. That
             # it came is another purpose's matter.
             circuit.left_out = True
         circuit.tester_resets = False

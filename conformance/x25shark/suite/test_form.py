@@ -199,7 +199,7 @@ def _of_a_call(answer: Packet) -> set[int]:
     """
     found = set()
     for facility in answer.fields.get("facilities") or ():
-        # What the end of the field cuts off is no facility.
+        # What the end of the field cuts off is not a facility.
         if isinstance(facility, (Marker, Raw)):
             break
         code, value = bytes(facility)[:2]

@@ -240,7 +240,7 @@ def test_k_at_the_wrap(bench: Bench) -> None:
 
 @purpose("LAPB-I-12", each_line=True)
 def test_f_1_that_answers_nothing(bench: Bench) -> None:
-    """It is ignored, or the link is set up again; but it is no poll (X.25 2.4.6.3)."""
+    """It is ignored, or the link is set up again; but it is not a poll (X.25 2.4.6.3)."""
     line, _ = ready(bench)
     line.link_fence()
     for kind in (LapbRR, LapbRNR, LapbREJ):

@@ -605,7 +605,7 @@ CLASS_D = (1, 15, 16, 31, 32, 33, 63, 64, 65, 95, 96, 99)
 @purpose("PLP-FAC-36")
 def test_class_d_facilities_of_any_length(bench: Bench) -> None:
     """Behind the marker, in the Call and in its answer. A length cut short would leave octets that
-    are no facilities."""
+    are not facilities."""
     for length in CLASS_D:
         marked = (DTE, Protection(value=b"\xc0".ljust(length, b"\xff")))
         a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)

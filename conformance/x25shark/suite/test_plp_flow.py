@@ -35,7 +35,7 @@ from .transfer import (
 )
 from .windows import Unacknowledged, fill_window
 
-# X.25 leaves it to the network how much it stores; more than this is no flow control at all.
+# X.25 leaves it to the network how much it stores; more than this is not flow control.
 MOST_STORED = 2048
 
 

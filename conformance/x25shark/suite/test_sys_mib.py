@@ -324,7 +324,7 @@ def test_accusations_of_procedure_errors(bench: Bench) -> None:
 def test_octets_of_user_data(bench: Bench) -> None:
     """Eight Data of A and five of B, of different lengths, and sequences with M and Q.
 
-    Their sum is no multiple of 256 or less; where it can be, one packet alone has more.
+    Their sum is not a multiple of 256 or less; where it can be, one packet alone has more.
     """
     size = min(1024, bench.profile.limits.packet_size)
     with counting(bench, "data_octets_in", "data_octets_out"):

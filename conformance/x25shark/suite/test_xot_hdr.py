@@ -128,7 +128,7 @@ def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str, *cuts: 
 
 
 def arrives_empty(b: Side) -> bool:
-    """Whether a header without a packet arrives, which is no packet that a template could name."""
+    """Whether a header without a packet arrives, which no template could name."""
     known = len(b.connection.received)
 
     def came() -> list[bytes]:

@@ -196,7 +196,7 @@ def refused(
 ) -> None:
     """A setup is answered by one of these, or by a close; nothing else suffers.
 
-    What is no setup of RFC 1613 6.5 is a packet of invalid type, which 6.1 discards silently.
+    What is not a setup of RFC 1613 6.5 is a packet of invalid type, which 6.1 discards silently.
     """
     side = bench.connect()
     side.send(packet)

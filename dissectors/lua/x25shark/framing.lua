@@ -71,7 +71,7 @@ local function connection_of(pinfo)
 end
 
 -- What the first pass found out about a unit is kept by frame and place in the frame: its offset, and
--- in a table where there is more. Most frames have one unit of which there is no more to say: two
+-- in a table where there is more. Most frames have one unit of which nothing more is to be said: two
 -- numbers each, and no table, so that Lua has no work with a million of them.
 local function keep(number, place, kept)
   if lone_places[number] == nil and frames[number] == nil and type(kept) == "number" then
@@ -259,7 +259,7 @@ end
 
 -- A unit that is the whole segment, as most are, where nobody asks for fields: its line is all that is
 -- wanted, and no table is made for it. Returns false where there is something to say of it after all;
--- it stands in the tree then.
+-- it is in the tree then.
 local function pass_lone_unit(tvb, pinfo, tree, length, octets)
   local place, findings, record, p = follow(tvb, length, octets)
   if findings or segment.unsure or p.problems[1] or (record and layer.speaks(record, tree)) then

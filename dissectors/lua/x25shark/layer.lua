@@ -73,7 +73,7 @@ function layer.put(tree, field, tvb, offset, count, value)
   return add(tree, field, tvb(offset, count), value)
 end
 
--- The same with a value that stands in no octet.
+-- The same with a value that is in no octet.
 function layer.put_generated(tree, field, tvb, offset, count, value)
   local item = layer.put(tree, field, tvb, offset, count, value)
   if item and words then

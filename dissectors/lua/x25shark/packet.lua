@@ -425,7 +425,7 @@ local function decode(octets)
   else
     add(p, "type", 2, 1, third)
     if good_gfi then
-      blame(p, "type.undefined", "0x%02x is no packet type", third)
+      blame(p, "type.undefined", "0x%02x is not a packet type", third)
     end
     mark_undefined(p)
   end

@@ -29,7 +29,7 @@ local function dissect(_, _, tree)
     local comment = tostring(item.value)
     local word, case = verdict_of(comment)
     if word then
-      -- The sentence stands in the branch itself, so that it is seen with every branch closed.
+      -- The sentence is in the branch itself, so that it is seen with every branch closed.
       local branch = tree:add(proto, "x25shark: " .. comment:sub(1, LONGEST))
       branch:add(field, word .. " " .. case):set_generated()
     end

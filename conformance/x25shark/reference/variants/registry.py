@@ -15,6 +15,6 @@ VARIANTS = Switches("variant")
 def variant(identity: str, number: float = 0.0) -> Callable[..., Any]:
     """Decorator: the function puts the permitted behaviour of this id on the router.
 
-    Its text and clause stand in the catalogue. number: what stands behind "=" unless given.
+    Its text and clause are in the catalogue. number: what "=" gives it unless given.
     """
     return VARIANTS.register(identity, number)

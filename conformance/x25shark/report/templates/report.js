@@ -158,7 +158,7 @@
     const [seconds, frame, k, side, sent, connection, offset, text, octets, leftOut] = packet;
     const way = isB(side) === Boolean(sent) ? "left" : "right";
     const what = make("span", "what");
-    // A connection that no expectation had taken yet is at no side; its packets stand in A's lane.
+    // A connection that no expectation had taken yet is at no side; its packets are in A's lane.
     if (side === "?") what.append(make("span", "tag", "side not known"), " ");
     if (side.length > 1) what.append(make("span", "tag", side), " ");
     if (several.has(side)) what.append(make("span", "tag", `TCP ${connection}`), " ");

@@ -21,7 +21,7 @@ from ..language import (
 )
 from ..links import all_again, is_polled, polls, respond
 
-# What takes longer than this part of T1 is late; so often it is no accident.
+# What takes longer than this part of T1 is late; so often it is not an accident.
 LATE = 0.6
 TOO_OFTEN = 2
 

@@ -129,7 +129,7 @@ def test_a_broken_router_fails(tmp_path: Path) -> None:
     [
         (["--router", "referense"], 2, "did you mean 'reference'"),
         (["--select", "PLP-NONE-01"], 2, "names no case"),
-        (["--select", "PLP-INTT"], 2, "did you mean PLP-INT "),
+        (["--select", "PLP-INTT"], 2, "did you mean PLP-INT, "),
         (["--select", "PLP-CALL-01,!PLP-CALL-01"], 3, "no case was selected"),
         (["--fault", "no-such-fault"], 2, "no-such-fault"),
         (["--output", "/proc/x25shark"], 2, "cannot write the report there"),

@@ -25,6 +25,6 @@ def demand(addresses: Iterable[str], router: str) -> None:
     if missing:
         commands = "; ".join(f"sudo ip addr add {address}/32 dev DEVICE" for address in missing)
         raise LinkError(
-            f"this machine has no address {' nor '.join(missing)}. Where they are meant to be its "
-            f"own: {commands} (DEVICE leads to the router: ip route get {router})"
+            f"not an address of this machine: {', '.join(missing)}. To add: {commands} "
+            f"(DEVICE is the interface towards the router: ip route get {router})"
         )

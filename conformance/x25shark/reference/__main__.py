@@ -108,8 +108,11 @@ def tell_profile(counters: str) -> None:
     counters: URL of the page of its counters.
     """
     text = BUILT_IN.with_suffix(".toml").read_text(encoding="utf-8")
-    lines = ["# Save as own.toml; in another terminal: x25shark run --router own.toml"]
-    lines.append('name = "x25shark router"')
+    lines = [
+        "# The profile of this router. To save it: x25shark router 2>own.toml",
+        "# To use it, in another terminal: x25shark run --router own.toml",
+        'name = "x25shark router"',
+    ]
     for line in text.splitlines():
         if line == "[counters.names]":
             lines += ["[counters]", f'url = "{counters}"', ""]

@@ -35,7 +35,7 @@ def findings() -> Iterator[tuple[str, str, bool]]:
     yield _namespace()
     yield _wireshark()
     engine = importlib.util.find_spec("x25shark_engine") is not None
-    yield "load engine", "there" if engine else "not installed: ci/setup engine", True
+    yield "load engine", "installed" if engine else "not installed: ci/setup engine", True
 
 
 def _judge() -> tuple[str, str, bool]:
@@ -58,17 +58,17 @@ def _capture() -> tuple[str, str, bool]:
         can = may_capture()
     except RightsError as error:
         return "capture", str(error), False
-    no = "dumpcap may not; sudo dpkg-reconfigure wireshark-common, or an own namespace"
-    return "capture", "dumpcap may" if can else no, True
+    no = "dumpcap may not capture here: sudo dpkg-reconfigure wireshark-common, or --own-namespace"
+    return "capture", "dumpcap may capture" if can else no, True
 
 
 def _wireshark() -> tuple[str, str, bool]:
     if shutil.which("wireshark") is None:
-        no = "not installed, so no x25shark open"
+        no = "not installed; x25shark open needs it"
         return "wireshark", f"{no}. On Debian and Ubuntu: sudo apt-get install wireshark", True
     if as_other_id() is None:
-        return "wireshark", f"there, for x25shark open; not for root. {AS_ROOT}", True
-    return "wireshark", "there, for x25shark open", True
+        return "wireshark", f"installed. {AS_ROOT}", True
+    return "wireshark", "installed; x25shark open starts it", True
 
 
 def _namespace() -> tuple[str, str, bool]:
@@ -76,4 +76,4 @@ def _namespace() -> tuple[str, str, bool]:
         try_out()
     except NamespaceError as error:
         return "namespace", str(error), False
-    return "namespace", "an own network namespace can be had", True
+    return "namespace", "a run can have a network namespace of its own", True

@@ -64,7 +64,10 @@ def _of_clause(item: str, known: Sequence[str]) -> list[str] | None:
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """The known names that are near to one that is not, as a question; "" if none is."""
     near = get_close_matches(name.upper(), known, n=3, cutoff=0.75)
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    if not near:
+        return ""
+    *others, last = near
+    return f"did you mean {' or '.join(filter(None, (', '.join(others), last)))}?"
 
 
 def named(item: str, known: Sequence[str]) -> list[str]:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from capture_builder import pcapng
 from strict_tshark import strict_tshark
+from test_link import CALL, OUTBOUND, SET_UP, USER0, Frame, out
 from test_link import CAPTURES as LINES
 from x25shark.judges.sandbox import Sandbox
 from xot_captures import CAPTURES
@@ -20,9 +23,9 @@ View = Callable[..., list[str]]
 def view() -> Iterator[View]:
     sandbox = Sandbox()
 
-    def lines(capture: Path | bytes, *names: str) -> list[str]:
-        options = [word for name in names for word in ("-z", f"x25,{name}")]
-        done = strict_tshark(sandbox, capture, "-q", *options)
+    def lines(capture: Path | bytes, *names: str, options: Sequence[str] = ()) -> list[str]:
+        views = [word for name in names for word in ("-z", f"x25,{name}")]
+        done = strict_tshark(sandbox, capture, "-q", *views, *options)
         return [line for line in done.stdout.splitlines() if not line.startswith("====")]
 
     yield lines
@@ -66,6 +69,38 @@ def test_circuits_of_a_line_are_by_channel(view: View) -> None:
     (row,) = view(LINES["call"], "circuits")[3:-1]
     assert row.split()[:5] == ["1", "line", "0", "LCN", "1"]
     assert "data transfer" in row or "clearing" in row
+
+
+def over_ethernet(frames: tuple[Frame, ...]) -> bytes:
+    """Frames of a line as Linux's lapbether sends them, with padding."""
+    ends = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
+    sent = []
+    for flags, octets in frames:
+        source, destination = ends if flags == OUTBOUND else reversed(ends)
+        frame = octets[:-2]
+        whole = destination + source + b"\x60\0" + len(frame).to_bytes(2, "little") + frame
+        sent.append(whole.ljust(60, b"\0"))
+    return pcapng(sent)
+
+
+def test_circuits_of_lapb_over_ethernet(view: View) -> None:
+    capture = over_ethernet((*SET_UP, *CALL, out("014410010068")))
+    assert view(capture, "circuits")[-1] == "circuits: 0, findings: 0"
+    asked = view(capture, "circuits", options=("-o", "lapbs.frames:TRUE"))
+    (row,) = asked[3:-1]
+    assert row.split()[:5] == ["1", "line", "1", "LCN", "1"]
+    assert "210000" in row and "data transfer" in row
+    assert asked[-1] == "circuits: 1, findings: 0"
+
+
+def test_circuits_of_link_type_lapb(view: View, tmp_path: Path) -> None:
+    frames = (*SET_UP, *CALL, out("014410010068"))
+    plain, there = tmp_path / "plain.pcapng", tmp_path / "lapb.syc"
+    plain.write_bytes(pcapng([octets[:-2] for _, octets in frames], USER0))
+    subprocess.run(["editcap", "-T", "lapb", "-F", "ngsniffer", plain, there], check=True)
+    assert view(there, "circuits")[-1].startswith("circuits: 0")
+    (row,) = view(there, "circuits", options=("-o", "lapbs.frames:TRUE"))[3:-1]
+    assert "line 0 LCN 1" in row and "210000" in row
 
 
 def test_frames_that_do_not_count_are_findings(view: View) -> None:

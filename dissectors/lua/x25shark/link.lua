@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- HDLC frames with FCS on link type USER0 (X.25 2.2, 2.3), LAPB and the packet layer above them.
+-- HDLC frames with FCS on link type USER0 (X.25 2.2, 2.3), LAPB and the packet layer above them; and
+-- LAPB frames without FCS, over Ethernet (Linux's lapbether) or on link type LAPB.
 --
 -- One record of the capture is what stood between two flags: address, control, information, FCS, as
 -- it was on the line without stuffing. The packet flags of pcapng (epb_flags) say the rest: direction
 -- (2 outbound: tester to router, 1 inbound: router to tester), symbol error: the frame was aborted
--- and the octets are what came of it, unaligned frame error: its bits were no whole octets. A link is
--- an interface of the capture; the key of a frame is the octets of earlier frames in its direction.
+-- and the octets are what came of it, unaligned frame error: its bits were not whole octets. A link is
+-- an interface of the capture; the key of a frame is the octets of earlier frames in its direction. Over
+-- Ethernet a link is two addresses.
 
 local circuit = require("x25shark.circuit")
 local counted = require("x25shark.counted")
@@ -13,27 +15,31 @@ local lapb = require("x25shark.lapb")
 local layer = require("x25shark.layer")
 local observed = require("x25shark.observed")
 local packet = require("x25shark.packet")
+local taken = require("x25shark.taken")
 
 local link = {}
 
 local put, put_generated = layer.put, layer.put_generated
 
-local SHORTEST = 4
-local SHORTEST_EXTENDED = 5 -- modulo 128, frames with numbers
+local SHORTEST = 2
+local SHORTEST_EXTENDED = 3 -- modulo 128, frames with numbers
 local FCS_OCTETS = 2
+local LENGTH_OCTETS = 2 -- in front of a frame over Ethernet, the lower one first
+local ETHERTYPE = 0x6000
 local SABM, SABME, UA = 0x2f, 0x6f, 0x63
 local RESTART, RESTART_CONFIRMATION = 0xfb, 0xff
-local NAMES = { [0] = "tester", [1] = "router" }
+local TESTED = { "tester", "router" }
+local BY_FLAG = { "DTE", "DCE" }
 
 local made
-local links, frames
+local links, frames, ethernet_links
 local interface_field, flags_fields
 local fcs_table = {}
 local bit = bit -- in every Lua that Wireshark brings
 
 local function reset()
   layer.new_capture()
-  links, frames = {}, {}
+  links, frames, ethernet_links = {}, {}, {}
 end
 
 -- FCS-16: reflected register, preset to ones, complemented (X.25 2.2.7).
@@ -129,15 +135,15 @@ local function follow_frame(l, f, direction, octets, kept)
   end
 end
 
--- True for a frame that X.25 2.3.5.3 lets count; the address is another matter.
-local function is_valid(octets, extended, fcs_good)
-  local control = octets:byte(2)
+-- True for a frame that X.25 2.3.5.3 lets count, by its octets without FCS; the address is another matter.
+local function is_valid(content, extended)
+  local control = content:byte(2)
   local numbered = control and control % 4 ~= 3
-  return fcs_good and #octets >= (extended and numbered and SHORTEST_EXTENDED or SHORTEST)
+  return #content >= (extended and numbered and SHORTEST_EXTENDED or SHORTEST)
 end
 
 -- On the first pass: place and state of the frame; later what was found then.
-local function remember(pinfo, octets, entry)
+local function remember(pinfo, entry)
   if pinfo.visited and frames[pinfo.number] then
     return frames[pinfo.number]
   end
@@ -146,25 +152,43 @@ local function remember(pinfo, octets, entry)
   links[number] = l
   local place = (entry.direction or 0) + 1
   local kept = { offset = l.offsets[place], extended = l.extended }
-  l.offsets[place] = (l.offsets[place] + #octets) % 4294967296
+  l.offsets[place] = (l.offsets[place] + entry.length) % 4294967296
   frames[pinfo.number] = kept
-  kept.valid = not entry.aborted and not entry.unaligned and is_valid(octets, l.extended, entry.fcs_good)
+  local content = entry.content
+  kept.valid = entry.whole and is_valid(content, l.extended)
   -- A giant is not followed: its receiver drops it.
-  if kept.valid and 8 * #octets <= made.hdlcs.prefs.n1 and lapb.addresses[octets:byte(1)] and entry.direction then
-    local content = octets:sub(1, -FCS_OCTETS - 1)
+  if kept.valid and not entry.giant and lapb.addresses[content:byte(1)] and entry.direction then
     follow_frame(l, lapb.decode(content, l.extended), entry.direction, content, kept)
   end
   return kept
 end
 
+-- Where a frame goes: the link as a number, 0 or 1 as direction, how the ends are called, and how the
+-- frames of the link are found.
+local function along(pinfo, names, filter)
+  local number = layer.value_of(interface_field) or 0
+  local direction = (pinfo.p2p_dir == 0 or pinfo.p2p_dir == 1) and pinfo.p2p_dir or nil
+  return { link = number, direction = direction, names = names, filter = string.format(filter, number) }
+end
+
+-- The same over Ethernet, where the addresses say it.
+local function between_addresses(pinfo)
+  local from, to = tostring(pinfo.dl_src), tostring(pinfo.dl_dst)
+  local forward = from <= to
+  local names = forward and { from, to } or { to, from }
+  local key = names[1] .. " " .. names[2]
+  if not ethernet_links[key] then
+    ethernet_links.count = (ethernet_links.count or 0) + 1
+    ethernet_links[key] = ethernet_links.count
+  end
+  local filter = string.format("eth.addr == %s && eth.addr == %s", names[1], names[2])
+  -- Links of interfaces have numbers from 0.
+  return { link = -ethernet_links[key], direction = forward and 0 or 1, names = names, filter = filter }
+end
+
 -- What the packet flags and the octets say of a frame.
 local function look_at(pinfo, octets)
-  local entry = { link = layer.value_of(interface_field) }
-  if pinfo.p2p_dir == 0 then
-    entry.direction = 0
-  elseif pinfo.p2p_dir == 1 then
-    entry.direction = 1
-  end
+  local entry = along(pinfo, TESTED, "hdlcs.link == %d")
   for name, field in pairs(flags_fields) do
     entry[name] = layer.value_of(field) and true or false
   end
@@ -174,6 +198,9 @@ local function look_at(pinfo, octets)
     entry.fcs_right = fcs_of(octets:sub(1, -FCS_OCTETS - 1))
     entry.fcs_good = entry.fcs == entry.fcs_right
   end
+  entry.length, entry.content = #octets, octets:sub(1, -FCS_OCTETS - 1)
+  entry.giant = 8 * #octets > made.hdlcs.prefs.n1
+  entry.whole = entry.fcs_good and not entry.aborted and not entry.unaligned
   return entry
 end
 
@@ -186,7 +213,7 @@ local function show_frame(tvb, tree, entry, kept)
   end
   put_generated(branch, f.offset, tvb, 0, 0, kept.offset)
   put_generated(branch, f.length, tvb, 0, 0, length)
-  put_generated(branch, f.link, tvb, 0, 0, entry.link or 0)
+  put_generated(branch, f.link, tvb, 0, 0, entry.link)
   if entry.direction then
     put_generated(branch, f.direction, tvb, 0, 0, entry.direction)
   end
@@ -224,12 +251,12 @@ local function blame_frame(branch, tvb, pinfo, entry, kept)
   end
   if entry.unaligned then
     blame("bits.odd", "bits behind %s", counted(length, "octet"))
-  elseif not kept.valid and (length < SHORTEST or entry.fcs_good) then
+  elseif not kept.valid and (length < SHORTEST + FCS_OCTETS or entry.fcs_good) then
     blame("runt", "%s between flags", counted(length, "octet"))
   elseif not entry.fcs_good then
     blame("fcs.bad", "FCS 0x%04x, right is 0x%04x", entry.fcs, entry.fcs_right)
   end
-  if 8 * length > made.hdlcs.prefs.n1 then
+  if entry.giant then
     blame("giant", "%d bits, N1 is %d", 8 * length, made.hdlcs.prefs.n1)
   end
   if kept.valid and not lapb.addresses[tvb(0, 1):uint()] then
@@ -256,25 +283,54 @@ end
 
 local function show_ends(pinfo, entry)
   if entry.direction and layer.words then
-    pinfo.cols.src = NAMES[entry.direction]
-    pinfo.cols.dst = NAMES[1 - entry.direction]
+    pinfo.cols.src = entry.names[entry.direction + 1]
+    pinfo.cols.dst = entry.names[2 - entry.direction]
   end
 end
 
 -- How a circuit of a line is called, and found.
 local function carrier_of(entry, p)
-  local line, channel = entry.link or 0, p.lcn or 0
+  local line, channel = entry.link, p.lcn or 0
   return {
-    key = line .. " " .. channel, line = line, name = string.format("line %d LCN %d", line, channel),
-    filter = string.format("hdlcs.link == %d && x25s.lcn == %d", line, channel), ends = { NAMES[0], NAMES[1] },
+    key = line .. " " .. channel, line = line, name = string.format("line %d LCN %d", math.abs(line), channel),
+    filter = string.format("%s && x25s.lcn == %d", entry.filter, channel), ends = entry.names,
   }
+end
+
+-- A valid frame: LAPB, and the packet in it. problem: what is wrong with it all the same, in a word.
+local function show_content(content, pinfo, tree, entry, kept, problem)
+  local f = lapb.decode(entry.content, kept.extended)
+  show_lapb(content, tree, f, kept)
+  if layer.words then
+    local summary = lapb.summary(f)
+    pinfo.cols.protocol = "LAPB"
+    pinfo.cols.info = problem and summary .. " - " .. problem or summary
+  end
+  if not (f.packet_offset and f.information_length and lapb.addresses[f.address]) then
+    return
+  end
+  local inner = content(f.packet_offset):tvb()
+  local unit = {
+    packet = packet.decode(entry.content:sub(f.packet_offset + 1)),
+    offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
+  }
+  if observed.listening and entry.direction then
+    observed.packet(pinfo, carrier_of(entry, unit.packet), entry.direction + 1, unit.packet, unit.findings)
+  end
+  layer.show(unit, inner, pinfo, tree)
+  layer.hear_builtin({ unit }, pinfo, tree)
+  -- The built-in one puts the addresses of a Call there.
+  show_ends(pinfo, entry)
+  if layer.words then
+    layer.write_columns(pinfo, { lapb.summary(f) .. " | " .. unit.summary })
+  end
 end
 
 local function dissect_frame(tvb, pinfo, tree)
   local length = tvb:len()
   local octets = length > 0 and tvb:raw(0, length) or ""
   local entry = look_at(pinfo, octets)
-  local kept = remember(pinfo, octets, entry)
+  local kept = remember(pinfo, entry)
   layer.new_frame()
   if layer.words then
     pinfo.cols.protocol = "HDLC"
@@ -291,35 +347,43 @@ local function dissect_frame(tvb, pinfo, tree)
     end
     return length
   end
-  local content = tvb(0, length - FCS_OCTETS):tvb()
-  local f = lapb.decode(octets:sub(1, -FCS_OCTETS - 1), kept.extended)
-  show_lapb(content, tree, f, kept)
-  if layer.words then
-    local summary = lapb.summary(f)
-    pinfo.cols.protocol = "LAPB"
-    pinfo.cols.info = problem and summary .. " - " .. problem or summary
-  end
-  if f.packet_offset and f.information_length and lapb.addresses[f.address] then
-    local inner = content(f.packet_offset):tvb()
-    local unit = {
-      packet = packet.decode(octets:sub(f.packet_offset + 1, -FCS_OCTETS - 1)),
-      offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
-    }
-    if observed.listening and entry.direction then
-      observed.packet(pinfo, carrier_of(entry, unit.packet), entry.direction + 1, unit.packet, unit.findings)
-    end
-    layer.show(unit, inner, pinfo, tree)
-    layer.hear_builtin({ unit }, pinfo, tree)
-    -- The built-in one puts the addresses of a Call there.
-    show_ends(pinfo, entry)
-    if layer.words then
-      layer.write_columns(pinfo, { lapb.summary(f) .. " | " .. unit.summary })
-    end
-  end
+  show_content(tvb(0, length - FCS_OCTETS):tvb(), pinfo, tree, entry, kept, problem)
   return length
 end
 
--- Register the dissector on USER0. `registered` is what fields.register() returned.
+-- A LAPB frame without FCS; tvb: nil where it has no octet. whole: the capture holds all of it.
+local function show_plain(tvb, pinfo, tree, entry, whole)
+  entry.content, entry.length, entry.whole = tvb and tvb:raw(0, tvb:len()) or "", tvb and tvb:len() or 0, whole
+  local kept = remember(pinfo, entry)
+  layer.new_frame()
+  show_ends(pinfo, entry)
+  if kept.valid then
+    show_content(tvb, pinfo, tree, entry, kept)
+    return
+  end
+  local branch = tree:add(made.lapbs, tvb and tvb())
+  branch:add_proto_expert_info(made.expert[whole and "lapbs.control.short" or "lapbs.captured.short"])
+  if layer.words then
+    pinfo.cols.protocol, pinfo.cols.info = "LAPB", "frame that ends early"
+  end
+end
+
+-- Over Ethernet the length stands before the frame, and padding may follow it.
+local function dissect_lapb(tvb, pinfo, tree)
+  local held = tvb:len()
+  if pinfo.p2p_dir == 0 or pinfo.p2p_dir == 1 then
+    local entry = along(pinfo, BY_FLAG, "frame.interface_id == %d")
+    show_plain(held > 0 and tvb or nil, pinfo, tree, entry, held == tvb:reported_len())
+  elseif held >= LENGTH_OCTETS then
+    local length = tvb(0, LENGTH_OCTETS):le_uint()
+    local here = math.min(length, held - LENGTH_OCTETS)
+    local frame = here > 0 and tvb(LENGTH_OCTETS, here):tvb() or nil
+    show_plain(frame, pinfo, tree, between_addresses(pinfo), here == length)
+  end
+  return held
+end
+
+-- Register the dissectors. `registered` is what fields.register() returned.
 function link.register(registered)
   made = registered
   interface_field = layer.optional_field("frame.interface_id")
@@ -332,6 +396,16 @@ function link.register(registered)
   reset()
   made.hdlcs.dissector = dissect_frame
   DissectorTable.get("wtap_encap"):add(wtap.USER0, made.hdlcs)
+  made.lapbs.dissector = dissect_lapb
+  local over_ethernet, alone = taken.by(made.lapbs, "ethertype"), taken.by(made.lapbs, "wtap_encap")
+  made.lapbs.prefs.frames = Pref.bool(
+    "LAPB frames", false, "Dissect LAPB over Ethernet (type 0x6000), and captures of link type LAPB, strictly, "
+      .. "in place of Wireshark's own dissector"
+  )
+  function made.lapbs.prefs_changed()
+    over_ethernet(made.lapbs.prefs.frames and { ETHERTYPE } or {})
+    alone(made.lapbs.prefs.frames and { wtap.LAPB } or {})
+  end
 end
 
 return link

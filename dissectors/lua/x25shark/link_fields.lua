@@ -63,6 +63,7 @@ function link_fields.register(made, experts)
     { "control.short", "Control field ends early", malformed },
     { "information.length", "Information field of a length that is not permitted" },
     { "information.reserved", "Reserved bit that is not 0" },
+    { "captured.short", "The capture does not hold all octets of this frame", malformed },
     { "repeated", "I frame sent again, or out of sequence", sequence, expert.severity.NOTE },
   })
 end

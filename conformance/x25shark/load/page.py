@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..report.inline import BASE_STYLE, environment, inline, script_json
-from ..report.text import one_line
+from ..report.text import moment, one_line
 from ..results import write_whole
 from . import plots
 from .chart import Plot, drawn
@@ -144,7 +144,7 @@ def document(
             context=" · ".join(
                 [
                     *filter(None, [one_line(result["router"]["address"], 60)]),
-                    f"started {result['started']}",
+                    f"started {moment(result['started'])}",
                     plural(machine["processors"], "processor"),
                     f"engine {result['engine']}",
                 ]

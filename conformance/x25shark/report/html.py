@@ -28,7 +28,7 @@ from ..verdicts import EXIT_STATUSES, OUTCOMES, Verdict
 from .counters import error_table, reading_line, readings
 from .inline import BASE_STYLE, TEMPLATES, environment, inline, script_packed
 from .terminal import ATTENTION, one_sentence
-from .text import deciding_packets, disagree, one_line, printable, relative_path, unmet
+from .text import deciding_packets, disagree, moment, one_line, printable, relative_path, unmet
 
 EXPECTATIONS_SHOWN = 200
 PACKETS_SHOWN = 500
@@ -241,7 +241,7 @@ def _run(results: Results) -> dict[str, Any]:
         "Profile": run.profile,
         "Relay model": run.relay_model,
         "Configuration": _configuration(run.configuration),
-        "Started": run.started.replace("T", " ").replace("+00:00", " UTC"),
+        "Started": moment(run.started),
         "Duration": f"{_number(run.duration_s):.1f} s",
         "Processor time": ", ".join(
             f"{who} {_number(s):.1f} s" for who, s in run.processor.items()

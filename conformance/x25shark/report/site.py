@@ -24,7 +24,7 @@ from .compare import by_id, compare, described
 from .html import ORDER, bar_segments, verdict_class
 from .inline import BASE_STYLE, TEMPLATES, environment, inline
 from .terminal import ATTENTION, failure_text, one_sentence
-from .text import markdown_cell, one_line, printable, relative_path
+from .text import markdown_cell, moment, one_line, printable, relative_path
 
 RUNS_MOST = 200
 LABELS_MOST = 40
@@ -197,7 +197,7 @@ def _trend(column: Column) -> list[dict[str, Any]]:
         counts = Counter(case.verdict.value for case in results.cases)
         rows.append(
             {
-                "started": one_line(results.run.started, 40),
+                "started": moment(results.run.started),
                 "versions": one_line(results.run.versions.get("x25shark", ""), 40),
                 "segments": bar_segments(counts),
                 "counts": [
@@ -226,7 +226,7 @@ def view(given: Sequence[Given], title: str, folder: Path) -> dict[str, Any]:
                 "label": one_line(column.label, 80),
                 "model": one_line(column.last.results.run.relay_model, 40),
                 "configuration": one_line(column.last.results.run.configuration, 40),
-                "started": one_line(column.last.results.run.started, 40),
+                "started": moment(column.last.results.run.started),
                 "trend": _trend(column),
             }
             for number, column in enumerate(found, 1)

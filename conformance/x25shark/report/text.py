@@ -89,6 +89,11 @@ def one_line(text: object, limit: int = LINE_LIMIT) -> str:
     return _one_line(whole, limit) if len(whole) <= _LONGEST_KEPT else _folded(whole, limit)
 
 
+def moment(text: object) -> str:
+    """A time as results.json has it, for people."""
+    return one_line(text, 40).replace("T", " ").replace("+00:00", " UTC")
+
+
 @lru_cache(maxsize=8192)
 def _one_line(whole: str, limit: int) -> str:
     return _folded(whole, limit)

@@ -18,6 +18,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..counters.locations import Place, places
@@ -39,9 +41,11 @@ TRIES = 5
 PAUSE = 0.05
 
 # So long a page is looked at until it shows a call; who gathers his counters less often than that
-# has to say so. As many calls are made: the first two may meet the moment in which he does.
+# has to say so. As many calls are made: the first two may meet the moment in which he does; more,
+# where they take long.
 MOST_AGE = 12.0
 CALLS_FOR_AGE = 3
+MOST_FOR_AGE = 8
 # What was measured, by the place of the page.
 _ages: dict[str, float] = {}
 
@@ -75,31 +79,63 @@ def age(bench: Bench) -> float:
     return _ages.get(bench.counters_url() or "", 0.0) if said is None else said
 
 
-def measure_age(bench: Bench) -> None:
-    """Make calls until one of them is seen to wait for the next page, or each is there at once.
+@dataclass(frozen=True)
+class Shown:
+    """A call, and when the page showed it: seconds of one clock.
 
-    Behind a page that has just changed the next one is as far away as it ever is.
+    began, over: the call. unseen: when the last page without it was asked for. seen: when one with
+    it had come. held_up: how long the tester was not there meanwhile.
     """
+
+    began: float
+    over: float
+    unseen: float
+    seen: float
+    held_up: float = 0.0
+
+    @property
+    def waited(self) -> bool:
+        """Whether a page came behind the call that did not show it."""
+        return self.unseen >= self.over
+
+
+def age_by(calls: Sequence[Shown]) -> float:
+    """Seconds by which pages may be too old, by calls one behind the other; 0: they are not old.
+
+    From the last look ahead of one change to the next change lies all the time for which one page
+    is shown. Calls that took long and were there at once tell no more than that.
+    """
+    shown = min((after.seen - before.unseen for before, after in pairwise(calls)), default=0.0)
+    old = any(call.waited for call in calls[1:]) or shown > TRIES * PAUSE
+    return round(shown + PAUSE, 2) if old else 0.0
+
+
+def measure_age(bench: Bench) -> None:
+    """Make calls until one of them is seen to wait for the next page, or each is there at once."""
     counters, url = bench.profile.counters, bench.counters_url()
     if counters is None or url is None or counters.age is not None or url in _ages:
         return
     looked_at = places(counters, counters.named())
-    page, old = read(bench), 0.0
-    for number in range(CALLS_FOR_AGE):
+    calls: list[Shown] = []
+    asked, page = time.monotonic(), read(bench)
+    while len(calls) < MOST_FOR_AGE and (len(calls) < CALLS_FOR_AGE or age_by(calls)):
+        began, lag = time.monotonic(), bench.loop.lag
         settle(bench)
-        started, lag, readings = time.monotonic(), bench.loop.lag, 0
-        before, waited = page, 0.0
-        while _same(before, page, looked_at) and waited < MOST_AGE:
-            bench.loop.wait(lambda: False, PAUSE if readings else 0.0)
-            page, readings = read(bench), readings + 1
-            waited = time.monotonic() - started - (bench.loop.lag - lag)
+        over, before = time.monotonic(), page
+        unseen, asked = asked, over
+        page = read(bench)
+        while _same(before, page, looked_at) and asked - over < MOST_AGE:
+            bench.loop.wait(lambda: False, PAUSE)
+            unseen, asked = asked, time.monotonic()
+            page = read(bench)
         if _same(before, page, looked_at):
             break
-        if number and waited > TRIES * PAUSE:
-            old = round(waited, 2)
-            bench.remark(f"the router shows its counters as they were up to {old:g} s ago")
+        calls.append(Shown(began, over, unseen, time.monotonic(), bench.loop.lag - lag))
+        if len(calls) > 1 and calls[-1].waited and calls[-1].held_up < PAUSE:
             break
-    _ages[url] = old
+    _ages[url] = old = age_by(calls)
+    if any(call.waited for call in calls[1:]):
+        bench.remark(f"the router shows its counters as they were up to {old:g} s ago")
 
 
 def _same(before: Any, after: Any, looked_at: Sequence[Place]) -> bool:

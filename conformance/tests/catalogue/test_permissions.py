@@ -11,7 +11,7 @@ from importlib import resources
 import pytest
 from x25shark.catalogue import catalogue
 from x25shark.catalogue.permission import PROFILES, Permission, alternatives, permissions
-from x25shark.profile import builtin_profiles
+from x25shark.profile import builtin_profiles, load_profile
 from x25shark.reference.variants import VARIANTS
 from x25shark.selftest.sightings import MEASURES
 from x25shark.selftest.variants import (
@@ -27,6 +27,7 @@ from x25shark.selftest.variants import (
     show,
     together_tasks,
 )
+from x25shark.selftest.worker import applicable
 from x25shark.suite import loader
 
 
@@ -148,3 +149,17 @@ def test_a_case_of_ones_choice_says_how_to_repeat_it() -> None:
     parsed = arguments_of(shlex.split(words))
     assert parsed.cases == row.named and parsed.permissions == row.variants
     assert parsed.profile == [row.profile]
+
+
+def test_slow_cases_run_where_they_are_asked_for() -> None:
+    profile, slow = load_profile("reference"), ["XOT-TCP-21"]
+    assert not applicable(profile, slow) and applicable(profile, slow, slow=True)
+    chosen = [permissions()["MAY-CALL-01"]]
+    for _, form, runs in named_tasks(chosen, slow, "reference", (FULL,), 1, slow=True):
+        row = Row(["MAY-CALL-01"], "reference", form, whole=False, named=slow, slow=True)
+        assert [run.key("reference", form) for run in runs] == [row.key]
+        assert row.wrong, "not one case has run"
+        words = row.again.removeprefix("python -m x25shark.selftest.variants ")
+        assert arguments_of(shlex.split(words)).slow
+    with pytest.raises(SystemExit):
+        arguments_of(["--slow"])

@@ -6,7 +6,8 @@ of it: the permitted behaviour has to be seen on the wire, and no case may come 
 With --full all cases run with each, in every relay model and on lines, under the full profile and
 under one of ten lines; with --pairs so do combinations in which every pair of permissions that go
 together occurs. --drawn N runs them once with N permissions together, drawn by --seed; --together
-with those that are named. Such a run is split among the jobs.
+with those that are named. Such a run is split among the jobs. --slow takes the slow cases as well,
+which mostly wait for timers: give it many --jobs.
 """
 
 from __future__ import annotations
@@ -59,17 +60,19 @@ class Run:
     """Cases against the router with these variants; without names of cases: all that apply.
 
     part: of all cases those of this part, as (number from 0, how many parts). named: the cases are
-    somebody's choice, not the witnesses, so the behaviour need not show in them.
+    somebody's choice, not the witnesses, so the behaviour need not show in them. slow: slow cases
+    run as well.
     """
 
     variants: tuple[str, ...]
     cases: tuple[str, ...] = ()
     part: tuple[int, int] = (0, 1)
     named: bool = False
+    slow: bool = False
 
     def key(self, profile: str, form: str) -> tuple[Any, ...]:
         """What tells its row from others: Row.key."""
-        chosen = (not self.cases, self.part[0], self.cases if self.named else ())
+        chosen = (not self.cases, self.part[0], self.cases if self.named else (), self.slow)
         return (self.variants, profile, form, *chosen)
 
     @property
@@ -86,6 +89,7 @@ class Row:
     """What came of a run. more: how much more of the behaviour was seen than without it.
 
     part: of Run.part the number, if there are several. named: the cases, where somebody chose them.
+    slow: of Run.slow.
     """
 
     variants: list[str]
@@ -100,10 +104,11 @@ class Row:
     problem: str = ""
     part: int = 0
     named: list[str] = field(default_factory=list)
+    slow: bool = False
 
     @property
     def key(self) -> tuple[Any, ...]:
-        chosen = (self.whole, self.part, tuple(self.named))
+        chosen = (self.whole, self.part, tuple(self.named), self.slow)
         return (tuple(self.variants), self.profile, self.form, *chosen)
 
     @property
@@ -112,12 +117,13 @@ class Row:
         words = ["python -m x25shark.selftest.variants"]
         if self.whole:
             words += ["--together", *self.variants, f"--profile {self.profile}"]
-            words += ["--ten-lines"] if self.form == TEN_LINES else []
         elif self.named:
             words += [*self.variants, f"--cases {','.join(self.named)} --profile {self.profile}"]
-            words += ["--ten-lines"] if self.form == TEN_LINES else []
         else:
             words += self.variants
+        if self.whole or self.named:
+            words += ["--ten-lines"] if self.form == TEN_LINES else []
+            words += ["--slow"] if self.slow else []
         return " ".join(words)
 
     @property
@@ -125,6 +131,8 @@ class Row:
         """Why the row fails the command; empty if it does not."""
         if self.problem:
             return self.problem
+        if self.named and not self.ran:
+            return "none of these cases runs under the profile; slow ones run with --slow"
         found = [f"{i}: {why}" for i, why in (*self.failed.items(), *self.errors.items())]
         shows = not self.whole and not self.named and len(self.variants) == 1
         if not found and shows and self.form == FULL:
@@ -198,8 +206,9 @@ def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
         for run in runs:
             options = tuple(word for name in run.switches for word in ("--variant", name))
             number, parts = run.part
-            chosen = applicable(profile, run.cases or cases())[number::parts]
+            chosen = applicable(profile, run.cases or cases(), slow=run.slow)[number::parts]
             row = Row(list(run.variants), profile_name, form, not run.cases, len(chosen))
+            row.slow = run.slow
             row.part, row.named = number, list(run.cases if run.named else ())
             keys, row.problem = worker.run(options, chosen)
             rows.append((row, keys))
@@ -357,11 +366,16 @@ def drawn(chosen: Sequence[Permission], profile: str, count: int, seed: int) -> 
 
 
 def together_tasks(
-    variants: tuple[str, ...], profile: str, forms: Sequence[str], jobs: int
+    variants: tuple[str, ...],
+    profile: str,
+    forms: Sequence[str],
+    jobs: int,
+    *,
+    slow: bool = False,
 ) -> list[Task]:
     """All cases with these permissions at once, in as many parts as there are jobs."""
     return [
-        (profile, form, [Run(variants, part=(number, jobs))])
+        (profile, form, [Run(variants, part=(number, jobs), slow=slow)])
         for form in forms
         for number in range(jobs)
     ]
@@ -373,9 +387,12 @@ def named_tasks(
     profile: str,
     forms: Sequence[str],
     jobs: int,
+    *,
+    slow: bool = False,
 ) -> list[Task]:
     """These cases with each of the permissions that apply to the profile."""
-    runs = [Run((p.id,), tuple(names), named=True) for p in chosen if p.applies(profile)]
+    cases_of_it = tuple(names)
+    runs = [Run((p.id,), cases_of_it, named=True, slow=slow) for p in chosen if p.applies(profile)]
     silent = [r for r in runs if not permissions()[r.variants[0]].says]
     tasks: list[Task] = []
     for form in forms:
@@ -410,6 +427,9 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
         "too; reference if not given",
     )
     parser.add_argument("--cases", metavar="SELECTION", help="these cases in place of witnesses")
+    parser.add_argument(
+        "--slow", action="store_true", help="with --drawn, --together and --cases, slow cases too"
+    )
     parser.add_argument("--ten-lines", action="store_true", help="these with ten lines as well")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--json", type=Path, help="write the table as JSON after every task")
@@ -424,6 +444,8 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--go-on needs --json FILE: what there is so far")
     if arguments.together and (not arguments.permissions or ANY in (arguments.profile or ())):
         parser.error("--together needs the permissions, and profiles by name")
+    if arguments.slow and not (arguments.drawn or arguments.together or arguments.cases):
+        parser.error("--slow goes with --drawn, --together and --cases")
     if arguments.cases and ANY in (arguments.profile or ()):
         parser.error("--cases needs profiles by name")
     try:
@@ -470,17 +492,21 @@ def _tasks(arguments: argparse.Namespace, chosen: Sequence[Permission]) -> list[
     forms = (FULL, TEN_LINES) if arguments.ten_lines else (FULL,)
     profiles = arguments.profile or ["reference"]
     for profile in profiles if arguments.cases else ():
-        tasks += named_tasks(chosen, arguments.cases, profile, forms, arguments.jobs)
+        tasks += named_tasks(
+            chosen, arguments.cases, profile, forms, arguments.jobs, slow=arguments.slow
+        )
     if arguments.together:
         for profile in profiles:
-            tasks += together_tasks(tuple(arguments.permissions), profile, forms, arguments.jobs)
+            tasks += together_tasks(
+                tuple(arguments.permissions), profile, forms, arguments.jobs, slow=arguments.slow
+            )
     if arguments.drawn:
         seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
         for named in profiles:
             profile = random.Random(seed).choice(ROUTERS) if named == ANY else named
             variants = drawn(chosen, profile, arguments.drawn, seed).variants
             print(f"seed {seed}, {profile}: {' '.join(variants)}", flush=True)
-            tasks += together_tasks(variants, profile, forms, arguments.jobs)
+            tasks += together_tasks(variants, profile, forms, arguments.jobs, slow=arguments.slow)
     return tasks or witness_tasks(chosen, arguments.jobs)
 
 

@@ -43,14 +43,14 @@ def in_haste(profile: Profile) -> Profile:
     return profile.model_copy(update={"times": times})
 
 
-def applicable(profile: Profile, chosen: Iterable[str]) -> list[Case]:
-    """The cases of these purposes that can run under the profile."""
+def applicable(profile: Profile, chosen: Iterable[str], *, slow: bool = False) -> list[Case]:
+    """The cases of these purposes that can run under the profile; slow: those that are slow too."""
     known = cases()
     return [
         case
         for case in (known[i] for i in chosen if i in known)
         if case.purpose.unmet(profile.configurations, profile.declared, profile.has) is None
-        and not case.purpose.slow
+        and (slow or not case.purpose.slow)
     ]
 
 

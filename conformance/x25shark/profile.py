@@ -611,8 +611,6 @@ class Profile(_Table):
         """Whether the profile has what a "needs" condition of a purpose names."""
         if key.startswith("packet_size "):
             return self.limits.packet_size >= int(key.split()[1])
-        if key == "timers.tempty":
-            return self.times.tempty > 0
         if key == "ip.idle":
             return self.ip is not None and bool(self.ip.idle)
         if key == "control.stop":

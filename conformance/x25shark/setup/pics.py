@@ -7,8 +7,8 @@ from ..catalogue import catalogue
 from ..profile import PICS_ITEMS
 
 SENTENCES: dict[str, str] = {
-    "R-DCE": "The router is the DCE on the links under test: its clears and resets have the "
-    "causes of a network.",
+    "R-DCE": "The router is a DCE, as a network is: clears and resets that it makes itself have a "
+    "cause of a network, neither 0x00 nor one from 0x80 on.",
     "R-DTE": "The router is a DTE: clears and resets that it makes itself have cause 0x00.",
     "R-STE": "The router is the gateway between two networks, or it is not known which end it is: "
     "the causes of a DTE and those of a DCE both pass.",

@@ -70,6 +70,11 @@ def checks_numbers(bench: Bench) -> bool:
     return bench.model != "end-to-end" or bench.declared("N-CHECK")
 
 
+def checks_calls(bench: Bench) -> bool:
+    """Whether the router itself has to refuse what has no place in a call."""
+    return not trusts_the_ends(bench) or bench.declared("N-CHECK")
+
+
 def needs_trust(bench: Bench, what: str) -> None:
     """An error was left to the ends. Raises Inconclusive where the profile does not say so."""
     bench.remark(f"{what} passed on")

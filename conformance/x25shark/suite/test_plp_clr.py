@@ -8,7 +8,7 @@ run.
 from __future__ import annotations
 
 from ..sides.answers import NETWORK_CAUSES
-from .calls import accepted, arrives, trusts_the_ends
+from .calls import accepted, arrives, checks_calls
 from .clearing import at_the_other_end, cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
 from .connections import second_call
@@ -305,7 +305,7 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
     calls = [call_behind_a_clear(bench)]
     if number > 3 and bench.two_sided:
         calls.append(call_behind_a_collision(bench))
-        if not trusts_the_ends(bench) or bench.declared("N-CHECK"):
+        if checks_calls(bench):
             calls.append(call_behind_a_reset(bench))
     if number > 3 and bench.two_sided and bench.declared("F-FS"):
         calls.append(answered_with_data(bench))

@@ -276,7 +276,7 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
 
     Where that is closed (RFC 1613 5), or the ends are trusted, nothing is left to be seen.
     """
-    bench.need(not trusts_the_ends(bench), "a router that checks calls itself")
+    bench.need(not trusts_the_ends(bench), "relay_model local: else lengths are left to the ends")
     a = behind_fast_select(bench)
     if a.connection.end is None:
         a.send(bench.call_request(user_data=octets(bench, 17)))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .calls import trusts_the_ends
+from .calls import checks_calls
 from .counting import counting
 from .language import Bench, Side, purpose
 from .many import at_a_time, tidy
@@ -59,9 +59,7 @@ def test_of_modulo_128(bench: Bench) -> None:
 @purpose("PLP-CALL-46")
 def test_errors_among_them(bench: Bench) -> None:
     """Behind calls of every kind, from A, from B, and with modulo 128."""
-    bench.need(
-        not trusts_the_ends(bench) or bench.declared("N-CHECK"), "a router that checks calls"
-    )
+    bench.need(checks_calls(bench), "a router that checks calls")
     scenes = [(Scene(bench), "on one connection")]
     if bench.profile.addresses.a is not None:
         scenes.append((from_b(bench), "from B"))

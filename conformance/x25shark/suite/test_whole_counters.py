@@ -9,7 +9,7 @@ from scapy_x25 import RNR128
 
 from ..judges.counter_events import OF_A_CHANNEL, OF_A_LINE, Packets
 from .anew import is_gone
-from .calls import pending, trusts_the_ends
+from .calls import checks_calls, pending
 from .clearing import refused
 from .counting import counting
 from .language import (
@@ -140,8 +140,7 @@ def test_packets_of_a_line(bench: Bench) -> None:
 def test_gauges_behind_calls_of_each_end(bench: Bench) -> None:
     """Calls of every kind with errors among them, of A and of B; where the router leaves errors to
     the ends, without them."""
-    checks = not trusts_the_ends(bench) or bench.declared("N-CHECK")
-    ways = among(ERRORS, WAYS) if checks else WAYS
+    ways = among(ERRORS, WAYS) if checks_calls(bench) else WAYS
     scenes: list[tuple[str, Callable[[Bench], Scene]]] = [("calls of A", Scene)]
     if bench.profile.addresses.a is not None:
         scenes.append(("calls of B", from_b))

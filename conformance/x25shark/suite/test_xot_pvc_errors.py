@@ -53,7 +53,7 @@ def errors_of(side: Side) -> list[tuple[Packet, int]]:
 def test_errors_on_a_circuit(bench: Bench) -> None:
     """Of A and of B: the end that made the error is reset with its diagnostic, the other one as a
     remote error, and Data passes again. The tester confirms each Reset at once."""
-    bench.need(bench.model == "local", "a router that has numbers of its own at each end")
+    bench.need(bench.model == "local", "relay_model local: numbers of its own at each end")
     call = circuit(bench)
     for way in (call, call.turned()):
         here, there = both(way)

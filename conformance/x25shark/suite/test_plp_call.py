@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ..sides.arriving import arriving, with_called
+from ..sides.channel import ChannelSide
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide
 from .callers import takes_any_caller
@@ -47,6 +48,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Data,
+    Diagnostic,
     FacilityD,
     Marker,
     Packet,
@@ -444,7 +446,7 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
         address = (bench.far_end.address + "5") if notice else came.called_address
         values = b.acceptance.facilities or [size, window]
         answer = CallAccepted(called_address=address, facilities=[*notice, *values])
-        connected = []
+        connected, ignored = [], []
         for facilities in values_at_a(bench, request, agreed_by(b, answer)):
             whole = [*notice, *facilities]
             connected.append(CallAccepted(called_address=address, facilities=whole))
@@ -453,8 +455,14 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
                 # A router that rewrites the address of a Call may do the reverse with its answer.
                 request_address = request.called_address
                 connected.append(CallAccepted(called_address=request_address, facilities=whole))
+            elif not isinstance(b, ChannelSide):
+                # A facility unknown to the router is ignored, or an error (RFC 1613 6.1).
+                ignored += [
+                    CallAccepted(called_address_length=0, facilities=facilities),
+                    CallAccepted(called_address=request.called_address, facilities=facilities),
+                ]
         refusals = [not_allowed(bench)] if notice else []
-        call = accepted(bench, a, b, request, answer, [*connected, *refusals])
+        call = accepted(bench, a, b, request, answer, [*connected, *ignored, *refusals])
         if a.phase == "being cleared":
             bench.remark("the router does not take called line address modified from B (X.25 6.26)")
             a.send(ClearConfirmation())
@@ -521,7 +529,8 @@ def test_d_bit_in_call_packets(bench: Bench) -> None:
 
 @purpose("PLP-CALL-29")
 def test_a_bit_in_a_call(bench: Bench) -> None:
-    """An address block in TOA/NPI form. Without F-TOA: refused (40, 46 or 67) or discarded.
+    """An address block in TOA/NPI form. Without F-TOA: refused (40, 46 or 67) or discarded, which a
+    DCE may tell on a line (X.25 Table C-1).
 
     Read as plain digits its facility length is wrong: 69 or 38 give that away.
     """
@@ -534,6 +543,8 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
         "calling_address": bench.profile.addresses.a,
     }
     a = bench.connect()
+    if not bench.declared("F-TOA"):
+        a.allow(Diagnostic(diagnostic=bench.diagnostic(40)))
     a.send(CallRequest(q=1, facilities=bench.call_request().facilities, **block))
     quiet = bench.profile.times.quiet
     error = ClearIndication(cause=bench.network_clear, diagnostic=bench.diagnostic(40, 46, 67))

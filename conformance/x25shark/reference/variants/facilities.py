@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .. import facilities as fields
+from ..addresses import NO_ADDRESSES
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..clearing import Clearing
@@ -474,3 +475,13 @@ def no_called_line_modified(patch: Patch) -> None:
         if accept.facilities.get(fields.CALLED_LINE_MODIFIED) is not None:
             raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
         original(negotiation, accept, far)
+
+
+@variant("MAY-FAC-40")
+def called_line_modified_is_ignored(patch: Patch) -> None:
+    def change(_channel: Channel, answer: Call) -> None:
+        if answer.facilities.get(fields.CALLED_LINE_MODIFIED) is not None:
+            without(answer.facilities, fields.CALLED_LINE_MODIFIED)
+            answer.addresses = NO_ADDRESSES
+
+    change_connected(patch, change)

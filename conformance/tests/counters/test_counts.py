@@ -209,7 +209,7 @@ def test_only_the_part_counts(exchange: Both) -> None:
         (5, 5, (), NOT_COUNTED),
         (5, 5, ("data_out by 2 too many",), WRONG_COUNTER),
         (None, None, (), NO_COUNTER),
-        (5, None, (), NO_COUNTER),
+        (5, None, (), WRONG_NUMBER),
     ],
 )
 def test_what_becomes_of_a_reading(
@@ -224,8 +224,11 @@ def test_what_becomes_of_a_reading(
     assert (reading.before, reading.after) == (before, after)
 
 
-def test_a_counter_that_is_not_there_and_had_nothing_to_count(exchange: Both) -> None:
-    (seen,) = exchange.evaluate(moved("calls_out", whole(), None, None))
+@pytest.mark.parametrize(("before", "after"), [(None, None), (0, None), (None, 0)])
+def test_a_counter_that_is_not_there_and_had_nothing_to_count(
+    exchange: Both, before: int | None, after: int | None
+) -> None:
+    (seen,) = exchange.evaluate(moved("calls_out", whole(), after, before))
     assert seen.met
 
 

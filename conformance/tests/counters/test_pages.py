@@ -95,7 +95,9 @@ def test_what_no_router_can_have_counted(huge: float) -> None:
 def test_several_paths_are_summed_up() -> None:
     both = (parse("interfaces[0].in"), parse("interfaces[1].in"))
     assert value(PAGE, both) == 16
-    assert value(PAGE, (*both, parse("nothing"))) is None
+    assert value(PAGE, (*both, parse("nothing"))) == 16, "it has counted nothing"
+    assert value(PAGE, (parse("nothing"), parse("nor"))) is None
+    assert value(PAGE, (*both, parse("xot.rate"))) is None, "no counter"
 
 
 def test_a_counter_of_32_bits_passes_its_top() -> None:

@@ -67,6 +67,6 @@ def survey(counters: Counters, page: Any, lines: Collection[str]) -> tuple[int, 
     missing = [
         f"{place.name} ({place.interface}): {place.text}"
         for place in wanted
-        if value(page, place.paths) is None
+        if any(value(page, [path]) is None for path in place.paths)
     ]
     return len(wanted), missing

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -39,18 +40,17 @@ def number(value: Any) -> int | None:
 
 
 def value(document: Any, paths: Sequence[Path]) -> int | None:
-    """The sum of what stands at these paths; None if there is no counter at one of them."""
-    total = 0
+    """The sum of the counters at these paths; None if there is none, or something else.
+
+    A page may leave out what has counted nothing, such as one of several that are summed up.
+    """
+    found = []
     for path in paths:
-        try:
-            found = [number(v) for v in path.values(document)]
-        except Missing:
-            return None
-        for item in found:
-            if item is None:
-                return None
-            total += item
-    return total
+        with suppress(Missing):
+            found.append([number(v) for v in path.values(document)])
+    counts = [item for items in found for item in items]
+    whole = [item for item in counts if item is not None]
+    return sum(whole) if found and len(whole) == len(counts) else None
 
 
 def moved(before: int, after: int, shown: int) -> int:

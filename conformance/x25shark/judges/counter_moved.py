@@ -51,9 +51,9 @@ class CounterMoved(Expectation):
 
     def result(self, shown: int) -> str:
         """What becomes of the reading (names.py), for the number that the capture shows."""
-        if self.after is None and (shown or self.before is not None):
+        if self.after is None and self.before is None and shown:
             return NO_COUNTER
-        # A counter that is made by its first event has been 0 before.
+        # What is not there is 0: before the first event, or as long as nothing is up.
         step = moved(self.before or 0, self.after or 0, shown)
         if shown <= step <= shown * self.definition.most or step == shown:
             return RIGHT

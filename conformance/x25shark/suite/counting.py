@@ -191,6 +191,8 @@ def counting(
         measure_age(bench)
         settle(bench)
     before = read_at_rest(bench, looked_at)
+    if any(value(before, place.paths) is None for place in looked_at):
+        bench.remark("the page of counters has nothing of what is not counted yet")
     begun = _begun(bench)
     yield
     _compare(bench, looked_at, before, begun, counted or {})

@@ -108,6 +108,19 @@ def _begun_high(value: Any) -> Any:
     return (value + COUNTER32 - BELOW) % COUNTER32 if counts else value
 
 
+@variant("MAY-SYS-09")
+def nothing_of_what_is_zero(patch: Patch) -> None:
+    @patch.wrap(Counters, "as_dict")
+    def as_dict(original: Original, counters: Counters) -> Any:
+        return _without_zeros(original(counters))
+
+
+def _without_zeros(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_zeros(inside) for name, inside in value.items() if inside != 0}
+    return value
+
+
 def _left_alone(name: str) -> bool:
     made_by_events = name.endswith("ByCause") or name == "x25ClearedCircuitTable"
     return made_by_events or name in GAUGES

@@ -16,7 +16,6 @@ import pytest
 from .interrupts import interrupts
 from .plugin import UI_PLUGIN, UserInterface
 from .report.terminal import Progress, print_summary
-from .suite.costs import seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,7 +53,7 @@ class _Screen(UserInterface):
         self.progress: Progress | None = None
 
     def on_plan(self, plan: Plan) -> None:
-        costs = {case: plan.repeat * seconds(case) for case in plan.running}
+        costs = {case: plan.repeat * plan.seconds_of(case) for case in plan.running}
         self.progress = Progress(len(costs), self._console, costs=costs)
         self.progress.__enter__()
 

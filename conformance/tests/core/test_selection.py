@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from x25shark.catalogue import CONFIGURATIONS, catalogue
 from x25shark.cli import main
 from x25shark.profile import load_profile
-from x25shark.run import listing
+from x25shark.run import listing, plan
 from x25shark.suite.selection import SelectionError, select, words
 
 KNOWN = list(catalogue().purposes)
@@ -94,3 +94,11 @@ def test_a_selection_that_is_given_twice_selects_both() -> None:
     chosen = [row["id"] for row in found["cases"]]
     assert {"XOT-HDR-02", "PLP-INT-01"} < set(chosen)
     assert "XOT-HDR-01" not in chosen
+
+
+def test_slow_cases_take_as_long_as_the_timers_of_the_router() -> None:
+    profile = load_profile("reference")
+    usual = plan.make(profile, ["XOT-TCP-01", "XOT-TCP-21"], slow=False)
+    slow = plan.make(profile, ["XOT-TCP-01", "XOT-TCP-21"], slow=True, repeat=2)
+    assert slow.running == ("XOT-TCP-01", "XOT-TCP-21") and usual.running == ("XOT-TCP-01",)
+    assert slow.seconds >= 2 * profile.times.t21 > usual.seconds

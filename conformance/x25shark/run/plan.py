@@ -13,11 +13,13 @@ from ..suite.costs import seconds
 
 @dataclass(frozen=True)
 class Plan:
-    """left_out: why, by case. repeat: how often each case runs."""
+    """left_out: why, by case. repeat: how often each case runs. timer: seconds of the router's
+    longest one, for which slow cases wait."""
 
     cases: tuple[str, ...]
     left_out: dict[str, str]
     repeat: int = 1
+    timer: float = 0.0
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -27,7 +29,11 @@ class Plan:
     @property
     def seconds(self) -> float:
         """What they take, about."""
-        return self.repeat * sum(map(seconds, self.running))
+        return self.repeat * sum(map(self.seconds_of, self.running))
+
+    def seconds_of(self, case: str) -> float:
+        """What one of them takes, about."""
+        return seconds(case) + (self.timer if catalogue().purposes[case].slow else 0.0)
 
     def summary(self) -> str:
         """The plan in one line."""
@@ -46,7 +52,8 @@ class Plan:
         return [
             f"{case:{longest}} {'-':>6}  {why}"
             if (why := self.left_out.get(case))
-            else f"{case:{longest}} {seconds(case):5.1f}s  {catalogue().purposes[case].purpose}"
+            else f"{case:{longest}} {self.seconds_of(case):5.1f}s  "
+            f"{catalogue().purposes[case].purpose}"
             for case in self.cases
         ]
 
@@ -66,4 +73,6 @@ def make(profile: Profile, cases: Sequence[str], *, slow: bool, repeat: int = 1)
             why = "slow; runs with --slow"
         if why is not None:
             left_out[case] = why
-    return Plan(tuple(cases), left_out, repeat)
+    times = profile.times
+    longest = max(times.t10, times.t11, times.t12, times.t13, times.t21)
+    return Plan(tuple(cases), left_out, repeat, longest)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the x25shark command begins: an interrupt while its modules load ends it without words."""
 
-from __future__ import annotations
+# The part of signal that is no Python code: nothing can be interrupted before the next line.
+import _signal  # type: ignore[import-not-found]
 
-import os
-import signal
-import sys
+_signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+import os  # noqa: E402
+import sys  # noqa: E402
 
 
 def main() -> None:

@@ -58,15 +58,17 @@ COMMANDS = {
 _COUNTING = """
 import os, sys
 place, at, numbers = sys.argv[1:4]
-left, calls = int(at), 0
-def counted(_frame, event, _argument):
-    global left, calls
-    if event == "call":
+left, calls, begun = int(at), 0, False
+def counted(frame, event, _argument):
+    global calls, begun
+    if event == "call" and begun:
         calls += 1
         if calls == left:
             sys.setprofile(None)
             for number in numbers.split(","):
                 os.kill(os.getpid(), int(number))
+    elif event == "call":
+        begun = frame.f_code.co_filename.endswith("x25shark/start.py")
 sys.setprofile(counted)
 sys.argv = ["x25shark", *sys.argv[4:]]
 try:

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from x25shark.interrupts import _SAME_WISH
+from x25shark.selftest.moments import COMMANDS, Moments
 
 from .conftest import environment
 
@@ -96,6 +98,13 @@ def test_one_that_comes_in_a_destructor_is_not_dropped() -> None:
         check=False, timeout=60,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == (f"raised {128 + signal.SIGTERM}\n", "")
+
+
+@pytest.mark.parametrize("at", [1, 2, 300, 3000])
+def test_from_the_first_line_on_it_says_nothing(at: int, tmp_path: Path) -> None:
+    """Its modules are not loaded yet: nothing that could handle it is there."""
+    ended = Moments(COMMANDS["init"], tmp_path).run(at, (signal.SIGINT,))
+    assert (ended.status, ended.said) == (-signal.SIGINT, "")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from .results import CaseResult, CounterReading, ExpectationResult, JudgeReading, PacketLine
+from .case_results import CaseResult, CounterReading, ExpectationResult, JudgeReading, PacketLine
 
 # Between what a packet holds and where it stands.
 _PLACE = " && x25s.offset#"

@@ -20,7 +20,7 @@ def test_all_that_are_missing_are_named() -> None:
     with pytest.raises(LinkError) as caught:
         own_addresses.demand(["192.0.2.10", "127.0.0.1", "192.0.2.11", "192.0.2.10"], "192.0.2.1")
     said = str(caught.value)
-    assert "no address 192.0.2.10 nor 192.0.2.11." in said
+    assert "not an address of this machine: 192.0.2.10, 192.0.2.11." in said
     assert said.count("sudo ip addr add") == 2
     assert "ip route get 192.0.2.1)" in said
 
@@ -33,4 +33,4 @@ def test_a_run_ends_with_them_in_one_line(tmp_path: Path) -> None:
     )
     done = CliRunner().invoke(main, ["check", str(profile)])
     assert done.exit_code == 2
-    assert "192.0.2.10 nor 192.0.2.11" in done.output
+    assert "192.0.2.10, 192.0.2.11" in done.output

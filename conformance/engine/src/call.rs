@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What one call of the calling side does, packet by packet (states of X.25 Annex B and C).
 
-use crate::caller::{NEVER, Worker};
+use crate::caller::{Caller, NEVER};
 use crate::config::{Mode, Random};
 use crate::flow::{Flow, FlowError};
 use crate::incoming::{Incoming, Outcome};
 use crate::link::{Link, READS_IN_A_ROW, Received};
+use crate::outgoing::Outgoing;
 use crate::poll::{self, Socket};
 use crate::record;
 use crate::stats::{LATE, Sample, count};
@@ -26,14 +27,6 @@ pub enum Phase {
     Data,
     /// p6: Clear Request sent.
     ClearSent,
-}
-
-/// A message that is being sent.
-pub(crate) struct Outgoing {
-    pub(crate) record: Vec<u8>,
-    pub(crate) offset: usize,
-    pub(crate) q: bool,
-    pub(crate) d: bool,
 }
 
 /// A message whose echo is awaited.
@@ -97,20 +90,20 @@ impl Slot {
     }
 }
 
-/// Writes into the worker's scratch vector, for the circuit in hand.
+/// Writes into the caller's scratch vector, for the circuit in hand.
 macro_rules! writer {
-    ($worker:ident) => {
+    ($caller:ident) => {
         Writer {
-            out: &mut $worker.scratch,
-            modulo: $worker.plan.modulo,
-            lcn: $worker.shared.config.lcn,
+            out: &mut $caller.scratch,
+            modulo: $caller.plan.modulo,
+            lcn: $caller.shared.config.lcn,
         }
     };
 }
 
 pub(crate) use writer;
 
-impl Worker {
+impl Caller {
     /// Occupies a circuit for a call that was due at `due`.
     pub(crate) fn begin(&mut self, index: usize, call: u32, due: u64, now: u64) {
         let slot = &mut self.slots[index];

@@ -25,7 +25,7 @@ const MILLISECOND: u64 = 1_000_000;
 /// RFC 2544 clause 24: two seconds for what is still under way after a trial.
 const TRIAL_CLEAR: u64 = 2_000 * MILLISECOND;
 
-/// What the workers of a run have in common.
+/// What the callers of a run have in common.
 pub struct Shared {
     pub config: Config,
     pub start: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
     pub message_gap: Option<u64>,
 }
 
-pub struct Worker {
+pub struct Caller {
     pub(crate) shared: Arc<Shared>,
     pub(crate) plan: Plan,
     pub(crate) stats: Stats,
@@ -110,7 +110,7 @@ impl Shared {
     }
 }
 
-impl Worker {
+impl Caller {
     pub fn new(shared: Arc<Shared>, index: u32, live: Arc<Live>) -> io::Result<Self> {
         let config = &shared.config;
         let share =
@@ -131,7 +131,7 @@ impl Worker {
             late: config.late_ms * MILLISECOND,
             message_gap: config.message_rate.map(|r| (1e9 / r) as u64),
         };
-        let mut worker = Worker {
+        let mut caller = Caller {
             stats: Stats::new(shared.start, config.interval_ms * MILLISECOND),
             slots: (0..share).map(|_| Slot::default()).collect(),
             free: (0..share).rev().collect(),
@@ -163,10 +163,10 @@ impl Worker {
             plan,
             shared,
         };
-        if worker.shared.config.poisson {
-            worker.schedule_next();
+        if caller.shared.config.poisson {
+            caller.schedule_next();
         }
-        Ok(worker)
+        Ok(caller)
     }
 
     /// Runs to the end of the load and of the calls still open.

@@ -54,7 +54,7 @@ struct Held {
     done: bool,
 }
 
-struct Worker {
+struct FloodThread {
     config: Config,
     stop: Arc<AtomicBool>,
     ended: Arc<AtomicU64>,
@@ -85,7 +85,7 @@ impl Flood {
         poll::raise_file_limit();
         let stop = Arc::new(AtomicBool::new(false));
         let ended = Arc::new(AtomicU64::new(0));
-        let worker = Worker {
+        let work = FloodThread {
             stop: stop.clone(),
             ended: ended.clone(),
             poller: Poller::new().map_err(|e| format!("cannot start: {e}"))?,
@@ -100,7 +100,7 @@ impl Flood {
         };
         let thread = std::thread::Builder::new()
             .name("x25-flood".into())
-            .spawn(|| worker.run())
+            .spawn(|| work.run())
             .map_err(|e| format!("cannot start: {e}"))?;
         Ok(Flood { stop, ended, thread: Some(thread) })
     }
@@ -129,7 +129,7 @@ impl Drop for Flood {
     }
 }
 
-impl Worker {
+impl FloodThread {
     fn run(mut self) -> Report {
         let start = poll::now();
         let end = start + self.config.duration_ms * MILLISECOND;

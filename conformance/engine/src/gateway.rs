@@ -3,7 +3,7 @@
 //!
 //! Calls are made on demand, up to `circuits` for each peer; one that carries nothing is cleared
 //! after a while; after a refusal the peer is left alone for a while (RFC 1356 3.9, 3.10), longer
-//! with each further one. The Clear of a call that was up is no refusal: the next datagram calls.
+//! with each further one. The Clear of a call that was up is not a refusal: the next datagram calls.
 
 use crate::link::{Link, Received};
 use crate::poll::{self, Poller, Socket, Tun};
@@ -69,10 +69,10 @@ impl Gateway {
         let listener = config.listen.map(|at| Socket::listen_or_say(at, false)).transpose()?;
         let port = listener.as_ref().and_then(|l| l.local_port().ok()).unwrap_or(0);
         let shared = Arc::new(Shared { stop: AtomicBool::new(false), report: Mutex::default() });
-        let worker = Worker::new(config, tun, listener, shared.clone())?;
+        let work = GatewayThread::new(config, tun, listener, shared.clone())?;
         let thread = std::thread::Builder::new()
             .name("x25-gateway".into())
-            .spawn(|| worker.run())
+            .spawn(|| work.run())
             .map_err(|e| format!("cannot start: {e}"))?;
         Ok(Gateway { shared, port, thread: Some(thread) })
     }
@@ -106,7 +106,7 @@ impl Drop for Gateway {
     }
 }
 
-struct Worker {
+struct GatewayThread {
     config: Config,
     modulo: Modulo,
     address: Address,
@@ -125,13 +125,13 @@ struct Worker {
     numbered: u32,
 }
 
-impl Worker {
+impl GatewayThread {
     fn new(
         config: Config,
         tun: Tun,
         listener: Option<Socket>,
         shared: Arc<Shared>,
-    ) -> Result<Worker, String> {
+    ) -> Result<GatewayThread, String> {
         let poller = Poller::new().map_err(|e| format!("cannot start: {e}"))?;
         poller.add_level(tun.fd(), TUN).map_err(|e| format!("tun: {e}"))?;
         if let Some(listener) = &listener {
@@ -144,7 +144,7 @@ impl Worker {
             held_until: 0,
             refusals: 0,
         });
-        Ok(Worker {
+        Ok(GatewayThread {
             modulo: config.modulo_kind(),
             address: Address::parse(&config.address).unwrap_or_default(),
             routes: config.routes()?,

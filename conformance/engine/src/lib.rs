@@ -13,6 +13,7 @@ pub mod gateway;
 pub mod incoming;
 pub mod line;
 pub mod link;
+mod outgoing;
 pub mod poll;
 pub mod record;
 pub mod relay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! A TCP connection that carries XOT: what could not be sent yet and what is no whole unit yet.
+//! A TCP connection that carries XOT: what could not be sent yet and what is not a whole unit yet.
 //!
 //! Receiving goes through one large buffer per worker, sending through one scratch vector; a
 //! connection keeps octets of its own only while it must, in vectors that keep their capacity.

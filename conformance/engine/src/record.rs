@@ -255,7 +255,7 @@ pub fn identify(run: u32, offset: usize, octets: &[u8]) -> Option<Key> {
     for (place, pair) in (first_place..).zip(words.windows(2).take(64)) {
         let first = unmix(u64::from_le_bytes(pair[0]));
         let second = unmix(u64::from_le_bytes(pair[1]));
-        // Two neighbours of one filler stream are GAMMA apart: anything else is no filler.
+        // Two neighbours of one filler stream are GAMMA apart: anything else is not filler.
         if second.wrapping_sub(first) == GAMMA {
             for index in std::iter::once(place).chain((0..512).filter(|i| *i != place)) {
                 let seed = first.wrapping_sub((index as u64 + 1).wrapping_mul(GAMMA));
@@ -419,7 +419,7 @@ impl Checker {
             let right = header(due, done.seen);
             for i in (0..20).rev() {
                 if done.header[i] != right[i] {
-                    // A foreign packet brought these along: they are no damage of their own.
+                    // A foreign packet brought these along: they are not damage of their own.
                     octets += usize::from(done.foreign.is_none());
                     first = i;
                 }
@@ -475,7 +475,7 @@ fn finish_short(octets: &[u8], expected: Option<&Key>, length: Option<usize>) ->
         }
     }
     write(expected.unwrap_or(&key), right);
-    // The CRC differs with the rest: it is no damage of its own unless it is the only one.
+    // The CRC differs with the rest: it is not damage of its own unless it is the only one.
     let crc = SHORTEST - CRC..SHORTEST;
     let wrong = |i: &usize| !crc.contains(i) && octets[*i] != right[*i];
     Verdict::Corrupt {

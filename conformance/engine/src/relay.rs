@@ -90,7 +90,7 @@ struct Swap {
     packet: u64,
 }
 
-struct Worker {
+struct RelayThread {
     config: Config,
     shared: Arc<(Socket, AtomicBool)>,
     poller: Poller,
@@ -136,11 +136,11 @@ impl Relay {
         }
         let shared = Arc::new((listener, AtomicBool::new(false)));
         let carried = Arc::default();
-        let worker = Worker::new(config, shared.clone(), Arc::clone(&carried))
+        let work = RelayThread::new(config, shared.clone(), Arc::clone(&carried))
             .map_err(|e| format!("relay: {e}"))?;
         let thread = std::thread::Builder::new()
             .name("x25-relay".into())
-            .spawn(|| worker.run())
+            .spawn(|| work.run())
             .map_err(|e| format!("cannot start: {e}"))?;
         Ok(Relay { shared, carried, thread: Some(thread) })
     }
@@ -193,7 +193,7 @@ fn clearing_behind(packets: u64, after: u64) -> u64 {
     if after == 0 { u64::MAX } else { packets.saturating_add(after) }
 }
 
-impl Worker {
+impl RelayThread {
     fn meters(&self) -> [Carried; 2] {
         self.lines.as_ref().map_or_else(Default::default, |l| [l[0].carried, l[1].carried])
     }
@@ -218,7 +218,7 @@ impl Worker {
             || f.clear_after > 0
             || lines.is_some()
             || !services.is_unlimited();
-        let mut worker = Worker {
+        let mut work = RelayThread {
             random: Random(f.seed),
             delay: (f.delay_ms * 1e6) as u64,
             shared,
@@ -241,8 +241,8 @@ impl Worker {
             timers: std::collections::BinaryHeap::new(),
             config,
         };
-        worker.plan_corruption();
-        Ok(worker)
+        work.plan_corruption();
+        Ok(work)
     }
 
     fn run(mut self) -> Report {

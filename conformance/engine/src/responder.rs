@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 const LISTENER: u64 = u64::MAX;
 
-/// What the workers of a responder have in common.
+/// What the threads of a called side have in common.
 pub struct Shared {
     pub config: Config,
     pub listener: Socket,
@@ -55,7 +55,7 @@ impl Shared {
     }
 }
 
-/// What sessions need of their worker.
+/// What sessions need of their responder.
 pub(crate) struct Context {
     pub shared: Arc<Shared>,
     pub stats: Stats,
@@ -77,7 +77,7 @@ enum Read {
     Ended,
 }
 
-pub struct Worker {
+pub struct Responder {
     context: Context,
     live: Arc<Live>,
     poller: Poller,
@@ -93,12 +93,12 @@ pub struct Worker {
     released: u32,
 }
 
-impl Worker {
+impl Responder {
     pub fn new(shared: Arc<Shared>, live: Arc<Live>) -> std::io::Result<Self> {
         let poller = Poller::new()?;
         poller.add_listener(&shared.listener, LISTENER)?;
         let stats = Stats::new(shared.start, shared.config.interval_ms * 1_000_000);
-        Ok(Worker {
+        Ok(Responder {
             context: Context {
                 shared,
                 stats,

@@ -38,8 +38,8 @@ impl Run {
             Run { kind: Kind::Caller(shared.clone()), threads: Vec::new(), live: Vec::new() };
         for index in 0..shared.config.threads {
             let live = Arc::new(Live::default());
-            let worker = caller::Worker::new(shared.clone(), index, live.clone()).map_err(os)?;
-            run.spawn(live, "x25-caller", || worker.run())?;
+            let caller = caller::Caller::new(shared.clone(), index, live.clone()).map_err(os)?;
+            run.spawn(live, "x25-caller", || caller.run())?;
         }
         Ok(run)
     }
@@ -52,8 +52,8 @@ impl Run {
             Run { kind: Kind::Responder(shared.clone()), threads: Vec::new(), live: Vec::new() };
         for _ in 0..shared.config.threads {
             let live = Arc::new(Live::default());
-            let worker = responder::Worker::new(shared.clone(), live.clone()).map_err(os)?;
-            run.spawn(live, "x25-responder", || worker.run())?;
+            let responder = responder::Responder::new(shared.clone(), live.clone()).map_err(os)?;
+            run.spawn(live, "x25-responder", || responder.run())?;
         }
         Ok(run)
     }

@@ -2,14 +2,15 @@
 //! What one call of the calling side sends, and when: messages within the window, Interrupts and
 //! Resets as planned, acknowledgements, at the end the Clear.
 
-use crate::call::{Awaited, Outgoing, Phase, Slot, writer};
-use crate::caller::{NEVER, Worker};
+use crate::call::{Awaited, Phase, Slot, writer};
+use crate::caller::{Caller, NEVER};
 use crate::config::Mode;
 use crate::link::Link;
+use crate::outgoing::Outgoing;
 use crate::record::{self, Key};
 use crate::wire::Writer;
 
-impl Worker {
+impl Caller {
     /// Sends what may be sent now: messages, Interrupts, Resets, RR, at the end the Clear.
     pub(crate) fn step(&mut self, index: usize, now: u64) {
         if self.slots[index].phase == Phase::Data {

@@ -5,6 +5,7 @@ use crate::config::Mode;
 use crate::flow::{Flow, FlowError};
 use crate::incoming::{Incoming, Outcome};
 use crate::link::Link;
+use crate::outgoing::Outgoing;
 use crate::poll;
 use crate::record::{self, Key};
 use crate::responder::Context;
@@ -49,7 +50,7 @@ pub struct Session {
     /// A message that is put together or sent in pieces, where packet sizes differ or we are the
     /// source.
     assembly: Vec<u8>,
-    outgoing: Option<(Vec<u8>, usize, bool, bool)>,
+    outgoing: Option<Outgoing>,
     calling: Address,
     source_call: u32,
     source_sent: u32,
@@ -62,6 +63,10 @@ const M: u8 = 4;
 
 fn flags(q: bool, d: bool, m: bool) -> u8 {
     u8::from(q) * Q + u8::from(d) * D + u8::from(m) * M
+}
+
+fn outgoing(record: Vec<u8>, flags: u8) -> Outgoing {
+    Outgoing { record, offset: 0, q: flags & Q != 0, d: flags & D != 0 }
 }
 
 macro_rules! writer {
@@ -104,8 +109,8 @@ impl Session {
             }
         }
         self.queue_at = 0;
-        if let Some((buffer, ..)) = self.outgoing.take() {
-            context.pool.push(buffer);
+        if let Some(outgoing) = self.outgoing.take() {
+            context.pool.push(outgoing.record);
         }
     }
 
@@ -334,7 +339,7 @@ impl Session {
                     v
                 });
                 let whole = std::mem::replace(&mut self.assembly, fresh);
-                self.outgoing = Some((whole, 0, flags & Q != 0, flags & D != 0));
+                self.outgoing = Some(outgoing(whole, flags));
             }
             // The one before is still going out. Its packets are held, so this is rare.
             Some(_) => {
@@ -413,24 +418,24 @@ impl Session {
             if self.outgoing.is_none() && !self.next_outgoing(context) {
                 return;
             }
-            let Some((record, offset, q, d)) = self.outgoing.take() else { return };
-            let mut at = offset;
+            let Some(mut message) = self.outgoing.take() else { return };
+            let whole = message.record.len();
             let size = usize::from(self.flow.size_out);
             // A message without octets is still one packet.
-            let mut first = offset == 0;
-            while self.flow.may_send() && (first || at < record.len()) {
+            let mut first = message.offset == 0;
+            while self.flow.may_send() && (first || message.offset < whole) {
                 first = false;
-                let end = record.len().min(at + size);
-                let more = end < record.len();
-                let flags = flags(q, d && !more, more);
-                self.send_data(context, flags, &record[at..end]);
-                at = end;
+                let end = whole.min(message.offset + size);
+                let more = end < whole;
+                let flags = flags(message.q, message.d && !more, more);
+                self.send_data(context, flags, &message.record[message.offset..end]);
+                message.offset = end;
             }
-            if at < record.len() || first {
-                self.outgoing = Some((record, at, q, d));
+            if message.offset < whole || first {
+                self.outgoing = Some(message);
                 return;
             }
-            context.pool.push(record);
+            context.pool.push(message.record);
         }
     }
 
@@ -445,7 +450,7 @@ impl Session {
             };
             let length = u32::from_le_bytes([*l0, *l1, *l2, *l3]) as usize;
             let message = rest[..length].to_vec();
-            self.outgoing = Some((message, 0, flags & Q != 0, flags & D != 0));
+            self.outgoing = Some(outgoing(message, *flags));
             self.queue_at += 5 + length;
             return true;
         }
@@ -460,7 +465,7 @@ impl Session {
         };
         let mut record = context.pool.pop().unwrap_or_default();
         record::build(&key, config.message_length as usize, &mut record);
-        self.outgoing = Some((record, 0, false, false));
+        self.outgoing = Some(outgoing(record, 0));
         self.source_sent += 1;
         true
     }

@@ -322,7 +322,7 @@ impl Stats {
     }
 
     pub fn find(&mut self, kind: &'static str, key: (u32, u32), now: u64, text: String) {
-        // Slow answers are no flaws: they leave room for those.
+        // Slow answers are not flaws: they leave room for those.
         let room = if kind == LATE { MAX_FINDINGS / 2 } else { MAX_FINDINGS };
         if self.findings.len() < room {
             let at_ns = now.saturating_sub(self.start_ns);

@@ -2,9 +2,9 @@
 //! The calling side of a trial (see trial.rs): when it begins, what is due, when it is over.
 
 use crate::call::Phase;
-use crate::caller::Worker;
+use crate::caller::Caller;
 
-impl Worker {
+impl Caller {
     /// The circuit is connected or its call has failed: the trial need not wait for it.
     pub(crate) fn settle_for_trial(&mut self, index: usize) {
         if let Some(clock) = &self.shared.trial

@@ -22,7 +22,7 @@ const REJ: u8 = 0x09;
 const FACILITY_PACKET_SIZE: u8 = 0x42;
 pub const FACILITY_WINDOW_SIZE: u8 = 0x43;
 
-/// Why octets are no packet; `diagnostic` is the code of X.25 Annex E that fits.
+/// Why octets are not a packet; `diagnostic` is the code of X.25 Annex E that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     TooShort,
@@ -280,7 +280,7 @@ fn decode_call(
         .ok_or(DecodeError::BadAddress)?;
     at += block.len();
     let nibble = |i: usize| if i.is_multiple_of(2) { block[i / 2] >> 4 } else { block[i / 2] & 15 };
-    // TOA/NPI addresses begin with two half-octets that are no digits (X.25 5.2.1).
+    // TOA/NPI addresses begin with two half-octets that are not digits (X.25 5.2.1).
     let skip = if a_bit { 2 } else { 0 };
     for (address, from, length) in
         [(&mut call.called, 0, called_length), (&mut call.calling, called_length, calling_length)]

@@ -4,14 +4,14 @@
 use super::circuit::{Circuit, Phase};
 use super::config;
 use super::encapsulation::{Carries, Encapsulation, Family};
-use super::{MILLISECOND, MOST_ANSWERED, Slot, Worker};
+use super::{GatewayThread, MILLISECOND, MOST_ANSWERED, Slot};
 use crate::link::Link;
 use crate::poll::{self, Socket};
 
 /// After the first refusal.
 const FIRST_HOLD_DOWN_MS: u64 = 1000;
 
-impl Worker {
+impl GatewayThread {
     /// A datagram from IP.
     pub(super) fn offer(&mut self, datagram: &[u8]) {
         self.report.totals.datagrams_offered += 1;

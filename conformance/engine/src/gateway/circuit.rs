@@ -136,7 +136,7 @@ impl Circuit {
             return self.refuse(UNKNOWN_PROTOCOL, why, now);
         };
         let Some(peer) = peer_of(&call.calling) else {
-            return self.refuse(0, format!("{} is no peer", call.calling), now);
+            return self.refuse(0, format!("{} is not a peer", call.calling), now);
         };
         let Ok(asked) = wire::flow_parameters(call.facilities, FlowParameters::default()) else {
             return self.refuse(FACILITY_NOT_ALLOWED, "invalid facility field".into(), now);

@@ -78,7 +78,7 @@ impl Carries {
         self.family.is_none_or(|mine| mine == family)
     }
 
-    /// What stands in front of a datagram in its packet sequence.
+    /// What precedes a datagram in its packet sequence.
     pub fn prefix(&self, family: Family) -> Vec<u8> {
         if self.family.is_some() {
             return Vec::new();

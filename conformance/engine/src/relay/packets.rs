@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What the relay does with packets: faults, and waiting for a server.
 
-use super::{Pair, Pipe, Swap, Worker};
+use super::{Pair, Pipe, RelayThread, Swap};
 use crate::line;
 use crate::poll;
 use crate::service::Admission;
@@ -11,7 +11,7 @@ use crate::wire::{self, Packet, Unit, Writer};
 const CONGESTION: u8 = 5;
 const OUT_OF_ORDER: u8 = 9;
 
-impl Worker {
+impl RelayThread {
     pub(super) fn plan_corruption(&mut self) {
         let p = self.config.faults.corrupt;
         if p > 0.0 {

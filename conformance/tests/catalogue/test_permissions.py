@@ -19,6 +19,7 @@ from x25shark.selftest.variants import (
     ROUTERS,
     TEN_LINES,
     Row,
+    Run,
     arguments_of,
     covering,
     drawn,
@@ -133,6 +134,13 @@ def test_cases_of_ones_choice_run_with_each_permission_that_applies() -> None:
         runs = [run for _, kind, runs in tasks if kind == form for run in runs]
         assert sorted(r.variants[0] for r in runs) == ["MAY-CALL-01", "MAY-FLOW-01"]
         assert {r.cases for r in runs} == {("PLP-CALL-01",)}
+
+
+def test_what_is_too_much_for_other_cases_is_for_witnesses_alone() -> None:
+    permission = permissions()["MAY-FLOW-04"]
+    named = Run((permission.id,), ("PLP-MALF-02",), named=True)
+    assert named.switches == Run((permission.id,)).switches != (permission.id,)
+    assert Run((permission.id,), permission.witnesses).switches == (permission.id,)
 
 
 def test_what_a_profile_says_of_a_router_holds_for_that_router_alone() -> None:

@@ -17,7 +17,7 @@ remark      words of a remark that more of the witnesses get with the variant, f
 says        what a profile can say of such a router, by sections ("not X" in a list: no more X);
             unsaid, no case may FAIL
 excludes    permissions that a router cannot make use of at the same time
-number      what its variant gets in runs of all cases, where that of its witnesses is too much
+number      what its variant gets in other cases, where that of its witnesses is too much
 undrawn     why it is not combined with others at all
 """
 

@@ -79,7 +79,7 @@ class Run:
     def switches(self) -> tuple[str, ...]:
         """The variants as the router takes them."""
         numbers = {name: permissions()[name].number for name in self.variants}
-        if self.cases:
+        if self.cases and not self.named:
             return self.variants
         return tuple(n if numbers[n] is None else f"{n}={numbers[n]}" for n in self.variants)
 

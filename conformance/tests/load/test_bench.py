@@ -17,6 +17,7 @@ from x25shark.load.bench import (
     overloaded,
     standstill,
 )
+from x25shark.load.bench_run import _remarks
 from x25shark.load.ceiling import frame_octets, messages_per_second
 from x25shark.load.management import Management
 from x25shark.load.measure_cli import bit_rate
@@ -121,6 +122,15 @@ def test_a_search_without_time_gives_what_short_trials_say() -> None:
     assert conclude(done, 1.0)["short"]
     trials = [trial(100, 1), trial(400, 1, missing=1), trial(300, 1), trial(600, 1)]
     assert (by_short_trials(trials).lower, by_short_trials(trials).upper) == (300, 400)
+
+
+@pytest.mark.parametrize(("lost_at", "said"), [(64, True), (33, False), (None, False)])
+def test_a_burst_that_was_not_narrowed_says_so(lost_at: int | None, said: bool) -> None:
+    row = {
+        "throughput": {"complete": True, "said": True, "loss": "", "rate": 500, "upper": 510},
+        "burst": {"messages": 32, "lost_at": lost_at, "most": 2000},
+    }
+    assert any("has 32 to 63 messages" in remark for remark in _remarks(row)) is said
 
 
 def test_growth_is_the_slope_of_the_delay_and_stands_a_pause() -> None:

@@ -43,6 +43,25 @@ class Arrivals:
         return f"TCP {side.connection.end}" if side.connection.end is not None else ""
 
     @property
+    def answered(self) -> bool:
+        """Whether something has come behind what was expected last that may answer a Call.
+
+        A Clear Confirmation does not: it belongs to the call before, and nobody need have waited
+        for it (RFC 1613 6.1).
+        """
+        for unit in reversed(self.side.connection.received):
+            if unit.offset < self.side.cursor:
+                break
+            if unit.packet[2:3] != b"\x17":
+                return True
+        return False
+
+    @property
+    def closed_unanswered(self) -> bool:
+        """Whether the connection has ended, without an answer to a Call."""
+        return self.side.connection.end is not None and not self.answered
+
+    @property
     def at_end(self) -> bool:
         """Whether nothing has come behind what was expected last."""
         return self.end() <= self.side.cursor

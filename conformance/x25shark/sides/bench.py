@@ -242,11 +242,9 @@ class Bench(Context):
         gives up without one is not a call: the Call may have crossed its close (RFC 1613 5).
         """
         listeners = self.listeners
-        received = calling.connection.received
 
         def answered() -> bool:
-            new = bool(received and received[-1].end > calling.cursor)
-            return new or calling.connection.end is not None
+            return calling.arrivals.answered or calling.connection.end is not None
 
         self.loop.wait(
             lambda: listeners.has_call(at) or answered(),
@@ -381,7 +379,7 @@ class Bench(Context):
         request = self.call_request()
         side.numbering.reset()
         side.send(request)
-        if not self.went_on(side) and side.connection.end is not None and side.arrivals.at_end:
+        if not self.went_on(side) and side.arrivals.closed_unanswered:
             side.expect_closed()
             self.remark("the connection is closed at the second call")
             return self.place_call(note=note)

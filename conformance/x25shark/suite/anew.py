@@ -52,15 +52,16 @@ def called_on(bench: Bench, a: Side, called: str | None = None) -> Side:
 
 def called_with(bench: Bench, a: Side | None, request: Packet) -> Side:
     """A calls; a router that closes the connection instead (RFC 1613 5) is called on another."""
+    modulus = 8 if a is None else a.modulus
     if a is None or is_gone(a):
-        a = bench.connect()
+        a = bench.connect(modulus=modulus)
     a.numbering.reset()
     a.send(request)
     bench.went_on(a)
-    if a.connection.end is None or not a.arrivals.at_end:
+    if not a.arrivals.closed_unanswered:
         return a
     a.expect_closed()
-    again = bench.connect()
+    again = bench.connect(modulus=modulus)
     again.send(request)
     return again
 

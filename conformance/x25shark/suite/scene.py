@@ -120,7 +120,7 @@ class Scene:
         x.modulus = self.modulus
         x.send(*before, request)
         self.bench.went_on(x, at=self.there)
-        if x.connection.end is None or not x.arrivals.at_end:
+        if not x.arrivals.closed_unanswered:
             return x
         x.expect_closed()
         return None

@@ -381,7 +381,7 @@ class Progress:
             left = self._left()
             self._bar.update(self._task, completed=done, counts=", ".join(words), left=left)
         if verdict in ATTENTION:
-            text = f"  {one_line(case_id, 80)}  {first_line(reason, 200)}".rstrip()
+            text = f"  {one_line(case_id, 80)}  {first_line(reason, 600)}".rstrip()
             if self._bar is not None:  # one line of the screen each; the summary says the rest
                 text = shorten(text, max(self._console.width - len(verdict.value), 20))
             _say(self._console, (verdict.value, STYLES[verdict]), text)

@@ -367,7 +367,7 @@ def _print(rows: Sequence[Caught], full: bool) -> None:
             fails += " (!)"
         why = row.problem or row.reason or "no witness among the cases"
         shown = row.verdict + (" (at the fence)" if row.at_fence else "")
-        table.add_row(row.fault, row.form, row.witness, shown, fails, escape(why[:300]))
+        table.add_row(row.fault, row.form, row.witness, shown, fails, escape(why[:600]))
     console.print(table)
 
 

@@ -1552,6 +1552,81 @@ def sizes_of_each_direction(make_lab: Any, model: str) -> Any:
     return labs
 
 
+@scenario
+def an_end_of_its_own(make_lab: Any, model: str) -> Any:
+    """A sequence of two packets."""
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(call("1111", "3100001", "420707430707"), "100110" + FULL, "10010242")
+    return lab
+
+
+@scenario
+def interrupts_and_empty_parts(make_lab: Any, model: str) -> Any:
+    """An Interrupt while part of a sequence waits to be joined; an empty packet with M=1; Q in an
+    Interrupt, D in an RR."""
+    labs = [make_lab(model, {"packet_size": 512} if model == "local" else None)]
+    a, _ = labs[0].call(PLAIN)
+    a.tell("900110" + FULL, "10012341", "90010242")
+    labs.append(make_lab(model))
+    a, b = labs[1].call(PLAIN)
+    a.tell("100110", "10010241")
+    labs.append(make_lab(model))
+    a, b = labs[2].call(PLAIN)
+    a.tell("90012341")
+    b.tell("500101")
+    return labs
+
+
+@scenario
+def forms_of_the_answer(make_lab: Any, model: str) -> Any:
+    """Four octets; user data with 0x00 in it, and in the Clear; an Interrupt in its read."""
+    labs = [make_lab(model)]
+    labs[0].call(PLAIN, "10010f00")
+    fast = call("2100001", "3100001", "0180420707430202", "c001")
+    for answer in ("10010f0000c0000102", "1001130000" + "0000c0000102"):
+        lab = make_lab(model)
+        lab.call(fast, answer)
+        labs.append(lab)
+    lab = make_lab(model)
+    lab.caller().tell(PLAIN)
+    lab.open()
+    b = lab.called[-1]
+    b.tell_together(b.got[-1][:4] + "0f", b.got[-1][:4] + "2341")
+    return [*labs, lab]
+
+
+@scenario
+def data_while_a_timer_runs(make_lab: Any, model: str) -> Any:
+    """T13 and T12: Data comes when more than half of the time is over."""
+    labs = []
+    for by_b, from_a in (("1001130000", ""), ("", "10012b")):
+        lab = make_lab(model)
+        a, b = lab.call(PLAIN)
+        b.tell(*filter(None, [by_b]))
+        a.tell(*filter(None, [from_a]))
+        lab.timers.advance(40)
+        a.tell("10010041")
+        lab.timers.advance(30)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def circuit_beside_a_call(make_lab: Any, model: str) -> Any:
+    """The circuit is reset, the call ends, and in another one the circuit's connection does."""
+    lab, b = joined_circuits(make_lab, model)
+    a = lab.caller()
+    a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+    b.tell("10021f")
+    one, _ = lab.call(PLAIN)
+    a.tell("10011b0007")
+    one.tell("1001130000")
+    lab.call(PLAIN)
+    a.hang_up()
+    return lab
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

@@ -54,6 +54,11 @@ def undefined_to_a_dte(line: RawLine) -> None:
     more(line, "033f", "030d")
 
 
+def rejected_by_a_dte(line: RawLine) -> None:
+    """Behind two packets, so that V(S) and V(R) differ."""
+    more(line, "033f", "03001000f126", "03021000f126", "030d")
+
+
 def bad_fcs(line: RawLine) -> None:
     for last in ("de", "dd", "dc", "db"):
         line.whole(bytes.fromhex("013feb" + last))
@@ -148,6 +153,16 @@ def odd_bits_and_a_shared_flag(line: RawLine) -> None:
     line.framer.body(hdlc.with_fcs(b"\x01\x3f"))
     line.framer.flag()
     line.framer.flag()
+    line.raw(line.framer.take())
+
+
+def whole_and_aborted(line: RawLine) -> None:
+    """Commands that are whole, FCS included, and end with an abort."""
+    for control in (b"\x3f", b"\x2f", b"\x53", b"\x43"):
+        line.framer.flag()
+        line.framer.body(hdlc.with_fcs(b"\x01" + control))
+        line.framer.abort()
+        line.framer.bits(0)
     line.raw(line.framer.take())
 
 
@@ -468,6 +483,8 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-26": odd_bits_and_a_shared_flag,
     "BUG-HDLC-27": every_own_fcs,
     "BUG-HDLC-28": every_own_fcs,
+    "BUG-HDLC-29": whole_and_aborted,
+    "BUG-LAPB-105": rejected_by_a_dte,
     "BUG-LAPB-102": idle_link,
     "BUG-LAPB-103": idle_link_that_answers,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
@@ -475,7 +492,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }
 #: Scripts for a line on which the router is the DTE.
-OF_A_DTE = {undefined_to_a_dte}
+OF_A_DTE = {undefined_to_a_dte, rejected_by_a_dte}
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {
     *("BUG-HDLC-02", "BUG-LAPB-01", "BUG-LAPB-30", "BUG-SER-05", "BUG-SER-10"),
@@ -513,6 +530,7 @@ OF_BITS = {
     "BUG-HDLC-25",
     "BUG-HDLC-26",
     "BUG-HDLC-28",
+    "BUG-HDLC-29",
 }
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
 OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17", "BUG-HDLC-27"}

@@ -478,7 +478,11 @@ class Side:
         self.expect(CLOSED, clause=clause, within=within)
 
     def never(
-        self, *templates: Packet, clause: str | None = None, from_start: bool = False
+        self,
+        *templates: Packet,
+        clause: str | None = None,
+        from_start: bool = False,
+        note: str = "",
     ) -> None:
         """Demand that no such packet comes, from here (or the very start) to the TCP end."""
         self.context.state(
@@ -488,6 +492,7 @@ class Side:
                 self.direction,
                 start=self.origin if from_start else self.cursor,
                 forbidden=templates,
+                note=note,
             )
         )
 

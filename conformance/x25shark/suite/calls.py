@@ -181,8 +181,8 @@ def received_call(side: Side) -> Packet:
     return decode(side.arrivals.units[0].packet if side.arrivals.units else b"")
 
 
-def next_facilities(side: Side) -> list[Packet]:
-    """The facilities of the next packet of a side, which the case has not looked at yet."""
+def next_packet(side: Side) -> Packet:
+    """The next packet of a side, which the case has not looked at yet."""
     side.wait_until(
         lambda: (
             side.connection.end is not None
@@ -190,7 +190,12 @@ def next_facilities(side: Side) -> list[Packet]:
         )
     )
     units = [unit for unit in side.connection.received if unit.offset >= side.cursor]
-    return list(decode(units[0].packet).fields.get("facilities") or ()) if units else []
+    return decode(units[0].packet if units else b"")
+
+
+def next_facilities(side: Side) -> list[Packet]:
+    """The facilities of the next packet of a side, which the case has not looked at yet."""
+    return list(next_packet(side).fields.get("facilities") or ())
 
 
 def holding(side: Side, wanted: Packet) -> bytes:

@@ -19,7 +19,7 @@ from scapy_x25 import (
     ResetIndication,
 )
 
-from ..judges.expectation import CLOSED
+from ..judges.expectation import CLOSED, TcpEnd
 from ..judges.values import Matcher
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
@@ -57,6 +57,26 @@ def header(side: Side, octet_3: int, *, bits: int = 0) -> bytes:
 def with_gfi(side: Side, gfi: int, octet_3: int) -> bytes:
     """Any GFI (the upper half of an octet), the LCN of this side, and octet 3."""
     return bytes((gfi | side.lcn >> 8, side.lcn & 0xFF, octet_3))
+
+
+# How often a side goes on sending while a timer runs.
+_TIMES = 8
+
+
+def expect_while_sending(
+    side: Side, *alternatives: Packet | TcpEnd, within: float
+) -> Packet | None:
+    """As expect(); the side goes on sending Data that is discarded, which does not start the timer
+    of the router anew (X.25 Annex D)."""
+    came = len(side.connection.received)
+    for _ in range(_TIMES):
+        side.put(header(side, 0x00) + b"to be discarded")
+        if side.wait_until(
+            lambda: len(side.connection.received) > came or side.connection.end is not None,
+            within / _TIMES,
+        ):
+            break
+    return side.expect(*alternatives, within=within / _TIMES)
 
 
 def call_octets(side: Side, request: Packet, *, tail: bytes) -> bytes:

@@ -49,6 +49,7 @@ from .scenes import (
     go_on,
     is_free,
 )
+from .transfer import interrupt_answered
 
 # Events that a host which ends its calls itself may ignore in place of a reset (a remark).
 HOST_MAY_IGNORE = frozenset({"undefined_type", "interrupt_confirmation"})
@@ -399,7 +400,8 @@ def _interrupt_passes(scene: Scene) -> None:
     """A's Interrupt reaches B, whose confirmation reaches A; one of B is confirmed then."""
     a, b = scene.side, scene.connected.b
     if isinstance(b, AbsentSide):
-        _interrupt_answered(scene)
+        interrupt_answered(scene.connected, Interrupt(user_data=b"?"))
+        scene.connected.fence()
         return
     b.expect(Interrupt(user_data=b"?"))
     b.send(InterruptConfirmation())
@@ -407,20 +409,6 @@ def _interrupt_passes(scene: Scene) -> None:
     if scene.state == "i1j2":
         a.send(InterruptConfirmation())
         b.expect(InterruptConfirmation())
-    scene.connected.fence()
-
-
-def _interrupt_answered(scene: Scene) -> None:
-    """The router confirms the Interrupt itself; its echo may send one back, before or after."""
-    a = scene.side
-    echo = Interrupt(user_data=b"?")
-    if isinstance(a.expect(InterruptConfirmation(), echo), Interrupt):
-        a.send(InterruptConfirmation())
-        a.expect(InterruptConfirmation())
-    a.send(a.data(b"behind"))
-    if scene.bench.far_end.echoes and isinstance(a.expect(a.data(b"behind"), echo), Interrupt):
-        a.send(InterruptConfirmation())
-        a.expect(a.data(b"behind"))
     scene.connected.fence()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from itertools import product
 
 from scapy_x25 import hdlc
 
@@ -111,14 +112,16 @@ def test_runts(bench: Bench) -> None:
 
 @purpose("HDLC-06")
 def test_aborted_frame(bench: Bench) -> None:
-    """On each line, where it begins and when it is whole but for its closing flag."""
+    """On each line, where it begins and when it is whole but for its closing flag: then some whose
+    FCS ends with a 1, and some with a 0, so that the abort alone says that they do not count."""
     for line in each_line(bench):
         line.link.bring_down()
         with errors_counted(bench, line, "aborts"):
             line.wire.send_aborted(line.frames.with_fcs(LapbSABM(p_f=1))[:2])
             ended_at_once(line)
-            line.wire.send_aborted(line.frames.with_fcs(LapbSABM(p_f=1)))
-            ended_at_once(line)
+            for kind, p_f in product((LapbSABM, LapbDISC), (1, 0)):
+                line.wire.send_aborted(line.frames.with_fcs(kind(p_f=p_f)))
+                line.no_reaction(LapbUA(), LapbDM())
 
 
 @purpose("HDLC-07")

@@ -142,7 +142,7 @@ def test_invalid_n_r(bench: Bench) -> None:
             begin_again(line)
 
 
-@purpose("LAPB-FRMR-05")
+@purpose("LAPB-FRMR-05", each_line=True)
 def test_information_field(bench: Bench) -> None:
     """With a V(S) and a V(R) that differ, and are not 0; and with an I frame that is open.
 

@@ -101,6 +101,7 @@ def test_a_later_gap_gives_a_new_rej(bench: Bench) -> None:
 
 @purpose("LAPB-REC-04", each_line=True)
 def test_rej_brings_the_frames_again(bench: Bench) -> None:
+    """One that acknowledges all of them brings none, and the link stays."""
     line, restart = ready(bench)
     count = min(4, line.profile.k)
     begin = line.cursor
@@ -112,6 +113,8 @@ def test_rej_brings_the_frames_again(bench: Bench) -> None:
     all_again(line, first + arrived, count - arrived)
     line.link_fence()
     line.layer.expect_count(RestartConfirmation(), count, count)
+    respond(line, LapbREJ, first + count)
+    line.link_fence()
 
 
 @purpose("LAPB-REC-05", each_line=True)

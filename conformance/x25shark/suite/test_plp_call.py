@@ -60,6 +60,7 @@ from .language import (
     purpose,
 )
 from .many import at_a_time
+from .occasion import amid
 
 NETWORK_CAUSES = (0x01, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 
@@ -421,15 +422,32 @@ def test_data_of_b_in_place_of_its_accept(bench: Bench) -> None:
 
 
 @purpose("PLP-CALL-22")
-def test_call_accepted_of_three_octets(bench: Bench) -> None:
-    """The values of the Call apply: 256 octets go in one packet."""
-    request = bench.call_request(size=256, window=3)
-    a, b = pending(bench, request)
-    call = accepted(bench, a, b, request, CallAccepted())
-    octets = bench.record(256)
-    call.a.send_message(octets)
-    call.b.expect_message(octets, longest=call.b.packet_size)
-    call.fence()
+def test_short_forms_of_call_accepted(bench: Bench) -> None:
+    """Three octets; with the address block alone, and with an empty facility field behind it.
+
+    The values of the Call apply: 256 octets go in one packet.
+    """
+    none = {"called_address_length": 0, "calling_address_length": 0}
+    for form in ("three octets", "no addresses", "addresses", "no facilities"):
+        request = bench.call_request(size=256, window=3)
+        a, b = pending(bench, request)
+        came = b.call
+        assert came is not None
+        both = {name: getattr(came, name) for name in ("called_address", "calling_address")}
+        answer = {
+            "three octets": CallAccepted(),
+            "no addresses": CallAccepted(**none),
+            "addresses": CallAccepted(**both),
+            "no facilities": CallAccepted(**none, facility_length=0),
+        }[form]
+        with amid(bench, f"Call Accepted with {form}"):
+            call = accepted(bench, a, b, request, answer)
+            octets = bench.record(256)
+            call.a.send_message(octets)
+            call.b.expect_message(octets, longest=call.b.packet_size)
+            call.fence()
+        end(call)
+    bench.fence()
 
 
 @purpose("PLP-CALL-23")
@@ -479,9 +497,10 @@ def not_allowed(bench: Bench) -> Packet:
 
 @purpose("PLP-CALL-25")
 def test_user_data_of_0_to_16_octets(bench: Bench) -> None:
-    """One call for each length, with random octets behind a protocol identifier."""
+    """One call for each length: behind a protocol identifier 0x00 and other octets in turn."""
     for length in range(17):
-        user_data = (b"\xc0" + bench.random.randbytes(16))[:length]
+        values = (bytes((0, 1 + (31 * length + 7 * n) % 255)) for n in range(8))
+        user_data = (b"\xc0" + b"".join(values))[:length]
         a = bench.connect()
         request = bench.call_request(user_data=user_data)
         a.send(request)

@@ -18,7 +18,7 @@ from .language import (
 )
 from .procedure_errors import expect_reset, expect_reset_or_ignored
 from .reactions import both
-from .transfer import fence_from_b, send_as_allowed
+from .transfer import each_way, fence_from_b, send_as_allowed
 from .windows import fill_window, may_send
 
 
@@ -216,3 +216,36 @@ def test_nothing_overtakes_an_interrupt(call: Call) -> None:
     b.send(ClearConfirmation())
     a.expect(ClearConfirmation(), CLOSED)
     call.bench.fence()
+
+
+@purpose("PLP-INT-15", both_sides=True)
+def test_interrupts_amid_a_sequence(call: Call) -> None:
+    """Of either side, with their confirmations: the sequence arrives whole, as one, with its Q.
+
+    Where the router has other packet sizes at the other side, part of it waits there to be joined.
+    """
+    amid_a_sequence(call)
+    if call.a.name == "A" and call.bench.profile.addresses.own_sizes is not None:
+        for other in each_way(call.bench, 128, 256):
+            amid_a_sequence(other)
+
+
+def amid_a_sequence(call: Call) -> None:
+    """Two full packets of A, an Interrupt each way behind each of them, and the end of it."""
+    a, b = both(call)
+    whole = call.bench.random.randbytes(2 * a.packet_size) + b"the end of it"
+    sent = came = 0
+    while sent < 2 * a.packet_size:
+        a.send_data(whole[sent : sent + a.packet_size], m=1, q=1)
+        sent += a.packet_size
+        while came + b.size_in <= sent:
+            b.expect(b.data(whole[came : came + b.size_in], m=1, q=1))
+            came += b.size_in
+        for sender, receiver in ((a, b), (b, a)):
+            sender.send(Interrupt(user_data=b"amid a sequence"))
+            receiver.expect(Interrupt(user_data=b"amid a sequence"))
+            receiver.send(InterruptConfirmation())
+            sender.expect(InterruptConfirmation())
+    a.send_data(whole[sent:], q=1)
+    b.expect_message(whole[came:], q=1)
+    call.fence()

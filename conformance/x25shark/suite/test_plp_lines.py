@@ -129,13 +129,13 @@ def test_rej_of_a_dte(bench: Bench) -> None:
 
 @purpose("PLP-FLOW-03")
 def test_rnr_stops_the_flow(bench: Bench) -> None:
-    """Three times, the last time with the P(R) of what has come; then a reset ends it as well."""
+    """By one RNR, by two, by three, with the P(R) of what has come; then a reset ends it too."""
     for at in calls_lines(bench):
         call = bench.call()
         line, near, far = at_the_line(bench, call, at)
         near.withholding = True
         for number in range(3):
-            _stopped(line, near, far, b"held %d" % number)
+            _stopped(line, near, far, b"held %d" % number, times=number + 1)
             near.acknowledge()
             near.expect(near.data(b"held %d" % number), note="RR resumes it")
         _stopped(line, near, far, b"lost in the reset")
@@ -147,9 +147,9 @@ def test_rnr_stops_the_flow(bench: Bench) -> None:
         near.withholding = False
 
 
-def _stopped(line: LineSide, near: Side, far: Side, octets: bytes) -> None:
-    """RNR, which the router has read; then Data, and an Interrupt that passes it."""
-    near.send(RNR())
+def _stopped(line: LineSide, near: Side, far: Side, octets: bytes, times: int = 1) -> None:
+    """So many RNRs, which the router has read; then Data, and an Interrupt that passes it."""
+    near.send(*(RNR() for _ in range(times)))
     line.link_fence()
     far.send(far.data(octets), Interrupt(user_data=b"now"))
     near.expect(Interrupt(user_data=b"now"), note="RNR stops Data")

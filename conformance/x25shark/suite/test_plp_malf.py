@@ -7,13 +7,21 @@ A call that is refused for an error may also end by a close of TCP, as long as i
 
 from __future__ import annotations
 
+from itertools import product
+
+from scapy_x25 import RNR128
+
 from . import types
+from .anew import is_gone
 from .calls import accepted
-from .clearing import confirmed, refused
+from .clearing import confirmed, end, refused
 from .language import (
     ABSENT,
     CLOSED,
+    RNR,
     RR,
+    RR128,
+    X25,
     Bench,
     Call,
     CallRequest,
@@ -26,13 +34,16 @@ from .language import (
     Interrupt,
     InterruptConfirmation,
     Marker,
+    Packet,
     PacketSize,
     ResetConfirmation,
     ResetIndication,
+    ResetRequest,
     Side,
     WindowSize,
     purpose,
 )
+from .many import tidy
 from .procedure_errors import expect_reset_or_ignored
 from .reactions import (
     both,
@@ -49,8 +60,13 @@ from .reactions import (
 )
 
 WRONG_GFI = (0x0, 0x3, 0x4, 0x7, 0x8, 0xB, 0xC, 0xF)
-# The GFIs of modulo 8 with Q, with D and with both.
-QUALIFIED = (0x9, 0x5, 0xD)
+# Q, D and both; in a Clear and its confirmation bit 8 says how addresses are written.
+QUALIFIED = ((1, 0), (0, 1), (1, 1))
+WITHOUT_Q_AND_D = (
+    *(RNR, RR, Interrupt, InterruptConfirmation, ResetConfirmation, ResetRequest),
+    *(ClearConfirmation, ClearRequest),
+)
+OF_MODULO_128: dict[type[Packet], type[Packet]] = {RNR: RNR128, RR: RR128}
 # Odd values of octet 3 in modulo 8 that X.25 and RFC 1613 give no meaning.
 _DEFINED = {0x0B, 0x0F, 0x13, 0x17, 0x1B, 0x1F, 0x23, 0x27, 0xF1, 0xF3, 0xF5, 0xF7, 0xFB, 0xFF}
 UNDEFINED = [
@@ -63,20 +79,12 @@ HEX_DIGITS = "abcdef"
 
 @purpose("PLP-MALF-02")
 def test_wrong_gfi_is_refused(bench: Bench) -> None:
-    """Each value on a call of its own, in a Data packet that would be the next in order.
-
-    From A, and then from B. Q and D have no place in other packets: an RR and an Interrupt with
-    them may do what they do without, but no packet with them comes from the router.
-    """
-    of_data = [(gfi, Data) for gfi in WRONG_GFI]
-    of_others = [(gfi, kind) for gfi in QUALIFIED for kind in (RR, Interrupt)]
-    for gfi, kind in of_data + of_others:
+    """Each value on a call of its own, in a Data packet that would be the next in order: from A,
+    and then from B."""
+    for gfi in WRONG_GFI:
         for turned in (False, True) if bench.two_sided else (False,):
             call = bench.call().turned() if turned else bench.call()
-            packet = call.a.octets_of(kind() if kind is RR else kind(user_data=b"wrong GFI"))
-            if kind is Interrupt:
-                call.a.allow(InterruptConfirmation())
-                call.b.allow(Interrupt(user_data=b"wrong GFI"))
+            packet = call.a.octets_of(Data(user_data=b"wrong GFI"))
             call.a.put(with_gfi(call.a, gfi << 4, packet[2]) + packet[3:])
             not_delivered(call, 40)
     bench.fence()
@@ -464,3 +472,37 @@ def test_user_data_behind_an_empty_facility_field(bench: Bench) -> None:
         a.expect(ClearIndication(cause=bench.network_clear), CLOSED)
         raise Inconclusive("the router takes no Call without packet size and window size")
     connects(bench, a, CallRequest(user_data=user_data))
+
+
+@purpose("PLP-MALF-25", both_sides=True)
+def test_q_and_d_where_they_have_no_place(call: Call) -> None:
+    """Each such packet may do what it does without, or be an error; but none with them comes, of
+    modulo 8 or 128."""
+    bench = call.bench
+    from_a = call.a.name == "A"
+    end(call if from_a else call.turned())
+    for modulus in (8, 128) if bench.declared("P-MOD128") else (8,):
+        for kind, (q, d) in product(WITHOUT_Q_AND_D, QUALIFIED):
+            if q and kind in (ClearConfirmation, ClearRequest):
+                continue
+            other = bench.place_call(modulus=modulus)
+            here, there = both(other if from_a else other.turned())
+            of_modulo = OF_MODULO_128.get(kind, kind) if modulus == 128 else kind
+            packet = of_modulo(q=q, d=d)
+            what = f"{packet.name} with Q={q} and D={d}, modulo {modulus}"
+            for side in (here, there):
+                side.never(X25(q=1), X25(d=1), note=what)
+                side.allow(*(one() for one in (*WITHOUT_Q_AND_D, RNR128, RR128)))
+            here.put(here.octets_of(packet))
+            here.send(ClearRequest(cause=0, diagnostic=0))
+            for side in (there, here):
+                is_cleared(side)
+            tidy(bench)
+    bench.fence()
+
+
+def is_cleared(side: Side) -> None:
+    """The call of this side ends, by whatever means."""
+    side.wait_until(lambda: side.phase in ("being cleared", "cleared") or is_gone(side))
+    if side.phase == "being cleared":
+        side.send(ClearConfirmation())

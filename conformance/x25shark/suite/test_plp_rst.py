@@ -24,7 +24,7 @@ from .language import (
 )
 from .links import is_dte_of_a_line
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .reactions import both, header
+from .reactions import both, expect_while_sending, header
 from .transfer import call_of_sizes, fence_past_window, window_of
 from .windows import Unacknowledged, fill_window
 
@@ -256,7 +256,8 @@ def test_too_short_or_too_long(call: Call) -> None:
 
 @purpose("PLP-RST-15")
 def test_t12(bench: Bench) -> None:
-    """One end is silent for two times T12: A, and in a second call at the same time B.
+    """One end does not confirm for two times T12: A, and in a second call at the same time B,
+    which goes on sending Data.
 
     Before that it confirms a Reset that came twice: it is complete then, and leaves nothing to the
     next. A router that is the DTE of a line has T22 there, which is its own matter (Table D-2).
@@ -299,10 +300,13 @@ def _repeated(calls: Sequence[Call], within: float) -> None:
         silent.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
         call.b.expect(ResetIndication(cause=bench.remote_reset))
         call.b.send(ResetConfirmation())
-    for call in calls:
+    for call in reversed(calls):
         diagnostic = call.bench.diagnostic(51)
         again = ResetIndication(cause=call.bench.local_reset, diagnostic=diagnostic)
-        call.a.expect(again, within=within)
+        if call is calls[0]:
+            call.a.expect(again, within=within)
+        else:
+            expect_while_sending(call.a, again, within=within)
 
 
 @purpose("PLP-RST-16", both_sides=True)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """M bit, packet sequences and re-segmentation (X.25 4.3.4, 4.3.5)."""
 
+from itertools import product
+
 from .clearing import clear_or_close, refused
 from .language import (
     CLOSED,
@@ -72,11 +74,11 @@ def test_split_keeps_m_on_the_last_part(bench: Bench) -> None:
 
 @purpose("PLP-SEG-05", both_sides=True)
 def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
-    """The next packet may have another Q."""
-    for q in (0, 1):
-        call.a.send_data(b"part of it", m=1)
+    """The next packet may have another Q. The part may be empty."""
+    for part, q in product((b"part of it", b""), (0, 1)):
+        call.a.send_data(part, m=1)
         call.a.send_data(b"next after", q=q)
-        call.b.expect(Data(m=0, q=0, user_data=b"part of it"))
+        call.b.expect(Data(m=0, q=0, user_data=part))
         call.b.expect(Data(m=0, q=q, user_data=b"next after"))
     call.fence()
 

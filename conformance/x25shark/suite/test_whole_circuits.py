@@ -4,16 +4,21 @@ back, compared whole (RFC 1613 6.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from ..judges.values import Matcher, Named
 from ..profile import PvcEnd
-from .anew import as_new
+from .anew import again, as_new, refused_by_b
+from .clearing import end
 from .language import (
     CLOSED,
     RNR,
     Bench,
     Call,
+    Interrupt,
+    InterruptConfirmation,
     PvcSetup,
     Raw,
     ResetConfirmation,
@@ -24,6 +29,7 @@ from .language import (
     purpose,
 )
 from .reactions import both, resets
+from .test_all_of_it import error, reset
 from .test_left_over import OLD, left_open
 from .test_xot_pvc import (
     CONFIGURATION_MISMATCH,
@@ -37,6 +43,7 @@ from .test_xot_pvc import (
     circuit,
     closed,
     closes_too,
+    data_passes,
     end_of,
     opened,
     own_values,
@@ -46,6 +53,7 @@ from .test_xot_pvc import (
 
 # What the tester's own values are called in a setup; each is wrong by one in the list below.
 VALUES = ("incoming_window", "outgoing_window", "incoming_packet_size", "outgoing_packet_size")
+NUMBERS = ("pvc_initiator_lcn", "pvc_responder_lcn")
 # What a responder may say of a setup whose names or numbers are not those of its circuit.
 OF_ANOTHER = one_of(NO_SUCH_INTERFACE, NO_SUCH_PVC, CONFIGURATION_MISMATCH, PROTOCOL_ERROR)
 # What it may say of values that no interface of modulo 8 has.
@@ -55,14 +63,30 @@ IMPOSSIBLE = one_of(FLOW_CONTROL_UNSUPPORTED, FLOW_CONTROL_MISMATCH, PROTOCOL_ER
 def yes(sent: PvcSetup, end: PvcEnd) -> list[PvcSetup]:
     """The setup as it comes back: status 0, its circuit, nothing behind the names, and the values
     of the responder, or those of the initiator as they were."""
-    same = (
-        *("pvc_initiator_lcn", "pvc_responder_lcn"),
-        *("pvc_initiator_name_length", "pvc_responder_name_length"),
-    )
     whole = type(sent)(bytes(sent))
-    fields = {name: whole.getfieldval(name) for name in same}
+    fields = {name: whole.getfieldval(name) for name in NUMBERS} | names(whole, setup(end))
     as_they_were = {f"pvc_{name}": whole.getfieldval(f"pvc_{name}") for name in VALUES}
     return [answer(SUCCESS, **fields, **v) / Raw() for v in (own_values(end), as_they_were)]
+
+
+def names(*setups: PvcSetup) -> dict[str, Matcher]:
+    """The names of an answer: as in one of the setups, in any case (RFC 1613 6.5)."""
+    found: dict[str, Matcher] = {}
+    for field in ("pvc_initiator_name", "pvc_responder_name"):
+        values = [whole.getfieldval(field) for whole in setups]
+        spelt = dict.fromkeys(x for v in values for x in (v, v.lower(), v.upper()))
+        found[field] = Named(tuple(spelt), name=f"{values[0].decode()} in any case")
+    return found
+
+
+def refuses(sent: PvcSetup, end: PvcEnd, refusal: PvcSetup) -> PvcSetup:
+    """A refusal with the numbers of the setup, with those that the router has, or none: the
+    initiator's and the responder's never change places."""
+    told: PvcSetup = refusal.copy()
+    for number in NUMBERS:
+        known = (setup(end).getfieldval(number), sent.getfieldval(number), 0)
+        told.fields[number] = one_of(*dict.fromkeys(known))
+    return told
 
 
 def attempt(bench: Bench, end: PvcEnd, refusals: Sequence[PvcSetup], **changes: Any) -> None:
@@ -71,6 +95,7 @@ def attempt(bench: Bench, end: PvcEnd, refusals: Sequence[PvcSetup], **changes: 
     sent = setup(end, **changes)
     side.send(sent)
     right = yes(sent, end)
+    refusals = [refuses(sent, end, refusal) for refusal in refusals]
     if refusals and bench.model == "local" and not any(w in name for name in changes for w in WHO):
         # With windows and sizes of each side's own.
         refusals = [*refusals, *right]
@@ -211,3 +236,65 @@ def test_an_end_goes_amid_anything(bench: Bench) -> None:
         as_new(call, f"{name.upper()}'s end is back, TCP had reset its connection")
     closed(*both(call))
     bench.fence()
+
+
+@purpose("XOT-PVC-33")
+def test_circuit_and_calls_of_the_same_peers(bench: Bench) -> None:
+    """Each is reset, makes an error, ends and begins while an Interrupt of the other waits for its
+    confirmation, which comes then; and no Reset comes that the other has not asked for."""
+    line = circuit(bench)
+    call = bench.place_call()
+    for happens in (reset_by_both, error_of_both, ends_and_begins):
+        with undisturbed(line, f"the call: {happens.__name__.replace('_', ' ')}"):
+            call = happens(call)
+    for way in (line, line.turned()):
+        here, there = both(way)
+        with undisturbed(call, f"a reset of the circuit by {here.name}"):
+            here.send(ResetRequest(cause=0, diagnostic=0))
+            there.expect(ResetIndication(cause=0, diagnostic=0))
+            here.expect(ResetConfirmation())
+            way.fence()
+    for name in ("a", "b"):
+        way = line.turned() if name == "a" else line
+        with undisturbed(call, f"the circuit's end at {name.upper()} goes and comes back"):
+            line = goes_and_comes(way, name, {})
+            data_passes(line)
+    end(call)
+    closed(*both(line))
+    bench.fence()
+
+
+@contextmanager
+def undisturbed(beside: Call, what: str) -> Iterator[None]:
+    """An Interrupt each way is open before something happens elsewhere, and confirmed behind it."""
+    ways = (both(beside), both(beside)[::-1])
+    told = [resets(side) for side in both(beside)]
+    for here, there in ways:
+        here.send(Interrupt(user_data=b"beside"))
+        there.expect(Interrupt(user_data=b"beside"))
+    yield
+    for here, there in ways:
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation(), note=what)
+    beside.fence(what)
+    for side, before in zip(both(beside), told, strict=True):
+        side.expect_count(ResetIndication(), before, before, start=0, note=what)
+
+
+def reset_by_both(call: Call) -> Call:
+    for way in (call, call.turned()):
+        reset(way)
+    return call
+
+
+def error_of_both(call: Call) -> Call:
+    if call.model != "splice":
+        for way in (call, call.turned()):
+            error(way)
+    return call
+
+
+def ends_and_begins(call: Call) -> Call:
+    """A clears, B refuses the next call, and another one comes about."""
+    end(call)
+    return again(call.bench, refused_by_b(call.bench, call.a))

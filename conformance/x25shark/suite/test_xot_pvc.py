@@ -480,9 +480,9 @@ def test_call_and_clear_packets(bench: Bench) -> None:
         a.send(packet, ResetRequest(cause=0, diagnostic=0))
         error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(35))
         if a.expect(error, ResetConfirmation(), CLOSED) is None:
-            bench.remark(f"{type(packet).__name__} ends the connection")
+            bench.remark(f"{packet.name} of A ends the connection")
             break
-        data_passes(call, note=f"after {type(packet).__name__}")
+        data_passes(call, note=f"behind {packet.name} and a reset of A")
     closed(a, b)
     bench.fence()
 

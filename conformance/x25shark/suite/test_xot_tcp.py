@@ -36,6 +36,7 @@ from .language import (
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
+    Data,
     IncomingCall,
     Inconclusive,
     Interrupt,
@@ -49,6 +50,7 @@ from .language import (
     purpose,
 )
 from .many import as_many, at_a_time
+from .occasion import amid
 from .reactions import both, header
 
 XOT_PORT = 1998
@@ -206,15 +208,33 @@ def test_one_and_a_half_packets_per_segment(call: Call) -> None:
 
 
 @purpose("XOT-TCP-09")
-def test_accept_and_data_in_one_segment(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
-    octets = bench.record(60)
-    b.send(b.acceptance, b.data(octets))
-    a.expect(CallAccepted())
-    a.expect_message(octets, p_s=0)
-    Call(bench, a, b).fence()
+def test_what_comes_in_one_segment_with_accept(bench: Bench) -> None:
+    """Data; an Interrupt; RR and then Data; a Reset: on a call each, behind the Call Connected."""
+    for kind in (Data, Interrupt, RR, ResetRequest):
+        a = bench.connect()
+        a.send(bench.call_request())
+        b = bench.incoming()
+        octets = bench.record(60)
+        behind = {
+            Data: (b.data(octets),),
+            Interrupt: (Interrupt(user_data=b"at once"),),
+            RR: (RR(p_r=0), b.data(octets)),
+            ResetRequest: (ResetRequest(cause=0, diagnostic=7),),
+        }[kind]
+        b.send(b.acceptance, *behind)
+        with amid(bench, f"{kind().name} with the Call Accepted"):
+            a.expect(CallAccepted())
+            if kind is Interrupt:
+                a.expect(*behind)
+                a.send(InterruptConfirmation())
+                b.expect(InterruptConfirmation())
+            elif kind is ResetRequest:
+                a.expect(ResetIndication(cause=0, diagnostic=7))
+                a.send(ResetConfirmation())
+                b.expect(ResetConfirmation())
+            else:
+                a.expect_message(octets, p_s=0)
+            Call(bench, a, b).fence()
 
 
 @purpose("XOT-TCP-10")
@@ -574,9 +594,11 @@ def test_peer_that_does_not_read_holds_no_other_call(bench: Bench) -> None:
     held.b.withholding = False
     held.b.wire.tcp.go_on_reading()
     sent.append(b"the end")
-    held.a.send_data(sent[-1])
-    held.b.expect_message(b"".join(sent))
-    held.fence()
+    where = f"modulo {modulus}, {window} packets of {held.a.packet_size} octets, B reads again"
+    with amid(bench, where):
+        held.a.send_data(sent[-1])
+        held.b.expect_message(b"".join(sent))
+        held.fence()
 
 
 @purpose("XOT-TCP-32", both_sides=True)
@@ -623,7 +645,7 @@ def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
     a.send(ClearConfirmation(), bench.call_request())
     b.expect(ClearConfirmation(), CLOSED)
     bench.went_on(a)
-    if a.connection.end is not None and a.arrivals.at_end:
+    if a.arrivals.closed_unanswered:
         a.expect_closed()
         bench.remark("the connection is closed behind the Clear Confirmation")
     else:

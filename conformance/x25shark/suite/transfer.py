@@ -167,3 +167,16 @@ def acknowledged_inside_data(call: Call) -> None:
     call.a.withholding = call.b.withholding = False
     call.a.acknowledge()
     call.fence()
+
+
+def interrupt_answered(call: Call, sent: Interrupt) -> None:
+    """The router confirms A's Interrupt itself; its echo may send one back, before or after."""
+    a, text = call.a, b"behind"
+    if isinstance(a.expect(InterruptConfirmation(), sent), Interrupt):
+        a.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+    a.send(a.data(text))
+    echoes = not call.bench.far_end.without_echo
+    if echoes and isinstance(a.expect(a.data(text), sent), Interrupt):
+        a.send(InterruptConfirmation())
+        a.expect(a.data(text))

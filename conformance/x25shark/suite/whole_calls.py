@@ -15,7 +15,7 @@ from scapy_x25 import CalledAddressExtension, Priority, Protection
 
 from ..sides.arriving import arriving
 from .callers import takes_any_caller
-from .clearing import give_up, taken_back
+from .clearing import generic, give_up, taken_back
 from .clearing import refused as refused_by_the_router
 from .collisions import end_of_collision
 from .language import (
@@ -283,7 +283,8 @@ def unroutable(scene: Scene) -> None:
     if no_route is None or bench.model == "splice" or scene.calling != "a":
         return
     request = scene.request(called=no_route)
-    refusal = ClearIndication(cause=bench.network_clear)
+    causes, codes = sorted(bench.profile.causes_no_route), (*generic(67), *range(112, 123))
+    refusal = ClearIndication(cause=bench.cause(*causes), diagnostic=bench.diagnostic(*codes))
     if scene.modulus == 128:
         refusal.modulo = request.modulo
     refused_at_once(scene, request, refusal)
@@ -328,6 +329,7 @@ WAYS: tuple[Way, ...] = (
     Way("Clear with a facility", fast_refused(4, 64, marked=EXTENSION), (*FAST, "F-DTE")),
     Way("calling address of 6 digits", with_addresses("310001", True), other_caller=True),
     Way("without a calling address", with_addresses("", True)),
+    Way("calling address with 0 in front", with_addresses("0071", True), other_caller=True),
     Way("unequal values lowered", negotiated(((64, 1024), (1, 7)), (7, 2), "called"), VALUES),
     Way("D not asked for and granted", with_d(0, 1), ("P-DBIT",)),
     Way("cleared by the called side with 128 octets", fast_answered(0, 1, "called", 128), FAST),

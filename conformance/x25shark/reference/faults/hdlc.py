@@ -203,3 +203,14 @@ def ones_at_the_end_of_its_fcs(patch: Patch) -> None:
         return bytes(out)
 
     patch.replace(BitFraming, "frame", frame)
+
+
+@fault("BUG-HDLC-29")
+def whole_in_front_of_an_abort(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "abort")
+    def abort(original: Any, framing: BitFraming, found: list[Received]) -> None:
+        octets = bytes(framing._octets)
+        whole = not framing._filled and hdlc.fcs_is_good(octets)
+        original(framing, found)
+        if whole and octets:
+            found[-1:] = [Received(Kind.FRAME, octets)]

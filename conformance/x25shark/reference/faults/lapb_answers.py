@@ -249,3 +249,15 @@ def rej_ends_with_a_poll(patch: Patch) -> None:
     def answer_poll(original: Any, acknowledging: Acknowledging) -> None:
         original(acknowledging)
         acknowledging.lapb.rejecting = False
+
+
+@fault("BUG-LAPB-105")
+def exchanged_on_one_line(patch: Patch) -> None:
+    @patch.wrap(Lapb, "respond")
+    def respond(original: Any, station: Lapb, kind: int, f: bool, field: bytes = b"") -> None:
+        if kind == Control.FRMR and station.own == lapb_frames.ADDRESS_A:
+            # Octet 2: V(S) in bits 2 to 4, V(R) in bits 6 to 8 (X.25 2.3.4.9).
+            numbers = field[1]
+            kept = numbers & 0x11 | (numbers >> 5 & 7) << 1 | (numbers >> 1 & 7) << 5
+            field = bytes((field[0], kept)) + field[2:]
+        original(station, kind, f, field)

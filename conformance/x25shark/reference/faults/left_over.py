@@ -165,6 +165,7 @@ def counts_behind_a_reset(patch: Patch) -> None:
 
 
 @fault("BUG-LEFT-13")
+@fault("BUG-LEFT-28")
 def fast_select_of_the_last_call(patch: Patch) -> None:
     @patch.wrap(Negotiation, "check_call")
     def check_call(original: Any, negotiation: Negotiation, call: Call) -> None:

@@ -6,14 +6,17 @@ from typing import Any
 from .. import pvc_setup
 from ..channel import Channel
 from ..codec import Clear, Data
-from ..codes import Diag, Type
+from ..codes import ClearCause, Diag, ResetCause, Type
 from ..connection import Connection
 from ..data_flow import DataFlow
 from ..ports import Wire
 from ..pvc import PvcEnd, PvcTable
 from ..pvc_setup import Initiator, Responder, Setup, Status
+from ..relay import Relay
+from ..relay_local import Direction
 from ..resets import Resets
 from ..router import Router
+from ..tables import P
 from .common import packet_type
 from .registry import Patch, fault
 
@@ -235,3 +238,48 @@ def unreadable_is_acceptance(patch: Patch) -> None:
         if len(octets) < pvc_setup.SHORTEST:
             octets = pvc_setup.encode_setup(channel.lcn, initiator.setup(Status.WAITING))
         original(initiator, channel, octets)
+
+
+@fault("BUG-XOT-88")
+def call_ends_beside_a_circuit(patch: Patch) -> None:
+    @patch.wrap(Relay, "released")
+    def released(original: Any, relay: Relay, channel: Channel) -> None:
+        original(relay, channel)
+        for end in vars(relay.router)["pvcs"].ends.values():
+            if end.channel is not None and end.channel.interface is channel.interface:
+                end.channel.resets.reset(ResetCause.OUT_OF_ORDER, Diag.NONE)
+
+
+def _calls(end: PvcEnd) -> list[Relay]:
+    """Calls in data transfer."""
+    calls = [one for one in end.router.circuits if isinstance(one, Relay)]
+    return [one for one in calls if one.near.p is P.DATA_TRANSFER]
+
+
+@fault("BUG-XOT-89")
+def circuit_is_reset_beside_a_call(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "reset_received")
+    def reset_received(original: Any, end: PvcEnd, channel: Channel, *said: int) -> None:
+        original(end, channel, *said)
+        for call in _calls(end):
+            call.near.resets.reset(*said)
+
+
+@fault("BUG-XOT-90")
+def circuit_goes_beside_a_call(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "cleared")
+    def cleared(original: Any, end: PvcEnd, channel: Channel, clear: Clear) -> None:
+        original(end, channel, clear)
+        for call in _calls(end):
+            call.near.clearing.error(Diag.NONE, ClearCause.OUT_OF_ORDER)
+
+
+@fault("BUG-SEG-18")
+def empty_part(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, data: Data) -> None:
+        if data.m and not data.user_data and not direction.segmenter.amid_a_sequence:
+            direction.owed.append((direction.made, False))
+            direction.pump()
+        else:
+            original(direction, data)

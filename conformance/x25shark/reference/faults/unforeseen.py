@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults that people thought of who had not seen the suite, and that it did not find."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from .. import codec
+from ..addresses import Addresses
+from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
 from ..clearing import Clearing
 from ..codec import Call, Clear, Data
-from ..codes import ClearCause, Diag, Type
+from ..codes import ClearCause, Diag, PacketError, Type
 from ..data_flow import DataFlow
 from ..facilities import PACKET_SIZE, WINDOW_SIZE, Pair
 from ..framing import HEADER, Framer
+from ..interrupts import Interrupts
 from ..negotiation import Negotiation
+from ..pvc import PvcTable
 from ..pvc_setup import Responder, Setup
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
@@ -22,10 +27,13 @@ from ..resets import Resets
 from ..router import Router
 from ..routes import Route
 from ..tables import D, P
-from .common import without_timer
+from ..terminal import Echo, Terminal
+from .common import came_with_accept, mark_reads, packet_type, without_timer
 from .registry import Patch, fault
 
 State = dict[str, Any]
+# Types in which Q (or A) and D have a place.
+_WITH_BITS = (Type.DATA, Type.CALL, Type.ACCEPT)
 
 
 @fault("BUG-RST-14")
@@ -276,3 +284,155 @@ def one_t11(patch: Patch) -> None:
 @fault("BUG-RST-17")
 def one_t12(patch: Patch) -> None:
     _one_for_all(patch, "T12")
+
+
+@fault("BUG-MALF-11")
+def q_and_d_of_the_other_side(patch: Patch) -> None:
+    taken = [0]
+
+    def gfi_is_valid(octets: bytes, _packet_type: int, modulo: int) -> bool:
+        return codec.modulo_of(octets) == modulo
+
+    patch.replace(codec, "gfi_is_valid", gfi_is_valid)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        taken[0] = 0 if packet_type(channel, octets) in _WITH_BITS else octets[0] & 0xC0
+        original(channel, octets)
+        taken[0] = 0
+
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, bytes((octets[0] | taken[0],)) + octets[1:])
+
+
+@fault("BUG-XOT-86")
+def numbers_of_a_refusal(patch: Patch) -> None:
+    @patch.wrap(PvcTable, "refuse")
+    def refuse(original: Any, table: PvcTable, channel: Channel, setup: Setup, status: int) -> None:
+        one, other = setup.responder_lcn, setup.initiator_lcn
+        changed = setup._replace(initiator_lcn=one, responder_lcn=other)
+        original(table, channel, changed, status)
+
+
+@fault("BUG-XOT-87")
+def names_of_an_acceptance(patch: Patch) -> None:
+    @patch.wrap(Responder, "reply")
+    def reply(original: Any, responder: Responder, setup: Setup, status: int) -> Setup:
+        told: Setup = original(responder, setup, status)
+        one, other = told.responder_name, told.initiator_name
+        return told._replace(initiator_name=one, responder_name=other)
+
+
+@fault("BUG-CALL-39")
+def another_address_in_its_own_answer(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        if isinstance(setup.channel.user, Terminal):
+            call.addresses = Addresses("2468", "")
+        original(setup, call)
+
+
+@fault("BUG-DATA-16")
+def echo_in_single_packets(patch: Patch) -> None:
+    @patch.wrap(Echo, "data_received")
+    def data_received(original: Any, echo: Echo, channel: Channel, data: Data) -> None:
+        original(echo, channel, data._replace(m=False))
+
+
+def _starts_anew(patch: Patch, timer: str) -> None:
+    """Each packet that comes while this timer runs."""
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if timer in channel._timers:
+            seconds, expired = vars(channel)[timer]
+            channel.start_timer(timer, seconds, expired)
+        original(channel, octets)
+
+    @patch.wrap(Circuit, "start_timer")
+    def start_timer(original: Any, circuit: Circuit, name: str, *rest: Any) -> None:
+        if name == timer:
+            vars(circuit)[timer] = rest
+        original(circuit, name, *rest)
+
+
+@fault("BUG-CLR-23")
+def t13_starts_anew(patch: Patch) -> None:
+    _starts_anew(patch, "T13")
+
+
+@fault("BUG-RST-18")
+def t12_starts_anew(patch: Patch) -> None:
+    _starts_anew(patch, "T12")
+
+
+@fault("BUG-INT-11")
+def interrupt_ends_a_sequence(patch: Patch) -> None:
+    @patch.wrap(Relay, "interrupt_received")
+    def received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
+        open_ones = relay.directions if isinstance(relay, LocalRelay) else None
+        direction = open_ones[channel] if open_ones else None
+        if direction is not None and direction.segmenter.amid_a_sequence:
+            waiting = bytes(direction.segmenter._waiting)
+            direction.segmenter.clear()
+            direction.queue.append(Segment(True, False, False, waiting))
+            direction.made += 1
+            direction.pump()
+        original(relay, channel, octets)
+
+
+@fault("BUG-CALL-40")
+def accept_of_four_octets(patch: Patch) -> None:
+    parse = codec.parse_accept
+
+    def parse_accept(octets: bytes) -> Call:
+        if len(octets) == 4:
+            raise PacketError(Diag.TOO_SHORT)
+        return parse(octets)
+
+    patch.replace(codec, "parse_accept", parse_accept)
+
+
+@fault("BUG-CALL-41")
+def text_in_a_call(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        identifier, text = offered.user_data[:4], offered.user_data[4:]
+        offered.user_data = identifier + text.partition(b"\0")[0]
+        return offered
+
+
+@fault("BUG-FS-12")
+def text_in_answers(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        connected.user_data = connected.user_data.partition(b"\0")[0]
+        return connected
+
+    @patch.wrap(Clearing, "emit")
+    def emit(original: Any, clearing: Clearing, clear: Clear) -> None:
+        original(clearing, replace(clear, user_data=clear.user_data.partition(b"\0")[0]))
+
+
+@fault("BUG-CALL-42")
+def interrupt_with_an_accept(patch: Patch) -> None:
+    mark_reads(patch)
+
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        if not came_with_accept(interrupts.channel):
+            original(interrupts, octets)
+
+
+@fault("BUG-LINE-25")
+def busy_once_and_ready_twice(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        busy = flow.channel.peer_busy
+        original(flow, packet_type, octets)
+        if busy and packet_type == Type.RNR:
+            flow.channel.peer_busy = False
+            flow.channel.user.writable(flow.channel)

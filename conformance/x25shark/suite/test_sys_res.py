@@ -116,16 +116,21 @@ def test_no_leak_after_clear_collisions(bench: Bench) -> None:
     race = bench.race("clears collided", calls, at_once=calls)
     for _ in race:
         a, b = both(bench.place_call())
-        a.send(ClearRequest(cause=0, diagnostic=1))
-        b.send(ClearRequest(cause=0, diagnostic=2))
-        race.reached()
-        for side in (a, b):
-            # X.25 4.1.9 asks for no confirmation of either; one is tolerated.
-            side.allow(ClearConfirmation())
-            side.expect(ClearConfirmation(), ClearIndication(), CLOSED)
+        clears_collide(race, a, b)
         a.close()
         tidy(bench)
     has_room(bench)
+
+
+def clears_collide(race: Race, a: Side, b: Side) -> None:
+    """Both ends clear at once, and each is told so."""
+    a.send(ClearRequest(cause=0, diagnostic=1))
+    b.send(ClearRequest(cause=0, diagnostic=2))
+    race.reached()
+    for side in (a, b):
+        # X.25 4.1.9 asks for no confirmation of either; one is tolerated.
+        side.allow(ClearConfirmation())
+        side.expect(ClearConfirmation(), ClearIndication(), CLOSED)
 
 
 @purpose("SYS-RES-12")
@@ -245,11 +250,6 @@ def end(bench: Bench, call: Call, race: Race, ends: Iterator[int]) -> None:
             b.expect(ClearConfirmation(), CLOSED)
         case _:
             next(ends)
-            a.send(ClearRequest(cause=0, diagnostic=1))
-            b.send(ClearRequest(cause=0, diagnostic=2))
-            race.reached()
-            for side in (a, b):
-                side.allow(ClearConfirmation())
-                side.expect(ClearConfirmation(), ClearIndication(), CLOSED)
+            clears_collide(race, a, b)
     a.close()
     tidy(bench)

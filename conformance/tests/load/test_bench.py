@@ -15,6 +15,7 @@ from x25shark.load.bench import (
     by_short_trials,
     conclude,
     overloaded,
+    spoilt,
     standstill,
 )
 from x25shark.load.bench_run import _remarks
@@ -122,6 +123,16 @@ def test_a_search_without_time_gives_what_short_trials_say() -> None:
     assert conclude(done, 1.0)["short"]
     trials = [trial(100, 1), trial(400, 1, missing=1), trial(300, 1), trial(600, 1)]
     assert (by_short_trials(trials).lower, by_short_trials(trials).upper) == (300, 400)
+
+
+@pytest.mark.parametrize("where", ["trials", "flood"])
+def test_what_no_rate_explains_is_found_at_every_rate(where: str) -> None:
+    bad = trial(900, 1, corrupt=3, wrong_circuit=1, missing=400, late=80).as_dict()
+    row: dict[str, Any] = {"packets": 1, "trials": [trial(100, 1).as_dict()]}
+    assert spoilt(row) == ""
+    row[where] = [*row["trials"], bad] if where == "trials" else bad
+    assert spoilt(row) == "1 wrong circuit, 3 corrupt of 1000 messages"
+    assert spoilt(row | {"packets": 4}) == "1 wrong circuit of 1000 messages"
 
 
 @pytest.mark.parametrize(("lost_at", "said"), [(64, True), (33, False), (None, False)])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +21,7 @@ from .filters import FilterError, Filters
 from .management import Management
 from .results import NEAR
 from .search import GOALS, LEAST_MESSAGES, Bounds, Found, lowest_rate, search
-from .trial import Track, Trial
+from .trial import KINDS, Track, Trial
 
 ORIGINAL_SIZES = (64, 128, 256, 512, 1024, 1518)
 SIZES = (16, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -441,15 +441,25 @@ def loss_below(found: Found, half: Bounds) -> str:
     # A path that drops does so from its throughput on, which is a little below what it carries.
     carries = half.lower or max((t.carried for t in found.trials), default=0.0)
     below = [t for t in found.trials if (t.rate or 0) <= carries * WELL_BELOW]
-    harmed = sum(t.harmed for t in below)
-    if not harmed:
-        return ""
-    kinds = [
-        f"{sum(t.lost[kind] for t in below)} {kind.replace('_', ' ')}"
-        for kind in ("missing", "corrupt", "duplicated", "wrong_circuit")
-        if any(t.lost[kind] for t in below)
-    ]
-    return f"{', '.join(kinds)} of {sum(t.offered for t in below)} messages"
+    return _of_kinds(KINDS[1:], [(trial.lost, trial.offered) for trial in below])
+
+
+def spoilt(row: Mapping[str, Any]) -> str:
+    """In words what arrived that never should, at whatever rate; empty: nothing.
+
+    Of a message of several packets the rest may be there where one was dropped.
+    """
+    kinds = ["duplicated", "wrong_circuit", *(["corrupt"] if row["packets"] == 1 else [])]
+    others = [row[name] for name in ("maximum", "plus_25", "flood") if row.get(name)]
+    trials = [*row["trials"], *others]
+    return _of_kinds(kinds, [(trial["lost"], trial["offered"]) for trial in trials])
+
+
+def _of_kinds(kinds: Sequence[str], trials: Sequence[tuple[Mapping[str, int], int]]) -> str:
+    """How many messages of trials (by kind, and all) were lost so."""
+    found = {kind: sum(lost[kind] for lost, _ in trials) for kind in kinds}
+    words = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in found.items() if n)
+    return f"{words} of {sum(offered for _, offered in trials)} messages" if words else ""
 
 
 def standstill(row: dict[str, Any]) -> str:

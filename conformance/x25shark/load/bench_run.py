@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from . import idle, results, search, terminal
-from .bench import Bench, BenchPlan, Gone, Interrupted, narrow, standstill
+from .bench import Bench, BenchPlan, Gone, Interrupted, narrow, spoilt, standstill
 from .bench_page import write_bench_page
 from .bench_tables import TABLES
 from .engine import Engine
@@ -120,6 +120,8 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
                 f"{size}no throughput can be said: {row['throughput']['loss']} were lost at rates "
                 "that the path keeps up with"
             )
+        elif words := spoilt(row):
+            reasons.append(f"{size}{words}, which no rate explains")
         elif not row["throughput"]["said"] and row["throughput"]["complete"]:
             reasons.append(f"{size}no rate without loss was found")
         reasons += [f"{size}{less}" for less in row.get("less", [])]

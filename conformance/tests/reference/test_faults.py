@@ -1627,6 +1627,18 @@ def circuit_beside_a_call(make_lab: Any, model: str) -> Any:
     return lab
 
 
+@scenario
+def beyond_a_window_that_wraps(make_lab: Any, model: str) -> Any:
+    """D=1 keeps it shut behind seven Data that are acknowledged."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    for n in range(7):
+        a.tell(f"1001{2 * n:02x}41")
+        b.tell(f"1001{(n + 1) % 8 << 5 | 1:02x}")
+    a.tell("50010e41", "50010041", "50010241")
+    return lab
+
+
 def observe(what: Any) -> Any:
     """Everything that can be seen of the routers of a scenario."""
     if isinstance(what, list):

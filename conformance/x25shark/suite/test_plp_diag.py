@@ -7,7 +7,7 @@ from .language import Bench, Call, Diagnostic, LapbI, LineSide, Matcher, Raw, pu
 from .reactions import both
 
 BURST = 100
-DATA, RR = 0x00, 0x01
+DATA, RR, CALL = 0x00, 0x01, 0x0B
 
 
 def of_the_call(bench: Bench) -> tuple[LineSide, Call]:
@@ -73,14 +73,20 @@ def test_wrong_general_format(bench: Bench) -> None:
 
 @purpose("PLP-DIAG-03")
 def test_channel_that_is_not_assigned(bench: Bench) -> None:
-    """The next one, the last one, and one whose low octet is that of the call."""
-    line, call = of_the_call(bench)
-    used = both(call)[0 if line is bench.lines.get("a") else 1].lcn
-    highest = line.profile.lcn[1]
-    alike = (used + high for high in (0x100, 0x800) if used + high > highest)
-    for lcn in (beyond(bench, line), 4095, *alike):
-        brings(bench, line, header(line, lcn, RR), bench.diagnostic(36))
-        brings(bench, line, header(line, lcn, DATA) + b"nobody's", bench.diagnostic(36))
+    """The next one, the last one, and one whose low octet is that of the call: RR, Data and a Call,
+    on each line."""
+    _, call = of_the_call(bench)
+    addresses = {"a": bench.far_end.address, "b": bench.profile.addresses.a}
+    for name, line in sorted(bench.lines.items()):
+        side = dict(zip("ab", both(call), strict=True))[name]
+        highest = line.profile.lcn[1]
+        alike = (side.lcn + high for high in (0x100, 0x800) if side.lcn + high > highest)
+        for lcn in (beyond(bench, line), 4095, *alike):
+            brings(bench, line, header(line, lcn, RR), bench.diagnostic(36))
+            brings(bench, line, header(line, lcn, DATA) + b"nobody's", bench.diagnostic(36))
+            if addresses[name] is not None:
+                request = side.octets_of(bench.call_request(called=addresses[name]))
+                brings(bench, line, header(line, lcn, CALL) + request[3:], bench.diagnostic(36))
     call.fence("the call goes on")
 
 

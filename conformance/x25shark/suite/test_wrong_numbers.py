@@ -11,6 +11,7 @@ from .language import RR, RR128, Call, Side, purpose
 from .occasion import amid
 from .procedure_errors import expect_refusal
 from .reactions import both
+from .test_values import beyond_the_window
 from .windows import fill_window
 
 # Where windows lie among the numbers of a modulus: across the wrap, in front of it, and amid them.
@@ -55,7 +56,10 @@ def test_p_r_outside_a_window_wherever_it_lies(call: Call) -> None:
 
 @purpose("PLP-DATA-24", both_sides=True)
 def test_p_s_that_is_not_next_wherever_it_lies(call: Call) -> None:
-    """That of the Data before, of the one behind the next, and of one half of all numbers ahead."""
+    """That of the Data before, of the one behind the next, and of one half of all numbers ahead.
+
+    Where D=1 keeps the window of A shut, also the next one, of which the window does not take any.
+    """
     for way in modes(call):
         a, b = both(way)
         for number, step in product(_PLACES[a.modulus], (-1, 1, a.modulus // 2)):
@@ -64,3 +68,17 @@ def test_p_s_that_is_not_next_wherever_it_lies(call: Call) -> None:
             a.send(wrong)
             with amid(call.bench, f"modulo {a.modulus}, {number} is the next number"):
                 expect_refusal(way, wrong, 1)
+        if call.bench.declared("P-DBIT") and checks_numbers(call.bench):
+            for number in _PLACES[a.modulus]:
+                one_too_many(way, number)
+
+
+def one_too_many(call: Call, number: int) -> None:
+    """The window begins at this number, and no P(R) that would open it further is on its way."""
+    bench, (a, b) = call.bench, both(call)
+    carry(a, b, (number - a.numbering.next_p_s) % a.modulus)
+    if a.wait_until(lambda: not a.numbering.outstanding, bench.profile.times.quiet):
+        with amid(bench, f"modulo {a.modulus}, the window begins at {number}"):
+            beyond_the_window(call)
+    else:
+        bench.remark("Data is not acknowledged before more comes: where the window ends is open")

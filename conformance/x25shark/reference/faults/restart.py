@@ -295,3 +295,15 @@ def restart_without_its_diagnostic(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
         original(restarts, octets[:4])
+
+
+@fault("BUG-DIAG-08")
+def call_on_any_channel(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "packet_in")
+    def packet_in(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        lcn = codec.lcn_of(octets)
+        unassigned = lcn and lcn not in interface.settings.lcns
+        if unassigned and octets[2:3] == bytes((Type.CALL,)) and not interface.dce:
+            interface.channel(lcn).receive(octets)
+        else:
+            original(interface, octets)

@@ -436,3 +436,23 @@ def busy_once_and_ready_twice(patch: Patch) -> None:
         if busy and packet_type == Type.RNR:
             flow.channel.peer_busy = False
             flow.channel.user.writable(flow.channel)
+
+
+@fault("BUG-FLOW-16")
+def ready_with_data_open(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        busy, last = channel.peer_busy, channel.p_r_received
+        p_r = codec.parse_flow(octets, channel.modulo)
+        if busy and packet_type == Type.RR and p_r == last != channel.v_s:
+            return
+        original(flow, packet_type, octets)
+
+
+@fault("BUG-DATA-17")
+def window_across_the_wrap(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        wraps = p_s < circuit.p_r_sent
+        return p_s == circuit.v_r if wraps else bool(original(circuit, p_s))

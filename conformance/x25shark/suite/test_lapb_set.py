@@ -205,8 +205,13 @@ def _line_of(bench: Bench, a: Side, b: object) -> tuple[LineSide, object]:
 
 @purpose("LAPB-SET-10", each_line=True)
 def test_disc_without_a_link(bench: Bench) -> None:
-    """UA is what some stations answer; it is accepted."""
+    """UA is what some stations answer; it is accepted.
+
+    There was a link before, whose end is answered by UA: the preamble does not hang on what is
+    judged here.
+    """
     line = bench.line()
+    line.link.bring_up()
     line.link.bring_down()
     line.send(LapbDISC(p_f=1))
     seen = line.expect_at_once(*NO_LINK, passing=ASKING_FOR_A_LINK)

@@ -8,7 +8,8 @@ sign: the Call Connected of the Call that follows, or the answer to the Data tha
 from __future__ import annotations
 
 from ..judges.template import matches
-from .clearing import refused
+from .calls import accepted
+from .clearing import end, refused
 from .connections import arrives
 from .language import (
     CLOSED,
@@ -17,6 +18,7 @@ from .language import (
     Bench,
     Call,
     CallAccepted,
+    CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -34,6 +36,9 @@ from .language import (
     purpose,
 )
 from .windows import fill_window
+
+# Packet types that X.25 does not define (Table 5-2).
+UNDEFINED_TYPES = (0x2B, 0x33, 0xD3)
 
 
 def discarded_before_a_call(bench: Bench, *packets: Packet) -> Call:
@@ -113,7 +118,7 @@ def test_reject(call: Call) -> None:
 
 @purpose("XOT-FORB-09")
 def test_undefined_types_before_a_call(bench: Bench) -> None:
-    discarded_before_a_call(bench, *(Undefined(type=code) for code in (0x2B, 0x33, 0xD3)))
+    discarded_before_a_call(bench, *(Undefined(type=code) for code in UNDEFINED_TYPES))
 
 
 @purpose("XOT-FORB-10")
@@ -162,3 +167,24 @@ def test_spare_clear_confirmation(bench: Bench) -> None:
         elif came is not None:
             a.send(ClearConfirmation())
     bench.fence()
+
+
+@purpose("XOT-FORB-13")
+def test_at_b(bench: Bench) -> None:
+    """On a connection that B opens, before its Call and behind it, and on one to B."""
+    without_a_place = (
+        RestartRequest(cause=0, diagnostic=0),
+        RestartConfirmation(),
+        Diagnostic(diagnostic=36, explanation=b"\x10\x01\x13"),
+        RegistrationRequest(registration=b""),
+    )
+    b = bench.connect(at="b")
+    b.send(*without_a_place, *(Undefined(type=code) for code in UNDEFINED_TYPES))
+    called, calling = bench.profile.addresses.a, bench.far_end.address
+    request = bench.call_request(called=called, calling=calling)
+    b.send(request)
+    call = accepted(bench, b, bench.incoming(CallRequest(), at="a"), request)
+    discarded_in_data_transfer(call, *without_a_place)
+    end(call)
+    call = bench.place_call()
+    discarded_in_data_transfer(call.turned(), *without_a_place)

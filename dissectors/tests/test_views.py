@@ -80,7 +80,8 @@ def over_ethernet(frames: tuple[Frame, ...]) -> bytes:
         frame = octets[:-2]
         whole = destination + source + b"\x60\0" + len(frame).to_bytes(2, "little") + frame
         sent.append(whole.ljust(60, b"\0"))
-    return pcapng(sent)
+    # With flags of the capturing machine: the addresses say more.
+    return pcapng(sent, flags=[OUTBOUND for _ in sent])
 
 
 def test_circuits_of_lapb_over_ethernet(view: View) -> None:

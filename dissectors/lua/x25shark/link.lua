@@ -371,7 +371,8 @@ end
 -- Over Ethernet the length stands before the frame, and padding may follow it.
 local function dissect_lapb(tvb, pinfo, tree)
   local held = tvb:len()
-  if pinfo.p2p_dir == 0 or pinfo.p2p_dir == 1 then
+  -- On link type LAPB there is no address.
+  if not tostring(pinfo.dl_src):find(":", 1, true) then
     local entry = along(pinfo, BY_FLAG, "frame.interface_id == %d")
     show_plain(held > 0 and tvb or nil, pinfo, tree, entry, held == tvb:reported_len())
   elseif held >= LENGTH_OCTETS then

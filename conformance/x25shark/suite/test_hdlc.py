@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from itertools import product
 
 from scapy_x25 import hdlc
 
@@ -119,8 +118,9 @@ def test_aborted_frame(bench: Bench) -> None:
         with errors_counted(bench, line, "aborts"):
             line.wire.send_aborted(line.frames.with_fcs(LapbSABM(p_f=1))[:2])
             ended_at_once(line)
-            for kind, p_f in product((LapbSABM, LapbDISC), (1, 0)):
-                line.wire.send_aborted(line.frames.with_fcs(kind(p_f=p_f)))
+            asks = (LapbRR(address=line.command_address, n_r=n_r, p_f=1) for n_r in range(8))
+            for frame in (LapbSABM(p_f=1), *asks):
+                line.wire.send_aborted(line.frames.with_fcs(frame))
                 line.no_reaction(LapbUA(), LapbDM())
 
 

@@ -3,6 +3,7 @@
 
 from .. import codec
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
@@ -187,3 +188,12 @@ def a_diagnostic_told(patch: Patch) -> None:
         original(restarts, octets)
         if octets[2:3] == bytes((Type.DIAGNOSTIC,)):
             restarts.interface.diagnose(Diag.UNASSIGNED_CHANNEL, octets)
+
+
+@variant("MAY-LINE-15")
+def lines_just_go_down(patch: Patch) -> None:
+    @patch.wrap(Clearing, "clear")
+    def clear(original: Original, clearing: Clearing, what: Clear) -> None:
+        channel = clearing.channel
+        if not (channel.on_line and channel.router.stopping):
+            original(clearing, what)

@@ -36,6 +36,7 @@ from .language import (
     ThroughputClass,
     between,
     lacks,
+    one_of,
 )
 
 DTE = Marker(value=0x0F)
@@ -182,7 +183,7 @@ class Scene:
         found = []
         for fields in (
             {"called_address": address},
-            {"called_address_length": 0},
+            {"called_address_length": one_of(0, None)},
             {"called_address": request.called_address},
         ):
             found.append(template.copy())

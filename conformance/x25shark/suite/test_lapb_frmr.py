@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .language import (
     ASKING_FOR_A_LINK,
+    CLOSED,
     RR,
     Bench,
     ClearIndication,
@@ -201,7 +202,7 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
     line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
     line.by_hand = False
     line.link.restart()
-    far.expect(ClearIndication(), note="no data before the call is cleared")
+    far.expect(ClearIndication(), CLOSED, note="no data before the call is cleared")
     line.allow(LapbFRMR())
     link_was_reset(line)
 

@@ -7,6 +7,7 @@ import time
 
 from .language import (
     ASKING_FOR_A_LINK,
+    CLOSED,
     NO_LINK,
     Bench,
     ClearIndication,
@@ -192,7 +193,7 @@ def test_disc_ends_the_link(bench: Bench) -> None:
     line.expect(LapbUA(p_f=1))
     line.never(LapbI())
     if isinstance(far, Side):
-        far.expect(ClearIndication(cause=bench.network_clear))
+        far.expect(ClearIndication(cause=bench.network_clear), CLOSED)
 
 
 def _line_of(bench: Bench, a: Side, b: object) -> tuple[LineSide, object]:

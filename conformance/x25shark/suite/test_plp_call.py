@@ -469,14 +469,16 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
             whole = [*notice, *facilities]
             connected.append(CallAccepted(called_address=address, facilities=whole))
             if not notice:
-                connected.append(CallAccepted(called_address_length=0, facilities=whole))
+                connected.append(
+                    CallAccepted(called_address_length=one_of(0, None), facilities=whole)
+                )
                 # A router that rewrites the address of a Call may do the reverse with its answer.
                 request_address = request.called_address
                 connected.append(CallAccepted(called_address=request_address, facilities=whole))
             elif not isinstance(b, ChannelSide):
                 # A facility unknown to the router is ignored, or an error (RFC 1613 6.1).
                 ignored += [
-                    CallAccepted(called_address_length=0, facilities=facilities),
+                    CallAccepted(called_address_length=one_of(0, None), facilities=facilities),
                     CallAccepted(called_address=request.called_address, facilities=facilities),
                 ]
         refusals = [not_allowed(bench)] if notice else []

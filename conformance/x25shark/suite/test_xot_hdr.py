@@ -42,6 +42,7 @@ from .language import (
     unit,
 )
 from .reactions import header
+from .test_plp_fs import too_long_call
 
 
 @purpose("XOT-HDR-01")
@@ -225,7 +226,7 @@ def test_length_above_the_largest_supported(bench: Bench) -> None:
     a = bench.connect()
     shortest = len(a.octets_of(bench.call_request(user_data=b"\xc0")))
     a.send(bench.call_request(user_data=b"\xc0" + bytes(length - shortest)))
-    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    too_long = too_long_call(bench)
     if length > LONGEST_PACKET:
         closes(a, too_long)
     elif bench.model == "splice" and bench.went_on(a):

@@ -8,6 +8,7 @@ import fcntl
 import socket
 import struct
 import termios
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -191,6 +192,26 @@ def test_how_long_the_tester_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
     loop.poll()
     assert loop.away == 7.0
     loop.begin_case()
+    assert loop.away == 0.0
+    loop.close()
+
+
+def test_what_another_thread_has_computed_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(loop_module, "time", clock)
+    loop = Loop()
+    clock.computed = 9.0
+    loop.begin_case()
+
+    def of_another_thread() -> None:
+        clock.computed = 0.1
+        loop.poll()
+
+    other = threading.Thread(target=of_another_thread)
+    other.start()
+    other.join()
+    clock.computed = 9.1
+    loop.poll()
     assert loop.away == 0.0
     loop.close()
 

@@ -12,6 +12,7 @@ import fcntl
 import selectors
 import struct
 import termios
+import threading
 import time
 from collections.abc import Callable
 from socket import IPPROTO_TCP, TCP_INFO, socket
@@ -36,9 +37,9 @@ class Overdue(Exception):
     """The time that was set for a case is over."""
 
 
-def _now() -> tuple[float, float]:
-    """Seconds by the clock, and those that this thread has computed."""
-    return time.monotonic(), time.thread_time()
+def _now() -> tuple[float, float, int]:
+    """Seconds by the clock, those that this thread has computed, and which thread it is."""
+    return time.monotonic(), time.thread_time(), threading.get_ident()
 
 
 def _octets(sock: socket, question: int) -> int:
@@ -114,7 +115,10 @@ class Loop:
 
     def look(self, wanted: float = 0.0) -> None:
         """Note how long the tester was away since it looked last; wanted: it waited by itself."""
-        (clock, computed), self._here = self._here, _now()
+        (clock, computed, thread), self._here = self._here, _now()
+        if thread != self._here[2]:
+            # What another thread has computed says nothing of this one.
+            return
         away = self._here[0] - clock - (self._here[1] - computed) - wanted
         self.away = max(self.away, away)
 

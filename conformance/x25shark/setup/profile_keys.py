@@ -150,7 +150,8 @@ KEYS: dict[str, str] = {
     "control.start": "starts the router in the background, before the run; it has 15 s until it "
     "listens",
     "control.stop": "stops it, after the run",
-    "control.restart": "starts it again when it has died",
+    "control.restart": "starts it again when it has died, or while it is up: then it ends that one "
+    "first; unless given, `stop` and `start`",
     "control.orderly": "whether they let the router end by itself; false: they switch it off, as "
     "those of a virtual machine may, and its peers hear nothing of that",
     "control.filters": "sets as many filter conditions as {count} says",

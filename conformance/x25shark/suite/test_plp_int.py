@@ -16,6 +16,7 @@ from .language import (
     ResetRequest,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_reset, expect_reset_or_ignored
 from .reactions import both
 from .transfer import each_way, fence_from_b, send_as_allowed
@@ -188,7 +189,8 @@ def test_confirmation_of_an_interrupt_from_before_a_reset(call: Call) -> None:
         here.expect(ResetConfirmation())
         call.fence("the reset is complete at both sides")
         a.send(InterruptConfirmation())
-        expect_reset_or_ignored(call, 43)
+        with amid(call.bench, f"a confirmation from before the reset of {here.name}"):
+            expect_reset_or_ignored(call, 43)
 
 
 @purpose("PLP-INT-14", both_sides=True)

@@ -33,6 +33,7 @@ from .language import (
     not_in,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_reset
 from .reactions import (
     both,
@@ -297,7 +298,8 @@ def test_types_with_the_p_r_of_modulo_8(call: Call) -> None:
     for octet_3 in FLOW_TYPES:
         for upper in range(1, 8):
             call.a.put(header(call.a, upper << 5 | octet_3) + p_r_octet(call.a))
-            expect_reset(call, 33)
+            with amid(call.bench, f"octet 3 is {upper << 5 | octet_3:#04x}"):
+                expect_reset(call, 33)
 
 
 @purpose("PLP-MOD-21", both_sides=True, modulus=128, window=20)

@@ -13,7 +13,7 @@ from scapy_x25 import RNR128
 
 from . import types
 from .anew import is_gone
-from .calls import accepted
+from .calls import accepted, trusts_the_ends
 from .clearing import confirmed, end, refused
 from .language import (
     ABSENT,
@@ -479,6 +479,9 @@ def test_q_and_d_where_they_have_no_place(call: Call) -> None:
     """Each such packet may do what it does without, or be an error; but none with them comes, of
     modulo 8 or 128."""
     bench = call.bench
+    bench.need(
+        not trusts_the_ends(bench) or bench.declared("N-CHECK"), "a router that checks calls"
+    )
     from_a = call.a.name == "A"
     end(call if from_a else call.turned())
     for modulus in (8, 128) if bench.declared("P-MOD128") else (8,):

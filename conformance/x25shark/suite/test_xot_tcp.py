@@ -42,11 +42,14 @@ from .language import (
     Inconclusive,
     Interrupt,
     InterruptConfirmation,
+    LapbDM,
+    LapbSABM,
     NotApplicable,
     Packet,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    RestartRequest,
     Side,
     purpose,
 )
@@ -548,6 +551,13 @@ def test_orderly_stop(bench: Bench) -> None:
         bench.loop.wait(lambda: not stopping.is_alive(), RESTART_SECONDS)
     if problems or stopping.is_alive():
         raise Inconclusive(f"the router did not start again: {problems or 'it took too long'}")
+    with bench.preamble():
+        for line in bench.lines.values():
+            # The router that is back knows of no link; it may ask for one before the tester does.
+            line.allow(LapbSABM(), LapbDM(p_f=0))
+            line.layer.allow(RestartRequest())
+            line.link.end()
+            line.link.bring_up()
     after = "after the router was started again"
     bench.place_call(on=bench.connect_patiently(), note=after).fence(after)
 

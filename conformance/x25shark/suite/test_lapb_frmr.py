@@ -29,7 +29,9 @@ from .language import (
 )
 from .links import (
     EARLY_FROM,
+    at_the_line,
     begin_again,
+    calls_lines,
     expect_poll,
     last_look,
     link_was_reset,
@@ -185,26 +187,25 @@ def rejects(line: LineSide, wrong: int, *v_s: int) -> None:
 def test_no_packets_in_frame_reject(bench: Bench) -> None:
     """Data of a call in an I frame: not passed on; a restart at the latest ends the call."""
     bench.need(bench.two_sided, "a second side, where the data would arrive")
-    call = bench.call()
-    at = "a" if "a" in bench.lines else "b"
-    near, far = (call.a, call.b) if at == "a" else (call.b, call.a)
-    assert isinstance(near, Side)
-    line = bench.line(at)
-    line.skip()
-    line.by_hand = True
-    line.send(LapbRR(address=line.command_address, n_r=(line.station.v_r + 1) % 8))
-    with bench.preamble():
-        line.expect(LapbFRMR(z=1))
-    data = near.octets_of(near.data(b"in frame reject state"))
-    line.wire.send_whole([line.frames.with_fcs(LapbI(p_f=1) / data)])
-    line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))
-    line.send(LapbSABM(p_f=1))
-    line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
-    line.by_hand = False
-    line.link.restart()
-    far.expect(ClearIndication(), CLOSED, note="no data before the call is cleared")
-    line.allow(LapbFRMR())
-    link_was_reset(line)
+    for at in calls_lines(bench):
+        line, near, far = at_the_line(bench, bench.call(), at)
+        line.skip()
+        line.by_hand = True
+        v_s, v_r = line.station.v_s, line.station.v_r
+        line.send(LapbRR(address=line.command_address, n_r=(v_r + 1) % 8))
+        with bench.preamble():
+            line.expect(LapbFRMR(z=1))
+        data = near.octets_of(near.data(b"in frame reject state"))
+        in_sequence = LapbI(n_s=v_s, n_r=v_r, p_f=1)
+        line.wire.send_whole([line.frames.with_fcs(in_sequence / data)])
+        line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))
+        line.send(LapbSABM(p_f=1))
+        line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
+        line.by_hand = False
+        line.link.restart()
+        far.expect(ClearIndication(), CLOSED, note="no data before the call is cleared")
+        line.allow(LapbFRMR())
+        link_was_reset(line)
 
 
 @purpose("LAPB-FRMR-07", each_line=True)

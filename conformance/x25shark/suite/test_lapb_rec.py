@@ -351,6 +351,22 @@ def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
 
 
+@purpose("LAPB-REC-22", each_line=True)
+def test_part_acknowledgement(bench: Bench) -> None:
+    """Of two I frames the first is acknowledged: T1 runs for the second, and it comes again."""
+    line, restart = ready(bench)
+    begin = line.cursor
+    first = unacknowledged(line, restart, 2)
+    bench.need(opened(line, first, begin) > 1, "a second I frame while the first is open")
+    line.skip()
+    line.send(LapbRR(n_r=(first + 1) % 8))
+    expect_poll(line)
+    line.send(LapbREJ(n_r=(first + 1) % 8, p_f=1))
+    line.expect(LapbI(n_s=(first + 1) % 8))
+    line.send(LapbRR(n_r=(first + 2) % 8))
+    line.layer.allow(RestartConfirmation())
+
+
 @purpose("LAPB-REC-14", each_line=True)
 def test_two_frames_are_missing(bench: Bench) -> None:
     """REJ names the first of them, and a poll finds the router there; then the second."""

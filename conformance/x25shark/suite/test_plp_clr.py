@@ -161,19 +161,27 @@ def test_clear_repeated(call: Call) -> None:
 @purpose("PLP-CLR-12")
 def test_confirmation_in_data_transfer(call: Call) -> None:
     """An error; on XOT it may be discarded, and then the Data behind it passes."""
+    confirmation_in_data_transfer(call)
+    if call.b.present:
+        confirmation_in_data_transfer(call.bench.call().turned())
+
+
+def confirmation_in_data_transfer(call: Call) -> None:
+    """The same at one side of a call."""
     bench = call.bench
     behind = b"behind the confirmation"
+    passes_on = () if call.a.name.lower() in bench.lines else (Data(user_data=behind),)
     here = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
     call.a.send(ClearConfirmation(), Data(user_data=behind))
     if call.b.present:
         remote = ClearIndication(cause=bench.remote_clear)
-        came = call.b.expect(remote, Data(user_data=behind), CLOSED)
+        came = call.b.expect(remote, *passes_on, CLOSED)
         if isinstance(came, ClearIndication):
             call.b.send(ClearConfirmation())
         if not isinstance(came, Data):
             here_came = call.a.expect(here, CLOSED)
     else:
-        came = here_came = call.a.expect(here, Data(user_data=behind), CLOSED)
+        came = here_came = call.a.expect(here, *passes_on, CLOSED)
     if came is not None and not isinstance(came, ClearIndication):
         bench.remark("a Clear Confirmation in data transfer was discarded")
         call.fence()

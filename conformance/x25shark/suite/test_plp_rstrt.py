@@ -194,38 +194,44 @@ def test_all_channels_are_free(bench: Bench) -> None:
 
 @purpose("PLP-RSTRT-07")
 def test_confirmation_that_is_not_due(bench: Bench) -> None:
-    """A restart because of it, or nothing; both ends of the call agree in any case."""
+    """A restart because of it; of a router that is a DTE, nothing will do.
+
+    X.25 Annex C binds the DCE. Both ends of the call agree in any case.
+    """
     for at in calls_lines(bench):
         call = bench.call()
         line, _, far = at_the_line(bench, call, at)
         confirm(line)
         line.link_fence()
-        if restarted(line, line.layer.cursor):
-            cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
-            line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
-            confirm(line)
-            _cleared(far)
-        else:
+        if line.profile.role == "dte" and not restarted(line, line.layer.cursor):
             bench.remark("a confirmation that is not due is ignored")
             call.fence("the call is there at both ends")
             end(call)
+            continue
+        cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
+        line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
+        confirm(line)
+        _cleared(far)
     bench.fence()
 
 
 @purpose("PLP-RSTRT-08")
 def test_restart_on_a_channel(bench: Bench) -> None:
     """With a call it is an error of that call; others, and the interface, go on."""
-    call, other = bench.call(), bench.call()
-    line, near, far = at_the_line(bench, call)
-    line.layer.never(RestartConfirmation())
-    near.send(RestartRequest(lcn=near.lcn, cause=line.restart_cause, diagnostic=0))
     code = bench.diagnostic(41)
-    near.expect(ResetIndication(cause=bench.local_reset, diagnostic=code))
-    near.send(ResetConfirmation())
-    far.expect(ResetIndication())
-    far.send(ResetConfirmation())
-    other.fence("another call of the line")
-    call.fence("the call after its reset")
+    for at in calls_lines(bench):
+        call, other = bench.call(), bench.call()
+        line, near, far = at_the_line(bench, call, at)
+        line.layer.never(RestartConfirmation())
+        near.send(RestartRequest(lcn=near.lcn, cause=line.restart_cause, diagnostic=0))
+        near.expect(ResetIndication(cause=bench.local_reset, diagnostic=code))
+        near.send(ResetConfirmation())
+        far.expect(ResetIndication())
+        far.send(ResetConfirmation())
+        other.fence("another call of the line")
+        call.fence("the call after its reset")
+        end(call)
+        end(other)
 
 
 def call_in_r3(bench: Bench, line: LineSide, *data: bytes) -> None:

@@ -112,14 +112,18 @@ def test_runts(bench: Bench) -> None:
 @purpose("HDLC-06")
 def test_aborted_frame(bench: Bench) -> None:
     """On each line, where it begins and when it is whole but for its closing flag: then some whose
-    FCS ends with a 1, and some with a 0, so that the abort alone says that they do not count."""
+    FCS ends with a 1, and some with a 0, so that the abort alone says that they do not count.
+
+    A station that sets the link up answers SABM and DISC only.
+    """
     for line in each_line(bench):
         line.link.bring_down()
         with errors_counted(bench, line, "aborts"):
             line.wire.send_aborted(line.frames.with_fcs(LapbSABM(p_f=1))[:2])
             ended_at_once(line)
             asks = (LapbRR(address=line.command_address, n_r=n_r, p_f=1) for n_r in range(8))
-            for frame in (LapbSABM(p_f=1), *asks):
+            modes = (kind(p_f=p_f) for kind in (LapbSABM, LapbDISC) for p_f in (1, 0))
+            for frame in (*modes, *asks):
                 line.wire.send_aborted(line.frames.with_fcs(frame))
             # One answer to one good DISC: each further one is that of a frame that was aborted.
             ended_at_once(line)

@@ -96,6 +96,9 @@ def test_rnr_is_advice(call: Call) -> None:
     a, b = both(call)
     for times in (1, 3):
         b.send(*(RNR(p_r=b.numbering.p_r) for _ in range(times)))
+        # When this has come the router knows of them.
+        b.send_data(b"not ready")
+        a.expect(Data(user_data=b"not ready"))
         a.send(a.data(b"held or not"), Interrupt(user_data=b"now"))
         came = b.expect(Interrupt(user_data=b"now"), Data(user_data=b"held or not"))
         held = isinstance(came, Interrupt)

@@ -9,6 +9,7 @@ from itertools import product
 from scapy.packet import Packet
 from scapy_x25 import (
     CallAccepted,
+    CallRequest,
     ClearIndication,
     FastSelectReverseCharging,
     Interrupt,
@@ -58,6 +59,15 @@ def accepted(
     assert came is not None
     bench.settle(a, b, request, came)
     return Call(bench, a, b)
+
+
+def call_of_b(bench: Bench, b: Side | None = None) -> Call:
+    """A call from B to A; b: the side of the connection, unless it is to be a new one."""
+    b = b or bench.connect(at="b")
+    request = bench.call_request(called=bench.profile.addresses.a, calling=bench.far_end.address)
+    b.send(request)
+    a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
+    return accepted(bench, b, a, request)
 
 
 def trusts_the_ends(bench: Bench) -> bool:

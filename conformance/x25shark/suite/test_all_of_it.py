@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from .anew import again, given_up, is_gone, refused_by_b, without_a_route
-from .calls import accepted
+from .calls import call_of_b
 from .clearing import end
 from .counting import counting, measure_age
 from .language import (
     CLOSED,
     Bench,
     Call,
-    CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -141,25 +140,11 @@ def test_with_other_values(bench: Bench) -> None:
         call = bench.place_call(options={"window": 16}, modulus=128)
         does_all(bench, call, "window 16 of modulo 128 asked for")
         end(call)
-    from_b = call_of_b(bench)
-    if from_b is not None:
-        does_all(bench, from_b, "in a call of B")
+    does_all(bench, call_of_b(bench), "in a call of B")
     if bench.declared("F-FS"):
         request = bench.call_request(fast_select=2, user_data=b"\xc0fast select, more than 16")
         does_all(bench, bench.place_call(request), "in a fast select call")
     bench.fence()
-
-
-def call_of_b(bench: Bench) -> Call | None:
-    """A call from B to A, where there is an address for A."""
-    addresses = bench.profile.addresses
-    if addresses.a is None:
-        return None
-    b = bench.connect(at="b")
-    request = bench.call_request(called=addresses.a, calling=bench.far_end.address)
-    b.send(request)
-    a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
-    return accepted(bench, b, a, request)
 
 
 @purpose("SYS-INTEG-18")
@@ -173,9 +158,7 @@ def test_errors_of_every_kind(bench: Bench) -> None:
     end(call)
     if bench.declared("P-MOD128"):
         is_reset_for_all(bench, bench.place_call(modulus=128), "modulo 128")
-    from_b = call_of_b(bench)
-    if from_b is not None:
-        is_reset_for_all(bench, from_b, "in a call of B")
+    is_reset_for_all(bench, call_of_b(bench), "in a call of B")
     bench.fence()
 
 

@@ -8,7 +8,7 @@ sign: the Call Connected of the Call that follows, or the answer to the Data tha
 from __future__ import annotations
 
 from ..judges.template import matches
-from .calls import accepted
+from .calls import call_of_b
 from .clearing import end, refused
 from .connections import arrives
 from .language import (
@@ -18,7 +18,6 @@ from .language import (
     Bench,
     Call,
     CallAccepted,
-    CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -180,10 +179,7 @@ def test_at_b(bench: Bench) -> None:
     )
     b = bench.connect(at="b")
     b.send(*without_a_place, *(Undefined(type=code) for code in UNDEFINED_TYPES))
-    called, calling = bench.profile.addresses.a, bench.far_end.address
-    request = bench.call_request(called=called, calling=calling)
-    b.send(request)
-    call = accepted(bench, b, bench.incoming(CallRequest(), at="a"), request)
+    call = call_of_b(bench, b)
     discarded_in_data_transfer(call, *without_a_place)
     end(call)
     call = bench.place_call()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from x25shark.interrupts import _SAME_WISH
-from x25shark.selftest.moments import COMMANDS, Moments
+from x25shark.selftest.moments import COMMANDS, Moments, wrong_with
 
 from .conftest import environment
 
@@ -105,6 +105,49 @@ def test_from_the_first_line_on_it_says_nothing(at: int, tmp_path: Path) -> None
     """Its modules are not loaded yet: nothing that could handle it is there."""
     ended = Moments(COMMANDS["init"], tmp_path).run(at, (signal.SIGINT,))
     assert (ended.status, ended.said) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize(("at", "reached"), [(300, True), (10**9, False)])
+def test_a_moment_behind_the_end_interrupts_nothing(at: int, reached: bool, tmp_path: Path) -> None:
+    moments = Moments(COMMANDS["init"], tmp_path)
+    ended = moments.run(at, (signal.SIGINT,))
+    assert ended.reached is reached
+    assert list(wrong_with(moments, ended, (signal.SIGINT,), 0)) == []
+    # Another status than that of the command undisturbed stays wrong.
+    assert bool(list(wrong_with(moments, ended, (signal.SIGINT,), 1))) is not reached
+
+
+# The lot falls on moments behind the end as often as is asked, then on such that come.
+_DRAWN = """
+import random, sys
+from x25shark.selftest import moments
+behind = int(sys.argv.pop(1))
+class Lot(random.Random):
+    def randrange(self, first, end):
+        global behind
+        behind -= 1
+        return end * 100 if behind >= 0 else 300
+moments.random.Random = Lot
+sys.exit(moments.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("behind", "status", "last"),
+    [
+        (1, 0, "1 interrupts, 1 moments not reached, 0 of all handled wrongly"),
+        (9, 1, "0 interrupts, 2 moments not reached, 0 of all handled wrongly"),
+    ],
+)
+def test_another_moment_is_drawn_for_one_that_did_not_come(
+    behind: int, status: int, last: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _DRAWN, str(behind), "--command", "init", "--count", "1"],
+        env=environment(), capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (status, last), done.stdout
+    assert "not reached: ended after " in done.stdout
 
 
 @pytest.mark.parametrize(

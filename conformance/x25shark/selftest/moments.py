@@ -7,7 +7,9 @@ A moment is the n-th call of a function in the command's main thread, from its f
 last: so it depends on no clock. The command gets its signals there. After each: its status is that
 of the signal, only whole sentences were printed, the results that are there can be read and
 their evidence is there, no process is left, and no temporary file (after SIGKILL: none after the
-next run).
+next run). No two runs call the same number of functions: where a command ended before its moment
+came, nothing was interrupted, which is said; it must have ended as it does undisturbed, and another
+moment is drawn for it.
 """
 
 from __future__ import annotations
@@ -83,12 +85,16 @@ finally:
 
 @dataclass
 class Ended:
-    """How a command ended. calls: how many functions were called in it; 0: it was killed."""
+    """How a command ended. calls: how many functions were called in it; 0: it was killed.
+
+    reached: whether the moment came at which it was to get its signals.
+    """
 
     status: int
     said: str
     calls: int
     seconds: float
+    reached: bool = True
 
 
 class Moments:
@@ -124,8 +130,11 @@ class Moments:
             timeout=_COMMAND_SECONDS,
         )
         seconds = time.monotonic() - began
-        calls = int(self._calls.read_text() or 0) if self._calls.is_file() else 0
-        return Ended(done.returncode, done.stdout, calls, seconds)
+        counted = self._calls.read_text() if self._calls.is_file() else ""
+        calls = int(counted or 0)
+        # A command that was killed has not counted to its end: it got its signals.
+        reached = not counted or calls >= at > 0
+        return Ended(done.returncode, done.stdout, calls, seconds, reached)
 
     def left_over(self) -> list[str]:
         """Temporary files that were not there before."""
@@ -136,18 +145,24 @@ class Moments:
         return os.listdir(self._temporary)
 
 
-def wrong_with(moments: Moments, ended: Ended, signals: Sequence[int]) -> Iterator[str]:
-    """What is wrong, in words."""
+def wrong_with(
+    moments: Moments, ended: Ended, signals: Sequence[int], undisturbed: int = 0
+) -> Iterator[str]:
+    """What is wrong, in words; undisturbed: the status of the command when nothing comes in."""
     first = signals[0]
     # Before the first line of the command the system ends the process.
     right = {-first} if first == signal.SIGKILL else {128 + first, -first}
-    if ended.status not in right and not (ended.status == 0 and "exit status 0" in ended.said):
+    if not ended.reached:
+        right = {undisturbed}
+    elif ended.status == 0 and "exit status 0" in ended.said:
+        right = {0}
+    if ended.status not in right:
         yield f"status {ended.status}"
     if "Traceback" in ended.said:
         yield "a traceback"
     yield from _wrong_with_report(moments.report)
     yield from (f"left a process: {name}" for name in _processes_left())
-    if first != signal.SIGKILL:
+    if first != signal.SIGKILL or not ended.reached:
         yield from (f"left {name}" for name in moments.left_over())
 
 
@@ -211,15 +226,20 @@ def main() -> int:
         if whole.status not in (0, 1) or not whole.calls:
             print(whole.said)
             return 1
-        for number in range(chosen.count):
+        interrupted = missed = 0
+        while interrupted < chosen.count and missed <= chosen.count:
             at = draw.randrange(1, whole.calls)
-            signals = SIGNALS[number % len(SIGNALS)]
+            signals = SIGNALS[interrupted % len(SIGNALS)]
             ended = moments.run(at, signals)
-            wrong = list(wrong_with(moments, ended, signals))
+            wrong = list(wrong_with(moments, ended, signals, whole.status))
             bad += bool(wrong)
+            interrupted += ended.reached
+            missed += not ended.reached
             names = "+".join(signal.Signals(n).name for n in signals)
             how = f"{at / whole.calls:6.1%} {names:13} status {ended.status:4}"
-            said = "; ".join(wrong) or "ok"
+            said = "; ".join(wrong) or (
+                "ok" if ended.reached else f"not reached: ended after {ended.calls} calls"
+            )
             print(f"{how} {ended.seconds:5.1f} s  {_verdicts(moments.report)}  {said}", flush=True)
             if wrong:
                 print(ended.said[-2000:])
@@ -227,8 +247,8 @@ def main() -> int:
         if last.status != whole.status or moments.never_swept():
             print(f"the last run: status {last.status}, left {moments.never_swept()}")
             bad += 1
-    print(f"{chosen.count} interrupts, {bad} of them handled wrongly")
-    return 1 if bad else 0
+    print(f"{interrupted} interrupts, {missed} moments not reached, {bad} of all handled wrongly")
+    return 1 if bad or interrupted < chosen.count else 0
 
 
 def _verdicts(report: Path) -> str:

@@ -92,6 +92,9 @@ static bool no_files_written(void)
 #endif
 
 #ifdef HAVE_SECCOMP
+/* System calls that libseccomp may not know by name yet; a number is the same on every machine. */
+#define LATER(number, name) (number)
+
 /* What no dissector has any use for, and whoever took the process over has. */
 static const int refused[] = {
     SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(clone),
@@ -110,7 +113,28 @@ static const int refused[] = {
     SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(mknod), SCMP_SYS(mknodat),
     SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(fchown),
     SCMP_SYS(fchownat), SCMP_SYS(truncate), SCMP_SYS(creat),
+    /* A file's times and attributes, which Landlock leaves to whoever owns it. */
+    SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat), SCMP_SYS(utimensat), SCMP_SYS(setxattr),
+    SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr),
+    SCMP_SYS(fremovexattr), LATER(452, fchmodat2), LATER(463, setxattrat), LATER(466, removexattrat),
+    /* Other processes of the same user: an ordinary user's judge runs as that user. */
+    SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(setpriority), SCMP_SYS(sched_setaffinity),
+    SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam), SCMP_SYS(sched_setattr),
+    SCMP_SYS(ioprio_set), SCMP_SYS(kcmp), SCMP_SYS(migrate_pages), SCMP_SYS(move_pages),
+    SCMP_SYS(shmget), SCMP_SYS(shmat), SCMP_SYS(semget), SCMP_SYS(msgget), SCMP_SYS(mq_open),
+    SCMP_SYS(mq_unlink),
 };
+
+/* With what the judge may only do to itself: what its first argument must be. */
+static bool left_to_itself(scmp_filter_ctx filter)
+{
+    /* A signal to itself is abort(). */
+    const struct scmp_arg_cmp others_signal = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid());
+    const struct scmp_arg_cmp others_limit = SCMP_A0(SCMP_CMP_NE, 0);
+
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1, others_signal) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1, others_limit) == 0;
+}
 
 static bool calls_filtered(void)
 {
@@ -121,9 +145,8 @@ static bool calls_filtered(void)
         /* A system call that this machine does not have need not be refused. */
         if (refused[i] >= 0)
             whole = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0) == 0;
-    /* A signal to itself is abort(); any other is none of its business. */
     whole = whole && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(kill), 0) == 0 &&
-            seccomp_load(filter) == 0;
+            left_to_itself(filter) && seccomp_load(filter) == 0;
     if (filter != NULL)
         seccomp_release(filter);
     return whole;

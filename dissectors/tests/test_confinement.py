@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
-from x25shark.judges.sandbox import Sandbox
+from x25shark.judges.sandbox import Sandbox, as_nobody, dissectors_folder
 from x25shark.judges.wireshark import WiresharkJudge
 
 
@@ -37,6 +39,56 @@ def test_what_it_says_is_in_force_is() -> None:
     for line in limits.splitlines():
         if line.startswith(("Max processes", "Max core file size")):
             assert line.split()[-3:-1] == ["0", "0"] or line.split()[-2:] == ["0", "0"], line
+
+
+def _flags(*packages: str) -> list[str]:
+    done = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", *packages], capture_output=True, text=True, check=False
+    )
+    return done.stdout.split() if done.returncode == 0 else []
+
+
+def test_one_that_was_taken_over_harms_nobody(tmp_path: Path) -> None:
+    """Not even what is its user's: an ordinary user's judge runs as that user."""
+    filters = _flags("libseccomp")
+    if not filters:
+        pytest.skip("libseccomp is not there")
+    source = dissectors_folder() / "judge"
+    program = tmp_path / "taken_over"
+    subprocess.run(
+        ["gcc", "-Wall", "-Wextra", "-Werror", "-DHAVE_SECCOMP", f"-I{source}", "-o", program,
+         Path(__file__).with_name("taken_over.c"), source / "confinement.c",
+         source / "privileges.c", *_flags("glib-2.0"), *filters],
+        check=True,
+    )  # fmt: skip
+    prefix, nobody = as_nobody()
+    # Those above tmp_path let nobody through.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen([*prefix, "sleep", "600"], **nobody) as other,
+    ):
+        os.chmod(folder, 0o777)
+        file = Path(folder) / "file"
+        file.write_text("whole")
+        if nobody:
+            os.chown(file, nobody["user"], nobody["group"])
+        try:
+            done = subprocess.run(
+                [program, str(other.pid), file], capture_output=True, text=True, check=False
+            )
+            assert other.poll() is None
+        finally:
+            other.kill()
+        assert file.read_text() == "whole"
+    said = dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+    assert "system calls filtered" in done.stdout
+    # Landlock alone keeps it from writing where it may write: not each kernel has it.
+    unsure = set() if "no files written" in done.stdout else {"open", "mem"}
+    for name in said.keys() - {"in force", "own limit"} - unsure:
+        assert said[name] == "refused", done.stdout
+    assert {"tgkill", "prlimit", "setxattr", "execve"} <= said.keys()
+    assert said["own limit"] == "allowed"
+    assert done.returncode == -signal.SIGABRT
 
 
 def test_the_callers_data_folder_is_not_used(

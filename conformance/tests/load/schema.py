@@ -180,11 +180,13 @@ class Step(Strict):
     connected: int
     failed: int
     failures: dict[str, int]
+    unplaced: int
     share: float
     carried: bool
     setup_ms: Milliseconds | None
     router_cpu: Share | None
     router_octets: float | None
+    other_work: Share | None
     tester_cpu: Share
 
 

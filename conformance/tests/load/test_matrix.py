@@ -15,7 +15,7 @@ import pytest
 from x25shark.load.ceiling import user_data_share
 from x25shark.load.engine import Engine
 from x25shark.load.figures import figures_of
-from x25shark.load.matrix import SEVEN, Load, Pair, Setting, without_effect
+from x25shark.load.matrix import SEVEN, Load, Pair, Setting, reasons_of, without_effect
 from x25shark.load.matrix_cli import settings
 from x25shark.load.options import OptionError
 from x25shark.load.wire import Seen, agreed, digest
@@ -123,6 +123,24 @@ def load(segment: int = 1448, **other: Any) -> Load:
     extents |= {name: {"min": 7, "max": 7} for name in ("window_in", "window_out")}
     caller |= {"negotiated": extents} | other
     return Load(Pair("A-B", ROUTER, B, ("2100001", "2100001")), caller, None)
+
+
+@pytest.mark.parametrize(
+    ("arrived", "words"),
+    [
+        ([0] * 10, "A-B: nothing arrived over 1 call that stood"),
+        ([9] * 4 + [0] * 6, "A-B: nothing arrived any more in the last 1.2 s"),
+        ([9] * 6 + [0] * 4, ""),
+        ([0] * 6 + [9] * 4, ""),
+    ],
+)
+def test_a_transfer_that_stands_still_is_a_finding(arrived: list[int], words: str) -> None:
+    # The first two intervals are those of the start.
+    timeline = [{"octets_received": octets} for octets in (9, 9, *arrived)]
+    one = load(timeline=timeline, end_ns=len(timeline) * 200_000_000)
+    assert list(reasons_of(one)) == [words] * bool(words)
+    none = load(timeline=timeline, total=one.caller["total"] | {"calls_connected": 0})
+    assert list(reasons_of(none)) == []
 
 
 def test_a_setting_without_effect_is_named_without_a_capture_too() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from x25shark.load.engine import Engine
 from x25shark.load.options import OptionError
-from x25shark.load.overload import collapse, disturbed, find_knee
+from x25shark.load.overload import collapse, disturbed, find_knee, own_shortage
 from x25shark.load.overload_cli import steps
 from x25shark.load.polite import FLOOR_MS, Met, figures, limit_ms, percentile, recovered
 
@@ -78,8 +78,9 @@ def test_recovered_is_when_calls_are_as_before(
     assert found is None if expected is None else found == pytest.approx(expected, abs=0.06)
 
 
-def step(rate: float, completed: float, carried: bool) -> dict[str, Any]:
-    return {"rate": rate, "completed_per_second": completed, "carried": carried}
+def step(rate: float, completed: float, carried: bool, unplaced: int = 0) -> dict[str, Any]:
+    found = {"rate": rate, "completed_per_second": completed, "carried": carried}
+    return found | {"unplaced": unplaced}
 
 
 def test_the_knee_is_between_the_highest_rate_that_was_carried_and_the_next() -> None:
@@ -98,6 +99,14 @@ def test_completing_less_when_more_is_offered_is_named() -> None:
     assert collapse(flat) == ""
     assert "20 calls/s of 400 offered" in collapse([*flat, step(400, 20, False)])
     assert collapse([]) == ""
+
+
+def test_a_step_that_the_tester_had_no_sockets_for_says_nothing_of_the_router() -> None:
+    ramp = [step(900, 899, True), step(1000, 210, False, unplaced=5), step(1100, 105, False, 6)]
+    assert own_shortage({"connect: no free local port": 5, "call set-up: connection reset": 9}) == 5
+    assert collapse(ramp) == ""
+    assert find_knee(ramp) == {"rate": 900, "upper": None}
+    assert disturbed([*ramp, step(800, 100, False, unplaced=1)]) == []
 
 
 @pytest.mark.measures

@@ -145,7 +145,8 @@ def _overload(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         upper = knee["upper"] or math.inf
         yield "knee", Figure(knee["rate"], knee["rate"], upper, "calls/s", True)
     for step in result["ramp"]:
-        yield f"completed.{step['rate']:g}", _once(step["completed_per_second"], "calls/s")
+        if not step.get("unplaced"):  # else the figure is the tester's own
+            yield f"completed.{step['rate']:g}", _once(step["completed_per_second"], "calls/s")
     for flood in result["floods"]:
         recovery = flood.get("recovery")
         if recovery:

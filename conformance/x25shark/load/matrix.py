@@ -343,8 +343,27 @@ def _legs(pair: Pair, seen: wire.Seen) -> dict[str, wire.Leg]:
     return legs
 
 
+def standstill(load: Load) -> str:
+    """In words that nothing arrived over calls that stood, or for the second half of the time and
+    longer nothing any more; empty: data kept coming, or there was no call."""
+    calls = int(load.caller["total"]["calls_connected"])
+    if not calls:
+        return ""
+    if not load.speed():
+        return f"nothing arrived over {plural(calls, 'call')} that stood"
+    parts = load.parts()
+    moved = max((number for number, part in enumerate(parts, 1) if part), default=0)
+    still = (len(parts) - moved) * int(load.caller["interval_ns"]) / 1e9
+    if len(parts) < _ENOUGH_PARTS or 2 * moved > len(parts):
+        return ""
+    return f"nothing arrived any more in the last {still:.1f} s"
+
+
 def reasons_of(load: Load) -> Iterator[str]:
-    """What is wrong with what arrived."""
+    """What is wrong with what arrived, or that it did not."""
+    still = standstill(load)
+    if still:
+        yield f"{load.pair.name}: {still}"
     sides = [side for side in (load.caller, load.responder) if side is not None]
     for name in INTEGRITY:
         found = sum(int(side["total"][name]) for side in sides)

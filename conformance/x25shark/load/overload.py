@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from . import results
 from .bench import Gone, Interrupted
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
@@ -36,6 +37,13 @@ ENOUGH = 0.975
 LESS = 0.5
 """Completing less than this share of the best when more is offered is named. The load of so many
 calls is shared with the tester, where both are on one machine."""
+OWN_SHORTAGES = (
+    "no free local port",
+    "address in use",
+    "no free file descriptor",
+    "no memory for a socket",
+)
+"""Ends of reasons by which the tester itself, and not the router, failed to open a connection."""
 WIDTH = 0.03
 _REFINE = 6
 _TRIES = 2
@@ -93,7 +101,7 @@ class Overload:
             self.say(f"ramp {number}/{len(self.plan.rates)}: {rate:g} calls/s")
             self.ramp.append(self._step(rate))
             if number == 1 and not self.ramp[0]["connected"]:
-                raise Gone(_reasons(self.ramp[0]["failures"]) or "no call was answered")
+                raise Gone(reasons_of(self.ramp[0]["failures"]) or "no call was answered")
         self.knee = find_knee(self.ramp)
         self._refine()
         self._flood("beyond")
@@ -133,6 +141,8 @@ class Overload:
             self.say(f"knee, try {number + 1}: {rate:.0f} calls/s")
             step = self._step(rate)
             self.refined.append(step)
+            if step["unplaced"]:
+                return
             knee["rate" if step["carried"] else "upper"] = rate
 
     # -- floods ---------------------------------------------------------------------------------
@@ -239,8 +249,14 @@ class Overload:
         return found
 
 
-def _reasons(failures: dict[str, int]) -> str:
+def reasons_of(failures: Mapping[str, int]) -> str:
+    """The first kinds of failure with their numbers."""
     return ", ".join(f"{n} x {reason}" for reason, n in sorted(failures.items())[:4])
+
+
+def own_shortage(failures: Mapping[str, int]) -> int:
+    """Calls that the tester had no socket for."""
+    return sum(n for reason, n in failures.items() if reason.endswith(OWN_SHORTAGES))
 
 
 def step_of(done: Measurement, rate: float) -> dict[str, Any]:
@@ -260,6 +276,7 @@ def step_of(done: Measurement, rate: float) -> dict[str, Any]:
         "connected": int(caller["total"]["calls_connected"]),
         "failed": failed,
         "failures": {reason: int(n) for reason, n in list(caller["failures"].items())[:50]},
+        "unplaced": own_shortage(caller["failures"]),
         "share": share,
         "carried": share >= ENOUGH and not failed,
         "setup_ms": latency(caller["call_setup"]),
@@ -267,25 +284,32 @@ def step_of(done: Measurement, rate: float) -> dict[str, Any]:
             None if done.cpu["router_seconds"] is None else done.cpu["router_seconds"] / seconds
         ),
         "router_octets": done.cpu["router_octets"],
+        "other_work": results.figures(done)["other_work"],
         "tester_cpu": (caller["cpu_user_ns"] + caller["cpu_system_ns"]) / 1e9 / seconds,
     }
+
+
+def of_router(ramp: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Steps that say something of the router: all that the tester had sockets for."""
+    return [step for step in ramp if not step["unplaced"]]
 
 
 def find_knee(ramp: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The highest rate that was carried, and the first above it that was not (None: all were)."""
     rate = max((step["rate"] for step in ramp if step["carried"]), default=0.0)
-    upper = min((step["rate"] for step in ramp if step["rate"] > rate), default=None)
+    upper = min((step["rate"] for step in of_router(ramp) if step["rate"] > rate), default=None)
     return {"rate": rate, "upper": upper}
 
 
 def disturbed(ramp: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Steps that were not carried, though more was."""
     rate = find_knee(ramp)["rate"]
-    return [step for step in ramp if step["rate"] < rate and not step["carried"]]
+    return [step for step in of_router(ramp) if step["rate"] < rate and not step["carried"]]
 
 
 def collapse(ramp: Sequence[dict[str, Any]]) -> str:
     """In words where fewer calls are completed when more are offered; empty: nowhere."""
+    ramp = of_router(ramp)
     best = max(ramp, key=lambda s: float(s["completed_per_second"]), default=None)
     if best is None:
         return ""

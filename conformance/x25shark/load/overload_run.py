@@ -10,12 +10,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ..report.text import one_line
 from . import results
 from .bench import Gone, Interrupted
 from .closing import conclude
 from .engine import Engine
 from .options import LoadOptions, OptionError
-from .overload import Overload, OverloadPlan, collapse, disturbed
+from .overload import Overload, OverloadPlan, collapse, disturbed, reasons_of
 from .overload_page import TABLES, write_overload_page
 from .running import Outcome, gone_outcome, progress
 from .target import Target
@@ -112,8 +113,18 @@ def _remarks(overload: Overload) -> Iterator[str]:
             f"the tester alone completes {control['completed_per_second']:.0f} of "
             f"{control['rate']:g} calls/s: beyond that the figures are its own"
         )
-    if knee and knee["upper"] is None and knee["rate"]:
+    unplaced = [step for step in (*overload.ramp, *overload.refined) if step["unplaced"]]
+    if unplaced:
+        first = min(unplaced, key=lambda step: float(step["rate"]))
+        yield (
+            f"from {first['rate']:g} calls/s on the tester itself had no sockets left for some "
+            f"calls ({one_line(reasons_of(first['failures']), 120)}): steps like that say nothing "
+            "of the router. Closed connections keep their ports for a minute: wait, or ask for "
+            "fewer steps (--rates)"
+        )
+    elif knee and knee["upper"] is None and knee["rate"]:
         yield f"no knee up to {knee['rate']:g} calls/s: the ramp ends before the router does"
+    yield from results.crowded(overload.ramp)
     for step in disturbed(overload.ramp):
         yield (
             f"{step['rate']:g} calls/s were not carried ({step['share']:.0%} completed in time, "

@@ -125,7 +125,7 @@ def _knee(result: Result) -> str:
 
 
 def _beyond(result: Result) -> str:
-    failed = [step for step in result["ramp"] if step["failed"]]
+    failed = [step for step in result["ramp"] if step["failed"] and not step.get("unplaced")]
     if not failed:
         return "no call of the ramp failed"
     first = failed[0]

@@ -568,7 +568,10 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
         found = found.model_copy(update={"control": Control()})
         tell("control     control.start is not run: the router must be up (or: --start)", hang=12)
     with interrupts.counted(), temporary_folder("check") as directory:
-        sys.exit(_sanity(found, profile, directory, own_namespace))
+        status = _sanity(found, profile, directory, own_namespace)
+    # One that came while all was brought home.
+    interrupts.check()
+    sys.exit(status)
 
 
 def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool) -> int:

@@ -107,6 +107,41 @@ def test_from_the_first_line_on_it_says_nothing(at: int, tmp_path: Path) -> None
     assert (ended.status, ended.said) == (-signal.SIGINT, "")
 
 
+# The signal comes as a method of the campaign begins, or when it has ended.
+_AROUND = """
+import os, signal, sys
+from x25shark.run.campaign import Campaign
+from x25shark.start import main
+when, name = sys.argv[1:3]
+method = getattr(Campaign, name)
+def around(*args, **options):
+    if when == "before":
+        os.kill(os.getpid(), signal.SIGTERM)
+    result = method(*args, **options)
+    if when == "after":
+        os.kill(os.getpid(), signal.SIGTERM)
+    return result
+setattr(Campaign, name, around)
+sys.argv = ["x25shark", *sys.argv[3:]]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [("walk", "settle_all"), ("walk", "finish"), ("check", "finish")]
+)
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.usefixtures("namespaces")
+def test_while_all_is_brought_home_it_is_not_lost(command: str, name: str, when: str) -> None:
+    """Nor is what comes of it, a verdict that is not awaited, another failure."""
+    done = subprocess.run(
+        [sys.executable, "-c", _AROUND, when, name, *COMMANDS[command]],
+        env=environment(), capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 128 + signal.SIGTERM, done.stdout + done.stderr
+    assert done.stderr == "x25shark: interrupted\n"
+
+
 @pytest.mark.parametrize(("at", "reached"), [(300, True), (10**9, False)])
 def test_a_moment_behind_the_end_interrupts_nothing(at: int, reached: bool, tmp_path: Path) -> None:
     moments = Moments(COMMANDS["init"], tmp_path)

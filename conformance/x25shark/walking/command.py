@@ -122,13 +122,12 @@ def walk(
                     status = _search(hunt, options, steps, first, seconds or 60.0, output)
                 else:
                     status = _replay(hunt, wanted, replay)
-        except CampaignError as error:
-            _refuse(error.status, str(error))
-        except JudgeError as error:
-            _refuse(4, str(error))
-        except KeyboardInterrupt:
-            tell("x25shark: interrupted")
-            status = interrupts.status
+        except (CampaignError, JudgeError) as error:
+            if interrupts.asked:  # of which it may be a consequence
+                raise KeyboardInterrupt from None
+            _refuse(error.status if isinstance(error, CampaignError) else 4, str(error))
+    # One that came while all was brought home.
+    interrupts.check()
     sys.exit(status)
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..catalogue import catalogue
+from ..interrupts import interrupts
 from ..judges.reading import JudgeError
 from ..results import CaseResult
 from ..run.campaign import Campaign, Options
@@ -73,6 +74,7 @@ class Hunt:
         self.campaign.run_case(self._purpose, body)
         self.campaign.settle_all()
         if len(self.campaign.results) == before:
+            interrupts.check()  # which ends the wait for it
             raise JudgeError("timeout", "a walk ended without a verdict")
         self.walks += 1
         return Walked(tuple(made), self.campaign.results[-1])

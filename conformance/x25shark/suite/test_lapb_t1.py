@@ -91,10 +91,10 @@ def test_rej_once_more(bench: Bench) -> None:
     line, restart = ready(bench)
     first = unacknowledged(line, restart, line.profile.k + 2)
     line.skip()
-    for _ in range(2):
+    for which in ("first", "second"):
         again = line.cursor
         respond(line, LapbREJ, first)
-        line.expect(LapbI(n_s=first))
+        line.expect(LapbI(n_s=first), note=f"sent again because of the {which} REJ")
         line.send(LapbRR(address=line.command_address, n_r=first, p_f=1))
         line.expect(*line.frames.answers())
         line.expect_count(beyond_the_window(line, first), 0, 0, start=again, note="more than k")

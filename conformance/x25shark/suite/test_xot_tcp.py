@@ -483,7 +483,8 @@ def refused_for_want_of_room(bench: Bench) -> None:
 
 def is_withdrawn(b: Side) -> None:
     """A call arrives at B although A has cleared it: its Clear or close follows."""
-    if b.expect(ClearIndication(), CLOSED) is not None:
+    note = "this call arrived at B although A had cleared it before the connection to B opened"
+    if b.expect(ClearIndication(), CLOSED, note=note) is not None:
         b.send(ClearConfirmation())
 
 

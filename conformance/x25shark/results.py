@@ -155,7 +155,10 @@ def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool])
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader finds the old one or the new one, never half of it."""
+    """Write a file so that a reader finds the old one or the new one, never half of it.
+
+    Raises OSError, which names the file also where the system does not (a full disk).
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -165,8 +168,10 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(out.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(name)
+        if isinstance(error, OSError) and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 
 import pytest
 from capture_builder import B, Connection, pcapng, unit
@@ -11,7 +12,7 @@ from x25shark.catalogue import catalogue
 from x25shark.evidence import pcapng as blocks
 from x25shark.evidence.frames import segment
 from x25shark.evidence.in_order import InOrder
-from x25shark.evidence.slicer import Frame, Slice
+from x25shark.evidence.slicer import NETWORK, OF_A_FRAME, Frame, Slice, Slicer
 from x25shark.judges import tester
 from x25shark.links.xot import MOST_UNITS
 from x25shark.run.judging import MOST_IN_A_SEGMENT, MOST_UNREAD, CaseRecord, unread_flood
@@ -57,3 +58,26 @@ def test_packets_of_one_case(packet: bytes) -> None:
     many = [[packet * 500]] * (MOST // 500)
     assert said(*many) == ""
     assert "more packets on the connections of one case" in said(*many, [packet])
+
+
+def test_what_a_frame_costs_in_memory() -> None:
+    """A router that sends an octet a segment leaves hundreds of thousands of frames in a case."""
+    count = 4000
+    made = Connection().open()
+    for _ in range(count):
+        made.send(B, b"\0")
+    stream = io.BytesIO(pcapng(made.frames))
+    complete: list[Slice] = []
+    slicer = Slicer(bytes(16), complete.append)
+    kept = slicer.begin(1, NETWORK)
+    slicer._current = kept
+    tracemalloc.start()
+    try:
+        for block in blocks.read_blocks(stream):
+            slicer.take(block)
+        used = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(kept.frames) >= count
+    # The octets themselves are 100; MOST_FRAMES of them have to leave room for the judges.
+    assert used / len(kept.frames) < OF_A_FRAME

@@ -263,6 +263,32 @@ def test_an_address_in_use_is_named(engine: Engine, x25shark: Run) -> None:
     b.stop()
 
 
+# What was written before is there; then the file system has no room for what is written again.
+_FULL = (
+    'mount -t tmpfs -o size=96k none "$0" && echo before >"$0/load.json" || exit 99; '
+    'head -c 1000000 /dev/zero >"$0/zeros" 2>/dev/null; "$@"; status=$?; cat "$0/load.json"; '
+    'ls -A "$0"; exit $status'
+)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user may not mount")
+@pytest.mark.usefixtures("engine")
+def test_a_full_disk_is_one_clear_line(profile: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    run = command("stress", "--router", str(profile), "-N", "1", "-n", "2", "--control", "0",
+                  "-o", str(out))  # fmt: skip
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", _FULL, str(out), *run],
+        env=environment(), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr == f"x25shark: {out}/load.json: No space left on device\n"
+    # The figures were told, and what was there before is left.
+    assert "Calls made" in done.stdout
+    assert done.stdout.endswith("before\nload.json\nzeros\n")
+
+
 def test_control_runs_directly_and_through_a_relay(engine: Engine) -> None:
     options = LoadOptions(duration=None, calls=30, late_ms=60_000)
     for relay in (False, True):

@@ -8,6 +8,7 @@ IP (101). IPv4 only, as links and profiles are.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from socket import inet_ntoa
 from typing import NamedTuple
 
@@ -37,6 +38,12 @@ class Segment(NamedTuple):
     length: int = 0
 
 
+@lru_cache(maxsize=1024)
+def _end(address: bytes, port: int) -> End:
+    """The same object for the same end: a case may have hundreds of thousands of frames."""
+    return inet_ntoa(address), port
+
+
 def segment(link_type: int, octets: bytes) -> Segment | None:
     """The segment in a frame, or None if it holds none (or only a fragment of one)."""
     if link_type not in _LINK:
@@ -50,8 +57,7 @@ def segment(link_type: int, octets: bytes) -> Segment | None:
             return None
         at = start + (first & 15) * 4
         end = start + total if total else len(octets)
-        source = inet_ntoa(octets[start + 12 : start + 16])
-        destination = inet_ntoa(octets[start + 16 : start + 20])
+        source, destination = octets[start + 12 : start + 16], octets[start + 16 : start + 20]
         source_port, destination_port = struct.unpack_from("!HH", octets, at)
         flags, sequence = -1, 0
         if protocol == _UDP:
@@ -61,11 +67,11 @@ def segment(link_type: int, octets: bytes) -> Segment | None:
             at += (offset >> 4) * 4
         else:
             return None
+        ends = _end(bytes(source), source_port), _end(bytes(destination), destination_port)
     except (struct.error, OSError):
         return None
     return Segment(
-        (source, source_port),
-        (destination, destination_port),
+        *ends,
         flags,
         sequence,
         at,

@@ -40,8 +40,8 @@ MOST_STRAYS = 1000
 MOST_OCTETS = 64 << 20
 MOST_FRAMES = 200_000
 MOST_WAITING = 8 << 20
-# What a frame takes besides its own octets.
-_OF_A_FRAME = 512
+# What a frame takes, its own octets left out if they are many.
+OF_A_FRAME = 512
 
 
 def marker(key: bytes, kind: int, number: int) -> bytes:
@@ -62,7 +62,7 @@ def read_marker(payload: bytes, key: bytes) -> tuple[int, int]:
     return (kind, number) if genuine else (0, 0)
 
 
-@dataclass
+@dataclass(slots=True)
 class Frame:
     """One captured frame. stream: which of the captures it stood in."""
 
@@ -282,11 +282,11 @@ class Slicer:
     def _relieve(self, latest: int) -> None:
         """Complete the oldest cases, open connections or not, if too much waits for them."""
         waiting = [s for s in self._slices.values() if s.ended and s.number != latest]
-        octets = sum(s.octets + _OF_A_FRAME * len(s.frames) for s in waiting)
+        octets = sum(s.octets + OF_A_FRAME * len(s.frames) for s in waiting)
         for slice_ in waiting:
             if octets <= MOST_WAITING:
                 return
-            octets -= slice_.octets + _OF_A_FRAME * len(slice_.frames)
+            octets -= slice_.octets + OF_A_FRAME * len(slice_.frames)
             self._complete(slice_)
 
     def _complete(self, done: Slice) -> None:

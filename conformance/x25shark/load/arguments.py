@@ -163,6 +163,9 @@ load_options = option_group(
 
 def fail(error: Exception | str) -> NoReturn:
     """One clear message, no traceback."""
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        error = f"{place}{error.strerror}"
     complain(error)
     sys.exit(USAGE)
 

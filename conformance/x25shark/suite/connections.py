@@ -228,11 +228,14 @@ def call_at(side: AnySide) -> Packet:
 
 
 def same_call(call: Packet) -> CallRequest:
-    """A template for Calls like this one in all but the LCN, facilities octet for octet."""
+    """A template for Calls like this one in all but the LCN, facilities octet for octet.
+
+    What a malformed one ends before is left empty: that it is malformed is told already.
+    """
     return CallRequest(
-        called_address=call.called_address,
+        called_address=call.called_address or "",
         # As it is here, not as it may arrive elsewhere (sides/arriving.py).
         calling_address=one_of(call.calling_address or ""),
-        facilities=b"".join(bytes(facility) for facility in call.facilities),
-        user_data=call.user_data,
+        facilities=b"".join(bytes(facility) for facility in call.facilities or ()),
+        user_data=call.user_data or b"",
     )

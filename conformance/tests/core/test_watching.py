@@ -40,14 +40,14 @@ def test_a_change_is_seen_once(change: str, tmp_path: Path) -> None:
     files = Files(tmp_path, tmp_path / "report")
     assert not files.changed()
     if change == "new":
-        (tmp_path / "b.c").write_text("")
+        (tmp_path / "b.c").write_text("1")
     elif change == "gone":
         (tmp_path / "src" / "a.c").unlink()
     elif change == "longer":
         (tmp_path / "src" / "a.c").write_text("12")
     else:
         (tmp_path / "src" / "deep").mkdir()
-        (tmp_path / "src" / "deep" / "x").write_text("")
+        (tmp_path / "src" / "deep" / "x").write_text("1")
     assert files.changed()
     assert not files.changed()
 
@@ -60,6 +60,41 @@ def test_reports_and_hidden_files_are_no_change(tmp_path: Path) -> None:
         (tmp_path / name / "x").write_text("x")
     (tmp_path / ".hidden").write_text("x")
     assert not files.changed()
+
+
+def test_what_a_build_and_a_router_write_is_no_change(tmp_path: Path) -> None:
+    program = tmp_path / "router"
+    (tmp_path / "a.c").write_text("1")
+    files = Files(tmp_path, tmp_path / "report")
+    program.touch()  # the linker has made it, and not written it yet
+    assert not files.changed()
+    for octets in (b"\x7fELF1", b"\x7fELF12", b""):  # the last: it is about to be written again
+        program.write_bytes(octets)
+        (tmp_path / "router.log").write_bytes(b"a call" + octets)
+        (tmp_path / "router.pid").write_bytes(octets)
+        assert not files.changed()
+    program.unlink()
+    assert not files.changed()
+    (tmp_path / "a.c").write_text("12")
+    program.write_bytes(b"\x7fELF1")
+    assert files.changed()
+    assert files.last_changed == str(tmp_path / "a.c")
+
+
+def test_a_program_that_is_the_place_itself_is_watched(tmp_path: Path) -> None:
+    program = tmp_path / "router"
+    program.write_bytes(b"\x7fELF1")
+    files = Files(program, tmp_path / "report")
+    program.write_bytes(b"\x7fELF12")
+    assert files.changed()
+
+
+def test_an_empty_file_is_a_change_once_it_is_written(tmp_path: Path) -> None:
+    files = Files(tmp_path, tmp_path / "report")
+    (tmp_path / "a.c").touch()
+    assert not files.changed()
+    (tmp_path / "a.c").write_text("1")
+    assert files.changed()
 
 
 def test_one_file_may_be_watched(tmp_path: Path) -> None:

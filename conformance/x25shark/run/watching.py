@@ -3,6 +3,8 @@
 
 First what did not pass the last time, then all that is selected. Each run is a process of its own,
 so that a change of the suite counts as well; one that is under way when a file changes is ended.
+What building and running the router writes in the same folder is no change: each run builds and
+starts it, and would be ended by that before its first case.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from .router import Router
 
 _INTERVAL = 0.2
 _LEFT_OUT = frozenset({"__pycache__", "node_modules", "target"})
+_WRITTEN = (".log", ".pid", ".pcap", ".pcapng")
+_ELF = b"\x7fELF"  # programs, objects and libraries
 _AGAIN = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
@@ -35,6 +39,7 @@ class Files:
         self.last_changed = ""
         self._without = without.resolve()
         self._state = self._look()
+        self._built = {path for path in self._state if _is_built(path)}
 
     def _look(self) -> dict[str, tuple[int, int]]:
         if self.place.is_file():
@@ -64,9 +69,26 @@ class Files:
     def changed(self) -> bool:
         """Whether a file has come, gone or changed since it was asked last."""
         before, self._state = self._state, self._look()
-        if changes := before.items() ^ self._state.items():
-            self.last_changed = min(path for path, _ in changes)
+        paths = {path for path, _ in before.items() ^ self._state.items()}
+        if self.place.is_file():
+            changes = paths
+        else:
+            self._built.update(path for path in paths if _is_built(path))
+            changes = {path for path in paths - self._built if not path.endswith(_WRITTEN)}
+            # A build may have made its file, and not have written it yet.
+            changes -= {p for p in changes - before.keys() if self._state[p][1] == 0}
+        if changes:
+            self.last_changed = min(changes)
         return bool(changes)
+
+
+def _is_built(path: str) -> bool:
+    """Whether it is what a compiler or linker makes. One that cannot be read is not."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_ELF)) == _ELF
+    except OSError:
+        return False
 
 
 def not_passed(report: Path) -> list[str]:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from x25shark.cpu_time import computed
 from x25shark.judges import program
 from x25shark.judges.reading import Hit, JudgeError
 from x25shark.judges.sandbox import Sandbox
-from x25shark.judges.tshark import TsharkJudge
+from x25shark.judges.tshark import FIRST_LAYERS, MOST_TIMES, TAPS_OF_ONE_TIME, TsharkJudge
 from x25shark.judges.values import literal
 from x25shark.judges.wireshark import WiresharkJudge, open_judge
 from xot_captures import CALL, CAPTURES, A, Connection, connection, pcapng, unit
@@ -293,6 +293,26 @@ def test_short_test_records_are_known_by_their_crc(judge: WiresharkJudge) -> Non
     shown = [tuple(values[0] for values in p.fields.values()) for p in reading.packets if p.fields]
     assert shown == [(7, 9, 1, 0, 16, 1), (7, 9, 0xFFFFFF, 1, 23, 1)]
     assert not reading.experts
+
+
+def test_tshark_has_more_time_for_more_filters(
+    tshark: TsharkJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[float] = []
+    run = tshark._run
+
+    def noted(arguments: Sequence[str], stdin: int, seconds: float) -> tuple[int, bytes, str]:
+        allowed.append(seconds)
+        return run(arguments, stdin, 60.0)
+
+    monkeypatch.setattr(tshark, "_run", noted)
+    capture = CAPTURES[min(CAPTURES)]
+    for number in (1, 100, 600):
+        tshark.read(capture, ["x25s.type#{k} == 11"] * number, timeout=10.0)
+    few, more, most = allowed
+    assert 10.0 <= few < 11.0
+    assert more == 10.0 * (1 + 100 * FIRST_LAYERS / TAPS_OF_ONE_TIME)
+    assert most == 10.0 * MOST_TIMES
 
 
 def test_state_does_not_survive_a_capture(judge: WiresharkJudge, tshark: TsharkJudge) -> None:

@@ -26,6 +26,10 @@ from .sandbox import Sandbox, as_nobody
 FIRST_LAYERS = 8
 MOST_LAYERS = 200  # the strict dissector gives no layer numbers beyond
 MOST_OUTPUT = 1 << 30
+# Every tap is evaluated for every frame: so many of them double the time that a run may take, and
+# it grows no further than this many times.
+TAPS_OF_ONE_TIME = 400
+MOST_TIMES = 12
 PROTOCOLS = "x25s xots x25t hdlcs lapbs tcp ip ipv6 _ws.lua"
 PREFERENCES = ("x25.reassemble:FALSE", "tcp.reassemble_out_of_order:TRUE")
 
@@ -143,7 +147,8 @@ class TsharkJudge(CaptureReader):
         *,
         timeout: float = 10.0,
     ) -> Reading:
-        """As WiresharkJudge.read(); timeout is for each start of tshark. Raises JudgeError."""
+        """As WiresharkJudge.read(); timeout is for each start of tshark, and more where there are
+        many filters and layers to evaluate. Raises JudgeError."""
         with self._lock:
             for place, name in enumerate(fields):
                 if name not in self._types:
@@ -214,7 +219,8 @@ class TsharkJudge(CaptureReader):
             arguments += ["-T", "pdml", "-J", PROTOCOLS]
             with contextlib.suppress(OSError):
                 os.lseek(capture, 0, os.SEEK_SET)
-            status, text, errors = self._run(arguments, capture, timeout)
+            times = min(1 + len(taps.filters) * len(taps.layers) / TAPS_OF_ONE_TIME, MOST_TIMES)
+            status, text, errors = self._run(arguments, capture, timeout * times)
             with os.fdopen(number, encoding="utf-8", errors="replace") as file:
                 lines = file.read().splitlines()
         finally:

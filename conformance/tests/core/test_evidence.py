@@ -18,13 +18,13 @@ from x25shark.evidence.frames import segment
 from x25shark.evidence.pcapng import CaptureFormatError
 from x25shark.evidence.slicer import BEGIN, END, PROBE, Frame, Slice, Slicer, marker
 from x25shark.judges.evidence import FIELDS, EvidenceJudge
-from x25shark.judges.expectation import Never, Next
+from x25shark.judges.expectation import Direction, Never, Next
 from x25shark.judges.gaps import KnownGaps
 from x25shark.judges.reading import JudgeError
 from x25shark.judges.wireshark import WiresharkJudge
-from x25shark.results import CaseResult
+from x25shark.results import CaseResult, PacketLine
 from x25shark.run.builtin_dissector import BuiltinDissector
-from x25shark.run.judging import CaseRecord, Judgement
+from x25shark.run.judging import CaseRecord, Judgement, frame_of_part
 from x25shark.verdicts import Verdict
 
 from .conftest import FROM_ROUTER, Exchange
@@ -313,3 +313,16 @@ def test_a_tester_that_was_held_up_fails_nobody(
     assert result.verdict is verdict
     assert result.reason.startswith(reason)
     assert result.expectations[0].met is (came == ACCEPTED)
+
+
+def test_octets_in_which_no_packet_ends_have_a_frame() -> None:
+    def line(frame: int, k: int, offset: int, connection: int = 1, sent: bool = True) -> PacketLine:
+        return PacketLine(0.0, frame, k, "A", sent, connection, offset, "")
+
+    stimulus = (Direction(FROM_ROUTER.destination, FROM_ROUTER.source), 20)
+    sides = [("A", FROM_ROUTER)]
+    behind_a_call = [line(4, 1, 0), line(5, 1, 0, sent=False), line(6, 0, 0), line(7, 0, 0, 2)]
+    assert frame_of_part(stimulus, behind_a_call, sides) == 6
+    assert frame_of_part(stimulus, [*behind_a_call, line(8, 1, 24), line(9, 0, 0)], sides) == 6
+    assert frame_of_part(stimulus, behind_a_call[:2], sides) is None
+    assert frame_of_part(stimulus, [], sides) is None

@@ -32,7 +32,7 @@ from ..judges.tester import TesterJudge
 from ..judges.watch import Follows, Looked, Watch, looked_at
 from ..links.carrier import LineEnd
 from ..links.xot import HEADER_OCTETS, MOST_UNITS, Cutter
-from ..results import CaseResult, ExpectationResult, JudgeReading
+from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..sides.bench import Bench
 from ..verdicts import Verdict
 from .builtin_dissector import BuiltinDissector
@@ -330,12 +330,15 @@ class Judgement:
         one = evaluate_all(record.expectations, record.judge_one)
         consumed: Consumed = set()
         two = evaluate_all(record.expectations, judge_two, consumed)
+        packets = ladder(record.sides, judge_two, found)
         frames = judge_two.frames()
+        for stimulus in {e.stimulus for e in record.expectations if e.stimulus} - frames.keys():
+            frames[stimulus] = (frame_of_part(stimulus, packets, record.sides), None)
         result.expectations = [
             _expectation_result(e, a, b, frames)
             for e, a, b in zip(record.expectations, one, two, strict=True)
         ]
-        result.packets = ladder(record.sides, judge_two, found)
+        result.packets = packets
         if reading.lua_errors:
             result.verdict = Verdict.ERROR
             result.reason = f"the strict dissector failed: {reading.lua_errors[0]}"
@@ -413,11 +416,13 @@ class Judgement:
                     f"{says}: {record.purpose.id}: packet {expectation.k}: side "
                     f"{expectation.side} expected {expectation.text} ({expectation.clause})"
                 )
-            elif not expectation.met and expectation.stimulus_frame is not None:
+            elif not expectation.met:
                 saw = expectation.judge_two.saw if expectation.judge_two else "nothing"
-                comments.setdefault(expectation.stimulus_frame, []).append(
-                    f"NOT MET: {record.purpose.id}: after this packet side {expectation.side} "
-                    f"expected {expectation.text} ({expectation.clause}); received: {saw}"
+                behind = expectation.stimulus_frame
+                when = "after this packet" if behind else "by the end of this capture"
+                comments.setdefault(behind or len(found.frames), []).append(
+                    f"NOT MET: {record.purpose.id}: {when} side {expectation.side} expected "
+                    f"{expectation.text} ({expectation.clause}); received: {saw}"
                 )
         summary = (
             f"x25shark {record.purpose.id}: {result.verdict}\n{record.purpose.purpose}\n"
@@ -434,7 +439,9 @@ class Judgement:
         ]
         for number, frame in enumerate(found.frames, 1):
             block = frame.block
-            for comment in reversed(comments.get(number, [])):
+            # What was not met comes first: Wireshark's column may have no room for more.
+            ordered = sorted(comments.get(number, []), key=lambda c: not c.startswith("NOT MET"))
+            for comment in reversed(ordered):
                 block = pcapng.with_comment(block, comment)
             blocks.append(block)
         path = self._directory / "cases" / name
@@ -521,6 +528,22 @@ def _disagreement(
 def _in_words(seen: Seen) -> str:
     at = f" at octet {seen.offset}" if seen.offset is not None else ""
     return f"{'met' if seen.met else 'not met'}, saw {seen.saw}{at}"
+
+
+def frame_of_part(
+    stimulus: tuple[Direction, int],
+    packets: Sequence[PacketLine],
+    sides: Sequence[tuple[str, Direction]],
+) -> int | None:
+    """Frame of a stimulus in which no packet ends: the last one before the next packet."""
+    direction, offset = stimulus
+    back = Direction(direction.destination, direction.source)
+    mine = {number for number, (_, from_router) in enumerate(sides, 1) if from_router == back}
+    sent = [line for line in packets if line.sent and line.connection in mine]
+    # A part stands without an offset of its own among packets that have one.
+    end = min((line.frame for line in sent if line.k and line.offset > offset), default=None)
+    before = [line for line in sent if end is None or line.frame < end]
+    return before[-1].frame if before and not before[-1].k else None
 
 
 def _expectation_result(

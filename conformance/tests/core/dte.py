@@ -31,6 +31,7 @@ CHANGED = {
 # Address block and facilities of Call Accepted.
 ANSWERS = {
     "accepts-with-no-digit": b"\x01\xa0\x06\x42\x07\x07\x43\x02\x02",
+    "accepts-as-another": b"\x01\x30\x06\x42\x07\x07\x43\x02\x02",
     "accepts-a-larger-size": b"\0\x06\x42\x0a\x0a\x43\x02\x02",
     "accepts-a-larger-window": b"\0\x06\x42\x07\x07\x43\x07\x07",
     "accepts-reverse-charging": b"\0\x08\x01\x01\x42\x07\x07\x43\x02\x02",

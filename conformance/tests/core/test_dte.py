@@ -75,6 +75,7 @@ def test_a_right_one_passes(tmp_path: Path) -> None:
         ("accepts-twice", "PLP-CALL-01"),
         ("accepts-with-user-data", "PLP-FORM-02"),
         ("accepts-with-no-digit", "PLP-FORM-01"),
+        ("accepts-as-another", "PLP-CALL-49"),
         ("accepts-with-a-wrong-length", "PLP-FORM-01"),
         ("accepts-a-larger-size", "PLP-FAC-26"),
         ("accepts-a-larger-window", "PLP-FAC-26"),

@@ -24,18 +24,42 @@ def test_every_cell_without_a_case_has_a_reason() -> None:
     for table in states.tables().values():
         for cell in table.cells():
             key = (table.id, cell.row.event, cell.state)
-            assert (key in reached) != bool(cell.why), key
+            assert (key in reached) != bool(cell.unreached), key
+
+
+def test_the_tables_of_x25_hold_on_serial_lines() -> None:
+    """What RFC 1613 changes it changes over XOT alone; the packet layer of a line has all cells."""
+    for cell, _ in states.reachable():
+        line = cell.on_line
+        assert line is not None
+        on_lines = {"TX", "T4"} & set(cell.configurations)
+        assert bool(on_lines) != bool(line.why), cell.identifier()
+        if on_lines:
+            assert line.text == cell.row.cells[cell.state]
+            assert line.clause == cell.table.clause
+    there = {c.table.id for c, _ in states.reachable() if not (c.on_line and c.on_line.why)}
+    assert there == {"C3", "C4", "INT", "FC"}
+    found = catalogue().purposes["STATE-C3-p1-restart_packet"]
+    assert found.purpose.endswith(": discard; on a serial line: error 41 p7.")
+    assert found.clause == "RFC 1613 6.4; on a serial line X.25 Table C-3"
+    alone = catalogue().purposes["STATE-C3-p1-two_octets"]
+    assert alone.configurations == ("TX", "T4")
+    assert (alone.purpose, alone.clause) == (
+        "p1 (ready): packet of two octets: error 38 p7.",
+        "X.25 Table C-3",
+    )
 
 
 def test_states_are_reached_and_events_brought_about() -> None:
     for cell, _ in states.reachable():
         assert cell.state in scenes._SCENES, cell.identifier()
         assert STIMULI[cell.row.event], cell.identifier()
-        assert cell.table.reach[cell.state], cell.identifier()
+        assert cell.configurations, cell.identifier()
 
 
 def test_what_is_judged_as_normal_is_a_cell() -> None:
-    cells = {f"{c.state} {c.row.event}" for c, _ in states.reachable() if c.can("normal")}
+    found = [one for c, _ in states.reachable() for one in (c, c.on_line) if one is not None]
+    cells = {f"{c.state} {c.row.event}" for c in found if c.can("normal")}
     assert set(_NORMAL) <= cells
 
 

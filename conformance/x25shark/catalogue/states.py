@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The state tables (X.25 Annex C, RFC 1613) as data: what a router does with an event in a state.
 
-state_tables.toml holds the tables and says how its cells are written. Each cell that a test over
-XOT can reach is a purpose of its own, named STATE-table-state-event.
+state_tables.toml holds the tables and says how its cells are written. Each cell that a test can
+reach, over XOT or on a serial line, is a purpose of its own, named STATE-table-state-event.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 from . import Purpose, data
 
 _FILE = "state_tables.toml"
+# Configurations in which a channel of a serial line can be in the state.
+_OF_LINES = ("TX", "T4")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,10 @@ class Reaction:
 
 @dataclass(frozen=True)
 class Cell:
-    """An event in a state. why: the reason if it has no case."""
+    """An event in a state over XOT. why: the reason if it has no case there.
+
+    on_line: the same on a serial line, where nothing of RFC 1613 applies; of that one itself None.
+    """
 
     table: Table
     row: Row
@@ -41,6 +46,19 @@ class Cell:
     low: bool
     clause: str
     why: str
+    on_line: Cell | None = None
+
+    @property
+    def unreached(self) -> str:
+        """Why it has no case at all; empty if it has one."""
+        return self.why if self.on_line is None or self.on_line.why else ""
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """Those of its case."""
+        there = self.table.reach.get(self.state, ())
+        on_line = self.on_line is not None and not self.on_line.why
+        return tuple(c for c in there if (on_line if c in _OF_LINES else not self.why))
 
     @property
     def text(self) -> str:
@@ -75,16 +93,34 @@ class Cell:
         state = f"{self.state} ({self.table.states[self.state]}){named}"
         return Purpose(
             id=self.identifier(modulus),
-            purpose=f"{state}: {self.row.text}: {self.text}.",
-            clause=self.clause,
-            configurations=tuple(self.table.reach[self.state]),
+            purpose=f"{state}: {self.row.text}: {self._texts}.",
+            clause=self._clauses,
+            configurations=self.configurations,
             pics=tuple(pics),
         )
+
+    @property
+    def _texts(self) -> str:
+        """What it is over XOT, and on a line if that is something else."""
+        line = self.on_line
+        if line is None or line.why or line.text == self.text:
+            return self.text
+        return f"{line.text}" if self.why else f"{self.text}; on a serial line: {line.text}"
+
+    @property
+    def _clauses(self) -> str:
+        line = self.on_line
+        if line is None or line.why or line.clause == self.clause:
+            return self.clause
+        return line.clause if self.why else f"{self.clause}; on a serial line {line.clause}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One event. cells: what the table has; xot: what RFC 1613 puts in its place."""
+    """One event. cells: what the table has; xot: what RFC 1613 puts in its place.
+
+    no_case: why a state has no case over XOT; no_line: why it has none on a serial line.
+    """
 
     event: str
     text: str
@@ -96,6 +132,7 @@ class Row:
     pics: tuple[str, ...] = ()
     also: tuple[int, ...] = ()
     no_case: dict[str, str] = field(default_factory=dict)
+    no_line: str = ""
     checks_numbers: bool = False
 
 
@@ -123,16 +160,27 @@ class Table:
 
     def _cell(self, row: Row, state: str) -> Cell:
         changed = state in row.xot
-        written = row.xot[state] if changed else row.cells[state]
+        clause = row.xot_clause if changed else row.clause or self.clause
+        over_xot = self._read(row, state, row.xot.get(state, row.cells[state]), clause)
+        why = self.out_of_scope or self.unreachable.get(state) or row.no_case.get(state, "")
+        no_line = self.out_of_scope or row.no_line
+        if not no_line and not set(_OF_LINES) & set(self.reach.get(state, ())):
+            no_line = self.unreachable.get(state, "a table of XOT alone")
+        line = self._read(row, state, row.cells[state], self.clause)
+        return replace(
+            over_xot,
+            why=why or over_xot.why,
+            on_line=replace(line, why=no_line or line.why),
+        )
+
+    def _read(self, row: Row, state: str, written: str, clause: str) -> Cell:
+        """What is written in a cell."""
         low = written.endswith("?")
         reactions = tuple(
             _reaction(part, f"{self.id}, {row.event}, {state}")
             for part in written.rstrip("? ").split(" or ")
         )
-        why = self.out_of_scope or self.unreachable.get(state) or row.no_case.get(state, "")
-        if not why and reactions[0].action == "table":
-            why = f"see table {reactions[0].next}"
-        clause = row.xot_clause if changed else row.clause or self.clause
+        why = f"see table {reactions[0].next}" if reactions[0].action == "table" else ""
         return Cell(self, row, state, reactions, low, clause, why)
 
 
@@ -179,7 +227,7 @@ def reachable() -> Iterator[tuple[Cell, int]]:
     for table in tables().values():
         for modulus in table.moduli:
             for cell in table.cells():
-                if not cell.why:
+                if not cell.unreached:
                     yield cell, modulus
 
 
@@ -215,16 +263,25 @@ def coverage() -> Iterator[str]:
                 kind = _kind(cell)
                 without[kind] = without.get(kind, 0) + (kind != "covered")
                 cases += len(table.moduli) * (kind == "covered")
-                reason = f": {cell.why}" if kind == "no case" else ""
+                reason = f": {cell.why}" if kind == "no case" else _where(cell)
                 yield f"    {cell.state:5} {cell.text:40} {kind}{reason}"
         yield ""
     others = ", ".join(f"{count} {kind}" for kind, count in without.items() if count)
     yield f"{cases} cases; cells without: {others}."
 
 
+def _where(cell: Cell) -> str:
+    """Of a cell with a case: where it has none."""
+    if cell.unreached or cell.on_line is None:
+        return ""
+    if cell.why:
+        return f" on serial lines; over XOT {cell.why}"
+    return f" over XOT; on serial lines {cell.on_line.why}" if cell.on_line.why else ""
+
+
 def _kind(cell: Cell) -> str:
     """covered, unreachable, out of scope, no case, or in another table."""
-    if not cell.why:
+    if not cell.unreached:
         return "covered"
     if cell.table.out_of_scope:
         return "out of scope"

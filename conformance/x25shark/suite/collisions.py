@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Both ends reset, or clear, at the same time (X.25 4.1.9, 4.4.3.3)."""
+"""Both ends reset, clear or call at the same time (X.25 4.1.6, 4.1.9, 4.4.3.3)."""
 
 from __future__ import annotations
 
 from scapy.packet import Packet
 from scapy_x25 import (
+    CallAccepted,
+    CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -17,7 +19,7 @@ from ..judges.expectation import CLOSED
 from ..sides.bench import Bench, Call
 from ..sides.race import Race
 from ..sides.side import Side
-from .clearing import AnySide, confirmed, end
+from .clearing import AnySide, confirmed, end, refused
 from .procedure_errors import expect_after
 
 
@@ -96,3 +98,33 @@ def clear_together(race: Race, call: Call) -> bool:
         return False
     last.send(packets[last])
     return True
+
+
+def calls_cross(bench: Bench, caller: Side, here: Side, came: Packet, own: Packet) -> list[Call]:
+    """Two calls on one channel of a line; those of them that are up in the end.
+
+    here: the side on the channel, which has sent its own Call in place of an answer to the one that
+    came from the caller. A DCE goes on with the DTE's call: its own is cancelled, or made on
+    another channel. A DTE goes on with its own.
+    """
+    at, far = here.name.lower(), caller.name.lower()
+    if bench.lines[at].profile.role == "dte":
+        here.send(here.acceptance)
+        caller.expect(CallAccepted(), note="the DTE's own call")
+        calls = [Call(bench, caller, here)]
+        calls[0].fence()
+        return calls
+    there = bench.incoming(CallRequest(user_data=own.user_data), at=far, note="the DTE's call")
+    there.send(there.acceptance)
+    here.expect(CallAccepted(), note="the DTE's call")
+    calls = [Call(bench, here, there)]
+    calls[0].fence()
+    if not bench.went_on(caller, at=at):
+        refused(bench, caller, ClearIndication(cause=bench.network_clear))
+        return calls
+    again = bench.incoming(CallRequest(user_data=came.user_data), at=at)
+    again.send(again.acceptance)
+    caller.expect(CallAccepted(), note="on another channel")
+    calls.append(Call(bench, caller, again))
+    calls[1].fence()
+    return calls

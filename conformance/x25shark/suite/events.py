@@ -24,7 +24,7 @@ from .language import (
     unit,
 )
 from .reactions import header
-from .scenes import Scene
+from .scenes import Scene, request_of
 
 Stimulus = Callable[[Scene], None]
 
@@ -50,6 +50,10 @@ def _octet_3(octet_3: int, behind: bytes = b"") -> Stimulus:
 
 
 def _call_request(scene: Scene) -> None:
+    if scene.line is not None:
+        # Whatever comes of it is told by its user data.
+        scene.side.send(request_of(scene.bench, scene.side))
+        return
     facilities = [PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)]
     called = scene.bench.far_end.address
     scene.side.send(CallRequest(called_address=called, facilities=facilities))
@@ -148,6 +152,7 @@ STIMULI: dict[str, tuple[Stimulus, ...]] = {
     "clear_confirmation": (_packet(ClearConfirmation),),
     "data_transfer_packet": (_data_packet(), *_INTERRUPTS, *_FLOW, *_RESETS),
     "restart_packet": _RESTARTS,
+    "two_octets": (lambda scene: scene.side.put(header(scene.side, 0)[:2]),),
     "undefined_type": tuple(_octet_3(octet) for octet in UNDEFINED_TYPES),
     "reset_request": (_RESETS[0],),
     "reset_confirmation": (_RESETS[1],),
@@ -176,3 +181,6 @@ STIMULI: dict[str, tuple[Stimulus, ...]] = {
     "other_channel_number": (_other_channel,),
     "tcp_end": (_close, _reset_tcp),
 }
+
+# Where the tester is the DCE of a line: Registration Requests are a DTE's.
+AT_A_DTE: dict[str, tuple[Stimulus, ...]] = {"restart_packet": _RESTARTS[:2]}

@@ -2,18 +2,22 @@
 """How the tester brings a channel of the router into each state of the state tables.
 
 The states are those of the router as DCE (X.25 Annex B, Annex C) on the channel of `side`, which is
-A's unless B acts: then what is said of A here holds for B, and the other way round. Getting there
-is a preamble: if it fails the case is INCONCLUSIVE.
+A's unless B acts: then what is said of A here holds for B, and the other way round. The channel is
+an XOT connection or one of a serial line. Getting there is a preamble: if it fails the case is
+INCONCLUSIVE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from scapy_x25 import RNR128
+from scapy_x25 import RNR128, X25
 
+from ..sides.channel import ChannelSide
 from ..sides.side import AbsentSide
+from .calls import call_of_b
+from .clearing import end
 from .language import (
     CLOSED,
     RNR,
@@ -38,7 +42,7 @@ from .reactions import AnySide, was_reset
 class Scene:
     """A channel in a state. side: whose channel it is; other: the far end, if there is a call.
 
-    beside: calls that what happens on this channel must not touch.
+    beside: calls that what happens on this channel must not touch. call: the call that is up.
     """
 
     bench: Bench
@@ -54,6 +58,38 @@ class Scene:
         assert self.call is not None
         return self.call
 
+    @property
+    def line(self) -> ChannelSide | None:
+        """The side, if its channel is one of a serial line."""
+        return self.side if isinstance(self.side, ChannelSide) else None
+
+    def fence(self) -> None:
+        """What followed from the event has come. On a line its channels are few: a call that is
+        there already shows it, and that the link and the other channels go on."""
+        if self.line is None:
+            self.bench.fence()
+        elif not self.beside:
+            fence_on_lines(self)
+        for call in self.beside if self.line is not None else ():
+            call.fence("the call beside it goes on")
+
+
+def calls_there(bench: Bench, side: AnySide) -> str:
+    """Where the calls of this side arrive."""
+    return "a" if side.name == "B" else "b"
+
+
+def reaches_a(bench: Bench) -> bool:
+    """Whether the router carries calls to A: on a line it does, over XOT it may not."""
+    return "a" in bench.lines or bench.declared("X-OUT")
+
+
+def request_of(bench: Bench, side: AnySide) -> CallRequest:
+    """A Call of this side for the other end."""
+    if side.name == "B":
+        return bench.call_request(called=bench.profile.addresses.a, calling=bench.far_end.address)
+    return bench.call_request()
+
 
 def _of_call(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     call = bench.call(modulus=modulus)
@@ -63,19 +99,21 @@ def _of_call(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
 
 
 def _p1(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
-    return Scene(bench, state, bench.connect(modulus=modulus))
+    return Scene(bench, state, bench.connect(at=acting.lower(), modulus=modulus))
 
 
 def _p2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A has called, B has the Call and does not answer."""
-    a = bench.connect(modulus=modulus)
-    a.send(bench.call_request())
-    return Scene(bench, state, a, bench.incoming())
+    if acting == "B" and not reaches_a(bench):
+        raise NotApplicable("calls from B to A")
+    a = bench.connect(at=acting.lower(), modulus=modulus)
+    a.send(request_of(bench, a))
+    return Scene(bench, state, a, bench.incoming(at=calls_there(bench, a)))
 
 
 def _p3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
-    """The same, seen from B."""
-    scene = _p2(bench, state, modulus, acting)
+    """A has the Call of B, and does not answer."""
+    scene = _p2(bench, state, modulus, "B" if acting == "A" else "A")
     assert isinstance(scene.other, Side)
     return Scene(bench, state, scene.other, scene.side)
 
@@ -102,10 +140,23 @@ def _d2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     assert isinstance(b, Side)
     a.send(ResetRequest(cause=0, diagnostic=0))
     b.expect(ResetIndication())
-    bench.fence(preamble=True)
-    if any(unit.packet[2:3] == b"\x1f" for unit in a.connection.received):
-        raise NotApplicable("the router confirms a reset at once and does not stay in d2")
+    if scene.line is None:
+        bench.fence(preamble=True)
+    else:
+        fence_on_lines(scene)
+    stays_in_d2(scene)
     return scene
+
+
+def stays_in_d2(scene: Scene) -> None:
+    """The router has not confirmed the reset of a side whose far end has not. Raises NotApplicable.
+
+    What is under way on that call then is nobody's business.
+    """
+    if any(unit.packet[2:3] == b"\x1f" for unit in scene.side.connection.received):
+        for side in (scene.connected.a, scene.connected.b):
+            side.allow(X25())
+        raise NotApplicable("the router confirms a reset at once and does not stay in d2")
 
 
 def _d3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
@@ -169,9 +220,26 @@ _SCENES: dict[str, Callable[[Bench, str, int, str], Scene]] = {
 }
 
 
-# States of a call that is connected: the channel may be that of either side. What becomes of B's
-# connection behind a call is the router's to choose.
-AT_BOTH_SIDES = frozenset(_SCENES) - {"p1", "p2", "p3", "p7"}
+# Over XOT the sides whose channel can be in the state, where that is not either one. What becomes
+# of B's connection behind a call is the router's to choose.
+_OVER_XOT = {"p1": "A", "p2": "A", "p3": "B", "p7": "A"}
+# States in which side B does something.
+_WITH_B = frozenset({"p2", "p3", "d2", "i2j1", "i1j2", "i2j2"})
+
+
+def places(bench: Bench, state: str, modulus: int) -> Iterator[tuple[str, bool]]:
+    """The sides whose channel can be brought into the state, and whether it is one of a line.
+
+    Raises NotApplicable if there are none.
+    """
+    lines = bench.lines
+    needed = f"lines of modulo {modulus}"
+    bench.need(all(line.profile.modulo == modulus for line in lines.values()), needed)
+    bench.need(bench.two_sided or state not in _WITH_B, "a side B that waits, resets or interrupts")
+    for side in ("A", "B") if bench.two_sided else ("A",):
+        on_line = side.lower() in lines
+        if on_line or side in _OVER_XOT.get(state, "AB"):
+            yield side, on_line
 
 
 def enter(bench: Bench, state: str, modulus: int = 8, acting: str = "A") -> Scene:
@@ -183,10 +251,15 @@ def enter(bench: Bench, state: str, modulus: int = 8, acting: str = "A") -> Scen
 # out of the state again
 
 
+AS_IT_WAS = "the state is as it was"
+
+
 def go_on(scene: Scene) -> None:
     """The state is as it was: what is due in it still happens, and the channel works."""
     bench, side, other = scene.bench, scene.side, scene.other
     match scene.state:
+        case "p1" if scene.line is not None:
+            takes_a_call(scene)
         case "p1":
             bench.place_call(on=side, note="the channel is free").fence()
         case "p2":
@@ -201,21 +274,22 @@ def go_on(scene: Scene) -> None:
             assert other is not None
             other.send(ResetConfirmation())
             side.expect(ResetConfirmation())
-            scene.connected.fence()
+            scene.connected.fence(AS_IT_WAS)
         case "d3":
             complete_reset(scene)
         case "g2":
             side.acknowledge()
-            scene.connected.fence()
+            scene.connected.fence(AS_IT_WAS)
         case _:
-            scene.connected.fence()
+            scene.connected.fence(AS_IT_WAS)
 
 
 def answer(scene: Scene, *, called: Side, calling: Side) -> None:
     """B accepts the pending call."""
     called.send(called.acceptance)
     calling.expect(CallAccepted())
-    Call(scene.bench, calling, called).fence()
+    scene.call = Call(scene.bench, calling, called)
+    scene.call.fence()
 
 
 def complete_clear(scene: Scene) -> None:
@@ -231,6 +305,9 @@ def is_free(scene: Scene) -> None:
     """
     bench, side = scene.bench, scene.side
     far_clear_confirmed(scene)
+    if scene.line is not None:
+        takes_a_call(scene)
+        return
     side.numbering.reset()
     side.send(bench.call_request())
     bench.went_on(side)
@@ -244,6 +321,34 @@ def is_free(scene: Scene) -> None:
     Call(bench, side, b).fence()
 
 
+def takes_a_call(scene: Scene) -> None:
+    """The channel of a line is in p1: its side calls on it."""
+    bench, side = scene.bench, scene.side
+    if side.name == "B" and not reaches_a(bench):
+        scene.fence()
+        return
+    side.numbering.reset()
+    if side.name == "B":
+        scene.call = call_of_b(bench, side)
+    else:
+        scene.call = bench.place_call(on=side, note="the channel is free")
+    scene.call.fence("a call on the same channel")
+
+
+def fence_on_lines(scene: Scene) -> None:
+    """As Bench.fence(), by a call that does not last: the channels of a line are few."""
+    call = scene.bench.place_call(modulus=scene.side.modulus)
+    call.fence()
+    end(call)
+
+
+def leave(scene: Scene) -> None:
+    """The channel of a line is free again, and the calls beside it go on."""
+    if scene.call is not None and scene.call.a.phase == "connected":
+        end(scene.call)
+    scene.fence()
+
+
 def far_clear_confirmed(scene: Scene) -> None:
     """B, which cleared, has its confirmation; a close stands for it (RFC 1613 6.1)."""
     if scene.other is not None:
@@ -254,7 +359,7 @@ def complete_reset(scene: Scene) -> None:
     """The tester confirms the router's Reset (d3 ends), B has its own confirmation."""
     scene.side.send(ResetConfirmation())
     far_reset_confirmed(scene)
-    scene.connected.fence()
+    scene.connected.fence("the reset is complete")
 
 
 def far_reset_confirmed(scene: Scene) -> None:

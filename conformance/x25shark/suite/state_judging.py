@@ -3,19 +3,22 @@
 
 An error makes the router clear or reset the side that made it, with the cell's diagnostic, and
 the other side with cause "remote procedure error". Where nothing is to be seen, what is due in the
-state still happens. Every way ends with data on the call, or with another call.
+state still happens. Every way ends with data on the call, or with another call; on a serial line
+that is one on the same channel, and a call on another channel of the line lasts all the while.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..catalogue.states import Cell
+from ..judges.values import Matcher, one_of
+from ..sides.channel import ChannelSide
 from ..sides.side import AbsentSide
-from .clearing import taken_back
-from .collisions import NOT_DUE, confirms_collisions
+from .clearing import end, taken_back
+from .collisions import NOT_DUE, calls_cross, confirms_collisions
 from .connections import attempt_ends, closes, passes_unread
-from .events import LENGTHS, Q_DIFFERS, STIMULI, Stimulus
+from .events import AT_A_DTE, LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
     Bench,
@@ -28,6 +31,7 @@ from .language import (
     Diagnostic,
     Interrupt,
     InterruptConfirmation,
+    NotApplicable,
     Packet,
     RegistrationConfirmation,
     RegistrationRequest,
@@ -41,13 +45,18 @@ from .language import (
 from .procedure_errors import expect_after, expect_reset_or_ignored
 from .reactions import AnySide, fence_call, not_delivered
 from .scenes import (
-    AT_BOTH_SIDES,
     Scene,
+    calls_there,
     enter,
     far_clear_confirmed,
     far_reset_confirmed,
+    fence_on_lines,
     go_on,
     is_free,
+    leave,
+    places,
+    stays_in_d2,
+    takes_a_call,
 )
 from .transfer import interrupt_answered
 
@@ -66,29 +75,72 @@ LOCAL_PACKETS = (
 # States that side B ends, on another connection than that of the event.
 _ENDED_BY_B = ("p2", "d2")
 
+# Calls of a cell on a line: that of the state, one beside it, and one more as a fence.
+_CALLS_AT_A_TIME = 3
+_REGISTRATION, _UNDEFINED = 2, 33
+
 
 def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
     """Every stimulus of the cell's event in the cell's state, each on a channel of its own.
 
-    First A acts; then B does, in the states that a channel of B can have as well.
+    First A acts; then B does, in the states that a channel of B can have as well. A channel over
+    XOT has its cell, one of a serial line has that of the line.
     """
-    both = bench.two_sided and cell.state in AT_BOTH_SIDES
-    for acting in ("A", "B") if both else ("A",):
-        for number, stimulus in enumerate(STIMULI[cell.row.event]):
-            _run_stimulus(bench, cell, modulus, acting, number, stimulus)
+    cells = {True: cell.on_line, False: cell}
+    there = [(side, cells[on_line]) for side, on_line in places(bench, cell.state, modulus)]
+    found = [(side, one) for side, one in there if one is not None and not one.why]
+    bench.need(bool(found), f"a channel that can be in state {cell.state}")
+    on_lines = any(one is not cell for _, one in found)
+    beside = _beside(bench, cell.state, modulus) if on_lines else []
+    left = []
+    for side, one in found:
+        stimuli = STIMULI[cell.row.event]
+        if one is not cell and bench.lines[side.lower()].profile.role == "dte":
+            stimuli = AT_A_DTE.get(cell.row.event, stimuli)
+        try:
+            for number, stimulus in enumerate(stimuli):
+                _run_stimulus(bench, one, modulus, side, number, stimulus, beside)
+        except NotApplicable as why:
+            left.append(why)
+    if len(left) == len(found):
+        raise left[0]
+
+
+def _beside(bench: Bench, state: str, modulus: int) -> list[Call]:
+    """A call that goes on, on other channels of the lines; none where the router takes too few.
+
+    Raises NotApplicable if they are too few for the state.
+    """
+    limit = bench.profile.limits.calls
+    enough = limit is None or limit >= _CALLS_AT_A_TIME
+    needed = f"{_CALLS_AT_A_TIME} calls at a time; the router takes {limit} (limits.calls)"
+    bench.need(enough or state not in _ENDED_BY_B, needed)
+    return [bench.call(modulus=modulus)] if enough else []
 
 
 def _run_stimulus(
-    bench: Bench, cell: Cell, modulus: int, acting: str, number: int, stimulus: Stimulus
+    bench: Bench,
+    cell: Cell,
+    modulus: int,
+    acting: str,
+    number: int,
+    stimulus: Stimulus,
+    beside: Sequence[Call],
 ) -> None:
     scene = enter(bench, cell.state, modulus, acting)
-    if cell.low:
+    scene.beside += beside
+    if cell.low and not scene.beside:
         scene.beside.append(bench.call())
     stimulus(scene)
     if cell.state in _ENDED_BY_B:
         # What B does next leaves the state: the event must have been there before.
         with bench.preamble():
-            bench.fence(preamble=True)
+            if scene.line is None:
+                bench.fence(preamble=True)
+            else:
+                fence_on_lines(scene)
+    if cell.state == "d2" and scene.line is not None:
+        stays_in_d2(scene)
     if cell.low:
         judge_low(cell, scene, number)
     elif cell.row.checks_numbers:
@@ -96,6 +148,8 @@ def _run_stimulus(
             judge(cell, scene, number)
     else:
         judge(cell, scene, number)
+    if scene.line is not None:
+        leave(scene)
 
 
 def judge_low(cell: Cell, scene: Scene, number: int) -> None:
@@ -117,11 +171,11 @@ def judge(cell: Cell, scene: Scene, number: int = 0) -> None:
     elif "normal" in actions:
         _NORMAL.get(f"{cell.state} {cell.row.event}", go_on)(scene)
     elif "error" in actions and cell.table.error == "clear":
-        _cleared(scene, cell.diagnostics)
+        _cleared(scene, _diagnostics(cell, scene, number))
     elif "error" in actions and cell.row.event in HOST_MAY_IGNORE and scene.state != "d2":
         expect_reset_or_ignored(scene.connected, *cell.diagnostics)
     elif "error" in actions:
-        _reset(scene, cell.diagnostics)
+        _reset(scene, _diagnostics(cell, scene, number))
     elif "close" in actions:
         _closed(scene, short=cell.row.event == "length" and LENGTHS[number] == 2)
     elif "clear far" in actions:
@@ -134,27 +188,69 @@ def judge(cell: Cell, scene: Scene, number: int = 0) -> None:
 # errors
 
 
+def _diagnostics(cell: Cell, scene: Scene, number: int) -> tuple[int, ...]:
+    """Registration is not in the later editions of X.25: then its type is undefined."""
+    registers = cell.row.event == "restart_packet" and number == _REGISTRATION
+    return (*cell.diagnostics, _UNDEFINED) if registers and scene.line else cell.diagnostics
+
+
+def _cause(side: AnySide, of_a_network: int, otherwise: Matcher) -> Matcher:
+    """On a line on which the router is the DCE it has no other, whatever it is elsewhere."""
+    is_dce = isinstance(side, ChannelSide) and side.router_is_dce
+    return one_of(of_a_network) if is_dce else otherwise
+
+
 def _clear_of(scene: Scene, codes: tuple[int, ...]) -> Packet:
     bench = scene.bench
-    return ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(*codes))
+    cause = _cause(scene.side, 0x13, bench.local_clear)
+    return ClearIndication(cause=cause, diagnostic=bench.diagnostic(*codes))
 
 
 def _reset_of(scene: Scene, codes: tuple[int, ...]) -> Packet:
     bench = scene.bench
-    return ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes))
+    cause = _cause(scene.side, 0x05, bench.local_reset)
+    return ResetIndication(cause=cause, diagnostic=bench.diagnostic(*codes))
+
+
+def _remote_reset_of(scene: Scene, side: AnySide) -> Packet:
+    return ResetIndication(cause=_cause(side, 0x03, scene.bench.remote_reset))
 
 
 def _cleared(scene: Scene, codes: tuple[int, ...]) -> None:
     """Both sides are cleared; a call that is not connected may end by a close (RFC 1613 6.1)."""
     pending = scene.state in ("p2", "p3")
-    _ends(scene.side, _clear_of(scene, codes), or_close=pending)
+    clear = _clear_of(scene, codes)
+    if scene.state == "p1" and scene.line is not None and not scene.line.router_is_dce:
+        _cleared_or_ignored(scene, clear)
+    else:
+        _ends(scene.side, clear, or_close=pending)
     if scene.other is not None:
-        remote = ClearIndication(cause=scene.bench.remote_clear)
+        cause = _cause(scene.other, 0x11, scene.bench.remote_clear)
+        remote = ClearIndication(cause=cause)
         _ends(scene.other, remote, or_close=pending)
+    if scene.line is not None:
+        scene.call = None
+        takes_a_call(scene)
+        return
     scene.bench.fence()
 
 
+def _cleared_or_ignored(scene: Scene, clear: Packet) -> None:
+    """p1 of a router that is the DTE: the tables bind the DCE (X.25 Annex C)."""
+    side, mark = scene.side, scene.side.cursor
+    scene.fence()
+    side.wait_until(
+        lambda: any(unit.offset >= mark for unit in side.connection.received),
+        scene.bench.reaction_limit,
+    )
+    if any(unit.offset >= mark for unit in side.connection.received):
+        _ends(side, clear, or_close=False)
+    else:
+        scene.bench.remark("as a DTE, the router discards packets of a call on a free channel")
+
+
 def _ends(side: AnySide, clear: Packet, *, or_close: bool) -> None:
+    or_close = or_close and not isinstance(side, ChannelSide)
     came = side.expect(clear, CLOSED) if or_close else side.expect(clear)
     if came is not None or not side.present:
         side.send(ClearConfirmation())
@@ -173,7 +269,7 @@ def _reset(scene: Scene, codes: tuple[int, ...]) -> None:
     if b.present:
         # B's side may have a modulus of its own (RFC 1613 6.2).
         earlier = Data128() if b.modulus == 128 else Data()
-        expect_after(b, ResetIndication(cause=scene.bench.remote_reset), earlier)
+        expect_after(b, _remote_reset_of(scene, b), earlier)
         b.withholding = False
         b.send(ResetConfirmation())
     call.fence()
@@ -187,7 +283,7 @@ def _restart_of_numbers(scene: Scene) -> None:
     b.send(ResetConfirmation())
     text = b"after the error"
     call.a.send(call.a.data(text))
-    again = ResetIndication(cause=scene.bench.remote_reset)
+    again = _remote_reset_of(scene, b)
     if isinstance(b.expect(b.data(text), again), ResetIndication):
         b.send(ResetConfirmation())
         b.expect(b.data(text))
@@ -239,7 +335,7 @@ def _reset_or_passed(scene: Scene, codes: tuple[int, ...]) -> None:
             a.send(ResetConfirmation())
         scene.connected.fence()
         return
-    remote = ResetIndication(cause=scene.bench.remote_reset)
+    remote = _remote_reset_of(scene, b)
     came = b.expect(remote, b.data(Q_DIFFERS, q=1), _any_data(b))
     while isinstance(came, (Data, Data128)) and came.user_data != Q_DIFFERS:
         came = b.expect(remote, b.data(Q_DIFFERS, q=1))
@@ -314,17 +410,36 @@ def _far_cleared(scene: Scene) -> None:
 def _call_comes_about(scene: Scene) -> None:
     """p1: the Call that was sent arrives, and is answered."""
     bench, side = scene.bench, scene.side
-    b: AnySide = bench.incoming() if bench.two_sided else AbsentSide()
+    at = calls_there(bench, side)
+    b: AnySide = bench.incoming(at=at) if bench.two_sided else AbsentSide()
     b.send(b.acceptance)
     side.expect(CallAccepted())
-    Call(bench, side, b).fence()
+    scene.call = Call(bench, side, b)
+    scene.call.fence()
 
 
 def _connected(scene: Scene) -> None:
     """p3: B has accepted."""
     assert isinstance(scene.other, Side)
     scene.other.expect(CallAccepted())
-    Call(scene.bench, scene.other, scene.side).fence()
+    scene.call = Call(scene.bench, scene.other, scene.side)
+    scene.call.fence()
+
+
+def _calls_collide(scene: Scene) -> None:
+    """p3 on a line: the Call that was sent meets the router's own on the channel."""
+    bench, caller = scene.bench, scene.other
+    own, came = bench.last_call, scene.side.call
+    assert isinstance(caller, Side) and own is not None and came is not None
+    for call in calls_cross(bench, caller, scene.side, came, own):
+        end(call)
+    scene.fence()
+
+
+def _confirmed(scene: Scene) -> None:
+    """p1 on a line: a Clear is confirmed in any state; the channel is as free as it was."""
+    scene.side.expect(ClearConfirmation())
+    takes_a_call(scene)
 
 
 def _clear_passes(scene: Scene) -> None:
@@ -335,6 +450,9 @@ def _clear_passes(scene: Scene) -> None:
         scene.other.expect(ClearIndication(cause=0, diagnostic=241))
         scene.other.send(ClearConfirmation())
     scene.side.expect(ClearConfirmation(), CLOSED)
+    if scene.line is not None:
+        takes_a_call(scene)
+        return
     scene.bench.fence()
 
 
@@ -345,11 +463,13 @@ def _may_pass_on(scene: Scene) -> None:
 
 
 def _clear_collision(scene: Scene) -> None:
-    """p7: complete without a confirmation; one is tolerated on XOT.
+    """p7: complete without a confirmation; one is tolerated on XOT, and of a DTE.
 
-    Behind a splice the Clear may reach B, which cleared first: the two collide there as well.
+    A DCE sends none (X.25 4.1.9). Behind a splice the Clear may reach B, which cleared first: the
+    two collide there as well.
     """
-    scene.side.allow(ClearConfirmation())
+    if scene.line is None or not scene.line.router_is_dce:
+        scene.side.allow(ClearConfirmation())
     if scene.bench.model == "splice" and isinstance(scene.other, Side):
         scene.other.expect(ClearConfirmation(), ClearIndication(), CLOSED)
         scene.other.allow(ClearConfirmation())
@@ -377,8 +497,12 @@ def _reset_collision(scene: Scene) -> None:
     """d3: complete without a confirmation (X.25 4.4.3.3)."""
     bench, side, mark = scene.bench, scene.side, scene.side.cursor
     far_reset_confirmed(scene)
-    bench.fence("all that follows from the collision has come")
-    may = int(confirms_collisions(bench))
+    line = scene.line
+    if line is None:
+        bench.fence("all that follows from the collision has come")
+    else:
+        fence_on_lines(scene)
+    may = int(confirms_collisions(bench) if line is None else not line.router_is_dce)
     side.expect_count(ResetConfirmation(), 0, may, start=mark, note=NOT_DUE)
     scene.connected.fence()
 
@@ -456,6 +580,8 @@ def _nothing_left(scene: Scene) -> None:
 _NORMAL: dict[str, Callable[[Scene], None]] = {
     "p1 call_request": _call_comes_about,
     "p3 call_accepted": _connected,
+    "p3 call_request": _calls_collide,
+    "p1 clear_request": _confirmed,
     "p2 clear_request": _clear_passes,
     "p3 clear_request": _clear_passes,
     "p4 clear_request": _clear_passes,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .clearing import refused
+from .collisions import calls_cross
 from .language import (
     CLOSED,
     Bench,
@@ -35,32 +35,12 @@ def collision(bench: Bench, at: str) -> list[Call]:
         here = bench.incoming(CallRequest(user_data=request.user_data), at=at)
     own = bench.call_request(called=numbers[far], calling=numbers[at])
     here.send(own)
-    if bench.lines[at].profile.role == "dte":
-        here.send(here.acceptance)
-        caller.expect(CallAccepted(), note="the DTE's own call")
-        calls = [Call(bench, caller, here)]
-        calls[0].fence()
-        return calls
-    there = bench.incoming(CallRequest(user_data=own.user_data), at=far, note="the DTE's call")
-    there.send(there.acceptance)
-    here.expect(CallAccepted(), note="the DTE's call")
-    calls = [Call(bench, here, there)]
-    calls[0].fence()
-    if not bench.went_on(caller, at=at):
-        refused(bench, caller, ClearIndication(cause=bench.network_clear))
-        return calls
-    again = bench.incoming(CallRequest(user_data=request.user_data), at=at)
-    again.send(again.acceptance)
-    caller.expect(CallAccepted(), note="on another channel")
-    calls.append(Call(bench, caller, again))
-    calls[1].fence()
-    return calls
+    return calls_cross(bench, caller, here, request, own)
 
 
 @purpose("PLP-CALL-16")
 def test_call_collision(bench: Bench) -> None:
-    """A DCE goes on with the DTE's call: its own is cancelled, or made on another channel. A DTE
-    goes on with its own, and the tester's comes to nothing."""
+    """See calls_cross(); what a DTE gets in place of an answer comes to nothing."""
     for at in bench.lines:
         collision(bench, at)
 

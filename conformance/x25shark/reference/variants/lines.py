@@ -10,8 +10,8 @@ from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..relay import Relay
 from ..restarts import Restarts
 from ..serial import SerialInterface
-from ..serial_channel import SerialChannel
-from ..tables import R
+from ..serial_channel import LineRules, SerialChannel
+from ..tables import Cell, Do, P, R
 from .facilities import change_connected, without
 from .registry import Original, Patch, variant
 
@@ -197,3 +197,15 @@ def lines_just_go_down(patch: Patch) -> None:
         channel = clearing.channel
         if not (channel.on_line and channel.router.stopping):
             original(clearing, what)
+
+
+@variant("MAY-LINE-16")
+def free_channels_of_a_dte(patch: Patch) -> None:
+    """All but a Call, and a Clear, which wants its confirmation."""
+
+    @patch.wrap(LineRules, "call_cell")
+    def call_cell(original: Original, rules: LineRules, packet_type: int) -> Cell:
+        of_a_dte = not rules.line.dce and rules.channel.p is P.READY
+        stays = packet_type in (Type.CALL, Type.CLEAR)
+        cell: Cell = original(rules, packet_type)
+        return Do.DISCARD if of_a_dte and not stays else cell

@@ -7,6 +7,8 @@ import contextlib
 import json
 import os
 import select
+import signal
+import socket
 import sys
 from importlib import resources
 from pathlib import Path
@@ -48,6 +50,29 @@ def test_one_that_has_died_is_started_again(tmp_path: Path) -> None:
     assert (tmp_path / "started").read_text().split() == ["1", "1"]
     with pytest.raises(RouterError, match=r"control\.stop ended with status 1"):
         router.stop()
+
+
+def test_one_that_was_left_is_stopped_before_the_start(tmp_path: Path) -> None:
+    """As --stop-on-fail leaves it; where it cannot be stopped, the run says what it may meet."""
+
+    def started(stop: str) -> str:
+        path = own_profile(tmp_path, "true", stop)
+        here = f'router = "127.0.25.1:{port}"'
+        path.write_text(path.read_text("utf-8").replace('router = "127.0.25.1"', here))
+        router = Router(load_profile(str(path)), tmp_path / "router.log")
+        router.start()
+        return router.found_running
+
+    with socket.create_server(("127.0.25.1", 0)) as left:
+        port = left.getsockname()[1]
+        still = "; it listens still, and may be the one that was tested"
+        assert started("false").endswith(still)
+        before = signal.signal(signal.SIGUSR1, lambda *_: left.close())
+        try:
+            assert started(f"kill -USR1 {os.getpid()}").endswith("control.stop was run first")
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+    assert started("false") == ""
 
 
 @pytest.mark.usefixtures("namespaces")

@@ -227,6 +227,8 @@ class Campaign:
                     may_stay=self.options.stop_on_fail,
                 )
             )
+            if self.router.found_running:
+                self.notes.append(self.router.found_running)
             self._listen(others=rights.how != OWN)
             self.loop.interruptible = True
             self._reach()

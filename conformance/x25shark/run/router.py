@@ -57,6 +57,8 @@ class Router:
         self.module = "x25shark.reference"
         self.counters_url: str | None = None
         self.serial: dict[str, str] = {}
+        self.found_running = ""
+        """In words, that somebody listened at its address before it was started first."""
         self._log: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -102,7 +104,24 @@ class Router:
         if self._profile.embedded is not None:
             self._start_embedded(self._profile.embedded)
         elif self._profile.control.start is not None:
+            self._make_way()
             self._hook("start")
+
+    def _make_way(self) -> None:
+        """Stop one that listens at the router's address already: what start begins could not, and
+        the run would test an old build without a word. See `found_running`."""
+        xot = self._profile.xot
+        if xot is None or not _in_use(xot.router):
+            return
+        where = f"{xot.router[0]}:{xot.router[1]}"
+        self.found_running = f"a router listened at {where} before control.start"
+        if self._profile.control.stop is not None:
+            with contextlib.suppress(RouterError):
+                self._hook("stop")
+                self._await_port()
+            self.found_running += "; control.stop was run first"
+        if _in_use(xot.router):
+            self.found_running += "; it listens still, and may be the one that was tested"
 
     def leave(self) -> str:
         """Do not stop it at the end; how to reach and to stop it, in words."""

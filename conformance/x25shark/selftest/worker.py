@@ -35,6 +35,7 @@ TRAFFIC = (
         "LAPB-SET-11",
     ),
     *("PLP-RST-03", "PLP-FLOW-01", "PLP-RSTRT-02", "PLP-FS-02"),
+    *("PLP-CLR-08", "PLP-SEG-01"),
 )
 
 

@@ -35,7 +35,7 @@ from ..links.hdlc import Line
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
 from ..profile import Profile
-from ..record import TestRecord
+from ..record import HEADER, TestRecord
 from . import postamble
 from .agreement import acceptance, values_of
 from .arriving import as_they_arrive, whatever_arrives
@@ -416,7 +416,12 @@ class Bench(Context):
             b.agree(a.values)
 
     def record(self, octets: int, *, call: int = 1, sequence: int | None = None) -> bytes:
-        """A test record of this run; its filler repeats in no other record."""
+        """A test record of this run; its filler repeats in no other record.
+
+        Where a packet of the router's choice has no room for one: octets at random.
+        """
+        if octets < HEADER.size:
+            return self.random.randbytes(octets)
         self._records += 1
         return TestRecord.build(
             self.run,

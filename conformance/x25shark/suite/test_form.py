@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from scapy.packet import Raw
+from scapy_x25 import MODULO_128
 from scapy_x25.lapb import ADDRESS_A, ADDRESS_B
 from scapy_x25.tables import CAUSES
 
@@ -14,12 +15,19 @@ from ..judges.expectation import PacketView
 from ..judges.form import fast_select_of
 from ..judges.frames import decode_frame
 from ..judges.watch import Rule
+from ..sides.agreement import DEFAULTS, towards, values_of
 from .language import (
+    REJ,
+    RNR,
+    RR,
     CallAccepted,
     CallRequest,
     ClearConfirmation,
     ClearRequest,
     Conversation,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
     LapbDISC,
     LapbDM,
     LapbFRMR,
@@ -28,7 +36,9 @@ from .language import (
     LapbUA,
     Marker,
     Packet,
+    PacketSize,
     PvcSetup,
+    ResetConfirmation,
     ResetRequest,
     RestartRequest,
     Watch,
@@ -46,6 +56,9 @@ _IN_A_CALL_ALONE = frozenset({0x01, 0x03, 0x09, 0x41, 0x47, 0x48})
 _FAST_SELECT = 0x01
 # Bit 8: fast select, bit 1: reverse charging (X.25 7.2.2; bit 7 says something with bit 8 alone).
 _ASKED_FOR = 0x81
+# What has a place in a call that is up (X.25 4.3).
+_OF_A_CALL = (Data, RR, RNR, REJ, Interrupt, InterruptConfirmation, ResetRequest, ResetConfirmation)
+_SIZES = frozenset(16 << power for power in range(9))
 # From here on a cause is that of a DTE (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1).
 _OF_A_DTE = 0x80
 
@@ -198,15 +211,152 @@ def _of_a_call(answer: Packet) -> set[int]:
     Fast select and reverse charging with the value of their absence say nothing.
     """
     found = set()
-    for facility in answer.fields.get("facilities") or ():
-        # What the end of the field cuts off is not a facility.
-        if isinstance(facility, (Marker, Raw)):
-            break
+    for facility in _in_front_of_a_marker(answer):
         code, value = bytes(facility)[:2]
         says_nothing = code == _FAST_SELECT and not value & _ASKED_FOR
         if code in _IN_A_CALL_ALONE and not says_nothing:
             found.add(code)
     return found
+
+
+@purpose("PLP-FORM-06")
+def test_answers_are_between_the_call_and_the_default(watch: Watch) -> None:
+    watch.always(
+        "packet and window size in Call Connected from what the Call asked for to the default",
+        given_sent=partial(_between_rule, ends_agree=watch.model != "local"),
+        about=(CallAccepted,),
+    )
+
+
+def _between_rule(sent: Sequence[Packet], *, ends_agree: bool) -> Rule | None:
+    """No rule where the ends agree and the tester itself answered what none of its Calls allows."""
+    answers = [p for p in sent if isinstance(p, CallAccepted)]
+    calls = [p for p in sent if isinstance(p, CallRequest)]
+    wrong = (answer for answer in answers if all(_beyond(answer, call) for call in calls))
+    return None if ends_agree and any(wrong) else _answer_beyond_the_call
+
+
+def _answer_beyond_the_call(conversation: Conversation) -> PacketView | None:
+    """The first answer of the router to a Call of the tester that moves away from the default."""
+    call: Packet | None = None
+    for sent, packet, view in conversation:
+        if isinstance(packet, CallRequest):
+            call = packet if sent else None
+        elif call is not None and isinstance(packet, CallAccepted) and not sent:
+            if _beyond(packet, call):
+                return view
+            call = None
+    return None
+
+
+def _beyond(answer: Packet, call: Packet) -> bool:
+    """Whether a value of an answer is not from the one of the Call to the default (X.25 6.12).
+
+    What a Call does not name, names twice or has no right to name says nothing of the answer.
+    """
+    for kind, default in DEFAULTS:
+        asked = [facility for facility in _in_front_of_a_marker(call) if isinstance(facility, kind)]
+        if len(asked) != 1 or not _defined(asked[0], call):
+            continue
+        for facility in _in_front_of_a_marker(answer):
+            if isinstance(facility, kind) and any(
+                towards(value, of_call, default) != value
+                for value, of_call in zip(_octets(facility), _octets(asked[0]), strict=True)
+            ):
+                return True
+    return False
+
+
+def _defined(asked: Packet, call: Packet) -> bool:
+    """Whether both values are those of a packet size or of a window (X.25 7.2.2)."""
+    most = 127 if call.getfieldval("modulo") == MODULO_128 else 7
+    low, high = (4, 12) if isinstance(asked, PacketSize) else (1, most)
+    return all(low <= value <= high for value in _octets(asked))
+
+
+def _octets(facility: Packet) -> tuple[int, int]:
+    return facility.getfieldval("called"), facility.getfieldval("calling")
+
+
+def _in_front_of_a_marker(packet: Packet) -> Iterator[Packet]:
+    """Facilities of X.25; what the end of the field cuts off is none."""
+    for facility in packet.fields.get("facilities") or ():
+        if isinstance(facility, (Marker, Raw)):
+            return
+        yield facility
+
+
+@purpose("PLP-FORM-07")
+def test_nothing_behind_a_clear(watch: Watch) -> None:
+    watch.always(
+        "behind a Clear nothing of the call, and no confirmation of a Clear that crossed it",
+        _behind_a_clear,
+        about=(ClearRequest,),
+    )
+
+
+def _behind_a_clear(conversation: Conversation) -> PacketView | None:
+    """The first packet of the router in a call that it has cleared (state p7), or a confirmation of
+    a Clear of the tester for which its own stood (X.25 4.1.9)."""
+    cleared = False
+    asked = 0
+    for sent, packet, view in conversation:
+        if isinstance(packet, (CallRequest, CallAccepted, PvcSetup)):
+            cleared, asked = False, 0
+        elif isinstance(packet, ClearRequest):
+            # Each stands for the answer to the other, whichever comes first.
+            if sent:
+                asked, cleared = (asked, cleared) if cleared else (asked + 1, cleared)
+            else:
+                asked, cleared = max(asked - 1, 0), True
+        elif sent:
+            # Behind its confirmation the tester's next Clear is one in state p1.
+            cleared = cleared and not isinstance(packet, ClearConfirmation)
+        elif isinstance(packet, ClearConfirmation):
+            if cleared and not asked:
+                return view
+            asked = max(asked - 1, 0)
+        elif cleared and isinstance(packet, _OF_A_CALL):
+            return view
+    return None
+
+
+@purpose("PLP-FORM-08")
+def test_packets_with_more_to_come_are_full(watch: Watch) -> None:
+    watch.always(
+        "Data with M=1 and D=0 as long as the packet size",
+        given_sent=_full_rule,
+        about=(Data,),
+    )
+
+
+def _full_rule(sent: Sequence[Packet]) -> Rule | None:
+    """No rule where the tester itself sends such a packet that no packet size makes full."""
+    short = (p for p in sent if _more_to_come(p) and len(p.user_data) not in _SIZES)
+    return None if any(short) else _not_full
+
+
+def _not_full(conversation: Conversation) -> PacketView | None:
+    """The first Data of the router with M=1 and D=0 that is not of the size that was agreed on."""
+    offered = size = None
+    for sent, packet, view in conversation:
+        if isinstance(packet, CallRequest):
+            offered, size = (sent, packet), None
+        elif isinstance(packet, PvcSetup):
+            offered = size = None
+        elif isinstance(packet, CallAccepted) and offered is not None:
+            by_tester, call = offered
+            values = values_of(call, called=not by_tester)
+            size = values_of(packet, called=not by_tester, otherwise=values).size_in
+        elif size is None or sent or not _more_to_come(packet):
+            continue
+        elif len(packet.user_data) != size:
+            return view
+    return None
+
+
+def _more_to_come(packet: Packet) -> bool:
+    return isinstance(packet, Data) and bool(packet.fields.get("m")) and not packet.fields.get("d")
 
 
 @purpose("LAPB-FORM-01")

@@ -237,8 +237,14 @@ def test_what_belongs_to_a_call_arrives_together(bench: Bench) -> None:
 
 @purpose("SYS-INTEG-09")
 def test_resets_on_some_calls_leave_the_others_alone(bench: Bench) -> None:
-    """20 calls with three Data each; ten of them, taken at random, are reset."""
+    """20 calls with three Data and an Interrupt each; ten of them, taken at random, are reset."""
     calls = as_many(bench, 20, lambda _: bench.call(), least=2)
+    for number, call in enumerate(calls):
+        for here, there in (both(call), both(call)[::-1]):
+            here.send(Interrupt(user_data=bytes((number,))))
+            there.expect(Interrupt(user_data=bytes((number,))))
+            there.send(InterruptConfirmation())
+            here.expect(InterruptConfirmation())
     for call in calls:
         for number in range(3):
             call.a.send_data(bytes((number,)))

@@ -8,7 +8,7 @@ one value and at no other.
 from __future__ import annotations
 
 from ..sides.agreement import DEFAULTS, offer_of, towards
-from .calls import accepted, at_a, carries, checks_numbers, pending, window_holds
+from .calls import accepted, agreed_by, at_a, carries, checks_numbers, pending, window_holds
 from .clearing import end
 from .connections import arrives_there
 from .language import (
@@ -159,6 +159,9 @@ _BY_DIRECTION = (
 )
 
 
+_AS_OFFERED = (512, 64), (3, 6)
+
+
 @purpose("PLP-FAC-38")
 def test_each_side_is_held_to_its_own_values(bench: Bench) -> None:
     """Also on a route whose side B has sizes of its own.
@@ -179,6 +182,14 @@ def test_each_side_is_held_to_its_own_values(bench: Bench) -> None:
                 for way in both_ways(call):
                     is_held_to_its_values(way)
             end(call)
+        request = bench.call_request(called=called, size=_AS_OFFERED[0], window=_AS_OFFERED[1])
+        a, b = pending(bench, request)
+        answer = CallAccepted()
+        call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+        with amid(bench, f"{called}: B takes the values that it is offered, and names none"):
+            for way in both_ways(call):
+                is_held_to_its_values(way)
+        end(call)
     bench.fence()
 
 

@@ -243,3 +243,13 @@ def throughput_of_the_call(patch: Patch) -> None:
         if asked is not None and connected.facilities.get(fields.THROUGHPUT) is not None:
             connected.facilities.put(fields.THROUGHPUT, asked)
         return connected
+
+
+@fault("BUG-FAC-27")
+def exchanged_in_the_offer(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        size = negotiation.relay.far_size
+        offered.facilities.put_pair(PACKET_SIZE, Pair(size.calling, size.called))
+        return offered

@@ -7,12 +7,15 @@ from typing import Any
 from .. import addresses, codec
 from ..call_setup import CallSetup
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codec import Call, Clear
 from ..codes import Type
-from ..facilities import FAST_SELECT, WINDOW_SIZE, Facilities, Facility, Pair
+from ..facilities import FAST_SELECT, PACKET_SIZE, WINDOW_SIZE, Facilities, Facility, Pair
 from ..interrupts import Interrupts
 from ..negotiation import Negotiation
+from ..relay_local import Segment, Segmenter
 from ..resets import Resets
+from ..tables import P
 from .registry import Patch, fault
 
 D_BIT, BIT_8 = 0x40, 0x80
@@ -139,3 +142,57 @@ def fast_select_in_an_answer(patch: Patch) -> None:
         if setup.channel.fast_select:
             call.facilities.put(FAST_SELECT, b"\x80")
         original(setup, call)
+
+
+def _one_more_is_answered(patch: Patch, code: int, octet: int, asked: int) -> None:
+    """Call Connected names one more than this in an octet of a facility, where it would name it."""
+
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        value = bytearray(connected.facilities.get(code) or b"")
+        if value and value[octet] == asked:
+            value[octet] += 1
+            connected.facilities.put(code, bytes(value))
+        return connected
+
+
+@fault("BUG-FORM-13")
+def a_size_more(patch: Patch) -> None:
+    _one_more_is_answered(patch, PACKET_SIZE, 0, 7)
+
+
+@fault("BUG-FORM-14")
+def a_window_more(patch: Patch) -> None:
+    _one_more_is_answered(patch, WINDOW_SIZE, 1, 2)
+
+
+@fault("BUG-FORM-15")
+def confirms_what_crossed(patch: Patch) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        if clearing.channel.p is P.CLEAR_SENT:
+            clearing.confirm()
+        original(clearing, octets)
+
+
+@fault("BUG-FORM-16")
+def rr_behind_a_clear(patch: Patch) -> None:
+    @patch.wrap(Clearing, "emit")
+    def emit(original: Any, clearing: Clearing, clear: Clear) -> None:
+        original(clearing, clear)
+        channel = clearing.channel
+        channel.send(codec.encode_flow(channel.modulo, channel.lcn, Type.RR, 0))
+
+
+@fault("BUG-FORM-17")
+def one_octet_short_of_full(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "cut")
+    def cut(original: Any, segmenter: Segmenter, q: bool, parts: int) -> list[Segment]:
+        if segmenter.size_out != 128:
+            return list(original(segmenter, q, parts))
+        segmenter.size_out -= 1
+        try:
+            return list(original(segmenter, q, parts))
+        finally:
+            segmenter.size_out += 1

@@ -289,35 +289,54 @@ def _in_front_of_a_marker(packet: Packet) -> Iterator[Packet]:
 @purpose("PLP-FORM-07")
 def test_nothing_behind_a_clear(watch: Watch) -> None:
     watch.always(
-        "behind a Clear nothing of the call, and no confirmation of a Clear that crossed it",
-        _behind_a_clear,
+        "behind a Clear nothing of the call before the next one", _of_a_cleared_call,
         about=(ClearRequest,),
-    )
+    )  # fmt: skip
+    watch.always(
+        "no confirmation of a Clear that crossed the router's", _confirmation_of_what_crossed,
+        about=(ClearConfirmation,),
+    )  # fmt: skip
 
 
-def _behind_a_clear(conversation: Conversation) -> PacketView | None:
-    """The first packet of the router in a call that it has cleared (state p7), or a confirmation of
-    a Clear of the tester for which its own stood (X.25 4.1.9)."""
+def _of_a_cleared_call(conversation: Conversation) -> PacketView | None:
+    """The first packet of the router in a call that it has cleared (state p7).
+
+    Whatever the tester has sent meanwhile, a call of either begins with a packet of the router.
+    """
     cleared = False
-    asked = 0
     for sent, packet, view in conversation:
-        if isinstance(packet, (CallRequest, CallAccepted, PvcSetup)):
-            cleared, asked = False, 0
-        elif isinstance(packet, ClearRequest):
-            # Each stands for the answer to the other, whichever comes first.
-            if sent:
-                asked, cleared = (asked, cleared) if cleared else (asked + 1, cleared)
-            else:
-                asked, cleared = max(asked - 1, 0), True
-        elif sent:
-            # Behind its confirmation the tester's next Clear is one in state p1.
-            cleared = cleared and not isinstance(packet, ClearConfirmation)
-        elif isinstance(packet, ClearConfirmation):
-            if cleared and not asked:
-                return view
-            asked = max(asked - 1, 0)
-        elif cleared and isinstance(packet, _OF_A_CALL):
+        if isinstance(packet, PvcSetup) or (
+            not sent and isinstance(packet, (CallRequest, CallAccepted))
+        ):
+            cleared = False
+        elif not sent and isinstance(packet, ClearRequest):
+            cleared = True
+        elif not sent and cleared and isinstance(packet, _OF_A_CALL):
             return view
+    return None
+
+
+def _confirmation_of_what_crossed(conversation: Conversation) -> PacketView | None:
+    """The first Clear Confirmation of the router for which the tester has sent no Clear.
+
+    A Clear of the tester stands for one answer of the router at most: its confirmation, or a Clear
+    that it answers (X.25 4.1.9). Which packets the router had read when it sent something is not to
+    be seen, so they are counted. One that repeats its Clear gives up in the end, without an answer.
+    """
+    free = 0
+    since = True
+    for sent, packet, view in conversation:
+        if sent:
+            answers = isinstance(packet, (ClearRequest, ClearConfirmation))
+            free, since = free + answers, since or answers
+        elif isinstance(packet, ClearRequest):
+            if not since:
+                return None
+            free, since = free - 1, False
+        elif isinstance(packet, ClearConfirmation):
+            free -= 1
+            if free < 0:
+                return view
     return None
 
 

@@ -143,7 +143,11 @@ def test_while_all_is_brought_home_it_is_not_lost(command: str, name: str, when:
 
 
 @pytest.mark.parametrize(("at", "reached"), [(300, True), (10**9, False)])
-def test_a_moment_behind_the_end_interrupts_nothing(at: int, reached: bool, tmp_path: Path) -> None:
+def test_a_moment_behind_the_end_interrupts_nothing(
+    at: int, reached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Tests that run beside this one have processes of their own.
+    monkeypatch.setattr("x25shark.selftest.moments._processes_left", list)
     moments = Moments(COMMANDS["init"], tmp_path)
     ended = moments.run(at, (signal.SIGINT,))
     assert ended.reached is reached
@@ -163,6 +167,7 @@ class Lot(random.Random):
         behind -= 1
         return end * 100 if behind >= 0 else 300
 moments.random.Random = Lot
+moments._processes_left = list
 sys.exit(moments.main())
 """
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from crc32c import crc32c
+from x25shark.load import results
 from x25shark.load.engine import Engine
 from x25shark.load.measure import measure, measure_control
 from x25shark.load.options import LoadOptions
@@ -261,6 +262,16 @@ def test_an_address_in_use_is_named(engine: Engine, x25shark: Run) -> None:
         assert f"127.0.0.1:{b.port}: another program listens there" in done.stderr
         assert "Traceback" not in done.stderr
     b.stop()
+
+
+@pytest.mark.usefixtures("engine")
+def test_two_runs_do_not_write_into_one_folder(x25shark: Run, tmp_path: Path) -> None:
+    arguments = ["stress", "--connect", "127.0.0.1:1", "-n", "1", "-o", str(tmp_path)]
+    with results.held(tmp_path):
+        done = x25shark(*arguments)
+    assert done.returncode == 2
+    assert f"{tmp_path}: another run is writing its results there" in done.stderr
+    assert "another run" not in x25shark(*arguments).stderr
 
 
 # What was written before is there; then the file system has no room for what is written again.

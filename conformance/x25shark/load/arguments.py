@@ -213,10 +213,9 @@ def run_against(
     engine = find_engine()
     try:
         interrupts.listen()
-        if folder is not None:
-            results.prepare(folder)
         # Processes of a cluster inherit no connection of a router's.
         with (
+            results.held(folder),
             testers_of(workers, engine, answering) as testing,
             open_emulated(engine, **target) as opened,
         ):

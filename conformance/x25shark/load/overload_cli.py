@@ -165,7 +165,7 @@ def _plot(paths: tuple[Path, Path], folder: Path | None) -> None:
     try:
         if folder is None:
             raise OptionError("--plot needs -o: the folder for load.html")
-        results.prepare(folder)
-        sys.exit(plot_together(paths, folder, Console()))
+        with results.held(folder):
+            sys.exit(plot_together(paths, folder, Console()))
     except (OptionError, results.ResultError, OSError) as error:
         fail(error)

@@ -23,6 +23,7 @@ Buckets of several files may be added; percentiles may not.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import platform
@@ -330,14 +331,41 @@ def write(path: Path, result: Mapping[str, Any]) -> None:
     write_whole(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
 
 
-def prepare(folder: Path) -> None:
-    """Make the output folder and try to write there: better now than after the run."""
+@contextmanager
+def held(folder: Path | None) -> Iterator[None]:
+    """The output folder, made and written to once: better now than after the run. No other command
+    takes it meanwhile. Raises ResultError."""
+    lock = -1
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            _lock(lock)
+    except BlockingIOError:
+        os.close(lock)
+        raise ResultError(
+            f"{folder}: another run is writing its results there; name another folder with "
+            "--output, or wait until it has ended"
+        ) from None
     except OSError as error:
         raise ResultError(f"no results can be written into {folder}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        if lock >= 0:
+            os.close(lock)
+
+
+def _lock(number: int) -> None:
+    """Ends with the process, however that ends. Raises BlockingIOError if another one has it."""
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        pass  # a file system without locks (some of the network)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -44,14 +44,14 @@ class Segmenter:
         self._waiting.clear()
 
     @property
-    def amid_a_sequence(self) -> bool:
-        """Whether part of a sequence waits to be joined."""
-        return bool(self._waiting)
+    def waiting(self) -> int:
+        """Octets of a sequence that wait to be joined."""
+        return len(self._waiting)
 
     def feed(self, data: Data) -> list[Segment]:
         """Segments that can go out now that this packet is known."""
         waiting = self._waiting
-        waiting += data.user_data
+        self.hold(data)
         more = self.more_after(data)
         if self.joins_next(data):
             return self.cut(data.q, len(waiting) // self.size_out)
@@ -61,6 +61,10 @@ class Segmenter:
         segments.append(self.last(data, more, bytes(waiting)))
         waiting.clear()
         return segments
+
+    def hold(self, data: Data) -> None:
+        """Join this packet's octets to those that wait."""
+        self._waiting += data.user_data
 
     def joins_next(self, data: Data) -> bool:
         """Category A."""

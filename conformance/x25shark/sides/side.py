@@ -432,13 +432,15 @@ class Side:
         passing: Sequence[Packet] = (),
         clause: str | None = None,
         within: float | None = None,
+        start: int | None = None,
         note: str = "",
         **fields: Any,
     ) -> None:
         """Wait for the next complete packet sequence and demand that it holds these octets.
 
-        longest: no packet of it may have more octets of user data. fields: what each of its Data
-        packets must show besides. Raises ExpectationFailed.
+        longest: no packet of it may have more octets of user data. start: where it may begin, a
+        cursor of before, if its packets were let pass while something else was expected. fields:
+        what each of its Data packets must show besides. Raises ExpectationFailed.
         """
         if self.context.far_end.without_echo:
             self.expect(self.data(octets), passing=passing, clause=clause, within=within, note=note)
@@ -449,7 +451,7 @@ class Side:
                 self.name,
                 self.context.clause(clause),
                 self.direction,
-                start=self.cursor,
+                start=self.cursor if start is None else start,
                 alternatives=(kind(**fields),),
                 passing=FLOW_CONTROL + tuple(passing) + tuple(self.allowed),
                 octets=octets,

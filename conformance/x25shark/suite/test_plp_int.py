@@ -9,6 +9,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Data,
+    Data128,
     Interrupt,
     InterruptConfirmation,
     ResetConfirmation,
@@ -233,21 +234,21 @@ def test_interrupts_amid_a_sequence(call: Call) -> None:
 
 
 def amid_a_sequence(call: Call) -> None:
-    """Two full packets of A, an Interrupt each way behind each of them, and the end of it."""
+    """Two full packets of A, an Interrupt each way behind each of them, and the end of it.
+
+    When a packet of the sequence goes on is not said: it may wait until the sequence is complete.
+    """
     a, b = both(call)
     whole = call.bench.random.randbytes(2 * a.packet_size) + b"the end of it"
-    sent = came = 0
-    while sent < 2 * a.packet_size:
+    begin, end = b.cursor, 2 * a.packet_size
+    for sent in range(0, end, a.packet_size):
         a.send_data(whole[sent : sent + a.packet_size], m=1, q=1)
-        sent += a.packet_size
-        while came + b.size_in <= sent:
-            b.expect(b.data(whole[came : came + b.size_in], m=1, q=1))
-            came += b.size_in
         for sender, receiver in ((a, b), (b, a)):
             sender.send(Interrupt(user_data=b"amid a sequence"))
-            receiver.expect(Interrupt(user_data=b"amid a sequence"))
+            receiver.expect(Interrupt(user_data=b"amid a sequence"), passing=(Data(), Data128()))
             receiver.send(InterruptConfirmation())
-            sender.expect(InterruptConfirmation())
-    a.send_data(whole[sent:], q=1)
-    b.expect_message(whole[came:], q=1)
+            sender.expect(InterruptConfirmation(), passing=(Data(), Data128()))
+    a.send_data(whole[end:], q=1)
+    between = (Interrupt(), InterruptConfirmation())
+    b.expect_message(whole, q=1, start=begin, passing=between)
     call.fence()

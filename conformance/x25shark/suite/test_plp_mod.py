@@ -212,11 +212,12 @@ def test_mixed_modulo_keeps_q_d_and_m(bench: Bench) -> None:
     call = bench.call(modulus=128, called=modulo_8_address(bench))
     for q in (0, 1):
         for d in (0, 1) if bench.declared("P-DBIT") else (0,):
-            for m, octets in ((1, bytes((q, d)) * 64), (0, b"last")):
-                call.a.send_data(octets, q=q, d=d, m=m)
-                call.b.expect(Data(q=q, d=d, m=m, user_data=octets))
-                call.b.send_data(octets, q=q, d=d, m=m)
-                call.a.expect(Data128(q=q, d=d, m=m, user_data=octets))
+            sequence = ((1, bytes((q, d)) * 64), (0, b"last"))
+            for here, there, kind in ((call.a, call.b, Data), (call.b, call.a, Data128)):
+                for m, octets in sequence:
+                    here.send_data(octets, q=q, d=d, m=m)
+                for m, octets in sequence:
+                    there.expect(kind(q=q, d=d, m=m, user_data=octets))
     call.fence()
 
 

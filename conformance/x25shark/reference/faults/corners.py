@@ -181,7 +181,7 @@ def d_0_behind_d_1(patch: Patch) -> None:
 def nothing_to_deliver(patch: Patch) -> None:
     @patch.wrap(Segmenter, "feed")
     def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
-        if data.d and not data.user_data and not segmenter.amid_a_sequence:
+        if data.d and not data.user_data and not segmenter.waiting:
             return []
         segments: list[Segment] = original(segmenter, data)
         return segments

@@ -371,7 +371,7 @@ def empty_end_lost(patch: Patch) -> None:
     def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
         state = vars(segmenter)
         before, state["more"] = state.get("more"), data.m
-        lost = before and not data.m and not data.user_data and not segmenter.amid_a_sequence
+        lost = before and not data.m and not data.user_data and not segmenter.waiting
         return [] if lost else original(segmenter, data)
 
 

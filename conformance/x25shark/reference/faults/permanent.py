@@ -278,7 +278,7 @@ def circuit_goes_beside_a_call(patch: Patch) -> None:
 def empty_part(patch: Patch) -> None:
     @patch.wrap(Direction, "data")
     def data(original: Any, direction: Direction, data: Data) -> None:
-        if data.m and not data.user_data and not direction.segmenter.amid_a_sequence:
+        if data.m and not data.user_data and not direction.segmenter.waiting:
             direction.owed.append((direction.made, False))
             direction.pump()
         else:

@@ -167,7 +167,7 @@ def confirmation_behind_data(patch: Patch) -> None:
 def empty_with_q(patch: Patch) -> None:
     @patch.wrap(Direction, "data")
     def data(original: Any, direction: Direction, data: Data) -> None:
-        if data.q and not data.user_data and not direction.segmenter.amid_a_sequence:
+        if data.q and not data.user_data and not direction.segmenter.waiting:
             direction.owed.append((direction.made, False))
             direction.pump()
         else:
@@ -373,7 +373,7 @@ def interrupt_ends_a_sequence(patch: Patch) -> None:
     def received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
         open_ones = relay.directions if isinstance(relay, LocalRelay) else None
         direction = open_ones[channel] if open_ones else None
-        if direction is not None and direction.segmenter.amid_a_sequence:
+        if direction is not None and direction.segmenter.waiting:
             waiting = bytes(direction.segmenter._waiting)
             direction.segmenter.clear()
             direction.queue.append(Segment(True, False, False, waiting))

@@ -4,17 +4,18 @@
 from dataclasses import replace
 
 from ..channel_rules import Rules
-from ..codec import Call
+from ..codec import Call, Data
 from ..codes import ClearCause, Diag
 from ..facilities import WINDOW_SIZE, Pair
 from ..negotiation import Negotiation
 from ..relay import Relay
-from ..relay_local import Direction, LocalNegotiation, LocalRelay
+from ..relay_local import Direction, LocalNegotiation, LocalRelay, Segment, Segmenter
 from ..router import Router
 from ..routes import Route
 from .registry import Original, Patch, variant
 
 PAUSE_SECONDS = 0.02
+LONGEST_HELD = 16_384
 
 
 @variant("MAY-SEG-01")
@@ -109,3 +110,15 @@ def one_part_at_a_time(patch: Patch) -> None:
             direction.source.router.flush()
 
     patch.replace(Direction, "pump", pump)
+
+
+@variant("MAY-SEG-08")
+def whole_sequences(patch: Patch) -> None:
+    """What arrived of a packet sequence goes on when its end is there, or as it grows too long."""
+
+    @patch.wrap(Segmenter, "feed")
+    def feed(original: Original, segmenter: Segmenter, data: Data) -> list[Segment]:
+        if segmenter.joins_next(data) and segmenter.waiting < LONGEST_HELD:
+            segmenter.hold(data)
+            return []
+        return list(original(segmenter, data))

@@ -93,26 +93,21 @@ class Cell:
         state = f"{self.state} ({self.table.states[self.state]}){named}"
         return Purpose(
             id=self.identifier(modulus),
-            purpose=f"{state}: {self.row.text}: {self._texts}.",
-            clause=self._clauses,
+            purpose=f"{state}: {self.row.text}: {self._both('text', '; on a serial line:')}.",
+            clause=self._both("clause", "; on a serial line"),
             configurations=self.configurations,
             pics=tuple(pics),
         )
 
-    @property
-    def _texts(self) -> str:
+    def _both(self, name: str, between: str) -> str:
         """What it is over XOT, and on a line if that is something else."""
-        line = self.on_line
-        if line is None or line.why or line.text == self.text:
-            return self.text
-        return f"{line.text}" if self.why else f"{self.text}; on a serial line: {line.text}"
-
-    @property
-    def _clauses(self) -> str:
-        line = self.on_line
-        if line is None or line.why or line.clause == self.clause:
-            return self.clause
-        return line.clause if self.why else f"{self.clause}; on a serial line {line.clause}"
+        here: str = getattr(self, name)
+        if self.on_line is None or self.on_line.why:
+            return here
+        there: str = getattr(self.on_line, name)
+        if self.why or here == there:
+            return there
+        return f"{here}{between} {there}"
 
 
 @dataclass(frozen=True)

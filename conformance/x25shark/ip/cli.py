@@ -415,9 +415,9 @@ def _run(names: Sequence[str], given: dict[str, Any]) -> int:
         interrupts.listen()
         chosen, conditions = _plan(given, names)
         enter_own()
-        with hosts_of(conditions) as hosts:
-            if folder is not None:  # not before: without hosts there is nothing to write
-                results.prepare(folder)
+        # The folder not before: without hosts there is nothing to write.
+        with hosts_of(conditions) as hosts, results.held(folder):
+            if folder is not None:
                 chosen["capture_folder"] = None if given["no_capture"] else folder
             plan = Plan(engine, conditions, hosts, given["router"], given["faults"], **chosen)
             result = head(plan, given["router"] or "reference")

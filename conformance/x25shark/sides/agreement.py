@@ -15,6 +15,8 @@ from scapy.packet import Packet
 from scapy_x25 import CallAccepted, PacketSize, WindowSize
 
 DEFAULT_SIZE, DEFAULT_WINDOW = 7, 2
+# Octets of user data, 16 to 4096 (X.25 7.2.2.1.1).
+SIZES = tuple(16 << power for power in range(9))
 # The facilities, and what stands for one that is missing.
 DEFAULTS: tuple[tuple[type[Packet], int], ...] = (
     (PacketSize, DEFAULT_SIZE),

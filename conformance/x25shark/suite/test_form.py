@@ -15,7 +15,7 @@ from ..judges.expectation import PacketView
 from ..judges.form import fast_select_of
 from ..judges.frames import decode_frame
 from ..judges.watch import Rule
-from ..sides.agreement import DEFAULTS, towards, values_of
+from ..sides.agreement import DEFAULTS, SIZES, towards, values_of
 from .language import (
     REJ,
     RNR,
@@ -58,7 +58,6 @@ _FAST_SELECT = 0x01
 _ASKED_FOR = 0x81
 # What has a place in a call that is up (X.25 4.3).
 _OF_A_CALL = (Data, RR, RNR, REJ, Interrupt, InterruptConfirmation, ResetRequest, ResetConfirmation)
-_SIZES = frozenset(16 << power for power in range(9))
 # From here on a cause is that of a DTE (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1).
 _OF_A_DTE = 0x80
 
@@ -351,7 +350,7 @@ def test_packets_with_more_to_come_are_full(watch: Watch) -> None:
 
 def _full_rule(sent: Sequence[Packet]) -> Rule | None:
     """No rule where the tester itself sends such a packet that no packet size makes full."""
-    short = (p for p in sent if _more_to_come(p) and len(p.user_data) not in _SIZES)
+    short = (p for p in sent if _more_to_come(p) and len(p.user_data) not in SIZES)
     return None if any(short) else _not_full
 
 

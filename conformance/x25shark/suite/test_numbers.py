@@ -9,6 +9,7 @@ from functools import partial
 
 from ..judges.expectation import PacketView
 from ..judges.watch import Rule
+from ..sides.agreement import DEFAULTS
 from .language import (
     CallAccepted,
     CallRequest,
@@ -27,7 +28,7 @@ from .language import (
 )
 
 # What an answer may fall or rise to (X.25 6.12): log2 of 128 octets, 2 packets.
-_DEFAULTS: dict[type[Packet], int] = {PacketSize: 7, WindowSize: 2}
+_DEFAULTS = dict(DEFAULTS)
 
 
 @purpose("PLP-DATA-20")

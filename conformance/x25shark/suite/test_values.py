@@ -7,7 +7,7 @@ one value and at no other.
 
 from __future__ import annotations
 
-from ..sides.agreement import DEFAULTS, offer_of, towards
+from ..sides.agreement import DEFAULTS, SIZES, offer_of, towards
 from .calls import accepted, agreed_by, at_a, carries, checks_numbers, pending, window_holds
 from .clearing import end
 from .connections import arrives_there
@@ -36,7 +36,6 @@ from .transfer import (
 )
 from .windows import fill_window, may_come
 
-SIZES = tuple(16 << power for power in range(9))
 # Octets around those lengths at which one more octet, or the sign of an octet, comes into play.
 _BORDERS = (127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 4095)
 # Between 128 and 256 every length of an octet with its sign bit set is near one of these.

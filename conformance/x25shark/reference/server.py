@@ -5,6 +5,7 @@ Connections that are open are in wire.py, those over an emulated line in emulate
 """
 
 import errno
+import functools
 import itertools
 import os
 import random
@@ -14,7 +15,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from . import http
@@ -36,12 +37,17 @@ from .wire import READ, WRITE, TcpWire
 #: asked for is not given to others, not even at another address, so that thousands of calls would
 #: leave none to a tester on the same machine.
 PORTS = range(32769, 61000, 2)
-_ports = itertools.cycle(random.sample(PORTS, len(PORTS)))
 _MOST_PORTS = 1000
 #: Connections beyond these are closed at once; calls have their own limit.
 SPARE_CONNECTIONS = 256
 #: Seconds that an orderly stop waits for Clear Confirmations and the other side's FIN.
 STOP_TIME = 1.0
+
+
+@functools.cache
+def _ports() -> Iterator[int]:
+    """The ports, over and over, in an order of this process."""
+    return itertools.cycle(random.sample(PORTS, len(PORTS)))
 
 
 class FineSelector(selectors.EpollSelector):
@@ -90,7 +96,7 @@ class PendingConnection:
 
     def _opened(self, source: str, address: tuple[str, int]) -> socket.socket:
         """A socket whose handshake has started, from the next port that is free. Raises OSError."""
-        wanted = [*itertools.islice(_ports, _MOST_PORTS), 0] if source else [None]
+        wanted = [*itertools.islice(_ports(), _MOST_PORTS), 0] if source else [None]
         for port in wanted:
             sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             try:

@@ -13,10 +13,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from ..interrupts import interrupts
 from ..profile import Control, Profile, ProfileError
@@ -37,13 +37,29 @@ class RouterError(Exception):
     """The router could not be started; the message says why."""
 
 
+class Process(Protocol):
+    """What is used of a Popen."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
 class Router:
     """Starts and stops what the profile says. Used as a context manager.
 
     may_stay: leave() may be called, and the router then outlives this process.
     counters_url: where the embedded router shows its counters; a restart changes it. serial: where
     it has its serial interfaces, by name: "host:port", or the path of a terminal. module: what the
-    embedded router is started as.
+    embedded router is started as; begin: by whom, with the arguments of Popen.
     """
 
     def __init__(
@@ -55,12 +71,13 @@ class Router:
         self._log_path = log
         self.options = options
         self.module = "x25shark.reference"
+        self.begin: Callable[..., Process] = subprocess.Popen
         self.counters_url: str | None = None
         self.serial: dict[str, str] = {}
         self.found_running = ""
         """In words, that somebody listened at its address before it was started first."""
         self._log: IO[bytes] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     def __enter__(self) -> Router:
         self.start()
@@ -206,7 +223,7 @@ class Router:
                 )
             command = [sys.executable, "-P", "-m", self.module, "--config", str(path)]
             # One that may outlive this run must not end with it.
-            self._process = subprocess.Popen(
+            self._process = self.begin(
                 [*command, *([] if self._may_stay else ["--stop-on-eof"]), *self.options],
                 stdin=subprocess.DEVNULL if self._may_stay else subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -16,6 +16,7 @@ from ..run.campaign import Campaign, Options, Watcher
 from ..run.judging import Judgement, Watched
 from ..run.router import RouterError
 from ..suite.loader import Case, body_of, cases
+from .warm import Warm
 
 Row = TypeVar("Row")
 
@@ -78,7 +79,10 @@ class Worker:
         watcher = Watcher(on_result=lambda result: self.results.update({result.rerun: result}))
         options = Options(profile_name, self.profile, directory, keep_going=True)
         self.campaign = Campaign(options, watcher)
+        self._warm = Warm()
         self.campaign.start()
+        assert self.campaign.router is not None
+        self.campaign.router.begin = self._warm.begin
 
     def run(self, options: tuple[str, ...], chosen: Sequence[Case]) -> tuple[list[str], str]:
         """Run cases with one broken router: the keys of their results, and what went wrong."""
@@ -111,6 +115,7 @@ class Worker:
         for watched in self._watched:
             key = self._reruns[id(watched)]
             self.results[key] = Judgement.whole_run(watched, key)
+        self._warm.close()
 
 
 def each_apart(

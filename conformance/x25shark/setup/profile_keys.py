@@ -93,7 +93,7 @@ KEYS: dict[str, str] = {
     "addresses.no_fast_select": "has not subscribed to fast select acceptance",
     "addresses.no_reverse_charging": "has not subscribed to reverse charging acceptance",
     "addresses.down": "its destination does not answer",
-    "addresses.alternate": "its first route is down, the second leads to B",
+    "addresses.alternate": "its first route leads to B, its second, where B takes no calls, to B2",
     "addresses.a_arrives": "the called address with which calls to `a` arrive; empty: with none",
     "addresses.b_arrives": "the called address with which calls to `b` arrive; empty: with none",
     "addresses.a_calls_as": "the calling address with which calls of `a` arrive, if digits are put "

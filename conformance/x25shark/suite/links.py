@@ -30,6 +30,7 @@ from .language import (
     LineSide,
     Matcher,
     Packet,
+    ResetIndication,
     RestartConfirmation,
     RestartRequest,
     Side,
@@ -346,6 +347,12 @@ def link_was_reset(line: LineSide) -> None:
     """What the packet layer may make of it: it goes on, or restarts (X.25 4.6); what the tester
     restarts is confirmed, or collides."""
     line.layer.allow(RestartRequest(), RestartConfirmation())
+
+
+def may_be_reset(*sides: Side) -> None:
+    """Calls that go on behind a link reset: packets may have been lost (X.25 4.4.3, 4.6)."""
+    for side in sides:
+        side.allow(ResetIndication())
 
 
 def send_control(line: LineSide, control: int, information: bytes = b"") -> None:

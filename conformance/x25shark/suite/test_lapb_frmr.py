@@ -35,6 +35,7 @@ from .links import (
     expect_poll,
     last_look,
     link_was_reset,
+    may_be_reset,
     not_before,
     one_open,
     polled,
@@ -199,6 +200,7 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
         in_sequence = LapbI(n_s=v_s, n_r=v_r, p_f=1)
         line.wire.send_whole([line.frames.with_fcs(in_sequence / data)])
         line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))
+        may_be_reset(near, far)
         line.send(LapbSABM(p_f=1))
         line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
         line.by_hand = False

@@ -39,7 +39,7 @@ from .language import (
 )
 from .link_walks.ending import rejected, reset
 from .link_walks.link import Link
-from .links import at_the_line, calls_lines, restarted
+from .links import at_the_line, calls_lines, may_be_reset, restarted
 from .many import at_a_time
 from .reactions import both
 from .scene import Scene
@@ -129,12 +129,14 @@ PARTS = 8
 def started_anew(bench: Bench, line: LineSide, start: Start) -> None:
     """The line starts anew; what went over it is cleared at the far ends.
 
-    What was under way is lost with the calls (X.25 4.5), or comes ahead of their end.
+    What was under way is lost with the calls (X.25 4.5), or comes ahead of their end. Behind a
+    link reset they may go on at first, reset, as packets may have been lost.
     """
     open_ones = [side for side in bench.sides if side.phase in ("connected", "calling")]
     near = [side for side in open_ones if side.name == line.name]
     for side in near:
         side.allow(OLD)
+    may_be_reset(*open_ones)
     start(line)
     for side in near:
         side.phase = "idle"

@@ -5,7 +5,7 @@ from .. import codec
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Call, Clear
-from ..codes import ClearCause, Diag, RestartCause, Type
+from ..codes import ClearCause, Diag, ResetCause, RestartCause, Type
 from ..facilities import PACKET_SIZE, WINDOW_SIZE
 from ..relay import Relay
 from ..restarts import Restarts
@@ -209,3 +209,21 @@ def free_channels_of_a_dte(patch: Patch) -> None:
         stays = packet_type in (Type.CALL, Type.CLEAR)
         cell: Cell = original(rules, packet_type)
         return Do.DISCARD if of_a_dte and not stays else cell
+
+
+@variant("MAY-LINE-17")
+def calls_outlive_a_link_reset(patch: Patch) -> None:
+    """Each is reset at both ends; one that is not up yet is cleared, as its packets may be lost."""
+
+    @patch.wrap(SerialInterface, "link_up")
+    def link_up(original: Original, interface: SerialInterface) -> None:
+        if interface.r is not R.READY:
+            original(interface)
+            return
+        for channel in list(interface.channels.values()):
+            if channel.p is P.DATA_TRANSFER:
+                channel.resets.reset(ResetCause.NETWORK_CONGESTION, Diag.NONE)
+                channel.user.reset_by_error(channel, ResetCause.NETWORK_CONGESTION, Diag.NONE)
+            elif channel.p is not P.READY:
+                cause = ClearCause.NETWORK_CONGESTION
+                channel.clearing.clear(Clear(cause, Diag.NONE, by_peer=False))

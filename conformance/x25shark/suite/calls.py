@@ -117,6 +117,15 @@ def at_b(bench: Bench, request: Packet) -> list[Packet]:
     return [nearer(asked, default) for asked, default in _asked(request)]
 
 
+def offers(bench: Bench, request: Packet, there: str = "b") -> list[list[Packet | Lacks]]:
+    """The same, as facilities of the Call: on a serial line they may stand for the defaults by
+    being absent (X.25 6.12), over XOT both are there (RFC 1613 6.1)."""
+    named = at_b(bench, request)
+    if there not in bench.profile.line.by_side():
+        return [list(named)]
+    return [list(choice) for choice in product(*([one, lacks(type(one))] for one in named))]
+
+
 def nearer(asked: Packet, default: int) -> Packet:
     """The facility with values from those asked for to the default."""
     octets = {}

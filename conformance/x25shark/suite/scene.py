@@ -18,7 +18,7 @@ from scapy_x25 import Priority, Protection
 from ..judges.template import Lacks
 from ..sides.agreement import STANDARD
 from .anew import is_gone
-from .calls import accepted, agreed_by, answer_to, at_b, behind_marker, values_at_a
+from .calls import accepted, agreed_by, answer_to, behind_marker, offers, values_at_a
 from .clearing import confirmed
 from .language import (
     ABSENT,
@@ -93,7 +93,8 @@ class Scene:
     def call(self, **options: Any) -> tuple[Side, Side, CallRequest]:
         """A Call arrives as it was sent: the calling side, the called one, and the Call."""
         request = self.request(**options)
-        wanted = [template_of(self.bench, request, f) for f in facilities_at_b(self.bench, request)]
+        choices = facilities_at_b(self.bench, request, self.there)
+        wanted = [template_of(self.bench, request, facilities) for facilities in choices]
         x = self.again(request)
         if x is not None:
             y = self.bench.incoming(*wanted, at=self.there)
@@ -263,7 +264,7 @@ def template_of(bench: Bench, request: Packet, facilities: Facilities) -> CallRe
     return template
 
 
-def facilities_at_b(bench: Bench, request: Packet) -> list[list[Packet | Lacks]]:
+def facilities_at_b(bench: Bench, request: Packet, there: str) -> list[list[Packet | Lacks]]:
     """What the Call may have at the called side: values, and what else was asked for, or not.
 
     A facility may say that there is no fast select (X.25 7.2.2), and a class may be left out where
@@ -276,8 +277,12 @@ def facilities_at_b(bench: Bench, request: Packet) -> list[list[Packet | Lacks]]
         [*fast] if fast else [lacks(FastSelectReverseCharging), none]
     ]
     choices += [[_most(f), lacks(ThroughputClass)] for f in asked if isinstance(f, ThroughputClass)]
-    fixed = [*at_b(bench, request), *_of_dtes(asked)]
-    return [[*fixed, *choice] for choice in product(*choices)]
+    of_dtes = _of_dtes(asked)
+    return [
+        [*offer, *of_dtes, *choice]
+        for offer in offers(bench, request, there)
+        for choice in product(*choices)
+    ]
 
 
 def _of_dtes(given: Sequence[Packet]) -> list[Packet | Lacks]:

@@ -43,6 +43,7 @@ from .calls import (
     holding,
     nearer,
     not_taken,
+    offers,
     pending,
     received_call,
     window_holds,
@@ -168,7 +169,7 @@ def test_offer_is_not_above_the_request(bench: Bench) -> None:
     a = bench.connect()
     request = bench.call_request(size=1024, window=7)
     a.send(request)
-    b = bench.incoming(CallRequest(facilities=at_b(bench, request)))
+    b = bench.incoming(*(CallRequest(facilities=o) for o in offers(bench, request)))
     if b.packet_size > 1024 or b.window > 7:
         bench.remark("B is offered more than A asked for")
     accepted(bench, a, b, request, None, at_a(bench, request, agreed_by(b, b.acceptance))).fence()
@@ -308,7 +309,8 @@ def call_from(bench: Bench, at: str, **values: tuple[int, int]) -> tuple[Side, C
 def unequal_sizes(bench: Bench, at: str) -> None:
     """1024 octets from the called to the calling side, 128 back; 20 full packets each way."""
     caller, request, there = call_from(bench, at, size=(1024, 128))
-    called = bench.incoming(CallRequest(facilities=at_b(bench, request)[:1]), at=there)
+    sizes = (CallRequest(facilities=o[:1]) for o in offers(bench, request, there))
+    called = bench.incoming(*sizes, at=there)
     answer = CallAccepted()
     connected = at_a(bench, request, agreed_by(called, answer))
     call = accepted(bench, caller, called, request, answer, connected)
@@ -350,7 +352,8 @@ def test_unequal_sizes_keep_their_direction(bench: Bench) -> None:
 def unequal_windows(bench: Bench, at: str) -> None:
     """Window 7 from the called to the calling side, 1 back."""
     caller, request, there = call_from(bench, at, window=(7, 1))
-    called = bench.incoming(CallRequest(facilities=at_b(bench, request)[1:]), at=there)
+    windows = (CallRequest(facilities=o[1:]) for o in offers(bench, request, there))
+    called = bench.incoming(*windows, at=there)
     answer = CallAccepted()
     connected = at_a(bench, request, agreed_by(called, answer))
     call = accepted(bench, caller, called, request, answer, connected)
@@ -393,7 +396,7 @@ def test_size_below_the_default_is_raised_to_it_at_most(bench: Bench) -> None:
         a = bench.connect()
         request = bench.call_request(size=64)
         a.send(request)
-        b = bench.incoming(CallRequest(facilities=at_b(bench, request)))
+        b = bench.incoming(*(CallRequest(facilities=o) for o in offers(bench, request)))
         answer = answer_to(b, size=7, window=2) if answers else CallAccepted()
         call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
         carries(call)
@@ -622,7 +625,7 @@ def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
     """Packet size 4096 behind the marker 0x00 is not the one of X.25."""
     local = (Marker(value=0x00), FacilityB(code=0x42, value=b"\x0c\x0c"))
     a, request = call_with(bench, PacketSize(), WindowSize(), *local)
-    b = arrives(bench, CallRequest(facilities=at_b(bench, request)))
+    b = arrives(bench, *(CallRequest(facilities=o) for o in offers(bench, request)))
     answer = CallAccepted()
     agreed = offer_of(request) if isinstance(b, AbsentSide) else agreed_by(b, answer)
     end(accepted(bench, a, b, request, answer, at_a(bench, request, agreed)))

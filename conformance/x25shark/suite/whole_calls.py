@@ -266,7 +266,7 @@ def with_long_address(scene: Scene) -> None:
             if x.phase == "being cleared":
                 x.send(ClearConfirmation())
             return
-        wanted = template_of(bench, request, facilities_at_b(bench, request)[0])
+        wanted = template_of(bench, request, facilities_at_b(bench, request, scene.there)[0])
         y = bench.incoming(CallRequest(**_but_facilities(wanted)), at=scene.there)
         call = scene.answer((x, y, request), address=request.called_address)
         ended(scene, call, "calling", 0, 6)

@@ -6,7 +6,8 @@ from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, ResetCause, RestartCause, Type
-from ..facilities import PACKET_SIZE, WINDOW_SIZE
+from ..facilities import DEFAULT_SIZE, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
+from ..negotiation import Negotiation
 from ..relay import Relay
 from ..restarts import Restarts
 from ..serial import SerialInterface
@@ -164,6 +165,18 @@ def values_not_named(patch: Patch) -> None:
                 without(answer.facilities, code)
 
     change_connected(patch, change)
+
+
+@variant("MAY-LINE-18")
+def defaults_not_offered(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Original, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        if negotiation.relay.route.to.serial:
+            for code, usual in ((PACKET_SIZE, DEFAULT_SIZE), (WINDOW_SIZE, DEFAULT_WINDOW)):
+                if offered.facilities.pair(code) == (usual, usual):
+                    without(offered.facilities, code)
+        return offered
 
 
 @variant("MAY-LINE-13", number=1.0)

@@ -290,6 +290,6 @@ def describe_template(template: Packet) -> str:
     shown = template
     if isinstance(wanted, list):
         shown = template.copy()
-        lacking = "".join(f" without {i.facility.__name__}" for i in wanted if isinstance(i, Lacks))
+        lacking = "".join(f" without {i.facility().name}" for i in wanted if isinstance(i, Lacks))
         shown.fields["facilities"] = [i for i in wanted if not isinstance(i, Lacks)]
     return describe(shown, to_dte=True) + lacking

@@ -25,7 +25,7 @@ REACTION_SECONDS = 0.3
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
-    *("PLP-CALL-03", "PLP-FAC-18", "XOT-PVC-01", "XOT-PVC-11"),
+    *("PLP-CALL-03", "PLP-FAC-02", "PLP-FAC-18", "XOT-PVC-01", "XOT-PVC-11"),
     *(
         "PLP-CALL-04",
         "PLP-CALL-08",

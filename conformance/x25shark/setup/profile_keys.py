@@ -104,7 +104,7 @@ KEYS: dict[str, str] = {
     "addresses.insert_calling": "calls to `called` without a calling address arrive with `calling`",
     "addresses.modulo8_only": "its destination does modulo 8 only",
     "addresses.own_sizes": "an address of B where each side has a packet size of its own",
-    "addresses.prefixes": "prefixes of routes that overlap, and where each leads",
+    "addresses.prefixes": 'prefixes of routes that overlap, and where each leads: "b" or "b2"',
     "times.reaction": "TR: by when the router reacts; up to twice as long gives a remark",
     "times.quiet": "TQ: how long nothing may come where nothing is expected",
     "times.acknowledge": "by when received Data is acknowledged",

@@ -377,6 +377,34 @@ def _more_to_come(packet: Packet) -> bool:
     return isinstance(packet, Data) and bool(packet.fields.get("m")) and not packet.fields.get("d")
 
 
+@purpose("PLP-FORM-09")
+def test_values_are_named(watch: Watch) -> None:
+    watch.always(
+        "packet size and window size in each Call, and in Call Connected where the Call lacks them",
+        given_sent=lambda _sent: _value_missing,
+        about=(CallRequest, CallAccepted),
+    )
+
+
+def _value_missing(conversation: Conversation) -> PacketView | None:
+    """The first Call of the router, or answer to a Call of the tester, that leaves a value out."""
+    call: Packet | None = None
+    for sent, packet, view in conversation:
+        if isinstance(packet, CallRequest):
+            call = packet if sent else None
+            if not sent and not all(_names(packet, kind) for kind, _ in DEFAULTS):
+                return view
+        elif call is not None and isinstance(packet, CallAccepted) and not sent:
+            if any(not _names(call, kind) and not _names(packet, kind) for kind, _ in DEFAULTS):
+                return view
+            call = None
+    return None
+
+
+def _names(packet: Packet, kind: type[Packet]) -> bool:
+    return any(isinstance(facility, kind) for facility in _in_front_of_a_marker(packet))
+
+
 @purpose("LAPB-FORM-01")
 def test_form_of_every_frame(watch: Watch) -> None:
     watch.well_formed()

@@ -56,6 +56,7 @@ from .language import (
     Race,
     Side,
     WindowSize,
+    lacks,
     one_of,
     purpose,
 )
@@ -477,9 +478,10 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
                 connected.append(CallAccepted(called_address=request_address, facilities=whole))
             elif not isinstance(b, ChannelSide):
                 # A facility unknown to the router is ignored, or an error (RFC 1613 6.1).
+                unsaid = [lacks(CalledLineAddressModified), *facilities]
                 ignored += [
-                    CallAccepted(called_address_length=one_of(0, None), facilities=facilities),
-                    CallAccepted(called_address=request.called_address, facilities=facilities),
+                    CallAccepted(called_address_length=one_of(0, None), facilities=unsaid),
+                    CallAccepted(called_address=request.called_address, facilities=unsaid),
                 ]
         refusals = [not_allowed(bench)] if notice else []
         call = accepted(bench, a, b, request, answer, [*connected, *ignored, *refusals])

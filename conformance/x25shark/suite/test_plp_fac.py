@@ -31,6 +31,7 @@ from scapy_x25 import (
 from ..judges.template import Lacks
 from ..sides.agreement import DEFAULTS, offer_of, values_of
 from ..sides.side import AbsentSide
+from .anew import called_with
 from .calls import (
     accepted,
     agreed_by,
@@ -143,24 +144,49 @@ def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
 
 @purpose("PLP-FAC-02")
 def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
-    """Refused, or the answer has both; behind a splice it is B that gives them."""
+    """Of a Call without both, and without one of them, on the connection of a call with values of
+    its own. Refused, or the answer has what is missing; behind a splice it is B that gives it."""
+    before = bench.place_call(options=usual_or(bench, size=256, window=3))
+    end(before)
+    a: Side | None = before.a
+    for named in ((), (PacketSize(),), (WindowSize(),)):
+        a = call_lacking(bench, a, named)
+    bench.fence()
+
+
+def usual_or(bench: Bench, *, size: int, window: int) -> dict[str, int]:
+    """Options of a call with these values, where the router has both facilities."""
+    has_both = bench.declared("F-PKT") and bench.declared("F-WIN")
+    return {"size": size, "window": window} if has_both else {}
+
+
+def call_lacking(bench: Bench, a: Side | None, named: Sequence[Packet]) -> Side:
+    """A Call with these facilities alone, on A's connection if it is still there."""
     size, window = between(4, 12), between(1, 7)
     both = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
-    a, _ = call_with(bench)
+    request = bench.call_request(facilities=named)
+    a = called_with(bench, a, request)
     if bench.two_sided and not bench.went_on(a):
         refused(bench, a, ClearIndication())
         bench.remark("a Call without packet size and window size was refused")
+        return a
+    splice = bench.model == "splice"
+    b = arrives(bench, *([] if splice else map(with_facilities, offers(bench, request))))
+    b.send(CallAccepted(facilities=[PacketSize(), WindowSize()] if splice else []))
+    # What the Call named the answer need not name again (RFC 1613 6.1).
+    choices = ([f, lacks(type(f))] if type(f) in map(type, named) else [f] for f in both)
+    answers = [CallAccepted(facilities=list(choice)) for choice in product(*choices)]
+    came = a.expect(*answers, ClearIndication(), CLOSED)
+    if isinstance(came, CallAccepted):
+        end(Call(bench, a, b))
     else:
-        b = arrives(bench)
-        own = [PacketSize(), WindowSize()] if bench.model == "splice" else []
-        b.send(CallAccepted(facilities=own))
-        came = a.expect(CallAccepted(facilities=both), ClearIndication(), CLOSED)
-        if isinstance(came, CallAccepted):
-            end(Call(bench, a, b))
-        else:
-            a.send(ClearConfirmation())
-            refused(bench, b, ClearIndication())
-    bench.fence()
+        a.send(ClearConfirmation())
+        refused(bench, b, ClearIndication())
+    return a
+
+
+def with_facilities(facilities: Sequence[Packet | Lacks]) -> CallRequest:
+    return CallRequest(facilities=list(facilities))
 
 
 @purpose("PLP-FAC-03")
@@ -169,7 +195,7 @@ def test_offer_is_not_above_the_request(bench: Bench) -> None:
     a = bench.connect()
     request = bench.call_request(size=1024, window=7)
     a.send(request)
-    b = bench.incoming(*(CallRequest(facilities=o) for o in offers(bench, request)))
+    b = bench.incoming(*map(with_facilities, offers(bench, request)))
     if b.packet_size > 1024 or b.window > 7:
         bench.remark("B is offered more than A asked for")
     accepted(bench, a, b, request, None, at_a(bench, request, agreed_by(b, b.acceptance))).fence()
@@ -396,7 +422,7 @@ def test_size_below_the_default_is_raised_to_it_at_most(bench: Bench) -> None:
         a = bench.connect()
         request = bench.call_request(size=64)
         a.send(request)
-        b = bench.incoming(*(CallRequest(facilities=o) for o in offers(bench, request)))
+        b = bench.incoming(*map(with_facilities, offers(bench, request)))
         answer = answer_to(b, size=7, window=2) if answers else CallAccepted()
         call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
         carries(call)
@@ -625,7 +651,7 @@ def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
     """Packet size 4096 behind the marker 0x00 is not the one of X.25."""
     local = (Marker(value=0x00), FacilityB(code=0x42, value=b"\x0c\x0c"))
     a, request = call_with(bench, PacketSize(), WindowSize(), *local)
-    b = arrives(bench, *(CallRequest(facilities=o) for o in offers(bench, request)))
+    b = arrives(bench, *map(with_facilities, offers(bench, request)))
     answer = CallAccepted()
     agreed = offer_of(request) if isinstance(b, AbsentSide) else agreed_by(b, answer)
     end(accepted(bench, a, b, request, answer, at_a(bench, request, agreed)))

@@ -7,6 +7,8 @@ sign: the Call Connected of the Call that follows, or the answer to the Data tha
 
 from __future__ import annotations
 
+from scapy_x25.x25 import packet_class
+
 from ..judges.template import matches
 from .calls import call_of_b
 from .clearing import end, refused
@@ -117,7 +119,13 @@ def test_reject(call: Call) -> None:
 
 @purpose("XOT-FORB-09")
 def test_undefined_types_before_a_call(bench: Bench) -> None:
-    discarded_before_a_call(bench, *(Undefined(type=code) for code in UNDEFINED_TYPES))
+    """Every value of octet 3 that is no packet type in either modulo; even ones would be Data."""
+    types = [code for code in range(1, 256, 2) if _is_undefined(code)]
+    discarded_before_a_call(bench, *(Undefined(type=code) for code in types))
+
+
+def _is_undefined(code: int) -> bool:
+    return all(packet_class(bytes((gfi, 1, code))) is Undefined for gfi in (0x10, 0x20))
 
 
 @purpose("XOT-FORB-10")

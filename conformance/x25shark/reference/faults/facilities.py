@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of facilities and of their negotiation."""
 
-from typing import Any
+from typing import Any, cast
 
 from .. import codec
 from .. import facilities as fields
 from .. import relay as relays
+from ..addresses import Addresses
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..codec import Call
 from ..codes import Type
 from ..facilities import (
+    CALLED_LINE_MODIFIED,
     DEFAULT_SIZE,
     DEFAULT_WINDOW,
     IN_CALL,
@@ -47,6 +49,50 @@ def confirms_without(patch: Patch) -> None:
         call: Call = vars(setup.channel.user)["call"]
         missing = tuple(code for code in BOTH if call.facilities.get(code) is None)
         strip(answer.facilities, missing)
+        original(setup, answer)
+
+
+@fault("BUG-FORM-18")
+def goes_on_without_window(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        lacking = call.facilities.get(WINDOW_SIZE) is None
+        offered: Call = original(negotiation, call)
+        if lacking:
+            strip(offered.facilities, (WINDOW_SIZE,))
+        return offered
+
+
+@fault("BUG-FORM-19")
+def confirms_without_window(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, answer: Call) -> None:
+        call: Call = vars(setup.channel.user)["call"]
+        named = [code for code in BOTH if call.facilities.get(code) is not None]
+        if named == [PACKET_SIZE]:
+            strip(answer.facilities, (WINDOW_SIZE,))
+        original(setup, answer)
+
+
+@fault("BUG-FAC-28")
+def values_of_the_call_before(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        before = vars(negotiation.relay.near.wire).setdefault("values", {})
+        named = {c: call.facilities.pair(c) for c in BOTH if call.facilities.pair(c) is not None}
+        if not named:
+            for code, pair in before.items():
+                call.facilities.put_pair(code, pair)
+        before.update(named)
+        return cast(Call, original(negotiation, call))
+
+
+@fault("BUG-CALL-43")
+def address_in_the_other_field(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, answer: Call) -> None:
+        if answer.facilities.get(CALLED_LINE_MODIFIED) is not None:
+            answer.addresses = Addresses("", answer.addresses.called, answer.addresses.a_bit)
         original(setup, answer)
 
 

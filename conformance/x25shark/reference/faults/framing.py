@@ -14,7 +14,7 @@ from .. import codec, wire
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..codec import Clear
-from ..codes import Diag, Type
+from ..codes import ClearCause, Diag, Type
 from ..connection import Connection
 from ..framing import HEADER, Framer, FramingError
 from ..placing import Placing
@@ -394,6 +394,18 @@ def closes_on_unknown(patch: Patch) -> None:
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         if packet_type(channel, octets) == UNDEFINED and channel.p is P.READY:
             channel.wire.close()
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-91")
+def clears_for_undefined_types(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        undefined = packet_type(channel, octets) == UNDEFINED and channel.p is P.READY
+        if undefined and octets[2] > 0xF8:
+            octets_of_a_clear = codec.header(channel.modulo, channel.lcn, Type.CLEAR)
+            channel.send(octets_of_a_clear + bytes((ClearCause.LOCAL_PROCEDURE_ERROR, 33)))
         else:
             original(channel, octets)
 

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from .language import (
     CLOSED,
     Bench,
+    ClearConfirmation,
     ClearIndication,
     Data,
+    LapbDISC,
     LapbDM,
     LapbI,
     LapbREJ,
@@ -30,9 +32,14 @@ from .links import (
     LOOK,
     all_again,
     at_most_n2,
+    at_the_line,
+    begin_again,
+    calls_lines,
     count_to,
     expect_poll,
     given_up,
+    may_be_reset,
+    names_given,
     needs_given,
     one_open,
     opened,
@@ -384,6 +391,36 @@ def test_two_frames_are_missing(bench: Bench) -> None:
     line.send(line.packet(restart))
     line.layer.expect(RestartConfirmation())
     line.link_fence()
+
+
+@purpose("LAPB-REC-23")
+def test_calls_of_a_link_given_up(bench: Bench) -> None:
+    """Not a word on the line any more, on each in turn: N2 polls and N2 SABMs in vain.
+
+    The other end of the call hears of it while the line is still silent. How the link is given up,
+    and whether its calls would outlive a reset that is answered, is not judged here.
+    """
+    bench.need(bench.two_sided, "a second side, where the call is cleared")
+    given = [at for at in calls_lines(bench) if names_given(bench.lines[at], ("n2",))]
+    bench.need(bool(given), "no line of the profile gives n2")
+    for at in given:
+        line, near, far = at_the_line(bench, bench.call(), at)
+        line.skip()
+        line.by_hand = True
+        line.allow(*polls(line), LapbI(), LapbSABM(), LapbDM(), LapbDISC())
+        may_be_reset(near, far)
+        near.allow(Data())
+        far.send_data(b"nobody takes this")
+        # A router may end with N2 DISCs in vain as well (X.25 2.4.4.3, 2.4.8.4).
+        attempts = (3 * line.profile.n2 + 2) * line.profile.t1_at_most
+        far.expect(
+            ClearIndication(cause=bench.network_clear),
+            CLOSED,
+            within=attempts + bench.reaction_limit,
+            note=f"line.{at} is silent, and given up after N2 attempts",
+        )
+        far.send(ClearConfirmation())
+        begin_again(line)
 
 
 LOSS = 0.05

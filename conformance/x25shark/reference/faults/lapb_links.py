@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..codec import Clear
 from ..codes import Diag, RestartCause
 from ..lapb import Lapb
 from ..lapb_errors import FrameErrors
@@ -247,3 +248,17 @@ def a_dte_gives_no_reason(patch: Patch) -> None:
     def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
         of_dte = errors.lapb.own == ADDRESS_A
         original(errors, frame, reasons & ~Reason.W if of_dte else reasons)
+
+
+@fault("BUG-LAPB-106")
+def calls_outlive_a_link_given_up(patch: Patch) -> None:
+    @patch.wrap(Lapb, "t1_expired")
+    def t1_expired(original: Any, station: Lapb) -> None:
+        vars(station)["in_vain"] = station.phase is Phase.SET_UP
+        original(station)
+        vars(station)["in_vain"] = False
+
+    @patch.wrap(SerialInterface, "end_calls")
+    def end_calls(original: Any, interface: SerialInterface, clear: Clear) -> None:
+        if not vars(interface.link.lapb).get("in_vain"):
+            original(interface, clear)

@@ -355,3 +355,39 @@ def test_order_across_types(call: Call) -> None:
     b.send(ClearConfirmation())
     a.expect(ClearConfirmation(), CLOSED)
     call.bench.fence()
+
+
+def call_from(bench: Bench, at: str) -> Call:
+    """A call of this side, which is the a of it."""
+    if at == "a":
+        return bench.call()
+
+    def placed() -> tuple[Side, Side]:
+        x = bench.connect(at=at)
+        x.send(request)
+        return x, bench.incoming(at="a")
+
+    addresses = bench.profile.addresses
+    request = bench.call_request(called=addresses.a, calling=bench.far_end.address)
+    with bench.preamble():
+        x, y = bench.capacity.in_the_end(placed)
+        return accepted(bench, x, y, request)
+
+
+@purpose("SYS-INTEG-21")
+def test_full_packets_on_many_channels(bench: Bench) -> None:
+    """20 calls, every second one of B: each has a channel from the other end of the range. A full
+    packet each way on each, all under way at once."""
+    ranges = [line.profile.lcn for line in bench.lines.values()]
+    wanted = min(20, *(highest - lowest + 1 for lowest, highest in ranges))
+    calls = as_many(bench, wanted, lambda n: call_from(bench, "ba"[n % 2]))
+    for turned in (False, True):
+        ways = [both(call)[::-1] if turned else both(call) for call in calls]
+        records = [
+            bench.record(here.packet_size, call=number) for number, (here, _) in enumerate(ways)
+        ]
+        for (here, _), record in zip(ways, records, strict=True):
+            here.send_message(record)
+        for (_, there), record in zip(ways, records, strict=True):
+            there.expect_message(record)
+    calls[-1].fence()

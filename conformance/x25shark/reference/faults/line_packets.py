@@ -21,6 +21,9 @@ from .registry import Patch, fault
 RNRS = 2
 # Of the channels that a line has if its configuration does not say another range.
 _LOWEST = 1
+_THIRD = 3
+# Octets of a packet with Data, up to which one fault leaves it alone.
+_SHORT_DATA = 100
 # Incompatible destination (X.25 5.2.4, 5.4.3).
 _INCOMPATIBLE_CLEAR, _INCOMPATIBLE_RESET = 0x21, 0x11
 
@@ -227,3 +230,11 @@ def rejections_as_sent(patch: Patch) -> None:
     @patch.wrap(LineCounters, "count")
     def count(original: Any, counters: LineCounters, name: str, step: int = 1) -> None:
         original(counters, name.replace("InFrameRejects", "OutFrameRejects"), step)
+
+
+@fault("BUG-LINE-44")
+def short_on_channel_3(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "receive")
+    def receive(original: Any, channel: SerialChannel, octets: bytes) -> None:
+        of_data = len(octets) > _SHORT_DATA and not octets[2] & 1
+        original(channel, octets[:-1] if channel.lcn == _THIRD and of_data else octets)

@@ -19,6 +19,7 @@ from scapy_x25 import (
     ClosedUserGroupExtended,
     EndToEndTransitDelay,
     ExpeditedDataNegotiation,
+    Facility,
     MinimumThroughputClass,
     NetworkUserIdentification,
     Priority,
@@ -82,6 +83,7 @@ from .language import (
 )
 
 DTE = Marker(value=0x0F)
+BOTH: tuple[type[Facility], ...] = (PacketSize, WindowSize)
 
 
 def error(bench: Bench, *diagnostics: int) -> ClearIndication:
@@ -104,20 +106,22 @@ def refused_or(
     offered: Sequence[Packet | Lacks],
     remark: str,
     *,
-    may_lack: bool = False,
+    may_lack: Sequence[type[Facility]] = (),
+    may_lack_at_b: Sequence[type[Facility]] = (),
 ) -> None:
     """The Call is refused, or goes on to B (in T2: is answered) with these values and a remark.
 
-    may_lack: they are packet size and window size as the Call named them, so the answer need not
-    name them (RFC 1613 6.1).
+    may_lack: what the answer need not name, as packet size and window size where they are as the
+    Call named them (RFC 1613 6.1). may_lack_at_b: what B need not be told.
     """
     a, request = made
+    lacking = may_lack_at_b if bench.two_sided else may_lack
+    choices: list[list[Packet | Lacks]] = [
+        [one, *(lacks(kind) for kind in lacking if isinstance(one, kind))] for one in offered
+    ]
+    values = [list(choice) for choice in product(*choices)]
     if not bench.two_sided:
-        choices: list[list[Packet | Lacks]] = [[facility] for facility in offered]
-        if may_lack:
-            for choice, kind in zip(choices, (PacketSize, WindowSize), strict=True):
-                choice.append(lacks(kind))
-        answers = [CallAccepted(facilities=list(choice)) for choice in product(*choices)]
+        answers = [CallAccepted(facilities=choice) for choice in values]
         came = a.expect(*answers, wrong, CLOSED)
         if isinstance(came, CallAccepted):
             bench.remark(remark)
@@ -126,8 +130,8 @@ def refused_or(
             a.send(ClearConfirmation())
     elif bench.went_on(a):
         bench.remark(remark)
-        whole = CallRequest(facilities=list(offered), user_data=request.user_data)
-        give_up(a, bench.incoming(whole))
+        whole = [CallRequest(facilities=one, user_data=request.user_data) for one in values]
+        give_up(a, bench.incoming(*whole))
     else:
         refused(bench, a, wrong)
 
@@ -313,7 +317,7 @@ def test_reserved_bits_of_packet_size(bench: Bench) -> None:
         made = call_with(bench, PacketSize(called=octet, calling=octet), WindowSize())
         meant = bench.call_request(facilities=[PacketSize(called=7, calling=7), WindowSize()])
         remark = "reserved bits were ignored"
-        refused_or(bench, made, error(bench, 66), at_b(bench, meant), remark, may_lack=True)
+        refused_or(bench, made, error(bench, 66), at_b(bench, meant), remark, may_lack=BOTH)
     bench.fence()
 
 
@@ -539,14 +543,37 @@ def test_unknown_class_d_facility(bench: Bench) -> None:
 
 @purpose("PLP-FAC-22")
 def test_same_facility_twice_is_refused(bench: Bench) -> None:
-    """32 octets first, 512 last: an IUT that takes the last value is a remark."""
-    first, last = PacketSize(called=5, calling=5), PacketSize(called=9, calling=9)
-    made = call_with(bench, first, WindowSize(), last)
-    offered = at_b(bench, bench.call_request(facilities=[last, WindowSize()]))
-    wrong = error(bench, 73, 64, 0)
-    remark = "the last value of a repeated facility was taken"
-    refused_or(bench, made, wrong, offered, remark, may_lack=True)
+    """Packet size, window size, throughput class (F-THR): an IUT that takes the last is a remark.
+
+    Packet size 32 first, 512 last; window size 1 first, 4 last; throughput class 11 first, 7 last,
+    of which B, and A in the answer, may be told less or nothing.
+    """
+    size, window = PacketSize(called=9, calling=9), WindowSize(called=4, calling=4)
+    repeated(bench, PacketSize(called=5, calling=5), WindowSize(), size)
+    repeated(bench, WindowSize(called=1, calling=1), PacketSize(), window)
+    if bench.declared("F-THR"):
+        first, last = (ThroughputClass(called=rate, calling=rate) for rate in (11, 7))
+        repeated(bench, first, PacketSize(), WindowSize(), last)
     bench.fence()
+
+
+def repeated(bench: Bench, first: Packet, *others: Packet) -> None:
+    """A Call with these, whose last is of the kind of the first, is refused, or the last counts."""
+    made = call_with(bench, first, *others)
+    sizes = [one for one in others if isinstance(one, BOTH)]
+    offered = at_b(bench, bench.call_request(facilities=sizes))
+    if isinstance(first, ThroughputClass):
+        offered.append(at_most(others[-1]))
+    at_line = BOTH if "b" in bench.profile.line.by_side() else ()
+    refused_or(
+        bench,
+        made,
+        error(bench, 73, 64, 0),
+        offered,
+        "the last value of a repeated facility was taken",
+        may_lack=(*BOTH, ThroughputClass),
+        may_lack_at_b=(*at_line, ThroughputClass),
+    )
 
 
 @purpose("PLP-FAC-23")

@@ -65,6 +65,14 @@ def fourteen_digits(patch: Patch) -> None:
     change_offer(patch, change)
 
 
+@fault("BUG-CALL-44")
+def fourteen_digits_of_the_called_address(patch: Patch) -> None:
+    def change(offered: Call) -> None:
+        offered.addresses = offered.addresses._replace(called=offered.addresses.called[:14])
+
+    change_offer(patch, change)
+
+
 @fault("BUG-CALL-04")
 def wrong_route(patch: Patch) -> None:
     def select(candidates: Sequence[Route], rule: str) -> Route:

@@ -299,3 +299,23 @@ def exchanged_in_the_offer(patch: Patch) -> None:
         size = negotiation.relay.far_size
         offered.facilities.put_pair(PACKET_SIZE, Pair(size.calling, size.called))
         return offered
+
+
+def first_counts(patch: Patch, code: int) -> None:
+    """Of a facility that is there twice the first one counts, and nothing is refused."""
+
+    @patch.wrap(Facilities, "check")
+    def check(original: Any, facilities: Facilities, allowed: frozenset[int], modulo: int) -> None:
+        first = next((item for item in facilities.items if item.code == code), None)
+        facilities.items = [i for i in facilities.items if i.code != code or i is first]
+        original(facilities, allowed, modulo)
+
+
+@fault("BUG-FAC-29")
+def first_window_counts(patch: Patch) -> None:
+    first_counts(patch, WINDOW_SIZE)
+
+
+@fault("BUG-FAC-30")
+def first_throughput_class_counts(patch: Patch) -> None:
+    first_counts(patch, fields.THROUGHPUT)

@@ -1197,6 +1197,24 @@ def throughput_that_differs(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def facilities_one_by_one(make_lab: Any, model: str) -> Any:
+    """One value, a value twice, a class twice, and called line address modified in the answer."""
+    labs = [make_lab(model) for _ in range(4)]
+    labs[0].call(call("2100001", "3100001", "420707"), "10010f")
+    labs[1].caller().tell(call("2100001", "3100001", "420707430101430404"))
+    labs[2].caller().tell(call("2100001", "3100001", "42070743020202bb0277"))
+    labs[3].call(PLAIN, "10010f08210000150808c0420707430202")
+    return labs
+
+
+@scenario
+def undefined_type_before_a_call(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell("1001f9")
+    return lab
+
+
+@scenario
 def call_in_a_call_of_modulo_128(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, _b = lab.call("20010b772100001310000106420707431414")

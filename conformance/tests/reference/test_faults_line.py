@@ -485,6 +485,7 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-28": every_own_fcs,
     "BUG-HDLC-29": whole_and_aborted,
     "BUG-LAPB-105": rejected_by_a_dte,
+    "BUG-LAPB-106": recovering(asks=(CALL,), seconds=60),
     "BUG-LAPB-102": idle_link,
     "BUG-LAPB-103": idle_link_that_answers,
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),

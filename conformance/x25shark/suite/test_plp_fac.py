@@ -81,6 +81,7 @@ from .language import (
     lacks,
     purpose,
 )
+from .test_all_of_it import values
 
 DTE = Marker(value=0x0F)
 BOTH: tuple[type[Facility], ...] = (PacketSize, WindowSize)
@@ -150,18 +151,12 @@ def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
 def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
     """Of a Call without both, and without one of them, on the connection of a call with values of
     its own. Refused, or the answer has what is missing; behind a splice it is B that gives it."""
-    before = bench.place_call(options=usual_or(bench, size=256, window=3))
+    before = bench.place_call(options=values(bench, 256, 3))
     end(before)
     a: Side | None = before.a
     for named in ((), (PacketSize(),), (WindowSize(),)):
         a = call_lacking(bench, a, named)
     bench.fence()
-
-
-def usual_or(bench: Bench, *, size: int, window: int) -> dict[str, int]:
-    """Options of a call with these values, where the router has both facilities."""
-    has_both = bench.declared("F-PKT") and bench.declared("F-WIN")
-    return {"size": size, "window": window} if has_both else {}
 
 
 def call_lacking(bench: Bench, a: Side | None, named: Sequence[Packet]) -> Side:

@@ -71,6 +71,18 @@ def sweep() -> None:
                     _sweep(Path(entry.path))
 
 
+def alone(number: int) -> bool:
+    """Lock an open folder for this process, until it closes it or ends. Whether that is certain:
+    some file systems of the network have no locks. Raises BlockingIOError if another has it."""
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
 def _sweep(path: Path) -> None:
     number = _opened(path)
     try:

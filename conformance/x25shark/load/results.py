@@ -23,7 +23,6 @@ Buckets of several files may be added; percentiles may not.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -36,6 +35,7 @@ from typing import Any
 
 from ..foreign import parse_trouble, text_of
 from ..results import write_whole
+from ..temporary import alone
 from .engine import Engine
 from .measure import Measurement
 from .options import LoadOptions
@@ -342,7 +342,7 @@ def held(folder: Path | None) -> Iterator[None]:
             with tempfile.TemporaryFile(dir=folder):
                 pass
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            _lock(lock)
+            alone(lock)
     except BlockingIOError:
         os.close(lock)
         raise ResultError(
@@ -356,16 +356,6 @@ def held(folder: Path | None) -> Iterator[None]:
     finally:
         if lock >= 0:
             os.close(lock)
-
-
-def _lock(number: int) -> None:
-    """Ends with the process, however that ends. Raises BlockingIOError if another one has it."""
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        pass  # a file system without locks (some of the network)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import re
@@ -21,6 +20,7 @@ import time
 from pathlib import Path
 
 from ..foreign import text_of
+from ..temporary import alone
 
 # What belongs to a report. results.json is last to come and first to go: with it a report is whole.
 NAMES = ("cases", "router.log", "junit.xml", "report.html", "results.json")
@@ -64,15 +64,12 @@ class ReportFolder:
     def _hold(self) -> bool:
         """Whether the folder is certain to be ours alone. Raises FolderError if it is not."""
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return alone(self._lock)
         except BlockingIOError:
             raise FolderError(
                 f"{self.path}: another run is writing its report there; name another folder "
                 "with --output, or wait until it has ended"
             ) from None
-        except OSError:
-            return False  # a file system without locks (some of the network)
-        return True
 
     def _release(self) -> None:
         if self._lock >= 0:

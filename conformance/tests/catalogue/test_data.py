@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from x25shark.catalogue import Fault, data, faults
+from x25shark.catalogue import Fault, catalogue, data, faults
 from x25shark.catalogue.permission import alternatives, permissions
 
 
@@ -62,3 +62,10 @@ def test_one_line_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
         raise data.CatalogueError("faults.toml: nothing")
     assert ended.value.code == 2
     assert capsys.readouterr().err == "x25shark: faults.toml: nothing\n"
+
+
+def test_each_case_on_the_whole_run_is_made_to_fail_by_a_fault() -> None:
+    """With a router that does nothing right such a case fails or not, by what ran before it."""
+    named = {w for fault in faults().values() for w in (*fault.witnesses, *fault.also_fails)}
+    watching = {i for i, purpose in catalogue().purposes.items() if purpose.whole_run}
+    assert watching - named == set()

@@ -8,7 +8,7 @@ from .. import addresses, codec
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..clearing import Clearing
-from ..codec import Call, Clear
+from ..codec import Call, Clear, Data
 from ..codes import Type
 from ..facilities import FAST_SELECT, PACKET_SIZE, WINDOW_SIZE, Facilities, Facility, Pair
 from ..interrupts import Interrupts
@@ -196,3 +196,19 @@ def one_octet_short_of_full(patch: Patch) -> None:
             return list(original(segmenter, q, parts))
         finally:
             segmenter.size_out += 1
+
+
+@fault("BUG-CLR-24")
+def confirmation_with_a_cause(patch: Patch) -> None:
+    @patch.wrap(Clearing, "confirm")
+    def confirm(_original: Any, clearing: Clearing) -> None:
+        channel = clearing.channel
+        octets = codec.header(channel.modulo, channel.lcn, Type.CLEAR_CONFIRMATION)
+        channel.send(octets + b"\0\0")
+
+
+@fault("BUG-DATA-18")
+def p_r_behind_that_of_rr(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_data")
+    def encode_data(original: Any, modulo: int, lcn: int, data: Data) -> bytes:
+        return bytes(original(modulo, lcn, data._replace(p_r=max(data.p_r - 1, 0))))

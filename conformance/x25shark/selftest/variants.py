@@ -448,6 +448,8 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--slow goes with --drawn, --together and --cases")
     if arguments.cases and ANY in (arguments.profile or ()):
         parser.error("--cases needs profiles by name")
+    if arguments.cases and (arguments.drawn or arguments.together):
+        parser.error("--drawn and --together run all cases: leave --cases out")
     try:
         arguments.cases = select(arguments.cases, list(cases())) if arguments.cases else []
     except SelectionError as error:

@@ -10,6 +10,7 @@ number of the router's process, and when it has ended another with its status, a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -125,7 +126,9 @@ def _watch(arguments: Sequence[str], descriptors: Sequence[int]) -> int:
         os.close(number)
     os.write(tells, b"%d\n" % router)
     _, status = os.waitpid(router, 0)
-    os.write(tells, b"%d\n" % os.waitstatus_to_exitcode(status))
+    # Whoever asked for the router may have ended, as behind Ctrl-C.
+    with contextlib.suppress(BrokenPipeError):
+        os.write(tells, b"%d\n" % os.waitstatus_to_exitcode(status))
     return 0
 
 

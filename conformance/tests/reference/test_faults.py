@@ -1208,6 +1208,20 @@ def facilities_one_by_one(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def facilities_of_the_network_and_of_dtes(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell(call("2100001", "3100001", "4207074302020000420c0c000fc90211ff"))
+    return lab
+
+
+@scenario
+def length_of_255(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell(call("2100001", "3100001", "420707430202c9ff0844", "00000000"))
+    return lab
+
+
+@scenario
 def undefined_type_before_a_call(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     lab.caller().tell("1001f9")

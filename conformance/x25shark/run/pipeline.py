@@ -26,7 +26,7 @@ _LARGE, _SOON = 1 << 19, 0.002
 # Octets of memory that cases may take which wait for the judges before the next case waits, and how
 # long that waits at most. About what they take: themselves; a frame; an octet, as a frame, within
 # packets, and as what was decoded.
-MOST_WAITING = 16 << 20
+MOST_WAITING = 8 << 20
 _OF_A_CASE, _OF_A_FRAME, _OF_AN_OCTET = 1 << 16, 1 << 10, 4
 # After so many of them, judged, their memory is given back.
 _MOST_LEFT = 6 << 20

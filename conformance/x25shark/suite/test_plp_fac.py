@@ -670,13 +670,22 @@ def test_class_d_facilities_of_any_length(bench: Bench) -> None:
 
 @purpose("PLP-FAC-26")
 def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
-    """Packet size 4096 behind the marker 0x00 is not the one of X.25."""
+    """Packet size 4096 behind the marker 0x00 is not the one of X.25.
+
+    Facilities of DTEs behind those of the network, which is where they stand, are none of these:
+    they arrive, whether or not the others do (Annex G).
+    """
     local = (Marker(value=0x00), FacilityB(code=0x42, value=b"\x0c\x0c"))
     a, request = call_with(bench, PacketSize(), WindowSize(), *local)
     b = arrives(bench, *map(with_facilities, offers(bench, request)))
     answer = CallAccepted()
     agreed = offer_of(request) if isinstance(b, AbsentSide) else agreed_by(b, answer)
     end(accepted(bench, a, b, request, answer, at_a(bench, request, agreed)))
+    if bench.declared("F-DTE") and bench.declared("R-SW"):
+        a, _ = call_with(bench, PacketSize(), WindowSize(), *local, *DTE_FACILITIES)
+        b = bench.listeners.accept()
+        b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES)))
+        give_up(a, b)
     bench.fence()
 
 

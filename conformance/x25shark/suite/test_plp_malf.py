@@ -243,11 +243,16 @@ def test_facility_cut_by_the_facility_length(bench: Bench) -> None:
 
 @purpose("PLP-MALF-12")
 def test_class_d_length_beyond_the_facility_field(bench: Bench) -> None:
-    """Ten octets of facilities; the last, C9, says 50. Without a marker it is not allowed (65)."""
-    a = bench.connect()
-    field = bytes.fromhex("0a 42 07 07 43 02 02 c9 32 08 44")
-    a.put(call_octets(a, bench.call_request(), tail=field + bytes(4)))
-    refuses(bench, a, bench.cause(0x13, 0x03), 69, 38, 65)
+    """Ten octets of facilities; of the last, C9, two are there. No marker is before it (65).
+
+    It says 3, which ends in the user data, 50, which ends beyond the packet, and 255, with which a
+    sum of eight bits starts anew.
+    """
+    for length in (3, 50, 0xFF):
+        a = bench.connect()
+        field = bytes.fromhex("0a 42 07 07 43 02 02 c9") + bytes((length,)) + b"\x08\x44"
+        a.put(call_octets(a, bench.call_request(), tail=field + bytes(4)))
+        refuses(bench, a, bench.cause(0x13, 0x03), 69, 38, 65)
     bench.fence()
 
 

@@ -173,6 +173,17 @@ def class_d(patch: Patch) -> None:
     strip_unknown(patch)
 
 
+@fault("BUG-FAC-32")
+def eight_bits(patch: Patch) -> None:
+    @patch.wrap(fields, "parameter_length")
+    def parameter_length(original: Any, code: int, field: bytes, at: int) -> tuple[int, int]:
+        extra, length = original(code, field, at)
+        start = at + extra
+        return extra, (start + length & 0xFF) - start if extra else length
+
+    strip_unknown(patch)
+
+
 def strip_unknown(patch: Patch) -> None:
     """Unknown facilities are taken out instead of refused, so that the ones behind them count."""
 
@@ -197,6 +208,15 @@ def behind_marker(patch: Patch) -> None:
 @fault("BUG-FAC-12")
 def drops_dte(patch: Patch) -> None:
     patch.replace(Facilities, "copy", lambda self: Facilities(list(self.items)))
+
+
+@fault("BUG-FAC-31")
+def drops_from_the_first_marker(patch: Patch) -> None:
+    @patch.wrap(Facilities, "copy")
+    def copy(original: Any, facilities: Facilities) -> Facilities:
+        if facilities.marked[:2] == b"\0\0":
+            return Facilities(list(facilities.items))
+        return cast(Facilities, original(facilities))
 
 
 @fault("BUG-FAC-13")

@@ -250,8 +250,9 @@ def kept_by_the_network(patch: Patch) -> None:
 @variant("MAY-FAC-18")
 def local_network_only(patch: Patch) -> None:
     def change(relay: RelayedCall, offered: Call) -> None:
-        if offered.facilities.marked[:2] == b"\0\0":
-            offered.facilities.marked = b""
+        local, dte, of_dtes = offered.facilities.marked.partition(b"\0\x0f")
+        if local[:2] == b"\0\0":
+            offered.facilities.marked = dte + of_dtes
 
     change_offer(patch, change)
 

@@ -433,6 +433,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-51": on_link("031f"),
     "BUG-LAPB-52": without_link("0115"),
     "BUG-LAPB-53": without_link("0311"),
+    "BUG-LAPB-107": without_link("0373"),
     "BUG-LAPB-54": on_link("03a1"),
     "BUG-LAPB-55": on_link("01b1"),
     "BUG-LAPB-56": on_link("010d", "0121", "0131"),

@@ -380,3 +380,21 @@ def answered_without_a_link(line: LineSide, command: Packet, *answers: Packet) -
         if not line.link.set_up_came_first():
             break
     line.expect_at_once(*answers, passing=ASKING_FOR_A_LINK)
+
+
+def unasked_without_a_link(line: LineSide, response: Packet) -> None:
+    """A response that nobody asked for in the disconnected phase changes nothing: the command with
+    P=1 right behind it has its answer there.
+
+    Sent again where it crossed with the router's wish for a link, which UA F=1 would have granted.
+    """
+    asked = LapbRR(address=line.command_address, p_f=1)
+    for _ in range(CROSSINGS):
+        line.skip()
+        line.wire.send_whole([line.frames.with_fcs(frame) for frame in (response, asked)])
+        if not line.link.set_up_came_first():
+            note = f"{response.name} F={response.p_f} without a link"
+            line.expect_at_once(LapbDM(p_f=1), passing=ASKING_FOR_A_LINK, note=note)
+            return
+        line.link.bring_down()
+    line.context.remark(f"the router asked for a link whenever {response.name} came")

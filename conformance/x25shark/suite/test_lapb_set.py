@@ -37,6 +37,7 @@ from .links import (
     link_was_reset,
     not_before,
     taken,
+    unasked_without_a_link,
 )
 
 # A router that was refused, or gave up, tries again after a pause of its own.
@@ -239,6 +240,8 @@ def test_commands_without_a_link(bench: Bench) -> None:
     line.no_reaction(LapbUA(), LapbFRMR())
     # One may be sent unasked, to have the link set up (X.25 2.4.4.4.2).
     line.expect_count(LapbDM(p_f=0), 0, 3, start=begin, note="no answer to a command with P=0")
+    for final in (0, 1):
+        unasked_without_a_link(line, LapbUA(p_f=final))
 
 
 @purpose("LAPB-SET-12", each_line=True)

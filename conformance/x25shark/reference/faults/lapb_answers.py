@@ -261,3 +261,13 @@ def exchanged_on_one_line(patch: Patch) -> None:
             kept = numbers & 0x11 | (numbers >> 5 & 7) << 1 | (numbers >> 1 & 7) << 5
             field = bytes((field[0], kept)) + field[2:]
         original(station, kind, f, field)
+
+
+@fault("BUG-LAPB-107")
+def ua_sets_up(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_ua")
+    def on_ua(original: Any, phases: Phases, p_f: bool) -> None:
+        if p_f and phases.lapb.phase is Phase.DISCONNECTED:
+            phases.begin_transfer()
+        else:
+            original(phases, p_f)

@@ -148,14 +148,21 @@ def all_again(line: LineSide, first: int, count: int) -> None:
 
     The first may come once more: it may have been sent to a busy station too (X.25 2.4.5.7), and
     the acknowledgement crosses with it. Those behind it may have been under way when the router was
-    told to begin with it. What it sends now has the N(R) that it acknowledged last: N(R) is V(R) at
-    the time of sending (X.25 2.4.5.1), and does not run back.
+    told to begin with it. Those from the N(R) of the first F=1 on come once more where T1 ran out
+    meanwhile (X.25 2.4.5.9), though the tester may have acknowledged some of them by then. What it
+    sends now has the N(R) that it acknowledged last: N(R) is V(R) at the time of sending (X.25
+    2.4.5.1), and does not run back.
     """
     acknowledged = line.station.v_s
     under_way = tuple(LapbI(n_s=number % 8) for number in range(first + 1, first + count))
+    final: int | None = None
     for number in range(first, first + count):
         again = (LapbI(n_s=first % 8),) if number > first else under_way
+        if final is not None:
+            again += tuple(LapbI(n_s=before % 8) for before in range(final, number))
         line.expect(LapbI(n_s=number % 8, n_r=acknowledged), passing=again)
+        if final is None and is_polled(line):
+            final = number + 1
         respond(line, LapbRR, number + 1)
 
 

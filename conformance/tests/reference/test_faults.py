@@ -135,6 +135,16 @@ def piggyback(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def wrong_gfi(make_lab: Any, model: str) -> Any:
+    """In a call Data with that of modulo 128, an Interrupt with 0; a Call with 0."""
+    lab = make_lab(model)
+    a, _ = lab.call(PLAIN)
+    a.tell("20010000aa", "00012301")
+    lab.caller().tell("0" + PLAIN[1:])
+    return lab
+
+
+@scenario
 def illegal_data(make_lab: Any, model: str) -> Any:
     labs = []
     for packets in (

@@ -7,13 +7,15 @@ A call that is refused for an error may also end by a close of TCP, as long as i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import TypeVar
 
 from scapy_x25 import RNR128
 
 from . import types
 from .anew import is_gone
-from .calls import accepted, trusts_the_ends
+from .calls import accepted, checks_calls
 from .clearing import confirmed, end, refused
 from .language import (
     ABSENT,
@@ -29,6 +31,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Data,
+    Diagnostic,
     FacilityD,
     Inconclusive,
     Interrupt,
@@ -59,7 +62,15 @@ from .reactions import (
     withdrawn,
 )
 
-WRONG_GFI = (0x0, 0x3, 0x4, 0x7, 0x8, 0xB, 0xC, 0xF)
+Value = TypeVar("Value")
+# In a call of modulo 8: bits 6 and 5 are 00, 11, and those of modulo 128.
+WRONG_GFI = (0x0, 0x3, 0x4, 0x7, 0x8, 0xB, 0xC, 0xF, 0x2, 0xA)
+# Bits 6 and 5 the other way round: what is wrong in modulo 8 is wrong in modulo 128 then.
+EXCHANGED = 0x3
+# Neither modulo 8 nor 128, as the upper half of an octet.
+NO_MODULO = (0x00, 0x30)
+# Interrupt, Reset and Clear from octet 3 on.
+WITHOUT_NUMBERS = (b"\x23!", b"\x1b\x00\xf1", b"\x13\x00\xf1")
 # Q, D and both; in a Clear and its confirmation bit 8 says how addresses are written.
 QUALIFIED = ((1, 0), (0, 1), (1, 1))
 WITHOUT_Q_AND_D = (
@@ -80,14 +91,40 @@ HEX_DIGITS = "abcdef"
 @purpose("PLP-MALF-02")
 def test_wrong_gfi_is_refused(bench: Bench) -> None:
     """Each value on a call of its own, in a Data packet that would be the next in order: from A,
-    and then from B."""
-    for gfi in WRONG_GFI:
-        for turned in (False, True) if bench.two_sided else (False,):
-            call = bench.call().turned() if turned else bench.call()
-            packet = call.a.octets_of(Data(user_data=b"wrong GFI"))
-            call.a.put(with_gfi(call.a, gfi << 4, packet[2]) + packet[3:])
-            not_delivered(call, 40)
+    and then from B. Read by the other modulo it would be that as well."""
+    for call, wrong in calls_from_each_end(bench, WRONG_GFI):
+        gfi = wrong ^ EXCHANGED if call.a.modulus == 128 else wrong
+        packet = call.a.octets_of(call.a.data(b"\0wrong GFI"))
+        call.a.put(with_gfi(call.a, gfi << 4, packet[2]) + packet[3:])
+        if not_delivered(call, 40):
+            end(call)
     bench.fence()
+
+
+def calls_from_each_end(bench: Bench, values: Iterable[Value]) -> Iterator[tuple[Call, Value]]:
+    """For each value a call of which A is the first end, and one of which B is."""
+    for value, turned in product(values, (False, True) if bench.two_sided else (False,)):
+        yield bench.call().turned() if turned else bench.call(), value
+
+
+@purpose("PLP-MALF-30")
+def test_wrong_gfi_without_numbers(bench: Bench) -> None:
+    """An Interrupt, a Reset and a Clear with a GFI that is neither of modulo 8 nor 128, each in a
+    call of its own where it would be right; and such Calls, of which B sees none."""
+    if checks_calls(bench):
+        packets = product(WITHOUT_NUMBERS, NO_MODULO)
+        for call, (octets, gfi) in calls_from_each_end(bench, packets):
+            call.a.put(with_gfi(call.a, gfi, octets[0]) + octets[1:])
+            if not_delivered(call, 40):
+                end(call)
+    for gfi in NO_MODULO:
+        a = bench.connect()
+        # 50: T13 has run out before the tester confirms at the end.
+        a.allow(ClearIndication(diagnostic=bench.diagnostic(40, 50)))
+        a.allow(Diagnostic(diagnostic=bench.diagnostic(40)))
+        whole = a.octets_of(bench.call_request())
+        a.put(with_gfi(a, gfi, whole[2]) + whole[3:])
+    fence_call(bench)
 
 
 @purpose("PLP-MALF-03", both_sides=True)
@@ -484,9 +521,7 @@ def test_q_and_d_where_they_have_no_place(call: Call) -> None:
     """Each such packet may do what it does without, or be an error; but none with them comes, of
     modulo 8 or 128."""
     bench = call.bench
-    bench.need(
-        not trusts_the_ends(bench) or bench.declared("N-CHECK"), "a router that checks calls"
-    )
+    bench.need(checks_calls(bench), "a router that checks calls")
     from_a = call.a.name == "A"
     end(call if from_a else call.turned())
     for modulus in (8, 128) if bench.declared("P-MOD128") else (8,):

@@ -35,6 +35,42 @@ def gfi_0(patch: Patch) -> None:
         return 8 if octets[0] & 0x30 == 0 else int(original(octets))
 
 
+def _read_as_of_modulo_8(octets: bytes) -> bytes:
+    """The packet with the GFI of modulo 8."""
+    return bytes((octets[0] & 0xCF | codec.MODULO_8,)) + octets[1:]
+
+
+@fault("BUG-MALF-40")
+def modulo_of_each_packet(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        in_a_call = channel.p is P.DATA_TRANSFER and channel.modulo == 8
+        if in_a_call and codec.modulo_of(octets) == 128 and not octets[2] & 1:
+            data = codec.parse_data(octets, 128)
+            data = data._replace(p_s=data.p_s % 8, p_r=data.p_r % 8)
+            octets = codec.encode_data(8, codec.lcn_of(octets), data)
+        original(channel, octets)
+
+
+@fault("BUG-MALF-41")
+def gfi_of_data_alone(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        in_a_call = channel.p is P.DATA_TRANSFER and channel.modulo == 8
+        if in_a_call and not codec.modulo_of(octets) and octets[2] & 1:
+            octets = _read_as_of_modulo_8(octets)
+        original(channel, octets)
+
+
+@fault("BUG-MALF-42")
+def call_of_no_modulo(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.READY and octets[2] == Type.CALL and not codec.modulo_of(octets):
+            octets = _read_as_of_modulo_8(octets)
+        original(channel, octets)
+
+
 @fault("BUG-MALF-02")
 def forwards_undefined(patch: Patch) -> None:
     pass_on(patch, UNDEFINED, states=(P.CALL_RECEIVED, P.CALL_SENT, P.DATA_TRANSFER))

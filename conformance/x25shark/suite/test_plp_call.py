@@ -453,7 +453,7 @@ def test_short_forms_of_call_accepted(bench: Bench) -> None:
             call = accepted(bench, a, b, request, answer)
             octets = bench.record(256)
             call.a.send_message(octets)
-            call.b.expect_message(octets, longest=call.b.packet_size)
+            call.b.expect_message(octets, longest=call.b.size_in)
             call.fence()
         end(call)
     bench.fence()

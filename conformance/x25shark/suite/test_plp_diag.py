@@ -3,7 +3,20 @@
 
 from __future__ import annotations
 
-from .language import Bench, Call, Diagnostic, LapbI, LineSide, Matcher, Raw, purpose
+from .language import (
+    Bench,
+    Call,
+    ClearConfirmation,
+    ClearIndication,
+    Diagnostic,
+    LapbI,
+    LineSide,
+    Matcher,
+    Raw,
+    Side,
+    purpose,
+)
+from .occasion import amid
 from .reactions import both
 
 BURST = 100
@@ -63,12 +76,50 @@ def test_shorter_than_two_octets(bench: Bench) -> None:
 
 @purpose("PLP-DIAG-02")
 def test_wrong_general_format(bench: Bench) -> None:
-    """Neither modulo 8 nor 128, on a channel without a call."""
+    """Neither modulo 8 nor 128, and that of the other modulo: in a Call with which nothing else is
+    wrong, on a channel without a call.
+
+    Where the line has no such channel it is one that is not assigned, and 36 is as right then.
+    """
     line, call = of_the_call(bench)
-    for general_format in (0x0, 0x3):
-        packet = bytes((general_format << 4, line.profile.lcn[0] + 100, 0x0B))
-        brings(bench, line, packet, bench.diagnostic(40))
+    at = line.name.lower()
+    lowest, highest = line.profile.lcn
+    codes: tuple[int, ...] = (40,)
+    free: Side
+    if line.channels.free(range(lowest, highest + 1)) is None:
+        free, codes = bench.serial.open(line, beyond(bench, line)), (40, 36)
+    else:
+        free = bench.connect(at=at, modulus=line.profile.modulo)
+    ends = [bench.profile.addresses.a, bench.far_end.address]
+    calling, called = ends if at == "a" else ends[::-1]
+    whole = free.octets_of(bench.call_request(called=called, calling=calling))
+    for general_format in (0x0, 0x3, 0x3 ^ line.modulo_bits):
+        packet = bytes((general_format << 4 | free.lcn >> 8,)) + whole[1:]
+        with amid(bench, f"a Call with general format identifier {general_format:04b}"):
+            is_invalid(bench, line, free, packet, bench.diagnostic(*codes))
     call.fence("the call goes on")
+
+
+def is_invalid(bench: Bench, line: LineSide, free: Side, packet: bytes, code: Matcher) -> None:
+    """As brings(), on a channel without a call: one that clears it with this diagnostic will do."""
+    begin, received = line.layer.cursor, line.layer.connection.received
+    error = ClearIndication(cause=bench.local_clear, diagnostic=code)
+    least = int(sends_diagnostics(bench, line))
+    free.allow(error)
+    if not least:
+        line.layer.allow(Diagnostic(diagnostic=code))
+    line.send(LapbI() / Raw(packet))
+    line.link_fence()
+    if least:
+        line.layer.wait_until(
+            lambda: free.phase == "being cleared" or any(u.offset >= begin for u in received)
+        )
+    if free.phase == "being cleared":
+        bench.remark("a wrong general format identifier clears the channel")
+        free.send(ClearConfirmation())
+        least = 0
+    wanted = Diagnostic(diagnostic=code, explanation=packet[:3])
+    line.layer.expect_count(wanted, least, 1, start=begin)
 
 
 @purpose("PLP-DIAG-03")
@@ -80,7 +131,7 @@ def test_channel_that_is_not_assigned(bench: Bench) -> None:
     for name, line in sorted(bench.lines.items()):
         side = dict(zip("ab", both(call), strict=True))[name]
         highest = line.profile.lcn[1]
-        alike = (side.lcn + high for high in (0x100, 0x800) if side.lcn + high > highest)
+        alike = (side.lcn + high for high in (0x100, 0x800) if highest < side.lcn + high <= 4095)
         for lcn in (beyond(bench, line), 4095, *alike):
             brings(bench, line, header(line, lcn, RR), bench.diagnostic(36))
             brings(bench, line, header(line, lcn, DATA) + b"nobody's", bench.diagnostic(36))

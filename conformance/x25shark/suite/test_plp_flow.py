@@ -31,7 +31,6 @@ from .transfer import (
     fence_past_window,
     nothing_more_at_b,
     send_as_allowed,
-    window_of,
 )
 from .windows import Unacknowledged, fill_window
 
@@ -152,7 +151,7 @@ def test_p_r_that_runs_back(call: Call) -> None:
     a = call.a
     a.withholding = True
     source = call.b if isinstance(call.b, Side) else a
-    parts = [bytes([number]) for number in range(min(4, window_of(call)))]
+    parts = [bytes([number]) for number in range(min(4, source.window, a.window_in))]
     filled = fill_window(source, a, parts)
     a.withholding = False
     # A router that keeps below the window sends more as soon as it may.

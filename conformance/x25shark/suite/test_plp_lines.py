@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from ..sides.answers import NETWORK_CAUSES
+from .calls import interrupt_passes
 from .clearing import end
 from .language import (
     CLOSED,
@@ -132,13 +133,13 @@ def test_rnr_stops_the_flow(bench: Bench) -> None:
     """By one RNR, by two, by three, with the P(R) of what has come; then a reset ends it too."""
     for at in calls_lines(bench):
         call = bench.call()
-        line, near, far = at_the_line(bench, call, at)
+        _, near, far = at_the_line(bench, call, at)
         near.withholding = True
         for number in range(3):
-            _stopped(line, near, far, b"held %d" % number, times=number + 1)
+            _stopped(near, far, b"held %d" % number, times=number + 1)
             near.acknowledge()
             near.expect(near.data(b"held %d" % number), note="RR resumes it")
-        _stopped(line, near, far, b"lost in the reset")
+        _stopped(near, far, b"lost in the reset")
         near.send(ResetRequest(cause=0, diagnostic=0))
         far.expect(ResetIndication(cause=0, diagnostic=0))
         far.send(ResetConfirmation())
@@ -147,10 +148,11 @@ def test_rnr_stops_the_flow(bench: Bench) -> None:
         near.withholding = False
 
 
-def _stopped(line: LineSide, near: Side, far: Side, octets: bytes, times: int = 1) -> None:
-    """So many RNRs, which the router has read; then Data, and an Interrupt that passes it."""
+def _stopped(near: Side, far: Side, octets: bytes, times: int = 1) -> None:
+    """So many RNRs, which the router's packet layer has read when the Interrupt behind them has
+    come (its link may answer a poll before that); then Data, and an Interrupt that passes it."""
     near.send(*(RNR() for _ in range(times)))
-    line.link_fence()
+    interrupt_passes(near, far)
     far.send(far.data(octets), Interrupt(user_data=b"now"))
     near.expect(Interrupt(user_data=b"now"), note="RNR stops Data")
     near.send(InterruptConfirmation())

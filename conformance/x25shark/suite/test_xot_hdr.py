@@ -197,7 +197,7 @@ def test_largest_packet(call: Call) -> None:
         raise Inconclusive(f"the packet size was negotiated down to {call.a.packet_size}")
     octets = call.bench.record(4096)
     call.a.send_data(octets)
-    call.b.expect_message(octets, longest=call.b.packet_size)
+    call.b.expect_message(octets, longest=call.b.size_in)
     call.fence()
 
 

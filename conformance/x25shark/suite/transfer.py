@@ -73,7 +73,7 @@ def each_way(bench: Bench, sending: int, receiving: int) -> Iterator[Call]:
 
 def window_of(call: Call) -> int:
     """How many Data may be on their way from A to B without an acknowledgement of B."""
-    return min(call.a.window, call.b.window)
+    return min(call.a.window, call.b.window_in)
 
 
 def send_as_allowed(side: Side, messages: list[bytes]) -> int:

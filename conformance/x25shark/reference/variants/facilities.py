@@ -40,6 +40,8 @@ FOR_THE_NETWORK = (0x44, 0xC4, 0xC6, fields.CHARGING_REQUEST)
 
 # Bit 7 says whether the response is restricted, of fast select alone.
 NO_FAST_SELECT = 0x40
+# The packet size asked for with which one variant offers more towards B than from it.
+TOWARDS_B = 8
 # Behind the marker of the local network: a facility that X.25 does not know.
 OF_THE_NETWORK = bytes((fields.MARKER, 0x00, 0x05, 0x01))
 
@@ -124,7 +126,14 @@ def narrower_at_b(patch: Patch) -> None:
 
 @variant("MAY-FAC-05")
 def directions_at_b(patch: Patch) -> None:
-    far_values(patch, lambda relay, modulo, values: (Pair(9, 8), Pair(3, 4)))
+    """More from B than to it; where 256 octets are asked for, more to it."""
+
+    def choose(relay: RelayedCall, modulo: int, values: Values) -> Values:
+        if values[0].calling == TOWARDS_B:
+            return Pair(7, 8), Pair(4, 3)
+        return Pair(9, 8), Pair(3, 4)
+
+    far_values(patch, choose)
 
 
 def near_values(patch: Patch, size: int | None, window: int | None) -> None:

@@ -20,6 +20,7 @@ from .language import (
     Bench,
     Call,
     Inconclusive,
+    LapbDISC,
     LapbDM,
     LapbI,
     LapbREJ,
@@ -47,6 +48,10 @@ EARLY = 0.1
 LOOK = 0.02
 # How often a command may cross with a router's wish for a link.
 CROSSINGS = 20
+# What a router does that sets its link up anew, or gives it up: DISC may come ahead of SABM, as at
+# each set-up (X.25 2.4.4.1).
+ANEW: tuple[Packet, ...] = (LapbSABM(p_f=1), LapbDM(), LapbDISC(p_f=1))
+ENDS = LapbSABM, LapbDM, LapbDISC
 
 
 def calls_lines(bench: Bench) -> tuple[str, ...]:
@@ -109,13 +114,41 @@ def unacknowledged(line: LineSide, restart: Packet, count: int) -> int:
     """
     line.by_hand = True
     n_r, begin = line.station.v_r, line.connection.received_octets
+    began = time.monotonic()
     for _ in range(count):
         line.send(line.packet(restart, n_r=n_r))
+        _not_given_up(line, begin, began)
         line.acknowledged()
     may_come = min(count, line.profile.k)
     line.wait_until(lambda: opened(line, n_r, begin) > 0)
     line.wait_until(lambda: opened(line, n_r, begin) >= may_come, line.profile.t1 / 2)
     return n_r
+
+
+def _not_given_up(line: LineSide, begin: int, began: float) -> None:
+    """Wait for the acknowledgement of what was sent, if the router has not ended the link.
+
+    It polls each T1 for what the tester leaves unanswered. Raises Inconclusive where N2 attempts
+    may have been made meanwhile (X.25 2.4.8.4), as its acknowledgements, or the machine, are slow.
+    """
+    taken = line.station.v_s
+    acknowledgements = tuple(kind(n_r=taken) for kind in (LapbRR, LapbRNR, LapbI))
+    line.wait_until(lambda: came(line, begin, (*acknowledgements, *ANEW)))
+    attempts = EARLY_FROM * line.profile.n2 * line.profile.t1
+    late = time.monotonic() - began > attempts or not names_given(line, ("t1", "n2"))
+    if late and came(line, begin, ANEW):
+        raise Inconclusive("the router has made N2 attempts before all was sent")
+
+
+def came(line: LineSide, begin: int, templates: Sequence[Packet]) -> bool:
+    """Whether such a frame has come from there on."""
+    frames = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
+    return any(matches(template, octets) for octets in frames for template in templates)
+
+
+def _comes(line: LineSide, begin: int, template: Packet) -> bool:
+    """As came(); it has the time of an answer."""
+    return line.wait_until(lambda: came(line, begin, (template,)))
 
 
 def one_open(line: LineSide, restart: Packet) -> int:
@@ -214,10 +247,9 @@ def expect_poll(line: LineSide, note: str = "") -> None:
 def given_up(line: LineSide, begin: int) -> None:
     """The last poll without an answer, if there is one more, and then a new link, or none."""
     reaction_limit = line.profile.t1_at_most + line.context.reaction_limit
-    ends = LapbSABM(p_f=1), LapbDM()
-    last = line.expect(*polls(line), *ends, within=reaction_limit, passing=(LapbI(p_f=0),))
-    if not isinstance(last, (LapbSABM, LapbDM)):
-        line.expect(*ends, within=reaction_limit, note="N2 polls")
+    last = line.expect(*polls(line), *ANEW, within=reaction_limit, passing=(LapbI(p_f=0),))
+    if not isinstance(last, ENDS):
+        line.expect(*ANEW, within=reaction_limit, note="N2 polls")
     at_most_n2(line, begin)
 
 
@@ -229,7 +261,7 @@ def at_most_n2(line: LineSide, begin: int) -> None:
     most = line.profile.n2 if all_at_t1(line, begin) else line.profile.n2 + 1
     for poll in polls(line):
         line.expect_count(poll, 0, most, start=begin, note="N2 attempts")
-    line.allow(LapbSABM())
+    line.allow(LapbSABM(), LapbDISC())
     line.layer.allow(RestartConfirmation())
 
 
@@ -270,18 +302,28 @@ def polled(line: LineSide, begin: int) -> bool:
     return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
 
 
-def taken(line: LineSide) -> None:
-    """SABM is answered by UA. A station that is not ready yet may refuse it by DM, and so does one
-    whose DISC crosses with it (X.25 2.4.4.1, 2.4.4.5.2); for good is too long."""
-    until, patient = time.monotonic() + NOT_READY_SECONDS, True
+def taken(line: LineSide, p_f: int = 1, passing: Sequence[Packet] = ()) -> bool:
+    """SABM is answered by UA; whether the first one was. A station that is not ready yet may refuse
+    it by DM, and so does one whose DISC crosses with it (X.25 2.4.4.1, 2.4.4.5.2); for good is too
+    long.
+
+    DM F=0 may be a wish for a link that has crossed with SABM P=0 (X.25 2.4.4.4.2): UA follows.
+    """
+    until, patient, first = time.monotonic() + NOT_READY_SECONDS, True, True
     while patient:
-        line.send(LapbSABM(p_f=1))
+        line.send(LapbSABM(p_f=p_f))
         patient = time.monotonic() < until
-        refused = (LapbDM(p_f=1),) if patient else ()
-        if isinstance(line.expect(LapbUA(p_f=1), *refused), LapbUA):
-            return
+        refused = (LapbDM(p_f=p_f),) if patient else ()
+        seen = line.expect(LapbUA(p_f=p_f), *refused, passing=passing)
+        begin = line.cursor
+        if isinstance(seen, LapbDM) and not p_f and _comes(line, begin, LapbUA(p_f=0)):
+            seen = line.expect(LapbUA(p_f=0), passing=passing)
+        if isinstance(seen, LapbUA):
+            return first
         line.context.remark("SABM was refused by DM at first")
         line.pause(NOT_READY_SECONDS / 10)
+        first = False
+    return False
 
 
 def names_given(line: LineSide, names: Sequence[str]) -> bool:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 from scapy_x25 import hdlc
 
-from ..judges.template import matches
+from ..sides.line import NOT_READY_SECONDS
 from ..sides.side import AbsentSide
 from .counting import counting
 from .language import (
@@ -25,7 +26,6 @@ from .language import (
     LapbSABM,
     LapbUA,
     LineSide,
-    Packet,
     RestartConfirmation,
     RestartRequest,
     Side,
@@ -34,7 +34,7 @@ from .language import (
     frame_of,
     purpose,
 )
-from .links import taken
+from .links import came, taken
 
 # Bits of the longest frame that anybody keeps.
 ANY_LENGTH = 8 * hdlc.LONGEST
@@ -134,8 +134,16 @@ def test_shared_flag(bench: Bench) -> None:
     for line in each_line(bench):
         line.link.bring_down()
         frames = [line.frames.with_fcs(LapbSABM(p_f=1)), line.frames.with_fcs(LapbDISC(p_f=1))]
-        line.wire.send_whole(frames, shared_flags=True)
-        line.expect_at_once(LapbUA(p_f=1), passing=ASKING_FOR_A_LINK)
+        until = time.monotonic() + NOT_READY_SECONDS
+        while True:
+            # It may not be ready yet for a new link, and refuse it (X.25 2.4.4.1).
+            refused = (LapbDM(p_f=1),) if time.monotonic() < until else ()
+            line.wire.send_whole(frames, shared_flags=True)
+            seen = line.expect_at_once(LapbUA(p_f=1), *refused, passing=ASKING_FOR_A_LINK)
+            if isinstance(seen, LapbUA):
+                break
+            line.expect(*NO_LINK, note="DISC, which was refused with it")
+            line.pause(NOT_READY_SECONDS / 10)
         line.expect(LapbUA(p_f=1))
 
 
@@ -322,12 +330,6 @@ def rejects_giants(line: LineSide) -> bool:
     answers = (*line.frames.answers(), *rejection)
     line.wait_until(lambda: came(line, begin, answers))
     return came(line, begin, rejection)
-
-
-def came(line: LineSide, begin: int, templates: tuple[Packet, ...]) -> bool:
-    """Whether such a frame has come from there on."""
-    frames = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
-    return any(matches(template, octets) for octets in frames for template in templates)
 
 
 def take(far: Side | AbsentSide, under_way: list[bytes]) -> None:

@@ -31,6 +31,7 @@ from .links import (
     out_of_sequence,
     ready,
     respond,
+    taken,
     unacknowledged,
 )
 
@@ -117,8 +118,7 @@ def anew(line: LineSide, disconnected: bool) -> None:
     if disconnected:
         line.send(LapbDISC(p_f=1))
         line.expect(LapbUA(p_f=1), passing=line.frames.rejections())
-    line.send(LapbSABM(p_f=1))
-    line.expect(LapbUA(p_f=1), passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
+    taken(line, passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
 
 
 @purpose("LAPB-SET-21", each_line=True)
@@ -173,7 +173,6 @@ def test_commands_without_p(bench: Bench) -> None:
     line.send(LapbDISC(p_f=0))
     line.expect(LapbDM(p_f=0), LapbUA(p_f=0), passing=(LapbSABM(),), note="without a link")
     for _ in range(2):
-        line.send(LapbSABM(p_f=0))
-        line.expect(LapbUA(p_f=0), passing=ASKING_FOR_A_LINK)
+        taken(line, p_f=0, passing=ASKING_FOR_A_LINK)
         line.send(line.packet(restart, n_s=0, n_r=0))
         line.poll(n_r=1)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .language import (
     ASKING_FOR_A_LINK,
     CLOSED,
@@ -28,16 +30,20 @@ from .language import (
     purpose,
 )
 from .links import (
+    ANEW,
     EARLY_FROM,
     at_the_line,
     begin_again,
     calls_lines,
+    came,
     expect_poll,
     last_look,
     link_was_reset,
     may_be_reset,
+    names_given,
     not_before,
     one_open,
+    out_of_sequence,
     polled,
     polls,
     ready,
@@ -45,6 +51,9 @@ from .links import (
     unacknowledged,
 )
 from .test_hdlc import giant
+
+# Of a link that is set up anew, or given up.
+ENDING = LapbSABM(), LapbDM(), LapbDISC()
 
 
 def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
@@ -57,6 +66,15 @@ def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
         line.expect(LapbFRMR(z=1))
     link_was_reset(line)
     return line, restart, wrong << 5 | 1
+
+
+def frmr(line: LineSide, rejection: Packet, *others: Packet, **options: Any) -> None:
+    """FRMR. A router that is the DTE may reset the link at once in its place (ISO/IEC 7776)."""
+    resets = (LapbSABM(p_f=1), LapbDISC(p_f=1)) if line.profile.role == "dte" else ()
+    seen = line.expect(rejection, *others, *resets, **options)
+    if isinstance(seen, (LapbSABM, LapbDISC)):
+        line.context.remark("the router, a DTE, resets the link in place of FRMR")
+        line.allow(*ENDING)
 
 
 def numbers_that_differ(bench: Bench) -> LineSide:
@@ -101,11 +119,14 @@ def test_undefined_control(bench: Bench) -> None:
 
 
 @purpose("LAPB-FRMR-02", each_line=True)
-def test_information_in_rr(bench: Bench) -> None:
+def test_information_in_supervisory_frames(bench: Bench) -> None:
     line, _ = ready(bench)
-    line.by_hand = True
-    send_control(line, line.station.v_r << 5 | 1, b"\0")
-    line.expect(LapbFRMR(w=1, x=1))
+    for kind in (LapbRR, LapbRNR, LapbREJ):
+        line.by_hand = True
+        control = line.octets_of(kind(address=line.command_address))[1]
+        send_control(line, control, b"\0")
+        frmr(line, LapbFRMR(rejected_control=control, c_r=0, w=1, x=1, y=0, z=0))
+        begin_again(line)
 
 
 @purpose("LAPB-FRMR-03", each_line=True)
@@ -113,35 +134,37 @@ def test_above_n1(bench: Bench) -> None:
     """One octet: FRMR Y, discarded, or the link is reset (X.25 2.4.7.2)."""
     line, restart = ready(bench)
     line.by_hand = True
-    before = line.station.v_s
+    before, control = line.station.v_s, line.octets_of(LapbI())[1]
     line.wire.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
     line.expect(
         *line.frames.answers(n_r=before),
-        LapbFRMR(y=1),
-        LapbSABM(),
+        LapbFRMR(rejected_control=control, v_s=line.station.v_r, v_r=before, c_r=0, x=0, y=1, z=0),
+        *ANEW,
     )
-    line.allow(LapbFRMR(y=1), LapbSABM())
+    line.allow(LapbFRMR(rejected_control=control, y=1), LapbSABM(), LapbDM(), LapbDISC())
 
 
 @purpose("LAPB-FRMR-04", each_line=True)
 def test_invalid_n_r(bench: Bench) -> None:
-    """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I.
+    """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I; in an I frame that
+    is out of sequence, and in one that was taken already, as well: REJ may come first.
 
     The packet in that I frame is not taken: nothing answers it before FRMR.
     """
     line, restart = ready(bench)
-    for step in (1, -1):
-        for kind in (LapbRR, LapbREJ, LapbI):
+    for step, ahead in ((1, None), (-1, None), (1, 0), (-1, 0), (1, 1), (1, -1)):
+        for kind in (LapbRR, LapbREJ) if ahead is None else (LapbI,):
             line.by_hand = True
             line.skip()
             begin = line.cursor
             wrong = (line.station.v_r + step) % 8
-            frame = kind(address=line.command_address, n_r=wrong)
-            if kind is LapbI:
-                frame = line.packet(restart, n_r=wrong)
-            line.wire.send_whole([line.frames.with_fcs(frame)])
-            line.expect(LapbFRMR(z=1))
+            if ahead is None:
+                line.send(kind(address=line.command_address, n_r=wrong))
+            else:
+                out_of_sequence(line, restart, ahead, n_r=wrong)
+            rejections = line.frames.rejections(n_r=line.station.v_s) if ahead else ()
+            frmr(line, LapbFRMR(z=1), passing=rejections)
             line.expect_count(LapbI(), 0, 0, start=begin, note="the packet is not taken")
             begin_again(line)
 
@@ -169,7 +192,8 @@ def test_information_field(bench: Bench) -> None:
 def rejects(line: LineSide, wrong: int, *v_s: int) -> None:
     """An RR with this N(R): its control field, V(S) and V(R) are in FRMR."""
     line.send(LapbRR(address=line.command_address, n_r=wrong))
-    line.expect(
+    frmr(
+        line,
         LapbFRMR(
             rejected_control=wrong << 5 | 1,
             v_s=one_of(*v_s),
@@ -237,46 +261,74 @@ def test_received_frmr(bench: Bench) -> None:
     line.send(
         LapbFRMR(rejected_control=0x01, v_s=line.station.v_s, v_r=line.station.v_r, z=1),
     )
-    line.expect(LapbSABM(p_f=1), LapbDM())
-    line.allow(LapbSABM())
+    seen = line.expect(*ANEW)
+    if isinstance(seen, LapbSABM) and names_given(line, ("n2",)) and line.profile.n2 > 1:
+        within = line.profile.t1_at_most + bench.reaction_limit
+        line.expect(LapbSABM(p_f=1), within=within, note="nothing has answered the first one")
+    line.allow(*ENDING)
 
 
 @purpose("LAPB-FRMR-10", each_line=True)
 def test_frmr_is_repeated(bench: Bench) -> None:
-    """At T1, N2 times at most, and then the link begins anew or is given up. F=0: nobody polled."""
+    """At T1, N2 times at most, and then the link begins anew or is given up. F=0: nobody polled.
+
+    A router may also wait for SABM or DISC, without FRMR of its own or behind N2 of them (2.4.7.3:
+    may retransmit, may reset); then a command with P=1 shows that it rejects still.
+    """
     line, _, _ = rejected(bench)
-    reaction_limit = line.profile.t1_at_most + bench.reaction_limit
-    repeated = last_look(line, LapbFRMR())
-    line.expect(LapbFRMR(p_f=0), within=reaction_limit)
+    begin = line.cursor
+    repeated = last_look(line, LapbFRMR(), *ANEW)
+    ends = ANEW if line.profile.n2 == 1 or not names_given(line, ("n2",)) else ()
+    if not came(line, begin, (LapbFRMR(), *ANEW)):
+        it_waits(line)
+        return
+    if not isinstance(line.expect(LapbFRMR(p_f=0), *ends), LapbFRMR):
+        line.allow(*ENDING)
+        return
     not_before(line, repeated + EARLY_FROM * line.profile.t1, LapbFRMR(), note="before T1")
     if "n2" not in line.profile.model_fields_set:
         line.context.remark(f"line.{line.name.lower()}: n2 is not given: its end was not judged")
-        line.allow(LapbFRMR(), LapbSABM(), LapbDM())
+        line.allow(LapbFRMR(), *ENDING)
         return
     # N2 repetitions, of which one has come; the first FRMR may count as an attempt (2.4.8.4).
-    for _ in range(line.profile.n2 - 1):
-        seen = line.expect(LapbFRMR(p_f=0), LapbSABM(p_f=1), LapbDM(), within=reaction_limit)
-        if not isinstance(seen, LapbFRMR):
+    for left in reversed(range(line.profile.n2)):
+        begin = line.cursor
+        last_look(line, LapbFRMR(), *ANEW)
+        if not came(line, begin, (LapbFRMR(), *ANEW)):
+            it_waits(line)
+            return
+        again = (LapbFRMR(p_f=0),) if left else ()
+        if not isinstance(line.expect(*again, *ANEW), LapbFRMR):
             break
-    else:
-        line.expect(LapbSABM(p_f=1), LapbDM(), within=reaction_limit)
-    line.allow(LapbSABM())
+    line.allow(*ENDING)
+
+
+def it_waits(line: LineSide) -> None:
+    """A router that repeats FRMR no more is still in the frame reject condition."""
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    line.expect(LapbFRMR(p_f=1, z=1), passing=(LapbFRMR(p_f=0),))
+    line.context.remark("FRMR is not repeated: the router waits for SABM or DISC")
+    line.allow(LapbFRMR(), *ENDING)
 
 
 @purpose("LAPB-FRMR-11", each_line=True)
-def test_information_in_sabm(bench: Bench) -> None:
+def test_information_in_sabm_and_disc(bench: Bench) -> None:
+    """They do nothing to the link: FRMR, or they are discarded."""
     line, _ = ready(bench)
-    line.by_hand = True
-    send_control(line, 0x3F, b"\0")
-    line.never(LapbUA())
-    demand = bench.expectations[-1]
-    line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(
-        *line.frames.answers(n_r=line.station.v_s),
-        LapbFRMR(w=1, x=1),
-    )
-    line.allow(LapbFRMR())
-    demand.stop = line.cursor
+    for control in (0x3F, 0x53):
+        line.by_hand = True
+        send_control(line, control, b"\0")
+        line.never(LapbUA())
+        demand = bench.expectations[-1]
+        line.send(LapbRR(address=line.command_address, p_f=1))
+        frmr(
+            line,
+            LapbFRMR(rejected_control=control, w=1, x=1),
+            *line.frames.answers(n_r=line.station.v_s),
+        )
+        line.allow(LapbFRMR(rejected_control=control))
+        demand.stop = line.cursor
+        begin_again(line)
 
 
 @purpose("LAPB-FRMR-12", each_line=True)
@@ -296,7 +348,8 @@ def test_what_is_rejected(bench: Bench) -> None:
         frame = kind(n_r=(line.station.v_r + 1) % 8, **fields)
         control = line.octets_of(frame)[1]
         line.send(frame)
-        line.expect(
+        frmr(
+            line,
             LapbFRMR(rejected_control=control, c_r=int(not fields), w=0, x=0, y=0, z=1),
             note="a command" if fields else "a response",
         )
@@ -338,7 +391,7 @@ def test_invalid_n_r_in_timer_recovery(bench: Bench) -> None:
         line.skip()
         expect_poll(line)
         line.send(LapbRR(n_r=(first + 3) % 8, p_f=final))
-        line.expect(LapbFRMR(z=1, p_f=0), note="F=0, as no P=1 was sent")
+        frmr(line, LapbFRMR(z=1, p_f=0), note="F=0, as no P=1 was sent")
         begin_again(line)
 
 
@@ -353,5 +406,5 @@ def test_n_r_runs_back(bench: Bench) -> None:
             line.send(LapbRNR(n_r=first))
         line.send(line.packet(restart) if kind is LapbI else kind())
         line.send(LapbRR(address=line.command_address, n_r=first))
-        line.expect(LapbFRMR(z=1, rejected_control=first << 5 | 1))
+        frmr(line, LapbFRMR(z=1, rejected_control=first << 5 | 1))
         begin_again(line)

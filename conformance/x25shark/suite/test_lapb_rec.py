@@ -25,19 +25,24 @@ from .language import (
     RestartConfirmation,
     RestartRequest,
     Side,
+    not_in,
     one_of,
     purpose,
 )
 from .links import (
+    ANEW,
+    ENDS,
     LOOK,
     all_again,
     at_most_n2,
     at_the_line,
     begin_again,
     calls_lines,
+    came,
     count_to,
     expect_poll,
     given_up,
+    is_polled,
     may_be_reset,
     names_given,
     needs_given,
@@ -57,6 +62,8 @@ from .links import (
 REJ = 0x09
 # Longer than T1, in T1.
 PAUSE = 1.5
+# A REJ may be repeated at T1 (in T1, with room for a machine that is held up).
+REJ_AGAIN = 0.5
 IDLE_TRIES = 3
 # N(S) of a frame that is lost, in one case and in another.
 ANY_NUMBER, ANOTHER = 5, 3
@@ -70,15 +77,27 @@ def test_a_gap_gives_one_rej(bench: Bench) -> None:
     expected = line.station.v_s
     # REJ with an older number is the end of a busy condition before the gap (X.25 2.4.5.8).
     before = one_of(*(number % 8 for number in range(expected + 1, expected + 8)))
-    begin = line.connection.received_octets
+    begin, began = line.connection.received_octets, time.monotonic()
     out_of_sequence(line, restart, 1)
     out_of_sequence(line, restart, 2)
     line.expect(LapbREJ(n_r=expected), passing=line.frames.rejections(n_r=before))
     line.send(LapbRR(address=line.command_address, p_f=1))
     line.expect(*line.frames.answers(n_r=expected), passing=line.frames.rejections())
+    if rej_may_come_again(line, began):
+        return
     # REJ F=1 is one way to answer the poll (X.25 2.4.3).
     for rejection in line.frames.rejections():
         line.expect_count(rejection, 0, 1, start=begin)
+
+
+def rej_may_come_again(line: LineSide, since: float) -> bool:
+    """Whether T1 may have run out since the first frame of a gap was sent (monotonic, seconds): a
+    REJ may come again then, and the count of them says nothing."""
+    late = time.monotonic() - since > REJ_AGAIN * line.profile.t1
+    if late:
+        line.context.remark("it took so long that REJ may come again: they were not counted")
+        line.allow(*line.frames.rejections())
+    return late
 
 
 @purpose("LAPB-REC-02", each_line=True)
@@ -126,13 +145,30 @@ def test_rej_brings_the_frames_again(bench: Bench) -> None:
 
 @purpose("LAPB-REC-05", each_line=True)
 def test_rej_with_p(bench: Bench) -> None:
+    """The answer comes ahead of the I frame, which comes once more, and not twice.
+
+    A router that has polled waits for F=1 first, which brings that frame again as well.
+    """
     line, restart = ready(bench)
     first = unacknowledged(line, restart, 2)
     line.skip()
-    begin = line.cursor
+    if is_polled(line):
+        respond(line, LapbRR, first)
+        line.expect(LapbI(n_s=first))
+    line.skip()
+    begin, again = line.cursor, LapbI(n_s=first, p_f=0)
+    usual = tuple(frame for frame in line.passing if not isinstance(frame, LapbI))
     line.send(LapbREJ(address=line.command_address, n_r=first, p_f=1))
-    line.expect(*line.frames.answers())
-    line.expect_count(LapbI(n_s=first), 1, 1, start=begin)
+    line.expect_at_once(
+        *line.frames.answers(),
+        passing=(*usual, *polls(line), LapbI(n_s=not_in(first))),
+        note="ahead of the I frame",
+    )
+    line.wait_until(lambda: came(line, begin, (again,)) or is_polled(line))
+    if is_polled(line) and not came(line, begin, (again,)):
+        respond(line, LapbRR, first)
+    most = 2 if polled(line, begin) else 1
+    line.expect_count(LapbI(n_s=first), 1, most, start=begin)
     line.send(LapbRR())
     line.layer.allow(RestartConfirmation())
 
@@ -189,7 +225,7 @@ def test_n2_attempts(bench: Bench) -> None:
 @purpose("LAPB-REC-09", each_line=True)
 def test_gap_with_p(bench: Bench) -> None:
     line, restart = ready(bench)
-    begin = line.cursor
+    begin, began = line.cursor, time.monotonic()
     out_of_sequence(line, restart, 1, p_f=1)
     expected = line.station.v_s
     line.allow(LapbREJ(n_r=expected))
@@ -200,8 +236,8 @@ def test_gap_with_p(bench: Bench) -> None:
         passing=line.frames.rejections(),
         note="while REJ stands",
     )
-    came = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
-    most = 0 if any(octets[1] & 0x0F == REJ for octets in came) else 1
+    frames = [unit.octets for unit in line.line.log.received if unit.offset >= begin and unit.valid]
+    most = 0 if any(octets[1] & 0x0F == REJ for octets in frames) else 1
     begin = line.cursor
     out_of_sequence(line, restart, 3)
     line.send(LapbRR(address=line.command_address, p_f=1))
@@ -210,7 +246,8 @@ def test_gap_with_p(bench: Bench) -> None:
         passing=line.frames.rejections(),
         note="while REJ stands",
     )
-    line.expect_count(LapbREJ(p_f=0), 0, most, start=begin, note="one REJ for each gap")
+    if not rej_may_come_again(line, began):
+        line.expect_count(LapbREJ(p_f=0), 0, most, start=begin, note="one REJ for each gap")
 
 
 @purpose("LAPB-REC-11")
@@ -325,14 +362,14 @@ def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
         for number in range(max(line.profile.n2 for line, _ in lines) + 2):
             for one in polling[:]:
                 line, first, begin = one
-                ends = (LapbSABM(), LapbDM()) if number >= line.profile.n2 - 1 else ()
-                came = line.expect(
+                ends = ANEW if number >= line.profile.n2 - 1 else ()
+                seen = line.expect(
                     *(*polls(line), *ends),
                     within=line.profile.t1_at_most + bench.reaction_limit,
                     passing=(LapbI(p_f=0),),
                     note=f"poll {number + 1}",
                 )
-                if isinstance(came, (LapbSABM, LapbDM)):
+                if isinstance(seen, ENDS):
                     at_most_n2(line, begin)
                     polling.remove(one)
                 else:

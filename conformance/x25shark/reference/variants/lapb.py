@@ -412,6 +412,25 @@ def reset_for_an_undefined_frame(patch: Patch) -> None:
             original(errors, frame)
 
 
+@variant("MAY-LAPB-60")
+def waits_in_frame_reject(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Original, errors: FrameErrors, frame: Frame, reasons: int) -> None:
+        original(errors, frame, reasons)
+        errors.lapb.stop("T1")
+
+
+@variant("MAY-LAPB-61")
+def a_dte_resets(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Original, errors: FrameErrors, frame: Frame, reasons: int) -> None:
+        station = errors.lapb
+        if station.own == frames.ADDRESS_A:
+            station.phases.set_up()
+        else:
+            original(errors, frame, reasons)
+
+
 @variant("MAY-LAPB-24")
 def giants_rejected(patch: Patch) -> None:
     @patch.wrap(SerialLink, "bad")
@@ -436,6 +455,27 @@ def unsolicited_ua_resets(patch: Patch) -> None:
         awaited = kept(station).pop("UA", False)
         if station.phase is Phase.TRANSFER and not awaited:
             station.phases.set_up()
+        else:
+            original(phases, p_f)
+
+
+@variant("MAY-LAPB-62")
+def unsolicited_ua_asks_for_a_set_up(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
+        # A collision: its UA is still to come (X.25 2.4.4.5.1).
+        awaited = station.phase is Phase.SET_UP
+        original(phases, p_f)
+        kept(station)["UA"] = awaited
+
+    @patch.wrap(Phases, "on_ua")
+    def on_ua(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
+        awaited = kept(station).pop("UA", False)
+        if station.phase is Phase.TRANSFER and not awaited:
+            station.respond(Control.DM, False)
+            station.phases.end_link()
         else:
             original(phases, p_f)
 
@@ -554,12 +594,51 @@ def disc_ahead_of_a_set_up(patch: Patch) -> None:
             station.phases.set_up()
 
 
+@variant("MAY-LAPB-64")
+def disc_ahead_of_a_reset(patch: Patch) -> None:
+    @patch.wrap(Phases, "set_up")
+    def set_up(original: Original, phases: Phases) -> None:
+        station = phases.lapb
+        if station.phase not in (Phase.TRANSFER, Phase.REJECT):
+            original(phases)
+            return
+        station.phases.disconnect()
+        vars(station)["set_up_again"] = True
+
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Original, phases: Phases) -> None:
+        station = phases.lapb
+        again = vars(station).pop("set_up_again", False) and station.phase is Phase.DISCONNECT
+        original(phases)
+        if again and station.line:
+            station.phases.set_up()
+
+
 @variant("MAY-LAPB-34", number=0.5)
 def not_ready_at_first(patch: Patch) -> None:
     @patch.wrap(Lapb, "line_up")
     def line_up(original: Original, station: Lapb) -> None:
         original(station)
         vars(station)["ready_at"] = time.monotonic() + patch.number
+
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
+        early = time.monotonic() < vars(station).get("ready_at", 0.0)
+        if early and station.phase is Phase.DISCONNECTED:
+            station.respond(Control.DM, p_f)
+        else:
+            original(phases, p_f)
+
+
+@variant("MAY-LAPB-63", number=0.5)
+def not_ready_behind_a_link(patch: Patch) -> None:
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Original, phases: Phases) -> None:
+        station = phases.lapb
+        if station.phase is Phase.TRANSFER:
+            vars(station)["ready_at"] = time.monotonic() + patch.number
+        original(phases)
 
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:

@@ -16,7 +16,7 @@ from ..language import (
     LapbSABM,
     LapbUA,
 )
-from ..links import begin_again, link_was_reset, out_of_sequence, send_control
+from ..links import ANEW, begin_again, link_was_reset, out_of_sequence, send_control
 from .link import Link
 from .sending import settle
 
@@ -151,8 +151,8 @@ def rejected(link: Link, number: int) -> bool:
         v_s, v_r = line.station.v_s, line.station.v_r
         line.by_hand = False
         line.send(LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
-    came = line.expect(LapbSABM(p_f=1), LapbDM(), passing=link.beside)
-    line.allow(LapbSABM(), LapbDM())
+    came = line.expect(*ANEW, passing=link.beside)
+    line.allow(LapbSABM(), LapbDM(), LapbDISC())
     if isinstance(came, LapbSABM) and not line.by_hand:
         link_was_reset(line)
         line.link.bring_up(judged=True)

@@ -1564,6 +1564,17 @@ def m_beside_every_number(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def one_direction_of_a_value(make_lab: Any, model: str) -> Any:
+    """Packet size code 3, and window 8, from the called DTE; an answer of window 3 to an offer
+    of 1."""
+    lab = make_lab(model)
+    for facilities in ("420307430202", "420707430802"):
+        lab.caller().tell(call("2100001", "3100001", facilities))
+    lab.call(call("2100001", "3100001", "420707430101"), "10010f0006420707430303")
+    return lab
+
+
+@scenario
 def reverse_charging_beside_fast_select(make_lab: Any, model: str) -> Any:
     lab = make_lab(model, {"reverse_charging_acceptance": False})
     for octet in ("01", "81", "c1"):

@@ -17,7 +17,7 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .reactions import both
+from .reactions import UNDEFINED, both
 
 BURST = 100
 DATA, RR, CALL = 0x00, 0x01, 0x0B
@@ -127,7 +127,6 @@ def test_channel_that_is_not_assigned(bench: Bench) -> None:
     """The next one, the last one, and one whose low octet is that of the call: RR, Data and a Call,
     on each line."""
     _, call = of_the_call(bench)
-    addresses = {"a": bench.far_end.address, "b": bench.profile.addresses.a}
     for name, line in sorted(bench.lines.items()):
         side = dict(zip("ab", both(call), strict=True))[name]
         highest = line.profile.lcn[1]
@@ -135,9 +134,7 @@ def test_channel_that_is_not_assigned(bench: Bench) -> None:
         for lcn in (beyond(bench, line), 4095, *alike):
             brings(bench, line, header(line, lcn, RR), bench.diagnostic(36))
             brings(bench, line, header(line, lcn, DATA) + b"nobody's", bench.diagnostic(36))
-            if addresses[name] is not None:
-                request = side.octets_of(bench.call_request(called=addresses[name]))
-                brings(bench, line, header(line, lcn, CALL) + request[3:], bench.diagnostic(36))
+            a_call_brings(bench, name, call, lcn)
     call.fence("the call goes on")
 
 
@@ -164,10 +161,25 @@ def test_diagnostic_is_not_answered(bench: Bench) -> None:
 
 
 @purpose("PLP-DIAG-06")
-def test_data_on_channel_zero(bench: Bench) -> None:
+def test_channel_zero_is_no_channel(bench: Bench) -> None:
+    """Data; and to each DCE RR, an undefined type and a Call."""
     line, call = of_the_call(bench)
     brings(bench, line, header(line, 0, DATA) + b"nobody's", bench.diagnostic(36))
+    for name, one in sorted(bench.lines.items()):
+        if one.profile.role == "dce":
+            brings(bench, one, header(one, 0, RR), bench.diagnostic(36))
+            brings(bench, one, header(one, 0, UNDEFINED), bench.diagnostic(33))
+            a_call_brings(bench, name, call, 0)
     call.fence("the call goes on")
+
+
+def a_call_brings(bench: Bench, name: str, call: Call, lcn: int) -> None:
+    """A Call to the other side, on a channel that is none of this line's, where there is a way."""
+    line, side = bench.lines[name], dict(zip("ab", both(call), strict=True))[name]
+    called = {"a": bench.far_end.address, "b": bench.profile.addresses.a}[name]
+    if called is not None:
+        request = side.octets_of(bench.call_request(called=called))
+        brings(bench, line, header(line, lcn, CALL) + request[3:], bench.diagnostic(36))
 
 
 @purpose("PLP-DIAG-08")

@@ -30,7 +30,7 @@ from scapy_x25 import (
 )
 
 from ..judges.template import Lacks
-from ..sides.agreement import DEFAULTS, offer_of, values_of
+from ..sides.agreement import DEFAULTS, Values, offer_of, values_of
 from ..sides.side import AbsentSide
 from .anew import called_with
 from .calls import (
@@ -81,10 +81,13 @@ from .language import (
     lacks,
     purpose,
 )
+from .reactions import both
 from .test_all_of_it import values
 
 DTE = Marker(value=0x0F)
 BOTH: tuple[type[Facility], ...] = (PacketSize, WindowSize)
+# Of packet size and window size: the direction from the called DTE, and that from the calling one.
+BOTH_OCTETS = ("called", "calling")
 
 
 def error(bench: Bench, *diagnostics: int) -> ClearIndication:
@@ -213,12 +216,23 @@ def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
     call.fence()
 
 
+def from_offer_to_default(b: Side, kind: type[Packet], offered: Packet, default: int) -> Values:
+    """B keeps to the least that an answer to this offer may agree to, and takes the most."""
+    ends = []
+    for choice in (min, max):
+        octets = {octet: choice(offered.getfieldval(octet), default) for octet in BOTH_OCTETS}
+        answer = CallAccepted(facilities=[kind(**octets)])
+        ends.append(values_of(answer, called=True, otherwise=b.values))
+    least, most = ends
+    return Values(least.size, least.window, most.size_in, most.window_in)
+
+
 def answer_above(bench: Bench, kind: type[Packet], most: int, **asked: Any) -> None:
     """B answers more than it was offered: an error (66), or less is in force, for A too.
 
     More in both directions, then in each of them alone.
     """
-    for octets in (("called", "calling"), ("called",), ("calling",)):
+    for octets in (BOTH_OCTETS, ("called",), ("calling",)):
         request = bench.call_request(**asked)
         a, b = pending(bench, request)
         offered = agreed_by(b, CallAccepted())[kind is WindowSize]
@@ -228,7 +242,7 @@ def answer_above(bench: Bench, kind: type[Packet], most: int, **asked: Any) -> N
         answer = kind(called=offered.called, calling=offered.calling)
         answer.fields.update(dict.fromkeys(octets, above))
         b.send(CallAccepted(facilities=[answer]))
-        b.agree(values_of(CallAccepted(facilities=[offered]), called=True, otherwise=b.values))
+        b.agree(from_offer_to_default(b, kind, offered, default))
         cleared = ClearIndication(cause=bench.network_clear)
         legal = at_a(bench, request, agreed_by(b, CallAccepted(facilities=[offered])))
         reduced = CallAccepted(facilities=[nearer(offered, default)])
@@ -242,16 +256,30 @@ def answer_above(bench: Bench, kind: type[Packet], most: int, **asked: Any) -> N
             bench.settle(a, b, request, came)
             if bench.model == "end-to-end":
                 b.agree(a.values.crossed)
-            carries(call)
+                carries(call)
+            else:
+                carries_whichever(call)
             window_holds(b, a)
             end(call)
-    bench.fence()
+
+
+def carries_whichever(call: Call) -> None:
+    """1500 octets to B; back what one packet of the least size that may be agreed to holds."""
+    a, b = both(call)
+    octets = call.bench.record(1500)
+    a.send_message(octets)
+    b.expect_message(octets, longest=b.size_in)
+    octets = call.bench.record(b.packet_size)
+    b.send_message(octets)
+    a.expect_message(octets, longest=a.size_in)
 
 
 @purpose("PLP-FAC-05")
 def test_answer_with_a_larger_packet_size(bench: Bench) -> None:
-    """256 asked for, twice of what is offered to B answered."""
-    answer_above(bench, PacketSize, 12, size=256)
+    """256 asked for, twice of what is offered to B answered; 64 asked for, twice of the default."""
+    for size in (256, 64):
+        answer_above(bench, PacketSize, 12, size=size)
+    bench.fence()
 
 
 @purpose("PLP-FAC-06")
@@ -275,8 +303,10 @@ def test_answer_with_a_packet_size_below_the_default(bench: Bench) -> None:
 
 @purpose("PLP-FAC-07")
 def test_answer_with_a_larger_window(bench: Bench) -> None:
-    """3 asked for, one more than offered to B answered."""
-    answer_above(bench, WindowSize, 127, window=3)
+    """3 asked for, one more than offered to B answered; 1 asked for, one more than the default."""
+    for window in (3, 1):
+        answer_above(bench, WindowSize, 127, window=window)
+    bench.fence()
 
 
 @purpose("PLP-FAC-08")
@@ -291,18 +321,25 @@ def test_window_0_is_refused(bench: Bench) -> None:
 
 @purpose("PLP-FAC-09")
 def test_window_8_is_refused_or_lowered(bench: Bench) -> None:
+    """In both directions, and in each of them alone."""
     legal = between(2, 7)
-    made = call_with(bench, PacketSize(), WindowSize(called=8, calling=8))
     lowered = [WindowSize(called=legal, calling=legal)]
-    refused_or(bench, made, error(bench, 66), lowered, "window 8 was lowered")
+    # On a serial line the defaults need not be named (X.25 6.12).
+    may_lack = (WindowSize,) if "b" in bench.profile.line.by_side() else ()
+    for called, calling in ((8, 8), (8, 2), (2, 8)):
+        made = call_with(bench, PacketSize(), WindowSize(called=called, calling=calling))
+        remark = f"window {called}/{calling} was lowered"
+        refused_or(bench, made, error(bench, 66), lowered, remark, may_lack_at_b=may_lack)
     bench.fence()
 
 
 @purpose("PLP-FAC-10")
 def test_packet_size_codes_outside_4_to_12_are_refused(bench: Bench) -> None:
+    """In both directions, and in each of them alone."""
     for code in (3, 13, 0):
-        a, _ = call_with(bench, PacketSize(called=code, calling=code), WindowSize())
-        refused(bench, a, error(bench, 66))
+        for called, calling in ((code, code), (code, 7), (7, code)):
+            a, _ = call_with(bench, PacketSize(called=called, calling=calling), WindowSize())
+            refused(bench, a, error(bench, 66))
     bench.fence()
 
 

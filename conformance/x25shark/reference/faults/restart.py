@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of the restart procedure and of Diagnostic packets on a serial line."""
 
-from typing import Any
+from typing import Any, cast
 
 from .. import codec
 from ..codec import Clear
@@ -226,6 +226,30 @@ def twice(patch: Patch) -> None:
     def diagnose(original: Any, interface: SerialInterface, code: int, octets: bytes) -> None:
         original(interface, code, octets)
         original(interface, code, octets)
+
+
+@fault("BUG-DIAG-20")
+def call_on_channel_zero(patch: Patch) -> None:
+    @patch.wrap(Restarts, "on_channel_zero")
+    def on_channel_zero(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = cast(SerialInterface, restarts.interface)
+        if octets[2:3] == bytes((Type.CALL,)) and interface.r is R.READY:
+            interface.channel(0).receive(octets)
+        else:
+            original(restarts, octets)
+
+
+@fault("BUG-DIAG-21")
+def restart_for_an_undefined_type(patch: Patch) -> None:
+    @patch.wrap(Restarts, "on_channel_zero")
+    def on_channel_zero(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
+        undefined = len(octets) > 2 and codec.type_of(octets, interface.modulo) == -1
+        if undefined and interface.r is R.READY:
+            interface.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+            restarts.restart(RestartCause.LOCAL_PROCEDURE_ERROR, Diag.UNIDENTIFIABLE)
+        else:
+            original(restarts, octets)
 
 
 @fault("BUG-DIAG-07")

@@ -7,7 +7,7 @@ from typing import Any
 from .. import facilities
 from ..channel import Channel
 from ..circuit import Circuit
-from ..codec import Data
+from ..codec import Call, Data
 from ..codes import Diag, PacketError, Type
 from ..data_flow import DataFlow
 from ..facilities import (
@@ -15,12 +15,14 @@ from ..facilities import (
     DEFAULT_WINDOW,
     FAST_SELECT,
     PACKET_SIZE,
+    WINDOW_SIZE,
     Facilities,
     Facility,
     Pair,
     answer_is_legal,
 )
 from ..interrupts import Interrupts
+from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_local import Direction, LocalRelay
 from .data import change_data
@@ -136,6 +138,39 @@ def one_direction_of_an_answer(patch: Patch) -> None:
         return answer_is_legal(requested.called, answered.called, default)
 
     patch.replace(facilities, "pair_answer_is_legal", pair_answer_is_legal)
+
+
+@fault("BUG-FAC-40")
+def one_octet_of_packet_size(patch: Patch) -> None:
+    @patch.wrap(facilities, "parameter_is_legal")
+    def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
+        if item.code == PACKET_SIZE:
+            item = item._replace(value=item.value[1:])
+        return bool(original(item, modulo))
+
+
+@fault("BUG-FAC-41")
+def one_octet_of_window_size(patch: Patch) -> None:
+    @patch.wrap(facilities, "parameter_is_legal")
+    def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
+        if item.code == WINDOW_SIZE and item.value[0]:
+            item = item._replace(value=item.value[1:])
+        return bool(original(item, modulo))
+
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        asked = call.facilities.pair(WINDOW_SIZE)
+        if asked is not None and asked.called >= call.modulo:
+            offered.facilities.put_pair(WINDOW_SIZE, asked)
+        return offered
+
+
+@fault("BUG-FAC-42")
+def offers_above_the_default_alone(patch: Patch) -> None:
+    @patch.wrap(facilities, "answer_is_legal")
+    def answer_is_legal(original: Any, requested: int, answered: int, default: int) -> bool:
+        return requested < default or bool(original(requested, answered, default))
 
 
 @fault("BUG-VAL-11")

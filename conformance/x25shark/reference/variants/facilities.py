@@ -25,7 +25,7 @@ from ..facilities import (
     answer_is_legal,
     pair_answer_is_legal,
 )
-from ..negotiation import Negotiation
+from ..negotiation import Negotiation, limit
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalNegotiation
 from ..relayed import RelayedCall
@@ -344,7 +344,8 @@ def answer_reduced(patch: Patch) -> None:
     ) -> Pair:
         answer = accept.facilities.pair(code)
         if answer is not None and not pair_answer_is_legal(code, offered, answer):
-            answer = Pair(*(min(pair) for pair in zip(answer, offered, strict=True)))
+            default = DEFAULT_SIZE if code == PACKET_SIZE else DEFAULT_WINDOW
+            answer = limit(answer, *(max(octet, default) for octet in offered))
             accept.facilities.put_pair(code, answer)
         pair: Pair = original(negotiation, accept, code, offered)
         return pair

@@ -293,6 +293,7 @@ class Times(_Table):
     t12: float = Field(default=60.0, gt=0)
     t13: float = Field(default=60.0, gt=0)
     t21: float = Field(default=200.0, gt=0)
+    t23: float = Field(default=180.0, gt=0)
     idle: float = Field(default=600.0, gt=0)
     keepalive: float = Field(default=180.0, gt=0)
     call_longest: float = Field(default=210.0, gt=0)
@@ -521,6 +522,11 @@ class Profile(_Table):
         if self.xot is not None:
             found |= {side for side in ("a", "b", "b2") if getattr(self.xot, side) is not None}
         return frozenset(found)
+
+    @property
+    def has_dte_line(self) -> bool:
+        """Whether the router is the DTE of a line, with the timers of one (X.25 Table D-2)."""
+        return any(line.role == "dte" for line in self.line.by_side().values())
 
     @property
     def says_relay_model(self) -> bool:

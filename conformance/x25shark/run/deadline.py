@@ -51,6 +51,8 @@ def of_case(purpose: Purpose, profile: Profile) -> float:
     times = profile.times
     # A router may wait for the other side until its timer has run out, or has run out once more.
     timers = max(times.t11, times.t21, 2 * times.t12, 2 * times.t13)
+    if profile.has_dte_line:
+        timers = max(timers, 2 * times.t23)
     waits = max(
         _LEAST_OF_A_CASE, _REACTIONS_OF_A_CASE * times.reaction, _LATENESS_OF_A_TIMER * timers
     )

@@ -75,4 +75,6 @@ def make(profile: Profile, cases: Sequence[str], *, slow: bool, repeat: int = 1)
             left_out[case] = why
     times = profile.times
     longest = max(times.t10, times.t11, times.t12, times.t13, times.t21)
+    if profile.has_dte_line:
+        longest = max(longest, times.t23)
     return Plan(tuple(cases), left_out, repeat, longest)

@@ -114,6 +114,7 @@ KEYS: dict[str, str] = {
     "times.t12": "T12: a Reset that is not confirmed",
     "times.t13": "T13: a Clear that is not confirmed",
     "times.t21": "T21: a Call Request of a DTE that is not answered",
+    "times.t23": "T23: a Clear Request of a DTE (a line with `role` dte) that is not confirmed",
     "times.idle": "TIDLE: how long a connection or a call without traffic is left to itself",
     "times.keepalive": "by when a dead peer is noticed",
     "times.call_longest": "by when a call is answered or cleared at the latest",

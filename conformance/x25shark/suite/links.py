@@ -15,6 +15,7 @@ from scapy_x25 import hdlc
 from ..judges.template import matches
 from ..links.hdlc import FrameUnit
 from ..sides.line import NOT_READY_SECONDS
+from .clearing import AnySide
 from .language import (
     ASKING_FOR_A_LINK,
     Bench,
@@ -71,6 +72,20 @@ def is_dte_of_a_line(bench: Bench, side: Side) -> bool:
     """Whether the router is the DTE of the line that this side is on; on XOT none is."""
     line = bench.lines.get(side.name.lower())
     return line is not None and line.profile.role == "dte"
+
+
+def unanswered_call(bench: Bench, called: Side) -> float:
+    """Seconds after which the router gives up a Call that it sent to this side: T11, or T21 where
+    it is the DTE of the line (X.25 Tables D-1, D-2)."""
+    times = bench.profile.times
+    return times.t21 if is_dte_of_a_line(bench, called) else times.t11
+
+
+def unconfirmed_clear(bench: Bench, side: AnySide) -> float:
+    """The same of a Clear: T13, or T23."""
+    times = bench.profile.times
+    dte = isinstance(side, Side) and is_dte_of_a_line(bench, side)
+    return times.t23 if dte else times.t13
 
 
 def ready(bench: Bench) -> tuple[LineSide, Packet]:

@@ -21,6 +21,7 @@ from .language import (
     FacilityB,
     FacilityC,
     FacilityD,
+    Marker,
     Packet,
     PvcSetup,
     Raw,
@@ -35,6 +36,8 @@ from .language import (
     purpose,
 )
 
+# The value of the marker behind which facilities of DTEs stand (X.25 7.1).
+_OF_DTES = 0x0F
 _NOT_OF_A_CALL = (
     Undefined,
     RestartRequest,
@@ -147,8 +150,14 @@ def _facilities_are_wrong(packet: Packet, known: Collection[bytes]) -> bool:
 
 
 def _undefined_facilities(packet: Packet) -> list[Packet]:
-    facilities = packet.fields.get("facilities") or []
-    return [f for f in facilities if type(f) in (FacilityA, FacilityB, FacilityC, FacilityD)]
+    """Those that X.25 does not define; what stands behind the marker of a network it may know."""
+    found, of_a_network = [], False
+    for facility in packet.fields.get("facilities") or []:
+        if isinstance(facility, Marker):
+            of_a_network = facility.value != _OF_DTES
+        elif type(facility) in (FacilityA, FacilityB, FacilityC, FacilityD) and not of_a_network:
+            found.append(facility)
+    return found
 
 
 @purpose("PLP-CLR-17")

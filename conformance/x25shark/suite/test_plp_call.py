@@ -60,6 +60,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .links import unanswered_call
 from .many import at_a_time
 from .occasion import amid
 
@@ -250,9 +251,10 @@ def test_network_cause_of_a_refusal_reaches_a(bench: Bench) -> None:
 def time_out(bench: Bench, a: Side, b: Side) -> None:
     """No answer from B: from 0.9 to 1.2 times T11 after the Call both sides are cleared.
 
-    A tester that was held up may have the Clear before it looks whether one came too early.
+    A tester that was held up may have the Clear before it looks whether one came too early. A
+    router that is the DTE of B's line has T21 there (Table D-2).
     """
-    t11 = bench.profile.times.t11
+    t11 = unanswered_call(bench, b)
     began = time.monotonic()
     bench.loop.wait(lambda: bool(a.connection.received or b.phase != "idle"), 0.9 * t11)
     if time.monotonic() - began < 0.95 * t11:
@@ -264,7 +266,7 @@ def time_out(bench: Bench, a: Side, b: Side) -> None:
 
 def is_timed_out(bench: Bench, a: Side, b: Side) -> None:
     """At 1.2 times T11 at the latest, where 0.9 times T11 are over."""
-    t11 = bench.profile.times.t11
+    t11 = unanswered_call(bench, b)
     refusal = ClearIndication(cause=bench.cause(0x11, 0x09, 0x05))
     if a.expect(refusal, CLOSED, within=0.3 * t11 + bench.reaction_limit) is None:
         bench.remark("a call was refused by a close of TCP, without a Clear")

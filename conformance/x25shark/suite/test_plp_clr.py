@@ -34,6 +34,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .links import unconfirmed_clear
 from .many import as_many, at_a_time, they_last
 from .reactions import UNDEFINED, both, expect_while_sending, header
 from .windows import may_send
@@ -92,8 +93,8 @@ def test_clear_without_diagnostic(bench: Bench) -> None:
 
 @purpose("PLP-CLR-07")
 def test_clear_is_confirmed_in_bounded_time(call: Call) -> None:
-    """B never confirms. The router may wait for B, up to twice T13; one that ends the call itself
-    has nobody to wait for.
+    """B never confirms. The router may wait for B, up to twice T13 (T23 where it is the DTE of B's
+    line); one that ends the call itself has nobody to wait for.
 
     X.25 5.2.5: universally a confirmation has local significance, in some networks end to end.
     """
@@ -103,7 +104,7 @@ def test_clear_is_confirmed_in_bounded_time(call: Call) -> None:
     ran_out = bench.diagnostic(50)
     call.b.allow(ClearIndication(cause=bench.local_clear, diagnostic=ran_out))
     call.b.allow(Diagnostic(diagnostic=ran_out))
-    within = 2.4 * bench.profile.times.t13 if bench.two_sided else None
+    within = 2.4 * unconfirmed_clear(bench, call.b) if bench.two_sided else None
     call.a.expect(ClearConfirmation(), CLOSED, within=within)
     bench.fence()
 

@@ -6,7 +6,7 @@ PLP-FAC-34 looks at the whole run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -628,15 +628,46 @@ DTE_FACILITIES: tuple[Packet, ...] = (
 )
 
 
+MOST_FACILITIES = 109
+
+
+def octets_of(facilities: Iterable[Packet]) -> int:
+    """Length of a facility field with these."""
+    return sum(len(bytes(facility)) for facility in facilities)
+
+
+def added(came: Packet | None, sent: Iterable[Packet]) -> int:
+    """Octets by which a facility field has grown on its way: a network may put a throughput class
+    into every Call (X.25 6.13), or something of its own (7.1)."""
+    assert came is not None
+    return max(0, int(came.facility_length or 0) - octets_of(sent))
+
+
+def no_room(bench: Bench, a: Side) -> None:
+    """The router has something to add to a facility field that is full."""
+    refused(bench, a, ClearIndication(cause=bench.network_clear))
+    bench.remark("a Call whose facilities leave no room for those of the router was refused")
+
+
 @purpose("PLP-FAC-24")
 def test_facility_field_of_109_octets_passes(bench: Bench) -> None:
-    before = b"".join(bytes(f) for f in (PacketSize(), WindowSize(), *DTE_FACILITIES))
-    fill = Protection(value=bench.random.randbytes(109 - len(before) - 2))
-    marked = (*DTE_FACILITIES, fill)
-    a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
+    """As it leaves the router: one that was seen to add a facility may refuse 109 octets, and
+    passes a field that is shorter by what it adds."""
+    sent = (PacketSize(), WindowSize(), *DTE_FACILITIES)
+    a, _ = call_with(bench, *sent)
     b = bench.listeners.accept()
-    b.expect(CallRequest(facility_length=between(1, 109), facilities=behind_marker(b, marked)))
+    grows = added(b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES))), sent)
     give_up(a, b)
+    for length in {MOST_FACILITIES - grows, MOST_FACILITIES}:
+        fill = Protection(value=bench.random.randbytes(length - octets_of(sent) - 2))
+        marked = (*DTE_FACILITIES, fill)
+        a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
+        if length + grows > MOST_FACILITIES and not bench.went_on(a):
+            no_room(bench, a)
+            continue
+        b = bench.listeners.accept()
+        b.expect(CallRequest(facility_length=between(1, 109), facilities=behind_marker(b, marked)))
+        give_up(a, b)
     bench.fence()
 
 
@@ -693,15 +724,32 @@ CLASS_D = (1, 15, 16, 31, 32, 33, 63, 64, 65, 95, 96, 99)
 @purpose("PLP-FAC-36")
 def test_class_d_facilities_of_any_length(bench: Bench) -> None:
     """Behind the marker, in the Call and in its answer. A length cut short would leave octets that
-    are not facilities."""
+    are not facilities. The longest may find no room, as in PLP-FAC-24."""
+    more_at_b = more_at_a = 0
     for length in CLASS_D:
         marked = (DTE, Protection(value=b"\xc0".ljust(length, b"\xff")))
-        a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
+        sent = (PacketSize(), WindowSize(), *marked)
+        a, _ = call_with(bench, *sent)
+        if octets_of(sent) + more_at_b > MOST_FACILITIES and not bench.went_on(a):
+            no_room(bench, a)
+            continue
         b = bench.listeners.accept()
-        b.expect(CallRequest(facilities=behind_marker(b, marked)))
-        b.send(CallAccepted(facilities=[PacketSize(), WindowSize(), *marked]))
-        a.expect(CallAccepted(facilities=behind_marker(a, marked)))
-        end(Call(bench, a, b))
+        came = b.expect(CallRequest(facilities=behind_marker(b, marked)))
+        more_at_b = max(more_at_b, added(came, sent))
+        b.send(CallAccepted(facilities=[*sent]))
+        whole, clear = (
+            CallAccepted(facilities=behind_marker(a, marked)),
+            ClearIndication(cause=bench.network_clear),
+        )
+        full = octets_of(sent) + more_at_a > MOST_FACILITIES
+        came = a.expect(whole, *((clear, CLOSED) if full else ()))
+        if isinstance(came, CallAccepted):
+            more_at_a = max(more_at_a, added(came, sent))
+            end(Call(bench, a, b))
+        else:
+            clear_or_close(bench, a)
+            refused(bench, b, clear)
+            bench.remark("an answer whose facilities leave no room for those of the router")
     bench.fence()
 
 

@@ -46,6 +46,7 @@ from .language import (
     WindowSize,
     purpose,
 )
+from .links import unconfirmed_clear
 from .many import tidy
 from .procedure_errors import expect_reset_or_ignored
 from .reactions import (
@@ -376,7 +377,7 @@ def used_again(bench: Bench, a: Side) -> None:
     """A calls on its channel. A router that discarded the confirmation clears once more (T13)."""
     request = bench.call_request()
     a.send(request)
-    if bench.went_on(a, seconds=1.2 * bench.profile.times.t13 + bench.reaction_limit):
+    if bench.went_on(a, seconds=1.2 * unconfirmed_clear(bench, a) + bench.reaction_limit):
         a.numbering.reset()
         accepted(bench, a, bench.incoming(), request).fence("the channel can be used again")
     elif a.expect(ClearIndication(), CLOSED) is not None:

@@ -22,6 +22,7 @@ from .language import (
     Side,
     purpose,
 )
+from .links import unconfirmed_clear
 from .many import ANYTHING, fill, hang_up, has_room, limit, tidy
 from .reactions import both, header, was_reset
 
@@ -190,7 +191,7 @@ def test_no_leak_after_protocol_errors(bench: Bench) -> None:
             call.b.expect(ClearIndication(cause=bench.remote_clear))
             call.b.send(ClearConfirmation())
     # A router may close the connection when T13 has run out twice; others are waited for.
-    wait = 3 * bench.profile.times.t13 + 4
+    wait = 3 * unconfirmed_clear(bench, calls[0].a) + 4
     bench.loop.wait(lambda: all(call.a.connection.end for call in calls), wait)
     tidy(bench)
     for call in calls:

@@ -75,6 +75,13 @@ def change_connected(patch: Patch, change: Callable[[Channel, Call], None]) -> N
         original(setup, answer)
 
 
+def add_to_every_call(packet: Call, facility: Facility) -> None:
+    """Add a facility; a Call that leaves no room for it cannot go on (X.25 5.2.2)."""
+    packet.facilities.items.append(facility)
+    if len(packet.facilities.encode()) > fields.LONGEST:
+        raise PacketError(Diag.FACILITY_LENGTH)
+
+
 def add(packet: Call, facility: Facility) -> None:
     """Add a facility where there is room for it (X.25 5.2.2)."""
     if len(packet.facilities.encode()) + len(facility.octets) <= fields.LONGEST:
@@ -202,7 +209,7 @@ def only_what_differs(patch: Patch) -> None:
 def throughput_at_b(patch: Patch) -> None:
     def change(relay: RelayedCall, offered: Call) -> None:
         if offered.facilities.get(THROUGHPUT) is None:
-            add(offered, one(THROUGHPUT, 0xAA))
+            add_to_every_call(offered, one(THROUGHPUT, 0xAA))
 
     change_offer(patch, change)
 
@@ -274,8 +281,9 @@ def section_of_the_network(patch: Patch) -> None:
     ) -> None:
         original(negotiation, call, size, window)
         field = call.facilities
-        if len(field.encode()) + len(OF_THE_NETWORK) <= fields.LONGEST:
-            field.marked = OF_THE_NETWORK + field.marked
+        field.marked = OF_THE_NETWORK + field.marked
+        if len(field.encode()) > fields.LONGEST:
+            raise PacketError(Diag.FACILITY_LENGTH)
 
 
 # what is not known, not right, or not subscribed to

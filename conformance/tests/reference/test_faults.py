@@ -863,13 +863,16 @@ def circuit_of_two_sizes(make_lab: Any, model: str) -> Any:
 
 @scenario
 def strange_setups(make_lab: Any, model: str) -> Any:
-    """A name that goes on behind the right one, and an answer that ends in front of its status."""
+    """A name that goes on behind the right one, two that end too early, and an answer that ends in
+    front of its status."""
     own = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "echo"}
     lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998", "retry": 60}])
     lab.router.start()
     lab.open()
     lab.called[0].tell(lab.called[0].got[0][:8])
     lab.caller().tell("1002f5810002000203000202020707" + b"S8S1x".hex())
+    lab.caller().tell("1002f5810002000201000202020707" + b"S8S".hex())
+    lab.caller().tell("1002f5810001000202000202020707" + b"SS1".hex())
     return lab
 
 

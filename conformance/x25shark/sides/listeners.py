@@ -191,7 +191,11 @@ class Listeners:
 
     @contextmanager
     def listening(self, at: str, address: tuple[str, int]) -> Iterator[None]:
-        """Listen at one more address while the block runs; accept(at=...) takes its connections."""
+        """Listen at one more address while the block runs; accept(at=...) takes its connections.
+
+        What else comes there is nobody's: a router may connect again at any moment in which the
+        case ends a circuit. Only a case that asks for it (watch) demands that nothing came.
+        """
         try:
             listener = Listener(self._context.loop, address)
         except LinkError as error:
@@ -203,6 +207,10 @@ class Listeners:
             yield
         finally:
             listener.close()
+            self._listeners = {name: one for name, one in self._listeners.items() if name != at}
+            for connection in self._waiting.pop(at):
+                if isinstance(connection, Connection):
+                    connection.reset()
 
     def _told_instead(self) -> str:
         """What the side that acted last got in place of what was expected elsewhere."""

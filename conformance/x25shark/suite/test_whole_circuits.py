@@ -32,32 +32,29 @@ from .reactions import both, resets
 from .test_all_of_it import error, reset
 from .test_left_over import OLD, left_open
 from .test_xot_pvc import (
-    CONFIGURATION_MISMATCH,
-    FLOW_CONTROL_MISMATCH,
-    FLOW_CONTROL_UNSUPPORTED,
-    NO_SUCH_INTERFACE,
-    NO_SUCH_PVC,
-    PROTOCOL_ERROR,
+    IMPOSSIBLE,
+    OF_ANOTHER,
+    OF_ANOTHER_NAME,
     SUCCESS,
+    another_size,
+    another_window,
     answer,
     circuit,
     closed,
     closes_too,
     data_passes,
     end_of,
+    mismatch,
     opened,
     own_values,
     reset_behind_the_setup,
     setup,
+    wrong_names,
 )
 
 # What the tester's own values are called in a setup; each is wrong by one in the list below.
 VALUES = ("incoming_window", "outgoing_window", "incoming_packet_size", "outgoing_packet_size")
 NUMBERS = ("pvc_initiator_lcn", "pvc_responder_lcn")
-# What a responder may say of a setup whose names or numbers are not those of its circuit.
-OF_ANOTHER = one_of(NO_SUCH_INTERFACE, NO_SUCH_PVC, CONFIGURATION_MISMATCH, PROTOCOL_ERROR)
-# What it may say of values that no interface of modulo 8 has.
-IMPOSSIBLE = one_of(FLOW_CONTROL_UNSUPPORTED, FLOW_CONTROL_MISMATCH, PROTOCOL_ERROR)
 
 
 def yes(sent: PvcSetup, end: PvcEnd) -> list[PvcSetup]:
@@ -112,11 +109,10 @@ WHO = ("name", "lcn")
 
 def attempts(bench: Bench, end: PvcEnd) -> None:
     """Each setup that is wrong in one thing, with a right one now and again."""
-    mismatch = [answer(FLOW_CONTROL_MISMATCH, **own_values(end))]
     attempt(bench, end, ())
     for name in ("responder", "initiator"):
-        wrong = b"Nowhere0"
-        attempt(bench, end, [answer(OF_ANOTHER)], **{f"pvc_{name}_name": wrong})
+        for wrong in (b"Nowhere0", *filter(None, wrong_names(bench, end, name))):
+            attempt(bench, end, [answer(OF_ANOTHER_NAME)], **{f"pvc_{name}_name": wrong})
         attempt(bench, end, ())
     for name in ("responder", "initiator"):
         number = f"pvc_{name}_lcn"
@@ -126,8 +122,9 @@ def attempts(bench: Bench, end: PvcEnd) -> None:
     attempt(bench, end, (), lcn=4000)
     for name in VALUES:
         right = setup(end).getfieldval(f"pvc_{name}")
-        other = right + 1 if right < 7 else right - 1
-        attempt(bench, end, mismatch, **{f"pvc_{name}": other})
+        another = another_size if name.endswith("size") else another_window
+        changed = {f"pvc_{name}": another(bench, right)}
+        attempt(bench, end, mismatch(bench, end, setup(end, **changed)), **changed)
         impossible = 13 if name.endswith("size") else 0
         attempt(bench, end, [answer(IMPOSSIBLE)], **{f"pvc_{name}": impossible})
         attempt(bench, end, ())

@@ -231,6 +231,27 @@ def as_far_as_its_own(patch: Patch) -> None:
         return found
 
 
+@fault("BUG-XOT-120")
+def as_far_as_the_responders(patch: Patch) -> None:
+    @patch.wrap(PvcTable, "find")
+    def find(original: Any, table: PvcTable, setup: Setup) -> tuple[PvcEnd | None, int]:
+        for name, lcn in table.ends:
+            if name.startswith(setup.responder_name.lower()) and lcn == setup.responder_lcn:
+                setup = setup._replace(responder_name=name)
+        found: tuple[PvcEnd | None, int] = original(table, setup)
+        return found
+
+
+@fault("BUG-XOT-121")
+def as_far_as_the_initiators(patch: Patch) -> None:
+    @patch.wrap(Responder, "check")
+    def check(original: Any, responder: Responder, setup: Setup) -> int:
+        own = responder.end.settings.remote_name
+        if own.lower().startswith(setup.initiator_name.lower()):
+            setup = setup._replace(initiator_name=own)
+        return int(original(responder, setup))
+
+
 @fault("BUG-XOT-76")
 def unreadable_is_acceptance(patch: Patch) -> None:
     @patch.wrap(Initiator, "answered")

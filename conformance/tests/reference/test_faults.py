@@ -1609,6 +1609,15 @@ def sizes_of_each_direction(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def d_behind_what_waits(make_lab: Any, model: str) -> Any:
+    """Where B has the larger size: a full packet with M=1, the rest with D=1."""
+    lab = make_lab(model, {"packet_size": 512} if model == "local" else None)
+    a, _ = lab.call(PLAIN)
+    a.tell("100110" + FULL, "50010242")
+    return lab
+
+
+@scenario
 def an_end_of_its_own(make_lab: Any, model: str) -> Any:
     """A sequence of two packets."""
     lab = make_lab(model)

@@ -17,6 +17,7 @@ from .reactions import both
 from .transfer import (
     acknowledged_up_to,
     acknowledgement,
+    any_of,
     call_of_sizes,
     confirmed_by_b_alone,
     deliver,
@@ -119,6 +120,27 @@ def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
     acknowledged_up_to(a, 0, note="B has acknowledged all parts but one")
     b.acknowledge(parts)
     a.expect(*acknowledgement(1), passing=acknowledgement(0))
+    b.withholding = False
+    call.fence()
+
+
+@purpose("PLP-DBIT-20")
+def test_confirmed_when_what_was_joined_is(bench: Bench) -> None:
+    """B has the larger size: full packets with M=1, and the last one with D=1, come to it as one.
+
+    Those with D=0 may be acknowledged before.
+    """
+    call = call_of_sizes(bench, 128, 512)
+    a, b = both(call)
+    count = min(3, a.window)
+    octets = bench.random.randbytes(128 * (count - 1) + 44)
+    b.withholding = True
+    a.send_message(octets, d=1)
+    b.expect(Data(d=1, m=0, user_data=octets))
+    fence_from_b(call, p_r=0)
+    acknowledged_up_to(a, *range(count), note="B has not acknowledged")
+    b.acknowledge(1)
+    a.expect(*acknowledgement(count), passing=any_of(*range(count)))
     b.withholding = False
     call.fence()
 

@@ -140,11 +140,11 @@ def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0) -> None:
     fence_from_b(call, p_r=not_yet)
     acknowledged_up_to(a, *earlier, start=begin, note="B has not acknowledged")
     b.acknowledge((not_yet + 1) % 8)
-    a.expect(*acknowledgement(confirmed), passing=_any_of(earlier))
+    a.expect(*acknowledgement(confirmed), passing=any_of(*earlier))
     b.withholding = False
 
 
-def _any_of(numbers: Sequence[int]) -> tuple[Packet, Packet]:
+def any_of(*numbers: int) -> tuple[Packet, Packet]:
     """RR and RNR with one of these P(R)."""
     return RR(p_r=one_of(*numbers)), RNR(p_r=one_of(*numbers))
 

@@ -168,6 +168,36 @@ def first_clear_alone_is_confirmed(patch: Patch) -> None:
             original(channel, packet_type, octets)
 
 
+@fault("BUG-DBIT-20")
+def d_of_the_first(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "feed")
+    def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
+        state = vars(segmenter)
+        if not segmenter.waiting:
+            state["d"] = data.d
+        segments: list[Segment] = original(segmenter, data)
+        return [segment._replace(d=segment.d and state["d"]) for segment in segments]
+
+
+@fault("BUG-DBIT-21")
+def nothing_joined_waits(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, packet: Data) -> None:
+        delivery = direction.delivery
+        direction.delivery = delivery and not direction.segmenter.waiting
+        original(direction, packet)
+        direction.delivery = delivery
+
+
+@fault("BUG-FLOW-20")
+def half_a_window_at_least(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "flush")
+    def flush(original: Any, flow: DataFlow) -> None:
+        channel = flow.channel
+        if (channel.p_r - channel.p_r_sent) % channel.modulo >= channel.window_in // 2:
+            original(flow)
+
+
 @fault("BUG-DBIT-06")
 def d_0_behind_d_1(patch: Patch) -> None:
     @patch.wrap(Direction, "is_settled")

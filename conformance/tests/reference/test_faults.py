@@ -1472,6 +1472,45 @@ def resets_of_a_circuit(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def ends_that_nobody_thinks_of(make_lab: Any, model: str) -> Any:
+    """Amid a unit, while the connection to B is opened, in place of a Clear Confirmation; an answer
+    in two reads, a length beyond the longest packet, and one call more than there is room for."""
+    labs = [make_lab(model, max_calls=1) for _ in range(5)]
+    a, _ = labs[0].call(PLAIN)
+    a.raw("0000000710010041")
+    a.hang_up()
+    a = labs[1].caller()
+    a.tell(PLAIN)
+    a.hang_up(reset=True)
+    labs[1].open()
+    a, b = labs[2].call(PLAIN)
+    a.tell("1001130007")
+    b.hang_up()
+    a = labs[3].caller()
+    a.tell(PLAIN)
+    labs[3].open()
+    b = labs[3].called[-1]
+    b.raw("00000003" + b.got[0][:2])
+    b.raw(b.got[0][2:4] + "0f")
+    a.raw("00001005100100")
+    for number in range(2):
+        a = labs[4].caller()
+        a.tell(PLAIN)
+        labs[4].open(succeed=number > 0)
+        a.tell("100117")
+    return labs
+
+
+@scenario
+def rnr_whose_p_r_runs_back(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10010041", "10010242")
+    b.tell("100141", "100125")
+    return lab
+
+
+@scenario
 def rnr_at_a_shut_window(make_lab: Any, model: str) -> Any:
     """It acknowledges both Data, and the RR behind it none."""
     lab = make_lab(model)
@@ -1746,6 +1785,7 @@ SOCKET_LEVEL = {
     "BUG-XOT-18",
     "BUG-XOT-19",
     "BUG-XOT-21",
+    "BUG-XOT-96",
     "BUG-XOT-46",
     "BUG-XOT-48",
     "BUG-XOT-51",

@@ -107,11 +107,18 @@ def test_fault_no_keepalive(listener: Any) -> None:
         "import sys, socket\n"
         "from x25shark.reference import config, faults, wire\n"
         "faults.FAULTS.switch_on(sys.argv[1:])\n"
-        "sock = socket.socket()\n"
-        "wire.set_options(sock, config.parse({'keepalive': 10}))\n"
-        "print(sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))\n"
+        "accepted, opened = socket.socket(), socket.socket()\n"
+        "accepted.bind(('127.0.0.1', 0))\n"
+        "at = '127.0.0.1:%d' % accepted.getsockname()[1]\n"
+        "for sock in (accepted, opened):\n"
+        "    wire.set_options(sock, config.parse({'keepalive': 10, 'listen': at}))\n"
+        "    print(sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))\n"
     )
-    for arguments, expected in (([], "1"), (["BUG-XOT-21"], "0")):
+    for arguments, expected in (
+        ([], ["1", "1"]),
+        (["BUG-XOT-21"], ["0", "0"]),
+        (["BUG-XOT-96"], ["1", "0"]),
+    ):
         run = subprocess.run(
             [sys.executable, "-c", program, *arguments],
             capture_output=True,
@@ -119,7 +126,7 @@ def test_fault_no_keepalive(listener: Any) -> None:
             check=True,
             env={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
         )
-        assert run.stdout.strip() == expected
+        assert run.stdout.split() == expected
 
 
 def test_fault_calls_hang_after_the_stop(start_router: Any, listener: Any) -> None:

@@ -10,6 +10,7 @@ from scapy.packet import Packet, Raw
 from scapy_x25 import (
     REJ,
     RNR,
+    RNR128,
     RR,
     RR128,
     X25,
@@ -76,6 +77,7 @@ __all__ = [
     "NO_LINK",
     "REJ",
     "RNR",
+    "RNR128",
     "RR",
     "RR128",
     "X25",

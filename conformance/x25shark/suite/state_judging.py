@@ -384,7 +384,9 @@ def _closed(scene: Scene, *, short: bool) -> None:
             _ends(scene.side, clear, or_close=True)
             scene.bench.fence()
             return
-    closes(scene.side, clear, *([_reset_of(scene, (38,))] if short else []))
+    too_short = [_reset_of(scene, (38,))] if short else []
+    # A length that no packet has may be noticed only when its octets do not come.
+    closes(scene.side, clear, *too_short, within=scene.bench.profile.times.stall)
     if scene.state == "p7":
         far_clear_confirmed(scene)
         scene.bench.fence()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .connections import refused
 from .language import (
     CLOSED,
     Bench,
@@ -166,6 +167,32 @@ def test_no_leak_after_refused_calls(bench: Bench) -> None:
         a.expect(ClearIndication(cause=0, diagnostic=0))
         a.send(ClearConfirmation())
         b.expect(ClearConfirmation(), CLOSED)
+        a.close()
+        tidy(bench)
+    has_room(bench)
+
+
+@purpose("SYS-RES-13")
+def test_no_leak_after_connections_that_fail(bench: Bench) -> None:
+    """MAXCALLS and ten times: B takes no connection; then it closes one in place of an answer."""
+    calls = limit(bench) + MORE
+    network = ClearIndication(cause=bench.network_clear)
+    listener = bench.listeners.refuse()
+    listener.stop()
+    try:
+        for _ in range(calls):
+            a = bench.connect()
+            a.send(bench.call_request())
+            refused(bench, a, network)
+            a.close()
+            tidy(bench)
+    finally:
+        listener.resume()
+    for _ in range(calls):
+        a, b = bench.capacity.in_the_end(lambda: pending(bench))
+        b.wire.half_close()
+        b.allow(ClearIndication())
+        refused(bench, a, network)
         a.close()
         tidy(bench)
     has_room(bench)

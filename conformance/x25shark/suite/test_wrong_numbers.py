@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from .calls import checks_numbers
-from .language import RR, RR128, Call, Side, purpose
+from .language import RNR, RNR128, RR, RR128, Call, Packet, Side, purpose
 from .occasion import amid
 from .procedure_errors import expect_refusal
 from .reactions import both
@@ -33,22 +33,32 @@ def carry(sender: Side, receiver: Side, count: int) -> None:
         receiver.expect(receiver.data(b"goes on"))
 
 
+def places_and_packets(side: Side) -> Sequence[tuple[int, Callable[..., Packet]]]:
+    """Where the window lies, and what has the P(R): at the first place all packets with one do."""
+
+    def data(p_r: int) -> Packet:
+        return side.data(b"with a wrong P(R)", p_r=p_r)
+
+    ready, not_ready = (RR128, RNR128) if side.modulus == 128 else (RR, RNR)
+    first, *others = _PLACES[side.modulus]
+    return [(first, kind) for kind in (ready, not_ready, data)] + [(p, ready) for p in others]
+
+
 @purpose("PLP-FLOW-23", both_sides=True)
 def test_p_r_outside_a_window_wherever_it_lies(call: Call) -> None:
     """Two Data are not acknowledged, or as many as come. The P(R) is that of a Data which was not
-    sent, or of one that was acknowledged before."""
+    sent, or of one that was acknowledged before; the packet with it is RR, RNR or Data."""
     checked = checks_numbers(call.bench)
     call.bench.need(checked, "a router that checks the numbers of a call (N-CHECK)")
     for way in modes(call):
         a, b = both(way)
-        ready = RR128 if a.modulus == 128 else RR
-        for number, ahead in product(_PLACES[a.modulus], (True, False)):
+        for (number, kind), ahead in product(places_and_packets(a), (True, False)):
             carry(b, a, (number - a.numbering.p_r) % a.modulus)
             a.withholding = True
             filled = fill_window(b, a, (b"first", b"second"))
             a.withholding = False
             beyond = number + len(filled.sent) + 1
-            wrong = ready(p_r=(beyond if ahead else number - 1) % a.modulus)
+            wrong = kind(p_r=(beyond if ahead else number - 1) % a.modulus)
             a.send(wrong)
             with amid(call.bench, f"modulo {a.modulus}, {number} is the first of the window"):
                 expect_refusal(way, wrong, 2, under_way=filled.passing)

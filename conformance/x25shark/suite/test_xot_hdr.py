@@ -41,6 +41,8 @@ from .language import (
     purpose,
     unit,
 )
+from .many import at_a_time
+from .occasion import amid
 from .reactions import header
 from .test_plp_fs import too_long_call
 
@@ -89,6 +91,10 @@ def test_bad_version_in_data_transfer(bench: Bench) -> None:
             octets = bench.record(64)
             bad = with_version(call.a.unit_of(call.a.data(octets)), version)
             ends_or_passes(call, bad, Data(user_data=octets), f"a unit of version {version:#06x}")
+
+
+# One more than the longest packet, and what is about the sign of two octets.
+NO_PACKETS = (LONGEST_PACKET + 1, 0x7FFF, 0x8000, 0xFFFF)
 
 
 def either_way(bench: Bench) -> Iterator[Call]:
@@ -141,7 +147,7 @@ def arrives_empty(b: Side) -> bool:
     return b"" in came()
 
 
-def ends_or_shifts(a: Side, b: Side) -> None:
+def ends_or_shifts(a: Side, b: Side, within: float | None = None) -> None:
     """A's connection, whose units have lost their borders, is closed, and the call ends at B.
 
     A splice that passes octets on without a look at the headers leaves it to B to find out.
@@ -150,7 +156,7 @@ def ends_or_shifts(a: Side, b: Side) -> None:
         a.context.remark("the splice passes octets without borders on")
         a.close()
     else:
-        framing_ends(a)
+        framing_ends(a, within)
     far_side_ends(a.context, b)
 
 
@@ -222,7 +228,9 @@ def test_length_above_the_agreed_packet_size(call: Call) -> None:
 @purpose("XOT-HDR-12")
 def test_length_above_the_largest_supported(bench: Bench) -> None:
     """Eight octets more than the largest Data packet, as a Call with too much user data."""
-    length = bench.profile.limits.packet_size + 3 + 8
+    largest = bench.profile.limits.packet_size
+    bench.need(largest >= 64, "a packet size above that of a Call (limits.packet_size)")
+    length = largest + 3 + 8
     a = bench.connect()
     shortest = len(a.octets_of(bench.call_request(user_data=b"\xc0")))
     a.send(bench.call_request(user_data=b"\xc0" + bytes(length - shortest)))
@@ -261,25 +269,26 @@ def test_borders_after_a_short_length(bench: Bench) -> None:
 
 @purpose("XOT-HDR-14")
 def test_borders_after_a_long_length(bench: Bench) -> None:
-    """The Call takes the first octet of the unit behind it; the rest announces 0x2010 octets."""
-    a = bench.connect()
+    """The Call takes the first octet of the unit behind it; the rest announces 0x2010 octets, which
+    a router may notice when they do not come (TSTALL)."""
+    a, stall = bench.connect(), bench.profile.times.stall
     request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x03"))
     data = a.unit_of(Data(p_s=0, user_data=bytes(29)))
     a.wire.send(with_length(request, len(request) - 3) + data[:1])
     if bench.two_sided and bench.went_on(a):
         b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02\x03\x00"))
         a.wire.send(data[1:])
-        ends_or_shifts(a, b)
+        ends_or_shifts(a, b, stall)
     elif a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED) is not None:
         a.wire.send(data[1:])
-        framing_ends(a)
+        framing_ends(a, stall)
     bench.fence()
 
 
 @purpose("XOT-HDR-15")
 def test_urgent_data(call: Call) -> None:
     """The third octet is urgent. A socket interface that takes it out of the stream leaves a
-    length of 0x4010, which is illegal: then this call ends, and no other.
+    length of 0x4010, which is illegal: then this call ends, if only behind TSTALL, and no other.
     """
     bench = call.bench
     other = bench.call()
@@ -287,12 +296,13 @@ def test_urgent_data(call: Call) -> None:
     unit = call.a.unit_of(call.a.data(octets))
     call.a.wire.tcp.urgent(unit[:3])
     call.a.wire.send(unit[3:])
-    came = call.b.expect(Data(user_data=octets), ClearIndication(cause=bench.network_clear), CLOSED)
-    if isinstance(came, Data):
+    lost = ClearIndication(cause=bench.network_clear), CLOSED
+    stall = bench.profile.times.stall
+    if isinstance(call.b.expect(Data(user_data=octets), *lost, within=stall), Data):
         call.fence()
     else:
         bench.remark("the urgent octet is lost, and the framing of this connection with it")
-        framing_ends(call.a)
+        framing_ends(call.a, stall)
     other.fence()
     bench.fence()
 
@@ -309,12 +319,19 @@ def test_no_packet_in_data_transfer(bench: Bench) -> None:
 
 @purpose("XOT-HDR-17")
 def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
-    """A header for 65535 octets, and then silence: the call ends, whichever side sent it."""
-    for call in either_way(bench):
-        call.fence()
-        call.a.wire.send(bytes.fromhex("0000 ffff"))
-        framing_ends(call.a, within=bench.profile.times.stall)
-        far_side_ends(bench, call.b)
+    """A header for more octets than any packet has, and then silence: the call ends, whichever side
+    sent it; as many at a time as the router takes, since it may need TSTALL for each."""
+    together = at_a_time(bench, len(NO_PACKETS), each=2)
+    for begin in range(0, len(NO_PACKETS), together):
+        lengths = NO_PACKETS[begin : begin + together]
+        calls = [(length, call) for length in lengths for call in either_way(bench)]
+        for length, call in calls:
+            call.fence()
+            call.a.wire.send(with_length(unit(b""), length))
+        for length, call in calls:
+            with amid(bench, f"a length of {length}"):
+                framing_ends(call.a, within=bench.profile.times.stall)
+                far_side_ends(bench, call.b)
         bench.fence()
 
 

@@ -13,6 +13,8 @@ import time
 from functools import partial
 
 from ..sides.channel import ChannelSide
+from .calls import pending
+from .clearing import end
 from .connections import (
     arrives,
     arrives_there,
@@ -182,6 +184,34 @@ def test_body_split_at_every_position(bench: Bench) -> None:
     bench.fence()
 
 
+@purpose("XOT-TCP-39")
+def test_answer_of_b_split_at_every_position(bench: Bench) -> None:
+    """Call Accepted without facilities and with them, and a Clear; then Data, cut as well."""
+    for answer in (None, CallAccepted(), ClearRequest(cause=0, diagnostic=241)):
+        position, whole = 1, 2
+        while position < whole:
+            a, b = pending(bench)
+            packet = b.acceptance if answer is None else answer
+            octets = b.unit_of(packet)
+            whole = len(octets)
+            send_in_pieces(b, octets, [position])
+            with amid(bench, f"{type(packet).__name__} of B, a pause behind {position} octets"):
+                if isinstance(packet, ClearRequest):
+                    a.expect(ClearIndication(cause=0, diagnostic=241))
+                    a.send(ClearConfirmation())
+                    b.expect(ClearConfirmation(), CLOSED)
+                    a.close()
+                else:
+                    a.expect(CallAccepted())
+                    call = Call(bench, a, b)
+                    octets = bench.record(40)
+                    send_in_pieces(b, b.unit_of(b.data(octets)), [position])
+                    arrives_there(call.turned(), octets)
+                    end(call)
+            position += 1
+    bench.fence()
+
+
 @purpose("XOT-TCP-07", window=7)
 def test_several_packets_in_one_segment(call: Call) -> None:
     """The Interrupt may overtake the Data."""
@@ -268,7 +298,7 @@ def test_connection_without_octets(bench: Bench) -> None:
         a.expect_closed()
         bench.remark("a connection without a call is closed before TIDLE")
     else:
-        bench.place_call(on=a, note="after an idle time").fence()
+        bench.call_again(a, note="after an idle time").fence()
     bench.fence()
 
 
@@ -375,7 +405,7 @@ def test_idle_call(call: Call) -> None:
     crosses(call, call.bench.record(60), call.bench.record(60))
 
 
-@purpose("XOT-TCP-22")
+@purpose("XOT-TCP-22", both_sides=True)
 def test_dead_peer(call: Call) -> None:
     """What the router still sends to the dead peer is its own affair."""
     call.a.allow(ClearIndication())
@@ -472,51 +502,6 @@ def test_reset_behind_a_clear(bench: Bench) -> None:
             # Whether B's connection is closed behind it, or kept for another call, is left open.
             call.b.send(ClearConfirmation())
     bench.fence()
-
-
-def refused_for_want_of_room(bench: Bench) -> None:
-    """End the case if the router has no room for the call that was sent last."""
-    refused_call = bench.capacity.refused()
-    if refused_call is not None:
-        bench.capacity.refuse(refused_call)
-
-
-def is_withdrawn(b: Side) -> None:
-    """A call arrives at B although A has cleared it: its Clear or close follows."""
-    note = "this call arrived at B although A had cleared it before the connection to B opened"
-    if b.expect(ClearIndication(), CLOSED, note=note) is not None:
-        b.send(ClearConfirmation())
-
-
-@purpose("XOT-TCP-28")
-def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
-    """A second call, begun while B is still silent, is the fence: its SYN is repeated later than
-    one that the router may have left of the first call. B answers when both have been sent.
-    """
-    at_a_time(bench, 1, spare=2)
-    other = bench.call()
-    requests = bench.call_request(), bench.call_request()
-    listener = bench.listeners.refuse()
-    listener.ignore()
-    try:
-        a = bench.connect()
-        a.send(requests[0])
-        pause(bench, 0.1)
-        refused_for_want_of_room(bench)
-        a.send(ClearRequest(cause=0, diagnostic=241))
-        a2 = bench.connect()
-        a2.send(requests[1])
-        other.fence()
-    finally:
-        listener.heed()
-    bench.further.allow(IncomingCall(user_data=requests[0].user_data), is_withdrawn)
-    b = bench.incoming(IncomingCall(user_data=requests[1].user_data))
-    b.send(b.acceptance)
-    a2.expect(CallAccepted())
-    # A Clear of the router, for which the connection took too long, may have crossed that of A
-    # (X.25 4.1.8).
-    a.expect(ClearConfirmation(), CLOSED, ClearIndication(cause=bench.network_clear))
-    Call(bench, a2, b).fence()
 
 
 @purpose("XOT-TCP-29")

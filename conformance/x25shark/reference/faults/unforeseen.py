@@ -206,6 +206,16 @@ def p_r_across_the_wrap(patch: Patch) -> None:
     patch.replace(Circuit, "p_r_is_valid", p_r_is_valid)
 
 
+@fault("BUG-FLOW-17")
+def rnr_that_runs_back(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        back = (channel.p_r_received - codec.parse_flow(octets, channel.modulo)) % channel.modulo
+        if packet_type != Type.RNR or back != 1:
+            original(flow, packet_type, octets)
+
+
 @fault("BUG-DATA-15")
 def zero_is_always_next(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")

@@ -139,6 +139,7 @@ class Diag:
     IMPROPER_CAUSE: Final = 81
     INCONSISTENT_Q: Final = 83
     TEMPORARY_ROUTING: Final = 120
+    PARTIALLY_FULL: Final = 165
     D_BIT_NOT_SUPPORTED: Final = 166
     #: ISO/IEC 8208: a protocol identifier that is not supported (RFC 1356 3.14).
     PROTOCOL_NOT_SUPPORTED: Final = 249

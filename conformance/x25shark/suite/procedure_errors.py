@@ -8,16 +8,21 @@ from collections.abc import Sequence
 from scapy.packet import Packet
 
 from ..judges.template import matches
+from ..sides.numbering import DATA, RESET, kind_of
 from ..sides.side import AbsentSide, Side
 from .language import (
     RNR,
     RR,
+    Bench,
     Call,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
 )
+from .reactions import made_by_a_dte
 
+# The diagnostic of ISO/IEC 8208 for part-filled Data that may not be so.
+PARTIALLY_FULL = 165
 # More packets than any router has under way for one call; a flood ends here.
 MOST_UNDER_WAY = 4096
 
@@ -52,6 +57,34 @@ def expect_reset(
         expect_after(call.b, remote, *(p for p in before if not isinstance(p, (RR, RNR))))
     call.b.send(ResetConfirmation())
     call.fence()
+
+
+def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
+    """Whether the Data that x has just sent, part-filled with M=1 and D=0, brought a reset.
+
+    To a network it ends a packet sequence (X.25 Table 4-1); a DTE, which never gets such a packet
+    from one, may take it for an error (165, invalid partially full Data). Both sides have confirmed
+    then.
+    """
+    if not made_by_a_dte(bench, x):
+        return False
+    begin = y.cursor
+
+    def come() -> set[int | None]:
+        new = (unit.packet for unit in y.arrivals.units if unit.offset >= begin)
+        return {kind_of(packet, y.modulus) for packet in new} & {DATA, RESET}
+
+    y.wait_until(lambda: bool(come()) or y.connection.end is not None)
+    if RESET not in come():
+        return False
+    expect_after(
+        x, ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(PARTIALLY_FULL))
+    )
+    x.send(ResetConfirmation())
+    y.expect(ResetIndication(cause=bench.remote_reset))
+    y.send(ResetConfirmation())
+    bench.remark("part-filled Data with M=1 and D=0 is reset (165), by a router that is a DTE")
+    return True
 
 
 def expect_reset_or_ignored(call: Call, *diagnostics: int) -> None:

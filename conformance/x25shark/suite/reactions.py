@@ -172,6 +172,12 @@ def refuses(bench: Bench, a: Side, cause: Matcher | int, *codes: int) -> None:
     cleared_or_closed(bench, a, ClearIndication(cause=cause, diagnostic=bench.diagnostic(*codes)))
 
 
+def made_by_a_dte(bench: Bench, side: Side) -> bool:
+    """Whether the router is a DTE there, so that what it clears it may clear in its own name."""
+    line = bench.lines.get(side.name.lower())
+    return line.profile.role == "dte" if line is not None else bench.declared("R-DTE")
+
+
 def was_reset(side: Side) -> bool:
     """Whether a Reset has come on this connection."""
     return resets(side) > 0

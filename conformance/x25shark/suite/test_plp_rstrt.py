@@ -33,7 +33,7 @@ from .language import (
 )
 from .links import at_the_line, calls_lines, of_a_dte, restarted
 from .many import at_a_time, fill
-from .reactions import both
+from .reactions import both, made_by_a_dte
 
 # What the far ends of calls may be told: of a DTE, out of order, remote procedure error.
 FAR_CAUSES = one_of(0, range(0x80, 0x100), 0x09, 0x11)
@@ -177,12 +177,6 @@ def test_causes_at_the_far_ends(bench: Bench) -> None:
                     ]
                 if far.expect(*told, CLOSED) is not None:
                     far.send(ClearConfirmation())
-
-
-def made_by_a_dte(bench: Bench, side: Side) -> bool:
-    """Whether the router is a DTE there, so that what it clears it may clear in its own name."""
-    line = bench.lines.get(side.name.lower())
-    return line.profile.role == "dte" if line is not None else bench.declared("R-DTE")
 
 
 @purpose("PLP-RSTRT-06")

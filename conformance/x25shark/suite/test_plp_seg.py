@@ -23,7 +23,7 @@ from .language import (
     one_of,
     purpose,
 )
-from .procedure_errors import expect_after
+from .procedure_errors import expect_after, part_filled_is_reset
 from .reactions import both
 from .transfer import call_of_sizes, each_way, fence_past_window
 from .windows import before_interrupt, may_send
@@ -77,6 +77,9 @@ def test_part_filled_packet_with_m_ends_the_sequence(call: Call) -> None:
     """The next packet may have another Q. The part may be empty."""
     for part, q in product((b"part of it", b""), (0, 1)):
         call.a.send_data(part, m=1)
+        if part_filled_is_reset(call.bench, *both(call)):
+            call.fence("both resets are complete")
+            continue
         call.a.send_data(b"next after", q=q)
         call.b.expect(Data(m=0, q=0, user_data=part))
         call.b.expect(Data(m=0, q=q, user_data=b"next after"))
@@ -90,6 +93,9 @@ def test_full_is_what_its_own_side_says(bench: Bench) -> None:
         part = bench.random.randbytes(128)
         for q in (0, 1):
             call.a.send_data(part, m=1)
+            if part_filled_is_reset(bench, *both(call)):
+                call.fence("both resets are complete")
+                continue
             call.a.send_data(b"next after", q=q)
             call.b.expect(Data(m=0, q=0, user_data=part))
             call.b.expect(Data(m=0, q=q, user_data=b"next after"))

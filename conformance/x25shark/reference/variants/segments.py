@@ -5,13 +5,15 @@ from dataclasses import replace
 
 from ..channel_rules import Rules
 from ..codec import Call, Data
-from ..codes import ClearCause, Diag
+from ..codes import ClearCause, Diag, PacketError
+from ..data_flow import DataFlow
 from ..facilities import WINDOW_SIZE, Pair
 from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_local import Direction, LocalNegotiation, LocalRelay, Segment, Segmenter
 from ..router import Router
 from ..routes import Route
+from ..serial_channel import SerialChannel
 from .registry import Original, Patch, variant
 
 PAUSE_SECONDS = 0.02
@@ -122,3 +124,14 @@ def whole_sequences(patch: Patch) -> None:
             segmenter.hold(data)
             return []
         return list(original(segmenter, data))
+
+
+@variant("MAY-SEG-09")
+def part_filled_is_an_error(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Original, flow: DataFlow, data: Data) -> None:
+        original(flow, data)
+        channel = flow.channel
+        part_filled = data.m and not data.d and len(data.user_data) < channel.size_in
+        if part_filled and isinstance(channel, SerialChannel) and not channel.line.dce:
+            raise PacketError(Diag.PARTIALLY_FULL)

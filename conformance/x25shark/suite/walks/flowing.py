@@ -18,8 +18,10 @@ from ..language import (
     Side,
     one_of,
 )
+from ..procedure_errors import part_filled_is_reset
 from .alphabet import Step, action
 from .circuit import Circuit, Withheld, told_not_ready
+from .ending import anew
 
 # Octets of a message: so many full packets, and so many octets more.
 LENGTHS = ((0, 1), (0, 2), (0, 17), (1, -1), (1, 0), (1, 1), (2, -1), (2, 0), (2, 1), (8, 3))
@@ -77,6 +79,9 @@ def cut_short(bench: Bench, circuit: Circuit, step: Step) -> bool:
         # Full is what has the size of that side and that direction.
         octets = bytes(other)
     x.send_data(octets, m=1, q=q, **circuit.p_r_of(x))
+    if part_filled_is_reset(bench, x, y):
+        anew(bench, circuit, y, step)
+        return True
     y.expect_message(octets, q=q)
     circuit.send(x, b"with the other Q", q=1 - q)
     circuit.receive(y)

@@ -145,6 +145,15 @@ def wrong_gfi(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def cut_answers_and_clears(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.call(PLAIN, "10010f001442070743")
+    a, _ = lab.call(PLAIN)
+    a.tell("10011300f10005c9")
+    return lab
+
+
+@scenario
 def illegal_data(make_lab: Any, model: str) -> Any:
     labs = []
     for packets in (

@@ -307,15 +307,27 @@ def test_class_d_length_of_0(bench: Bench) -> None:
     bench.fence()
 
 
+# Octets of Call Accepted from the address lengths on: lengths of 4 and no digits; facilities of 20
+# octets, of which there are five; two octets, which the first facility runs past.
+CUT_ANSWERS = {
+    "04": (38, 67, 68),
+    "00 14 42 07 07 43 02": (38, 69),
+    "00 02 42 07 07": (38, 39, 66, 69),
+}
+
+
 @purpose("PLP-MALF-14")
 def test_cut_call_accepted(bench: Bench) -> None:
-    """B accepts with an address length of 4 and no digits."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
-    b.put(header(b, 0x0F) + b"\x04")
-    refuses(bench, b, bench.local_clear, 38, 67, 68)
-    cleared_or_closed(bench, a, ClearIndication(cause=bench.remote_clear))
+    for octets, diagnostics in CUT_ANSWERS.items():
+        a = bench.connect()
+        a.send(bench.call_request())
+        b = bench.incoming()
+        b.put(header(b, 0x0F) + bytes.fromhex(octets))
+        of_facilities = not octets.startswith("04")
+        here = bench.cause(0x13, 0x03) if of_facilities else bench.local_clear
+        refuses(bench, b, here, *diagnostics)
+        there = bench.network_clear if of_facilities else bench.remote_clear
+        cleared_or_closed(bench, a, ClearIndication(cause=there))
     bench.fence()
 
 
@@ -338,7 +350,10 @@ def test_clear_without_cause(call: Call) -> None:
 
 @purpose("PLP-MALF-16", both_sides=True)
 def test_clear_with_extra_octets(call: Call) -> None:
-    """Seven octets: behind the diagnostic two empty fields of the extended format."""
+    """Seven octets: behind the diagnostic two empty fields of the extended format.
+
+    Then the extended format cut: the call ends at both sides, for an error or as A wanted.
+    """
     bench = call.bench
     call.a.put(header(call.a, 0x13) + bytes.fromhex("00 f1 00 00"))
     came = call.b.expect(
@@ -350,7 +365,28 @@ def test_clear_with_extra_octets(call: Call) -> None:
     refused = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     if isinstance(call.a.expect(ClearConfirmation(), refused, CLOSED), ClearIndication):
         call.a.send(ClearConfirmation())
+    if checks_calls(bench):
+        for octets in CUT_CLEARS:
+            other = bench.call()
+            cleared_by(other if call.a.name == "A" else other.turned(), octets)
     bench.fence()
+
+
+# Octets of a Clear from the cause on: address lengths of 4 and no digits; no addresses, and one
+# octet of five of facilities.
+CUT_CLEARS = ("00 f1 44", "00 f1 00 05 c9")
+
+
+def cleared_by(call: Call, octets: str) -> None:
+    """Both sides of the call end for such a Clear of A, whatever it is taken for."""
+    bench = call.bench
+    call.a.put(header(call.a, 0x13) + bytes.fromhex(octets))
+    call.b.expect(ClearIndication(), note=f"A has cleared with {octets}")
+    call.b.send(ClearConfirmation())
+    codes = bench.diagnostic(38, 39, 67, 68, 69)
+    refused = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=codes)
+    if isinstance(call.a.expect(ClearConfirmation(), refused, CLOSED), ClearIndication):
+        call.a.send(ClearConfirmation())
 
 
 @purpose("PLP-MALF-17")

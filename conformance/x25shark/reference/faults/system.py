@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, cast
 
 from .. import codec
 from .. import facilities as fields
@@ -138,6 +138,30 @@ def crash_on_clear(patch: Patch) -> None:
             raise Crash
         clear: Clear = original(octets)
         return clear
+
+
+@fault("BUG-MALF-43")
+def answer_without_its_facilities(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_accept")
+    def parse_accept(original: Any, octets: bytes) -> Call:
+        try:
+            return cast(Call, original(octets))
+        except PacketError as error:
+            if error.diagnostic != Diag.FACILITY_LENGTH:
+                raise
+            return cast(Call, original(octets[:3]))
+
+
+@fault("BUG-MALF-44")
+def drops_a_cut_clear(patch: Patch) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        try:
+            codec.parse_clear(octets)
+        except PacketError:
+            if len(octets) > 5:
+                return
+        original(clearing, octets)
 
 
 @fault("BUG-MALF-08")

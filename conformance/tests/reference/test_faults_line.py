@@ -195,6 +195,12 @@ def busy(line: RawLine) -> None:
         more(line, "0335")
 
 
+def busy_and_silent(line: RawLine) -> None:
+    up(line)
+    more(line, "0325", *ASKS[:2])
+    line.lab.timers.advance(30)
+
+
 def behind_an_abort(line: RawLine) -> None:
     line.raw(bytes.fromhex("7e0122107d") + hdlc.frame_octets([hdlc.with_fcs(b"\1\x3f")]))
 
@@ -463,6 +469,17 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-83": rr_late_in_t1,
     "BUG-LAPB-89": on_link(ASKS[1], "0132" + ASKS[0][4:], ASKS[2]),
     "BUG-LAPB-84": undefined_to_a_dte,
+    "BUG-LAPB-120": on_link("015300"),
+    "BUG-LAPB-121": on_link("012500"),
+    "BUG-LAPB-122": on_link("01c41fff00"),
+    "BUG-LAPB-123": on_link("0397000001", seconds=4),
+    "BUG-LAPB-124": on_link("017f"),
+    "BUG-LAPB-125": router_sets_up("012f"),
+    "BUG-LAPB-126": router_sets_up("0143"),
+    "BUG-LAPB-127": recovering("0335"),
+    "BUG-LAPB-128": busy_and_silent,
+    "BUG-LAPB-129": on_link(ASKS[0], "0139"),
+    "BUG-LAPB-130": giant,
     "BUG-LAPB-85": on_link(*ASKS[:2], "0329", "0329", "0329"),
     "BUG-LAPB-86": on_link(ASKS[1], "010d", "013f", "01021fff00"),
     "BUG-LAPB-87": on_link(*["0131"] * 5),

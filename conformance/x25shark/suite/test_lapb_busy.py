@@ -20,7 +20,10 @@ from .language import (
     purpose,
 )
 from .links import (
+    ANEW,
+    ENDS,
     all_again,
+    at_most_n2,
     expect_poll,
     polled,
     polls,
@@ -98,9 +101,13 @@ def busy_with_open(line: LineSide, restart: Packet) -> int:
 
 
 def only_the_first(line: LineSide, first: int, begin: int) -> None:
-    """What a busy station gets from there on: nothing but the frame that it names."""
+    """What a busy station gets from there on: nothing but the frame that it names, by which the
+    router may poll. As it is open, nothing else sends it again (X.25 2.4.5.7)."""
     line.expect_count(
         LapbI(n_s=not_in(first)), 0, 0, start=begin, note="while the tester is busy, but for one"
+    )
+    line.expect_count(
+        LapbI(n_s=first, p_f=0), 0, 0, start=begin, note="it is open, and sent again to poll only"
     )
 
 
@@ -115,6 +122,33 @@ def test_a_busy_peer_is_polled(bench: Bench) -> None:
             line.send(LapbRR(n_r=first, p_f=1))
             all_again(line, first, WAITING)
             line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
+
+
+@purpose("LAPB-BUSY-10")
+def test_a_busy_peer_falls_silent(bench: Bench) -> None:
+    """On all lines: N2 polls, and then the link begins anew or is given up.
+
+    Of the attempts the frame itself may be one, and a poll that came at once behind RNR another.
+    """
+    for lines in with_one_t1(bench, "n2"):
+        polling = []
+        for line, restart in lines:
+            busy_with_open(line, restart)
+            polling.append((line, line.cursor))
+        for number in range(max(line.profile.n2 for line, _ in lines) + 2):
+            for one in polling[:]:
+                line, begin = one
+                ends = ANEW if number >= line.profile.n2 - 2 else ()
+                seen = line.expect(
+                    *(*polls(line), *ends),
+                    within=line.profile.t1_at_most + bench.reaction_limit,
+                    note=f"poll {number + 1}",
+                )
+                if isinstance(seen, ENDS):
+                    at_most_n2(line, begin)
+                    polling.remove(one)
+        for line, begin in polling:
+            at_most_n2(line, begin)
 
 
 @purpose("LAPB-BUSY-04", each_line=True)

@@ -170,22 +170,27 @@ def test_dm_refuses(bench: Bench) -> None:
 
 @purpose("LAPB-SET-07")
 def test_collision_of_sabm(bench: Bench) -> None:
-    line = open_set_up(bench)
-    line.answers_crossing = False
-    line.send(LapbSABM(p_f=1))
-    line.expect_at_once(LapbUA(p_f=1))
-    line.send(LapbUA(p_f=1))
-    line.poll(n_r=0)
-    link_was_reset(line)
-    line.send(line.packet(RestartRequest(cause=line.restart_cause), n_s=0))
-    line.poll(n_r=1)
+    for p_f in (1, 0):
+        line = open_set_up(bench)
+        line.answers_crossing = False
+        line.send(LapbSABM(p_f=p_f))
+        line.expect_at_once(LapbUA(p_f=p_f))
+        line.send(LapbUA(p_f=1))
+        line.poll(n_r=0)
+        link_was_reset(line)
+        line.send(line.packet(RestartRequest(cause=line.restart_cause), n_s=0))
+        line.poll(n_r=1)
+        line.by_hand = False
+        line.answers_crossing = True
 
 
 @purpose("LAPB-SET-08")
 def test_sabm_and_disc_cross(bench: Bench) -> None:
-    line = open_set_up(bench)
-    line.send(LapbDISC(p_f=1))
-    line.expect_at_once(LapbDM(p_f=1))
+    for p_f in (1, 0):
+        line = open_set_up(bench)
+        line.send(LapbDISC(p_f=p_f))
+        line.expect_at_once(LapbDM(p_f=p_f))
+        line.by_hand = False
 
 
 @purpose("LAPB-SET-09")
@@ -292,7 +297,15 @@ def test_unsolicited_ua(bench: Bench) -> None:
 
 @purpose("LAPB-SET-15", each_line=True)
 def test_sabme_is_refused(bench: Bench) -> None:
+    """With a link and without one; with one it goes on, or it ends: it is not that of a SABM."""
     line = bench.line()
+    line.link.bring_up()
+    line.by_hand = True
+    line.send(LapbSABME(p_f=1), LapbRR(address=line.command_address, p_f=1))
+    line.expect(*line.frames.answers(n_r=line.station.v_s), LapbFRMR(w=1), *ANEW)
+    line.allow(LapbFRMR(w=1), LapbSABM(), LapbDM(), LapbDISC())
+    link_was_reset(line)
+    line.by_hand = False
     line.link.bring_down()
     answered_without_a_link(line, LapbSABME(p_f=1), LapbDM(p_f=1), LapbFRMR(w=1))
 

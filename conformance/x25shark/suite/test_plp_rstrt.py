@@ -39,11 +39,6 @@ from .reactions import both, made_by_a_dte
 FAR_CAUSES = one_of(0, range(0x80, 0x100), 0x09, 0x11)
 
 
-def line_of(bench: Bench) -> LineSide:
-    """The line that calls are sent to."""
-    return bench.line("b" if "b" in bench.lines else "a")
-
-
 def restart(line: LineSide, cause: int | None = None) -> None:
     """The tester restarts, and the router confirms."""
     cause = line.restart_cause if cause is None else cause
@@ -57,17 +52,30 @@ def confirm(line: LineSide) -> None:
     line.layer.wait_until(lambda: not line.station.unacknowledged)
 
 
-def restarting(bench: Bench, at: str = "") -> LineSide:
+def a_call(bench: Bench, note: str) -> None:
+    """A call, and its end."""
+    end(bench.fence(note))
+
+
+def new_link(line: LineSide) -> int:
+    """A link whose packet layer is as the router leaves it; where it begins at the earliest."""
+    begin = line.connection.received_octets
+    if line.station.up:
+        line.link.end()
+    line.link.raise_link()
+    line.link.note_restarted()
+    return begin
+
+
+def restarting(bench: Bench, at: str) -> LineSide:
     """A line on which the router's own Restart has come and is not confirmed.
 
     A new link has one. Where the router leaves that to the tester, a confirmation that is not due
     is an error for which it restarts (Table C-2).
     """
-    line = bench.line(at) if at else line_of(bench)
+    line = bench.line(at)
     with bench.preamble():
-        line.link.raise_link()
-        line.link.note_restarted()
-        if not restarted(line):
+        if not restarted(line, new_link(line)):
             restart(line)
             confirm(line)
             line.link_fence()
@@ -83,36 +91,38 @@ def restarting(bench: Bench, at: str = "") -> LineSide:
 @purpose("PLP-RSTRT-01")
 def test_a_new_link_is_restarted(bench: Bench) -> None:
     """By the router, or it confirms the tester's."""
-    line = line_of(bench)
-    with bench.preamble():
-        line.link.raise_link()
-        line.link.note_restarted()
-    if restarted(line):
-        line.layer.expect(RestartRequest(cause=of_a_dte(line, 0x07)))
-        confirm(line)
-    else:
-        restart(line)
-    bench.fence("a call after the restart")
+    for at in calls_lines(bench):
+        line = bench.line(at)
+        with bench.preamble():
+            begin = new_link(line)
+        if restarted(line, begin):
+            line.layer.expect(RestartRequest(cause=of_a_dte(line, 0x07)))
+            confirm(line)
+        else:
+            restart(line)
+        a_call(bench, f"a call after the restart, line {at}")
 
 
 @purpose("PLP-RSTRT-02")
 def test_restart_is_confirmed(bench: Bench) -> None:
-    line = line_of(bench)
-    line.link.bring_up()
-    for _ in range(3):
-        restart(line)
-    # What a DTE may say besides, or a DCE (X.25 5.5.1.1).
-    for cause in (0x80, 0xFF) if line.profile.role == "dce" else (0x01, 0x03, 0x07):
-        restart(line, cause)
+    for at in calls_lines(bench):
+        line = bench.line(at)
+        line.link.bring_up()
+        for _ in range(3):
+            restart(line)
+        # What a DTE may say besides, or a DCE (X.25 5.5.1.1).
+        for cause in (0x80, 0xFF) if line.profile.role == "dce" else (0x01, 0x03, 0x07):
+            restart(line, cause)
 
 
 @purpose("PLP-RSTRT-03")
 def test_collision(bench: Bench) -> None:
-    line = restarting(bench)
-    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
-    line.layer.allow(RestartConfirmation())
-    line.link_fence()
-    bench.fence("a call after the collision")
+    for at in calls_lines(bench):
+        line = restarting(bench, at)
+        line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+        line.layer.allow(RestartConfirmation())
+        line.link_fence()
+        a_call(bench, f"a call after the collision, line {at}")
 
 
 @purpose("PLP-RSTRT-04")
@@ -143,12 +153,12 @@ def _loop_call(bench: Bench, called: str) -> tuple[Side, Side]:
     return a, other
 
 
-def _restart_over(bench: Bench, calls: Sequence[Call]) -> None:
+def _restart_over(bench: Bench, calls: Sequence[Call], at: str = "") -> None:
     """A restart of the line: each far end is told."""
-    line, _, _ = at_the_line(bench, calls[0])
+    line, _, _ = at_the_line(bench, calls[0], at)
     restart(line)
     for call in calls:
-        _, _, far = at_the_line(bench, call)
+        _, _, far = at_the_line(bench, call, at)
         if far.expect(ClearIndication(cause=FAR_CAUSES), CLOSED) is not None:
             far.send(ClearConfirmation())
 
@@ -232,8 +242,10 @@ def call_in_r3(bench: Bench, line: LineSide, *data: bytes) -> None:
     """A Call, and Data behind it, on a free channel of a line that is being restarted; and time to
     see that nothing comes of it. T10, after which the Restart is repeated, is far longer (Table
     D-1)."""
-    side = bench.connect(at=line.name.lower())
-    request = bench.call_request(called=bench.profile.addresses.a)
+    at = line.name.lower()
+    side = bench.connect(at=at)
+    called = bench.profile.addresses.a if at == "b" else bench.far_end.address
+    request = bench.call_request(called=called)
     side.send(request, *(side.data(octets) for octets in data))
     side.phase = "idle"
     line.link_fence()
@@ -243,43 +255,48 @@ def call_in_r3(bench: Bench, line: LineSide, *data: bytes) -> None:
 @purpose("PLP-RSTRT-09")
 def test_packets_before_the_confirmation(bench: Bench) -> None:
     """A Call and Data in r3: no reaction; ready behind the confirmation."""
-    line = restarting(bench)
-    call_in_r3(bench, line, b"too early")
-    confirm(line)
-    line.link_fence()
-    bench.fence("a call after the restart")
+    for at in calls_lines(bench):
+        line = restarting(bench, at)
+        call_in_r3(bench, line, b"too early")
+        confirm(line)
+        line.link_fence()
+        a_call(bench, f"a call after the restart, line {at}")
 
 
 @purpose("PLP-RSTRT-11")
 def test_restarts_of_wrong_length(bench: Bench) -> None:
     """Neither is confirmed; the right one behind them is, and nothing else."""
-    line = line_of(bench)
-    line.link.bring_up()
-    begin = line.layer.cursor
-    whole = bytes(RestartRequest(modulo=line.modulo_bits, cause=line.restart_cause, diagnostic=0))
-    codes = bench.diagnostic(38, 39)
-    line.layer.allow(Diagnostic(diagnostic=codes))
-    for octets in (whole[:3], whole + b"\0"):
-        line.send(LapbI() / Raw(octets))
+    for at in calls_lines(bench):
+        line = bench.line(at)
+        line.link.bring_up()
+        begin = line.layer.cursor
+        whole = bytes(
+            RestartRequest(modulo=line.modulo_bits, cause=line.restart_cause, diagnostic=0)
+        )
+        codes = bench.diagnostic(38, 39)
+        line.layer.allow(Diagnostic(diagnostic=codes))
+        for octets in (whole[:3], whole + b"\0"):
+            line.send(LapbI() / Raw(octets))
+            line.link_fence()
+            if restarted(line, line.layer.cursor):
+                cause = of_a_dte(line, 0x01)
+                line.layer.expect(RestartRequest(cause=cause, diagnostic=codes))
+                confirm(line)
+        line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
+        line.layer.expect_count(RestartConfirmation(), 1, 1, start=begin)
         line.link_fence()
-        if restarted(line, line.layer.cursor):
-            cause = of_a_dte(line, 0x01)
-            line.layer.expect(RestartRequest(cause=cause, diagnostic=codes))
-            confirm(line)
-    line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
-    line.layer.expect_count(RestartConfirmation(), 1, 1, start=begin)
-    line.link_fence()
 
 
 @purpose("PLP-RSTRT-12")
 def test_call_right_behind_the_confirmation(bench: Bench) -> None:
-    line = line_of(bench)
-    line.link.bring_up()
-    restart(line)
-    for _ in range(3):
-        call = bench.place_call(note="right behind the confirmation")
-        call.fence()
-        _restart_over(bench, [call])
+    for at in calls_lines(bench):
+        line = bench.line(at)
+        line.link.bring_up()
+        restart(line)
+        for _ in range(3):
+            call = bench.place_call(note="right behind the confirmation")
+            call.fence()
+            _restart_over(bench, [call], at)
 
 
 @purpose("PLP-RSTRT-13")
@@ -297,7 +314,7 @@ def test_a_lost_link_is_told_to_the_far_end(bench: Bench) -> None:
 @purpose("PLP-RSTRT-14")
 def test_no_call_before_the_restart_is_complete(bench: Bench) -> None:
     """A call for the line: refused, or it waits for the confirmation."""
-    line = restarting(bench)
+    line = restarting(bench, calls_lines(bench)[0])
     a = bench.connect()
     a.send(bench.call_request())
     if bench.went_on(a):
@@ -318,14 +335,15 @@ def test_no_call_before_the_restart_is_complete(bench: Bench) -> None:
 @purpose("PLP-RSTRT-16")
 def test_two_confirmations(bench: Bench) -> None:
     """The second is not due: a restart because of it, or nothing; then calls work."""
-    line = restarting(bench)
-    line.layer.send(RestartConfirmation())
-    confirm(line)
-    line.link_fence()
-    if restarted(line, line.layer.cursor):
-        line.layer.expect(RestartRequest(diagnostic=bench.diagnostic(17)))
+    for at in calls_lines(bench):
+        line = restarting(bench, at)
+        line.layer.send(RestartConfirmation())
         confirm(line)
-    bench.fence("a call after two confirmations")
+        line.link_fence()
+        if restarted(line, line.layer.cursor):
+            line.layer.expect(RestartRequest(diagnostic=bench.diagnostic(17)))
+            confirm(line)
+        a_call(bench, f"a call after two confirmations, line {at}")
 
 
 @purpose("PLP-RSTRT-19")
@@ -334,24 +352,25 @@ def test_confirmation_of_wrong_length(bench: Bench) -> None:
 
     Where it is discarded T10 may run out meanwhile: no clause bounds it from below.
     """
-    line = restarting(bench)
-    begin = line.layer.cursor
-    whole = bytes(RestartConfirmation(modulo=line.modulo_bits))
-    line.send(LapbI() / Raw(whole + b"\0"))
-    line.link_fence()
-    line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(39)))
-    if restarted(line, begin):
-        line.layer.expect(
-            RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(39, 52))
-        )
-    else:
-        bench.remark("the confirmation is discarded")
-        over = RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(52))
-        line.layer.allow(over)
-        call_in_r3(bench, line)
-    confirm(line)
-    line.link_fence()
-    bench.fence("a call after the restart")
+    for at in calls_lines(bench):
+        line = restarting(bench, at)
+        begin = line.layer.cursor
+        whole = bytes(RestartConfirmation(modulo=line.modulo_bits))
+        line.send(LapbI() / Raw(whole + b"\0"))
+        line.link_fence()
+        line.layer.allow(Diagnostic(diagnostic=bench.diagnostic(39)))
+        if restarted(line, begin):
+            line.layer.expect(
+                RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(39, 52))
+            )
+        else:
+            bench.remark("the confirmation is discarded")
+            over = RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(52))
+            line.layer.allow(over)
+            call_in_r3(bench, line)
+        confirm(line)
+        line.link_fence()
+        a_call(bench, f"a call after the restart, line {at}")
 
 
 @purpose("PLP-RSTRT-17")

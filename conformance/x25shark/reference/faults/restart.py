@@ -13,6 +13,8 @@ from .registry import Patch, fault
 
 PAUSE_SECONDS = 0.05
 FLOOD = 20
+# GFI, channel 0, type, cause and diagnostic.
+RESTART_OCTETS = 5
 
 
 @fault("BUG-RSTRT-01")
@@ -153,6 +155,29 @@ def restarts_of_any_length(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
         original(restarts, octets.ljust(5, b"\0"))
+
+
+@fault("BUG-RSTRT-30")
+def a_restart_that_is_too_long(patch: Patch) -> None:
+    @patch.wrap(Restarts, "format_error")
+    def format_error(original: Any, restarts: Restarts, kind: int, octets: bytes) -> int:
+        taken = kind == Type.RESTART and restarts.interface.dce and len(octets) > RESTART_OCTETS
+        return 0 if taken else int(original(restarts, kind, octets))
+
+
+@fault("BUG-RSTRT-31")
+def first_cause_of_a_dce(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "link_up")
+    def link_up(original: Any, interface: SerialInterface) -> None:
+        vars(interface)["first"] = interface.dce
+        original(interface)
+        vars(interface)["first"] = False
+
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if vars(interface).get("first") and octets[2:3] == bytes((Type.RESTART,)):
+            octets = octets[:3] + bytes((RestartCause.NETWORK_CONGESTION,)) + octets[4:]
+        original(interface, octets)
 
 
 @fault("BUG-RSTRT-14")

@@ -104,8 +104,12 @@ def reject(link: Link, number: int) -> bool:
         p_f=p,
         **reasons,
     )
-    came = line.expect(first, *((LapbSABM(p_f=1),) if kind == 2 else ()), passing=link.beside)
-    if isinstance(came, LapbSABM):
+    # A DTE may do so for any of them (ISO/IEC 7776).
+    may_reset = kind == 2 or line.profile.role == "dte"
+    resets = (LapbSABM(p_f=1), LapbDISC(p_f=1)) if may_reset else ()
+    came = line.expect(first, *resets, passing=link.beside)
+    if isinstance(came, (LapbSABM, LapbDISC)):
+        line.allow(LapbSABM(), LapbDM(), LapbDISC())
         begin_again(line)
     else:
         _in_frame_reject(link, control, number)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the LAPB station: frames that are wrong in one respect, and links that begin anew."""
+
+from typing import Any
+
+from .. import lapb_frames
+from ..lapb_errors import FrameErrors
+from ..lapb_frames import Control, Frame
+from ..lapb_phases import Phases
+from ..lapb_recovery import TimerRecovery
+from ..lapb_station import Phase
+from ..lapb_transfer import InformationTransfer
+from ..link import SerialLink
+from .registry import Patch, fault
+
+
+def information_overlooked(patch: Patch, *kinds: int) -> None:
+    """Frames of these kinds are taken although they have an information field."""
+
+    @patch.wrap(FrameErrors, "not_permitted")
+    def not_permitted(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
+        if frame.kind not in kinds or station.phase is not Phase.TRANSFER:
+            original(errors, frame)
+        elif frame.kind in lapb_frames.SUPERVISORY:
+            station.transfer.on_numbered(frame)
+        else:
+            station.on_unnumbered(frame)
+
+
+@fault("BUG-LAPB-120")
+def information_in_disc(patch: Patch) -> None:
+    information_overlooked(patch, Control.DISC)
+
+
+@fault("BUG-LAPB-121")
+def information_in_rnr_and_rej(patch: Patch) -> None:
+    information_overlooked(patch, Control.RNR, Control.REJ)
+
+
+@fault("BUG-LAPB-122")
+def n_r_out_of_sequence(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_numbered")
+    def on_numbered(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        if (
+            frame.kind == Control.I
+            and frame.n_s != station.v_r
+            and not transfer.n_r_is_valid(frame.n_r)
+        ):
+            frame = frame._replace(n_r=station.v_a)
+        original(transfer, frame)
+
+
+@fault("BUG-LAPB-123")
+def one_sabm(patch: Patch) -> None:
+    @patch.wrap(Phases, "set_up")
+    def set_up(original: Any, phases: Phases) -> None:
+        resets = phases.lapb.phase in (Phase.TRANSFER, Phase.REJECT)
+        original(phases)
+        if resets:
+            phases.lapb.stop("T1")
+
+
+@fault("BUG-LAPB-124")
+def sabme_resets(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
+        if frame.kind == Control.SABME and frame.command and station.phase is Phase.TRANSFER:
+            station.phases.on_sabm(frame.p_f)
+        else:
+            original(errors, frame)
+
+
+@fault("BUG-LAPB-125")
+def final_ua_to_a_sabm_that_crosses(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        original(phases, p_f or phases.lapb.phase is Phase.SET_UP)
+
+
+@fault("BUG-LAPB-126")
+def final_dm_to_a_disc_that_crosses(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_disc")
+    def on_disc(original: Any, phases: Phases, p_f: bool) -> None:
+        original(phases, p_f or phases.lapb.phase is Phase.SET_UP)
+
+
+@fault("BUG-LAPB-127")
+def rnr_brings_the_first_again(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll_answered")
+    def poll_answered(original: Any, recovery: TimerRecovery, n_r: int) -> None:
+        original(recovery, n_r)
+        station = recovery.lapb
+        if station.peer_busy and station.open:
+            station.transfer.emit_information(station.v_a, station.open[0])
+
+
+@fault("BUG-LAPB-128")
+def a_busy_peer_for_ever(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll")
+    def poll(original: Any, recovery: TimerRecovery) -> None:
+        if recovery.lapb.peer_busy:
+            recovery.lapb.attempts = 0
+        original(recovery)
+
+
+@fault("BUG-LAPB-129")
+def answer_behind_what_rej_brings(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        polls = frame.kind == Control.REJ and frame.command and frame.p_f
+        original(transfer, frame._replace(p_f=frame.p_f and not polls))
+        if polls:
+            transfer.lapb.acknowledging.answer_poll()
+
+
+@fault("BUG-LAPB-130")
+def nothing_of_a_giant(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "bad")
+    def bad(original: Any, link: SerialLink, counter: str, octets: bytes) -> None:
+        link.reject_giants = True
+        original(link, counter, octets)
+
+    @patch.wrap(FrameErrors, "too_long")
+    def too_long(original: Any, errors: FrameErrors, octets: bytes) -> None:
+        original(errors, octets[:1] + b"\0" + octets[2:])

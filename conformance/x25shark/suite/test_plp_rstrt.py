@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 from ..sides.channel import ChannelSide
-from .clearing import end
+from .clearing import end, refused
 from .language import (
     CLOSED,
     Bench,
@@ -330,6 +330,34 @@ def test_no_call_before_the_restart_is_complete(bench: Bench) -> None:
     b = bench.incoming()
     b.send(CallAccepted())
     a.expect(CallAccepted())
+
+
+@purpose("PLP-RSTRT-25")
+def test_call_for_a_line_without_a_link(bench: Bench) -> None:
+    """For each line in turn: it is refused, or waits for a link, and then its caller takes it back.
+
+    The next link brings nothing of it: the next call is the next one.
+    """
+    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
+    given = [at for at in calls_lines(bench) if numbers[at] is not None]
+    bench.need(bool(given), "a number that leads to a line")
+    for at in given:
+        line = bench.line(at)
+        line.link.bring_up()
+        line.link.bring_down()
+        far_at = "a" if at == "b" else "b"
+        caller = bench.connect(at=far_at)
+        caller.send(bench.call_request(called=numbers[at], calling=numbers[far_at]))
+        bench.went_on(caller, at=at)
+        if caller.connection.received or caller.connection.end is not None:
+            refused(bench, caller, ClearIndication())
+        else:
+            bench.remark(f"a call for line {at} waits for a link")
+            caller.send(ClearRequest(cause=0, diagnostic=0))
+            caller.expect(ClearConfirmation(), CLOSED)
+        line.link.bring_up()
+        line.link_fence()
+        end(bench.fence(f"a call over the next link of line {at}"))
 
 
 @purpose("PLP-RSTRT-16")

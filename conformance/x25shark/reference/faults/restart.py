@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of the restart procedure and of Diagnostic packets on a serial line."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 from .. import codec
@@ -178,6 +179,23 @@ def first_cause_of_a_dce(patch: Patch) -> None:
         if vars(interface).get("first") and octets[2:3] == bytes((Type.RESTART,)):
             octets = octets[:3] + bytes((RestartCause.NETWORK_CONGESTION,)) + octets[4:]
         original(interface, octets)
+
+
+@fault("BUG-RSTRT-32")
+def call_kept_for_the_next_link(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "refusal")
+    def refusal(original: Any, interface: SerialInterface, call: Any) -> Any:
+        if interface.r is R.DOWN:
+            vars(interface)["kept"] = call
+        return original(interface, call)
+
+    @patch.wrap(SerialInterface, "packet_in")
+    def packet_in(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        original(interface, octets)
+        if interface.r is R.READY and vars(interface).get("kept"):
+            kept = vars(interface).pop("kept")
+            call = replace(kept, modulo=interface.modulo, lcn=interface.free_lcn())
+            interface.packet_out(codec.encode_call(Type.CALL, call))
 
 
 @fault("BUG-RSTRT-14")

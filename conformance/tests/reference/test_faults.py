@@ -1626,6 +1626,18 @@ def one_direction_of_a_value(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def longest_call_and_answer(make_lab: Any, model: str) -> Any:
+    """Addresses of 15 digits, 109 octets of facilities, 128 of user data."""
+    lab = make_lab(model)
+    called, calling = "210000100000001", "310000100000001"
+    sizes, dte = "420707430202", "000fc9"
+    request = call(called, calling, "0180" + sizes + dte + "61" + "55" * 97, "c0" * 128)
+    answer = "6d" + sizes + dte + "63" + "55" * 99 + "c1" * 128
+    lab.call(request, "10010fff" + called + calling + answer)
+    return lab
+
+
+@scenario
 def reverse_charging_beside_fast_select(make_lab: Any, model: str) -> Any:
     lab = make_lab(model, {"reverse_charging_acceptance": False})
     for octet in ("01", "81", "c1"):

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scapy_x25 import Protection
+
 from .anew import again
 from .calls import (
     accepted,
     agreed_by,
     answer_to,
     at_a,
+    behind_marker,
     carries,
     needs_trust,
     not_taken,
@@ -37,11 +43,20 @@ from .language import (
     ClearIndication,
     FastSelectReverseCharging,
     Packet,
+    PacketSize,
     Side,
+    WindowSize,
     purpose,
 )
+from .test_plp_fac import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
 
 UNRESTRICTED, RESTRICTED = 2, 3
+FAST = FastSelectReverseCharging(fast_select=UNRESTRICTED)
+VALUES = (PacketSize(), WindowSize())
+ADDRESSES = ("called_address", "calling_address")
+LONGEST_ADDRESS = 15
+# Octets of a Call, and what a frame adds: address, control field and FCS.
+LONGEST_PACKET, OF_A_FRAME = 257, 5
 
 
 def octets(bench: Bench, length: int) -> bytes:
@@ -82,6 +97,86 @@ def test_clear_user_data_of_128_octets_in_a_refusal(bench: Bench) -> None:
     a.send(ClearConfirmation())
     confirmed(b)
     bench.fence()
+
+
+@purpose("PLP-FS-20")
+def test_the_longest_call_and_answer(bench: Bench) -> None:
+    """128 octets of user data behind a full facility field, and that behind the longest addresses
+    that the way to B takes: up to 257 octets. So is B's answer.
+
+    A router that was seen to add a facility leaves so much less room (PLP-FAC-24).
+    """
+    needed = f"lines with frames of {LONGEST_PACKET + OF_A_FRAME} octets (line.n1)"
+    lines = bench.profile.line.by_side().values()
+    bench.need(all(line.n1 // 8 >= LONGEST_PACKET + OF_A_FRAME for line in lines), needed)
+    way = way_of_long_calls(bench)
+    user_data = octets(bench, 128)
+    filled = filled_up(bench, (FAST, *VALUES), way.added_at_b)
+    request = CallRequest(**way.addresses, facilities=[FAST, *VALUES, *filled], user_data=user_data)
+    a = bench.connect()
+    a.send(request)
+    b = bench.listeners.accept()
+    b.expect(CallRequest(user_data=user_data, facilities=behind_marker(b, filled)))
+    if way.answer is None:
+        give_up(a, b)
+        bench.fence()
+        return
+    user_data = octets(bench, 128)
+    filled = filled_up(bench, VALUES, way.added_at_a)
+    b.send(CallAccepted(**way.answer, facilities=[*VALUES, *filled], user_data=user_data))
+    a.expect(CallAccepted(user_data=user_data, facilities=behind_marker(a, filled)))
+    end(Call(bench, a, b))
+    bench.fence()
+
+
+@dataclass
+class Way:
+    """The addresses of a Call that arrives and of an answer that does (None: no such answer), and
+    the octets by which their facilities grow on the way."""
+
+    addresses: dict[str, str]
+    answer: dict[str, str] | None
+    added_at_b: int
+    added_at_a: int
+
+
+def way_of_long_calls(bench: Bench) -> Way:
+    """Found out by calls without user data to speak of: digits behind the address of B, and a
+    calling address that is none of A's, are the network's to refuse."""
+    own, called = bench.profile.addresses.a or "", bench.far_end.address
+    longer = (called + "123456789012345")[:LONGEST_ADDRESS]
+    of_fifteen = "908172635445362"
+    tried = ((longer, of_fifteen), (longer, own), (called, of_fifteen), (called, own))
+    sent = (FAST, *VALUES, *DTE_FACILITIES)
+    for digits in tried:
+        addresses = dict(zip(ADDRESSES, digits, strict=True))
+        a = bench.connect()
+        a.send(CallRequest(**addresses, facilities=[*sent], user_data=b"\xc0"))
+        if digits != tried[-1] and not bench.went_on(a):
+            refused(bench, a, ClearIndication())
+            continue
+        b = bench.listeners.accept()
+        came = b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES)))
+        added_at_b = added(came, sent)
+        answer = {name: getattr(came, name) for name in ADDRESSES if getattr(came, name)}
+        values = (*VALUES, *DTE_FACILITIES)
+        b.send(CallAccepted(**answer, facilities=[*values]))
+        whole = CallAccepted(facilities=behind_marker(a, DTE_FACILITIES))
+        came = a.expect(whole, ClearIndication(cause=bench.network_clear), CLOSED)
+        if isinstance(came, CallAccepted):
+            end(Call(bench, a, b))
+            return Way(addresses, answer, added_at_b, added(came, values))
+        clear_or_close(bench, a)
+        refused(bench, b, ClearIndication())
+        bench.remark("the addresses of the Call have no place in its answer")
+        return Way(addresses, None, added_at_b, 0)
+    raise AssertionError("the last one was not left out")
+
+
+def filled_up(bench: Bench, before: Sequence[Packet], reserved: int) -> list[Packet]:
+    """Facilities of DTEs behind these, to the last octet of the field but those reserved."""
+    room = MOST_FACILITIES - reserved - octets_of((*before, *DTE_FACILITIES)) - 2
+    return [*DTE_FACILITIES, Protection(value=bench.random.randbytes(room))]
 
 
 @purpose("PLP-FS-04")

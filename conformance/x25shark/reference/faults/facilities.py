@@ -104,6 +104,21 @@ def swap(patch: Patch, swapped: int) -> None:
         original(facilities, code, Pair(pair.calling, pair.called) if code == swapped else pair)
 
 
+@fault("BUG-FS-20")
+def eight_bits_of_a_call(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_call")
+    def parse_call(original: Any, octets: bytes) -> Call:
+        return cast(Call, original(octets[: len(octets) & 0xFF] if len(octets) > 255 else octets))
+
+
+@fault("BUG-FS-21")
+def buffer_of_255(patch: Patch) -> None:
+    @patch.wrap(codec, "encode_call")
+    def encode_call(original: Any, packet_type: int, call: Call) -> bytes:
+        octets: bytes = original(packet_type, call)
+        return octets[:255] if packet_type == Type.ACCEPT else octets
+
+
 @fault("BUG-FAC-03")
 def swaps_packet_size(patch: Patch) -> None:
     swap(patch, PACKET_SIZE)

@@ -1118,6 +1118,24 @@ def circuit_that_comes_back(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def circuit_and_errors(make_lab: Any, model: str) -> Any:
+    """A Restart, an undefined type, resets that cross, a wrong header, and Data for who is away."""
+    lab, b = joined_circuits(make_lab, model)
+    for octets in ("00010003100101", ""):
+        a = lab.caller()
+        a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+        b.tell("10021f")
+        a.tell("1000fb0000", "10010041", "10012b", "10011f")
+        b.tell("10021f")
+        a.tell("10011b0000")
+        b.tell("10021b0000")
+        if octets:
+            a.raw(octets)
+            b.tell("10021f", "10020041", "10021f")
+    return lab
+
+
+@scenario
 def interrupts_that_cross(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call(PLAIN)

@@ -181,3 +181,25 @@ def test_on_a_permanent_circuit(bench: Bench) -> None:
     does_all(bench, call, "on a circuit that was set up again")
     closed(*both(call))
     bench.fence()
+
+
+# What a permanent circuit carries besides RR, as far as it is known from what the tester sends.
+CARRIED = (*(name for name in COUNTED if not name.startswith("calls")), "receive_not_ready_in")
+
+
+@purpose("SYS-MIB-30")
+def test_permanent_circuits_are_counted(bench: Bench) -> None:
+    """All that a circuit does, and a reset of each end; behind it Data each way."""
+    measure_age(bench)
+    call = circuit(bench)
+    with counting(bench, *CARRIED):
+        does_all(bench, call, "on a circuit that is counted")
+        for way in (call, call.turned()):
+            here, there = both(way)
+            here.send(ResetRequest(cause=0, diagnostic=0))
+            there.expect(ResetIndication(cause=0, diagnostic=0))
+            here.expect(ResetConfirmation())
+            call.fence()
+            call.fence_back()
+    closed(*both(call))
+    bench.fence()

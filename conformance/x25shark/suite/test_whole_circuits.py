@@ -12,11 +12,13 @@ from ..judges.values import Matcher, Named
 from ..profile import PvcEnd
 from .anew import again, as_new, refused_by_b
 from .clearing import end
+from .connections import closes
 from .language import (
     CLOSED,
     RNR,
     Bench,
     Call,
+    Data,
     Interrupt,
     InterruptConfirmation,
     PvcSetup,
@@ -231,6 +233,86 @@ def test_an_end_goes_amid_anything(bench: Bench) -> None:
         way = call.turned() if name == "a" else call
         call = goes_and_comes(way, name, closes, lost)
         as_new(call, f"{name.upper()}'s end is back, TCP had reset its connection")
+    closed(*both(call))
+    bench.fence()
+
+
+AWAY_DATA, AWAY_INTERRUPT = Data(user_data=b"while away"), Interrupt(user_data=b"while away")
+
+
+@purpose("XOT-PVC-35")
+def test_what_is_sent_to_an_end_that_is_away(bench: Bench) -> None:
+    """A's, then B's. A router may reset for it, discard it, or hold it for a while; by
+    the Reset of the circuit that is whole again it is gone."""
+    call, gone = circuit(bench), dict[str, bool]()
+    for name in ("a", "b"):
+        stays, goes = both(call.turned() if name == "a" else call)
+        told = resets(stays)
+        closed(goes)
+        gone[name] = closes_too(stays, told, gone.get(name))
+        if gone[name]:
+            stays = reopened(bench, stays, OTHER[name])
+        bench.fence("the router has the confirmation of its Reset")
+        stays.allow(InterruptConfirmation())
+        stays.send(AWAY_DATA)
+        stays.send(AWAY_INTERRUPT)
+        bench.fence("the router has what was sent")
+        if stays.connection.end is not None:
+            bench.remark("what is sent to an end that is away ends the connection")
+            stays = reopened(bench, stays, OTHER[name])
+        back = opened(bench, end_of(bench, name), name)
+        back.allow(AWAY_DATA, AWAY_INTERRUPT)
+        ends = {name: back, OTHER[name]: stays}
+        call = Call(bench, ends["a"], ends["b"])
+        reset_behind_the_setup(call)
+        note = f"{name.upper()}'s end is back, and was away when {stays.name} sent"
+        as_new(call, note)
+        resets_of_it = [u.offset for u in back.connection.received if u.packet[2:3] == b"\x1b"]
+        for packet in (AWAY_DATA, AWAY_INTERRUPT):
+            back.expect_count(packet, 0, 0, start=min(resets_of_it, default=0), note=note)
+    closed(*both(call))
+    bench.fence()
+
+
+def reopened(bench: Bench, side: Side, name: str) -> Side:
+    """An end whose connection the router has closed, on another one."""
+    closed(side)
+    return opened(bench, end_of(bench, name), name)
+
+
+# Octets that end a connection (RFC 1613 4.1): a unit of another version, lengths that no packet
+# has. For the last one a router may wait until no more octets come.
+BAD_UNITS = {
+    "version 1": bytes.fromhex("0001 0004 10 01 00 41"),
+    "version 256": bytes.fromhex("0100 0004 10 01 00 41"),
+    "length 0": bytes.fromhex("0000 0000"),
+    "length 1": bytes.fromhex("0000 0001 10"),
+    "length 2": bytes.fromhex("0000 0002 10 01"),
+    "length 65535": bytes.fromhex("0000 ffff"),
+}
+
+
+@purpose("XOT-PVC-36")
+def test_headers_that_end_a_circuit(bench: Bench) -> None:
+    """From A, then from B: that connection is closed, the other end is told, and the circuit can be
+    set up again."""
+    call, gone = circuit(bench), dict[str, bool]()
+    for what, octets in BAD_UNITS.items():
+        for name in ("a", "b"):
+            stays, goes = both(call.turned() if name == "a" else call)
+            told, mark = resets(stays), stays.connection.received_octets
+            goes.wire.send(octets)
+            closes(goes, within=bench.profile.times.stall if octets[2:] == b"\xff\xff" else None)
+            gone[name] = closes_too(stays, told, gone.get(name))
+            if gone[name]:
+                stays = reopened(bench, stays, OTHER[name])
+            else:
+                stays.expect_count(ResetIndication(), 1, start=mark, note=f"{what} of {goes.name}")
+            goes.close()
+            ends = {name: opened(bench, end_of(bench, name), name), OTHER[name]: stays}
+            call = Call(bench, ends["a"], ends["b"])
+            reset_behind_the_setup(call)
+            data_passes(call, note=f"behind {what} of {goes.name}")
     closed(*both(call))
     bench.fence()
 

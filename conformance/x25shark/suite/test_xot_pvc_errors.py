@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .collisions import collide
 from .language import (
     RNR,
     RR,
@@ -10,18 +11,25 @@ from .language import (
     Call,
     ClearIndication,
     Data,
+    Diagnostic,
     InterruptConfirmation,
     Packet,
     PvcSetup,
+    RegistrationConfirmation,
+    RegistrationRequest,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    RestartConfirmation,
+    RestartRequest,
     Side,
     one_of,
     purpose,
 )
 from .procedure_errors import expect_after
-from .reactions import both
+from .reactions import both, resets
+from .test_plp_rst import deliver_from_0
+from .test_xot_forb import discarded_in_data_transfer
 from .test_xot_pvc import (
     AWAY,
     SUCCESS,
@@ -32,29 +40,38 @@ from .test_xot_pvc import (
     data_passes,
     end_of,
     opened,
+    resets_by_hand,
     setup,
     the_other_end_is_there,
 )
 from .transfer import confirmed_by_b_alone
+from .walks.all_of_it import is_reset_for_all
+from .walks.wrong import LONGEST
 from .windows import data_between, may_send
+
+# Errors that a DTE may ignore (ISO/IEC 8208), by their names among all errors of a call.
+A_DTE_MAY_IGNORE = ("stray-confirmation", "stray-reset-confirmation", "undefined")
 
 
 def errors_of(side: Side) -> list[tuple[Packet, int]]:
     """What is wrong in data transfer, each with its diagnostic."""
     numbers = side.numbering
-    return [
+    errors: list[tuple[Packet, int]] = [
         (side.data(b"P(S)", p_s=(numbers.next_p_s + 3) % 8), 1),
         (side.data(b"P(R)", p_r=(numbers.p_r + 5) % 8), 2),
-        (side.data(bytes(side.packet_size + 1)), 39),
-        (InterruptConfirmation(), 43),
-        (ResetConfirmation(), 27),
     ]
+    if side.packet_size < LONGEST:
+        errors.append((side.data(bytes(side.packet_size + 1)), 39))
+    if not side.context.declared("R-DTE"):
+        errors += [(InterruptConfirmation(), 43), (ResetConfirmation(), 27)]
+    return errors
 
 
 @purpose("XOT-PVC-24")
 def test_errors_on_a_circuit(bench: Bench) -> None:
     """Of A and of B: the end that made the error is reset with its diagnostic, the other one as a
-    remote error, and Data passes again. The tester confirms each Reset at once."""
+    remote error, and Data passes again. The tester confirms each Reset at once; behind that come
+    all errors that calls are tried with."""
     bench.need(bench.model == "local", "relay_model local: numbers of its own at each end")
     call = circuit(bench)
     for way in (call, call.turned()):
@@ -66,6 +83,45 @@ def test_errors_on_a_circuit(bench: Bench) -> None:
             here.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
             there.expect(ResetIndication(cause=bench.remote_reset))
             data_passes(way, f"behind an error of {here.name}")
+    with resets_by_hand(*both(call)):
+        without = A_DTE_MAY_IGNORE if bench.declared("R-DTE") else ()
+        is_reset_for_all(bench, call, "on a permanent circuit", without=without)
+    closed(*both(call))
+    bench.fence()
+
+
+@purpose("XOT-PVC-34")
+def test_packets_of_one_link(bench: Bench) -> None:
+    """On either connection, in data transfer: discarded, as on that of a call. A Restart resets the
+    permanent circuits of a line, and none here (RFC 1613 6.4)."""
+    call = circuit(bench)
+    told = [resets(side) for side in both(call)]
+    for way in (call, call.turned()):
+        discarded_in_data_transfer(
+            way,
+            RestartRequest(cause=0, diagnostic=0),
+            RestartConfirmation(),
+            Diagnostic(diagnostic=36, explanation=b"\x10\x01\x13"),
+            RegistrationRequest(registration=b""),
+            RegistrationConfirmation(cause=0x7F, diagnostic=0, registration=b""),
+        )
+    for side, before in zip(both(call), told, strict=True):
+        note = "none for packets of one link"
+        side.expect_count(ResetIndication(), before, before, start=0, note=note)
+    closed(*both(call))
+    bench.fence()
+
+
+@purpose("XOT-PVC-37")
+def test_resets_of_both_ends_cross(bench: Bench) -> None:
+    """Ten times: behind each, Data passes both ways and is numbered from 0."""
+    call = circuit(bench)
+    race = bench.race("resets of a permanent circuit collided", 10)
+    with resets_by_hand(*both(call)):
+        for number in race:
+            race.reached(collide(call, race, number))
+            deliver_from_0(call, b"after the collision")
+        call.fence()
     closed(*both(call))
     bench.fence()
 

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from .. import pvc_setup
+from .. import codec, pvc_setup
 from ..channel import Channel
 from ..codec import Clear, Data
 from ..codes import ClearCause, Diag, ResetCause, Type
@@ -16,7 +16,7 @@ from ..relay import Relay
 from ..relay_local import Direction
 from ..resets import Resets
 from ..router import Router
-from ..tables import P
+from ..tables import UNDEFINED, D, P
 from .common import packet_type
 from .registry import Patch, fault
 
@@ -259,6 +259,79 @@ def unreadable_is_acceptance(patch: Patch) -> None:
         if len(octets) < pvc_setup.SHORTEST:
             octets = pvc_setup.encode_setup(channel.lcn, initiator.setup(Status.WAITING))
         original(initiator, channel, octets)
+
+
+@fault("BUG-XOT-122")
+def restart_resets_a_circuit(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        end = channel.user
+        if isinstance(end, PvcEnd) and packet_type(channel, octets) == Type.RESTART:
+            channel.resets.reset(ResetCause.NETWORK_OPERATIONAL, Diag.NONE)
+            end.reset_partner(ResetCause.NETWORK_OPERATIONAL, Diag.NONE)
+
+
+@fault("BUG-XOT-123")
+def bad_header_is_not_told(patch: Patch) -> None:
+    @patch.wrap(Connection, "framing_failed")
+    def framing_failed(original: Any, connection: Connection) -> None:
+        end = connection.channel.user
+        if isinstance(end, PvcEnd):
+            vars(end)["reset_partner"] = lambda cause, diagnostic: None
+        original(connection)
+        if isinstance(end, PvcEnd):
+            del vars(end)["reset_partner"]
+
+
+@fault("BUG-XOT-124")
+def undefined_on_a_circuit(patch: Patch) -> None:
+    @patch.wrap(Channel, "process")
+    def process(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        if channel.permanent and kind == UNDEFINED:
+            channel.discard()
+        else:
+            original(channel, kind, octets)
+
+
+@fault("BUG-XOT-125")
+def confirms_a_collision(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
+        collision = channel.permanent and channel.d is D.RESET_SENT
+        original(resets, octets)
+        if collision:
+            channel.send(codec.header(channel.modulo, channel.lcn, Type.RESET_CONFIRMATION))
+
+
+@fault("BUG-XOT-126")
+def held_for_an_end_that_is_away(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "data_received")
+    def data_received(original: Any, end: PvcEnd, channel: Channel, data: Data) -> None:
+        partner = end.partner
+        if partner is None or partner.channel is not None:
+            original(end, channel, data)
+        else:
+            vars(partner).setdefault("held", []).append(data)
+            channel.flow.acknowledge(1)
+
+    @patch.wrap(PvcEnd, "reset_confirmed")
+    def reset_confirmed(original: Any, end: PvcEnd, channel: Channel) -> None:
+        original(end, channel)
+        for data in vars(end).pop("held", ()):
+            channel.flow.send_data(data.q, data.d, data.m, data.user_data)
+
+
+@fault("BUG-XOT-127")
+def data_of_circuits_is_not_counted(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        values = flow.channel.interface.values
+        before = values["x25StatInDataPackets"]
+        original(flow, octets)
+        if flow.channel.permanent:
+            values["x25StatInDataPackets"] = before
 
 
 @fault("BUG-XOT-88")

@@ -195,6 +195,15 @@ def busy(line: RawLine) -> None:
         more(line, "0335")
 
 
+def part_acknowledged(line: RawLine) -> None:
+    """RR for the first of two I frames at two thirds of T1."""
+    up(line)
+    more(line, ASKS[0], "01241fff00")
+    line.lab.timers.advance(2)
+    more(line, "0341")
+    line.lab.timers.advance(2)
+
+
 def busy_and_silent(line: RawLine) -> None:
     up(line)
     more(line, "0325", *ASKS[:2])
@@ -480,6 +489,7 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-128": busy_and_silent,
     "BUG-LAPB-129": on_link(ASKS[0], "0139"),
     "BUG-LAPB-130": giant,
+    "BUG-LAPB-131": part_acknowledged,
     "BUG-LAPB-85": on_link(*ASKS[:2], "0329", "0329", "0329"),
     "BUG-LAPB-86": on_link(ASKS[1], "010d", "013f", "01021fff00"),
     "BUG-LAPB-87": on_link(*["0131"] * 5),

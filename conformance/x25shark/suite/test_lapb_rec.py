@@ -31,6 +31,8 @@ from .language import (
 )
 from .links import (
     ANEW,
+    EARLY,
+    EARLY_FROM,
     ENDS,
     LOOK,
     all_again,
@@ -57,11 +59,14 @@ from .links import (
     unacknowledged,
     with_one_t1,
 )
+from .test_lapb_i import polls_by_itself
 
 # Control octet of a REJ without its N(R) and P/F.
 REJ = 0x09
 # Longer than T1, in T1.
 PAUSE = 1.5
+# A moment before T1 has run out (in T1), with time for the answer to a poll.
+AMID = 0.5
 # A REJ may be repeated at T1 (in T1, with room for a machine that is held up).
 REJ_AGAIN = 0.5
 IDLE_TRIES = 3
@@ -409,6 +414,42 @@ def test_part_acknowledgement(bench: Bench) -> None:
     line.expect(LapbI(n_s=(first + 1) % 8))
     line.send(LapbRR(n_r=(first + 2) % 8))
     line.layer.allow(RestartConfirmation())
+
+
+@purpose("LAPB-REC-24", each_line=True)
+def test_part_acknowledgement_starts_t1(bench: Bench) -> None:
+    """Amid T1 the first of two I frames is acknowledged, by a poll, whose answer shows that the
+    router has taken that before T1 was over: none of its own comes before T1 has passed again."""
+    line, restart = ready(bench)
+    needs_given(line, "t1")
+    t1, began, begin = line.profile.t1, time.monotonic(), line.cursor
+    first = unacknowledged(line, restart, 2)
+    bench.need(opened(line, first, begin) > 1, "a second I frame while the first is open")
+    line.skip()
+    line.pause(AMID * t1 - (time.monotonic() - began))
+    asked, sent = is_polled(line), time.monotonic()
+    line.send(LapbRR(address=line.command_address, n_r=(first + 1) % 8, p_f=1))
+    line.expect(*line.frames.answers(), passing=polls(line))
+    in_time = time.monotonic() - began < EARLY_FROM * t1
+    line.pause(sent + EARLY_FROM * t1 - time.monotonic())
+    in_time = in_time and time.monotonic() - sent < (EARLY_FROM + EARLY) * t1
+    came_early = polled(line, begin)
+    line.layer.allow(RestartConfirmation())
+    if not in_time:
+        bench.remark("the tester or the router was held up: T1 was not judged")
+    elif came_early and (asked or asks_by_itself(line, restart)):
+        bench.remark("the router polls by itself: T1 was not judged")
+    else:
+        for poll in polls(line):
+            line.expect_count(poll, 0, 0, start=begin, note="T1 begins anew")
+
+
+def asks_by_itself(line: LineSide, restart: Packet) -> bool:
+    """Whether it polls where nothing is left open."""
+    respond(line, LapbRR, line.station.v_r)
+    line.by_hand = False
+    line.link_fence()
+    return polls_by_itself(line, restart)
 
 
 @purpose("LAPB-REC-14", each_line=True)

@@ -8,7 +8,7 @@ from ..lapb_errors import FrameErrors
 from ..lapb_frames import Control, Frame
 from ..lapb_phases import Phases
 from ..lapb_recovery import TimerRecovery
-from ..lapb_station import Phase
+from ..lapb_station import MODULO, Phase
 from ..lapb_transfer import InformationTransfer
 from ..link import SerialLink
 from .registry import Patch, fault
@@ -114,6 +114,19 @@ def answer_behind_what_rej_brings(patch: Patch) -> None:
         original(transfer, frame._replace(p_f=frame.p_f and not polls))
         if polls:
             transfer.lapb.acknowledging.answer_poll()
+
+
+@fault("BUG-LAPB-131")
+def t1_of_the_first_frame(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "take_n_r")
+    def take_n_r(original: Any, transfer: InformationTransfer, n_r: int) -> None:
+        station = transfer.lapb
+        in_part = (n_r - station.v_a) % MODULO < len(station.open)
+        running = station.running.pop("T1", None) if in_part else None
+        original(transfer, n_r)
+        if running is not None:
+            station.stop("T1")
+            station.running["T1"] = running
 
 
 @fault("BUG-LAPB-130")

@@ -136,7 +136,7 @@ def test_confirmed_when_what_was_joined_is(bench: Bench) -> None:
     octets = bench.random.randbytes(128 * (count - 1) + 44)
     b.withholding = True
     a.send_message(octets, d=1)
-    b.expect(Data(d=1, m=0, user_data=octets))
+    b.expect(b.data(octets, d=1, m=0))
     fence_from_b(call, p_r=0)
     acknowledged_up_to(a, *range(count), note="B has not acknowledged")
     b.acknowledge(1)

@@ -3,6 +3,8 @@
 
 from itertools import pairwise
 
+from scapy_x25 import RNR128
+
 from ..sides.numbering import RNR as FLOW_RNR
 from ..sides.numbering import RR as FLOW_RR
 from ..sides.numbering import kind_of
@@ -12,6 +14,7 @@ from .language import (
     REJ,
     RNR,
     RR,
+    RR128,
     Bench,
     Call,
     Data,
@@ -22,13 +25,12 @@ from .language import (
     ResetIndication,
     Side,
     not_in,
+    one_of,
     purpose,
 )
 from .procedure_errors import expect_refusal
 from .reactions import both
 from .transfer import (
-    acknowledgement,
-    any_of,
     fence_past_window,
     nothing_more_at_b,
     send_as_allowed,
@@ -278,16 +280,19 @@ def the_last_is_acknowledged(call: Call, count: int) -> None:
     a, within = call.a, call.bench.profile.times.acknowledge
     earlier = [(a.numbering.next_p_s + sent) % a.modulus for sent in range(count)]
     last = (earlier[-1] + 1) % a.modulus
+    kinds = (RR128, RNR128) if a.modulus == 128 else (RR, RNR)
+    before = [kind(p_r=one_of(*earlier)) for kind in kinds]
+    acknowledges = [kind(p_r=last) for kind in kinds]
     parts = [f"{number + 1} and no more".encode() for number in range(count)]
     a.send(*map(a.data, parts))
-    if call.b.present:
+    if isinstance(call.b, Side):
         for octets in parts:
-            call.b.expect(Data(user_data=octets))
+            call.b.expect(call.b.data(octets))
     elif not call.bench.far_end.without_echo:
         for octets in parts:
-            a.expect(a.data(octets), passing=any_of(*earlier, last), within=within)
+            a.expect(a.data(octets), passing=(*before, *acknowledges), within=within)
     if call.b.present or a.numbering.acknowledged != last:
-        a.expect(*acknowledgement(last), passing=any_of(*earlier), within=within)
+        a.expect(*acknowledges, passing=before, within=within)
     call.fence()
 
 

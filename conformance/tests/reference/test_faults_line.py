@@ -74,6 +74,11 @@ def giant(line: RawLine) -> None:
     more(line, "01221fff" + "00" * 200)
 
 
+def endless(line: RawLine) -> None:
+    up(line)
+    more(line, "01221fff" + "00" * 6000, "0131")
+
+
 def abort(line: RawLine) -> None:
     if line.octet_stuffed:
         line.raw(bytes.fromhex("7e0122107d7e") + hdlc.frame_octets([hdlc.with_fcs(b"\1\x3f")]))
@@ -512,6 +517,7 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-27": every_own_fcs,
     "BUG-HDLC-28": every_own_fcs,
     "BUG-HDLC-29": whole_and_aborted,
+    "BUG-HDLC-30": endless,
     "BUG-LAPB-105": rejected_by_a_dte,
     "BUG-LAPB-106": recovering(asks=(CALL,), seconds=60),
     "BUG-LAPB-102": idle_link,

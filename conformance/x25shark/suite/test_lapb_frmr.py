@@ -140,7 +140,8 @@ def test_above_n1(bench: Bench) -> None:
     line.expect(
         *line.frames.answers(n_r=before),
         LapbFRMR(rejected_control=control, v_s=line.station.v_r, v_r=before, c_r=0, x=0, y=1, z=0),
-        *ANEW,
+        LapbSABM(),
+        LapbDISC(p_f=1),
     )
     line.allow(LapbFRMR(rejected_control=control, y=1), LapbSABM(), LapbDM(), LapbDISC())
 

@@ -178,6 +178,18 @@ def idle_is_the_end(patch: Patch) -> None:
             original(link, received)
 
 
+@fault("BUG-HDLC-30")
+def deaf_behind_an_endless_frame(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "take")
+    def take(original: Any, link: SerialLink, received: Received) -> None:
+        state = vars(link)
+        if state.get("deaf"):
+            state["deaf"] = False
+            return
+        state["deaf"] = received.kind is Kind.ENDLESS
+        original(link, received)
+
+
 @fault("BUG-HDLC-27")
 def escape_in_its_fcs(patch: Patch) -> None:
     @patch.wrap(OctetFraming, "stuff")

@@ -448,6 +448,65 @@ def resets(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def behind_an_attempt(make_lab: Any, model: str) -> Any:
+    """A call that B refused, or that A withdrew, and the next on the connection, which lasts."""
+    labs = []
+    for by_b in (True, False):
+        lab = make_lab(model, timers={"t11": 12, "t21": 14})
+        a = lab.caller()
+        a.tell(PLAIN)
+        lab.open()
+        if by_b:
+            lab.called[-1].tell("1001130007")
+            a.tell("100117")
+        else:
+            a.tell("1001130007")
+            lab.called[-1].tell("100117")
+        a.tell(PLAIN)
+        lab.open()
+        lab.called[-1].tell("10010f")
+        lab.timers.advance(250)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def the_called_side_alone(make_lab: Any, model: str) -> Any:
+    """B does not confirm; B sends Data behind its Clear; A does not answer a call of B."""
+    silent = make_lab(model)
+    a, b = silent.call(PLAIN)
+    a.tell("1001130000")
+    silent.timers.advance(200)
+    behind = make_lab(model)
+    a, b = behind.call(PLAIN)
+    b.tell_together("1001130000", "10010041")
+    routes = [{"prefix": "31", "to": "127.0.25.2:1998"}]
+    back = make_lab(model, routes=routes, timers={"t11": 12, "t21": 14})
+    back.call(PLAIN)
+    back.caller("127.0.25.3").tell(call("3100001", "2100001", "420707430202"))
+    back.open()
+    back.timers.advance(13)
+    return [silent, behind, back]
+
+
+@scenario
+def empty_in_modulo_128(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _b = lab.call("20010b772100001310000106420707437f7f")
+    a.tell("20010000", "2001020241")
+    return lab
+
+
+@scenario
+def old_numbers(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("10011b0007")
+    a.tell("100161", "10016641", "10011f")
+    return lab
+
+
+@scenario
 def timeouts(make_lab: Any, model: str) -> Any:
     labs = []
     for first in ("call", "reset", "clear", "idle"):
@@ -1837,7 +1896,7 @@ SOCKET_LEVEL = {
 
 
 #: Faults of call collision, which a line alone has (X.25 4.1.6).
-OF_COLLISIONS = {f"BUG-CALL-{number}" for number in (*range(23, 29), 31)}
+OF_COLLISIONS = {f"BUG-CALL-{number}" for number in (*range(23, 29), 31, 63)}
 
 
 #: Faults of serial lines, tried in test_faults_line.py; those of Restart and Diagnostic packets

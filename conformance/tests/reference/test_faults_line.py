@@ -640,6 +640,29 @@ def test_faults_of_call_collision(make_lab: Any, identity: str, role: str) -> No
     assert crossed(make_lab, role) == sound
 
 
+def cleared_behind_a_collision(make_lab: Any, *faults: str) -> list[str]:
+    """The other end's own call has displaced the router's and is cleared: what its far end gets."""
+    patches = FAULTS.switch_on(faults)
+    try:
+        line = open_line(make_lab, role="dce", initiate=False)
+        line.lab.caller().tell("1005" + TO_LINE)
+        channel = line.packets()[0][:4]
+        line.packet(channel + "0b0721000010000000")
+        line.lab.open()
+        line.packet(channel + "1300f1")
+        return [packet for peer in line.lab.called for packet in peer.take()]
+    finally:
+        for patch in reversed(patches):
+            patch.undo()
+
+
+def test_clear_behind_a_collision(make_lab: Any) -> None:
+    sound = cleared_behind_a_collision(make_lab)
+    assert sound[-1][4:] == "1300f1"
+    assert cleared_behind_a_collision(make_lab, "BUG-CALL-63") != sound
+    assert cleared_behind_a_collision(make_lab) == sound
+
+
 def timers_behind_a_collision(make_lab: Any, *faults: str) -> set[str]:
     """Those that run on the channel on which the other end's call has displaced the router's."""
     patches = FAULTS.switch_on(faults)

@@ -275,10 +275,28 @@ def is_timed_out(bench: Bench, a: Side, b: Side) -> None:
     b.expect(ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(49)), CLOSED)
 
 
+def pending_back(bench: Bench) -> tuple[Side, Side] | None:
+    """As pending(), from B to A; None where there is no such call."""
+    called = bench.profile.addresses.a
+    if called is None or not ("a" in bench.lines or bench.declared("X-OUT")):
+        return None
+    try:
+        with bench.preamble():
+            b = bench.connect(at="b")
+            b.send(bench.call_request(called=called, calling=bench.far_end.address))
+            return b, bench.incoming(at="a")
+    except Inconclusive as why:
+        bench.remark(f"no call of B to A: {why}")
+        return None
+
+
 @purpose("PLP-CALL-11")
 def test_no_answer_from_b(bench: Bench) -> None:
-    """Two calls at a time: T11 runs for each."""
+    """Two calls at a time, and one of B to A: T11 runs for each."""
     calls = [pending(bench) for _ in range(at_a_time(bench, 2))]
+    back = pending_back(bench) if at_a_time(bench, 3) == 3 else None
+    if back is not None and unanswered_call(bench, back[1]) == unanswered_call(bench, calls[0][1]):
+        calls.append(back)
     time_out(bench, *calls[0])
     for a, b in calls[1:]:
         is_timed_out(bench, a, b)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..sides.answers import NETWORK_CAUSES
+from .anew import again, given_up, refused_by_b
 from .calls import accepted, arrives, checks_calls
 from .clearing import at_the_other_end, cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
@@ -193,7 +194,7 @@ def confirmation_in_data_transfer(call: Call) -> None:
     bench.fence()
 
 
-@purpose("PLP-CLR-14", window=7)
+@purpose("PLP-CLR-14", window=7, both_sides=True)
 def test_data_in_front_of_a_clear(call: Call) -> None:
     """A window of Data and the Clear in one segment: all or the first ones come, then the Clear."""
     bench = call.bench
@@ -217,7 +218,7 @@ def _cleared_by_a() -> ClearRequest:
     return ClearRequest(cause=0, diagnostic=241)
 
 
-@purpose("PLP-CLR-15")
+@purpose("PLP-CLR-15", both_sides=True)
 def test_nothing_is_delivered_behind_a_clear(call: Call) -> None:
     """What A gets for its Data, an error in p1 or p6 or nothing, is not the matter here."""
     bench = call.bench
@@ -312,7 +313,7 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
 
     They last 60 s, and longer than any timer that their set-up started (T11, T21), or the clearing
     of the call before that one of them followed on its connection (T13), a collision for another,
-    and for a third a reset that was not confirmed (T12).
+    for a third a reset that was not confirmed (T12), and for two an attempt that failed (T11, T21).
     """
     times = bench.profile.times
     number = min(100, ((bench.profile.limits.calls or 100) + 1) // 2)
@@ -321,7 +322,10 @@ def test_no_spontaneous_clear(bench: Bench) -> None:
         calls.append(call_behind_a_collision(bench))
         if checks_calls(bench):
             calls.append(call_behind_a_reset(bench))
-    if number > 3 and bench.two_sided and bench.declared("F-FS"):
+    if number > 5 and bench.two_sided:
+        attempts = (refused_by_b, given_up)
+        calls += [again(bench, failed(bench, bench.connect())) for failed in attempts]
+    if number > len(calls) and bench.two_sided and bench.declared("F-FS"):
         calls.append(answered_with_data(bench))
     calls += as_many(bench, number - len(calls), lambda _: bench.call())
     they_last(bench, calls, max(60.0, 1.1 * max(times.t11, times.t12, times.t13, times.t21)))
@@ -452,12 +456,14 @@ def test_clear_of_the_called_side(bench: Bench) -> None:
 def test_clear_is_repeated_once(bench: Bench) -> None:
     """B clears, A does not confirm: behind T13 the Clear comes once more (50), or as it was.
 
-    So it does in a second call at the same time, in which A goes on sending Data. The confirmation
-    ends the clearing: A calls again on its connection, and nothing of T13 comes to that call. A
-    router may also close the connection (RFC 1613 6.1).
+    So it does in a second call at the same time, in which A goes on sending Data, and in a third,
+    in which A clears and B does not confirm. The confirmation ends the clearing: A calls again on
+    its connection, and nothing of T13 comes to that call. A router may also close the connection
+    (RFC 1613 6.1).
     """
     t13 = bench.profile.times.t13
-    calls = [bench.call() for _ in range(at_a_time(bench, 2))]
+    calls = [bench.call() for _ in range(at_a_time(bench, 3))]
+    calls[2:] = [call.turned() for call in calls[2:]]
     for call in calls:
         call.b.send(_cleared_by_a())
         call.a.expect(ClearIndication(cause=0, diagnostic=241))
@@ -465,8 +471,9 @@ def test_clear_is_repeated_once(bench: Bench) -> None:
     as_it_was = ClearIndication(cause=0, diagnostic=241)
     further = []
     within = 1.2 * t13 + bench.reaction_limit
-    for call in reversed(calls):
-        waits = call.a.expect if call is calls[0] else partial(expect_while_sending, call.a)
+    for call in (*calls[1:2], *calls[:1], *calls[2:]):
+        sends = call in calls[1:2]
+        waits = partial(expect_while_sending, call.a) if sends else call.a.expect
         came = waits(again, as_it_was, CLOSED, within=within)
         if came is not None:
             call.a.send(ClearConfirmation())
@@ -474,8 +481,8 @@ def test_clear_is_repeated_once(bench: Bench) -> None:
         call.b.expect(ClearConfirmation(), CLOSED)
         if came is None:
             bench.remark("T13 closes the connection")
-            continue
-        further.append(second_call(call))
+        elif call not in calls[2:]:
+            further.append(second_call(call))
     lasting = [call for call in further if call is not None]
     they_last(bench, lasting, 1.2 * t13)
     for call in lasting:

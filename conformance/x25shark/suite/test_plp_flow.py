@@ -23,6 +23,7 @@ from .language import (
     Raw,
     ResetConfirmation,
     ResetIndication,
+    ResetRequest,
     Side,
     not_in,
     one_of,
@@ -257,7 +258,18 @@ def test_window_1(call: Call) -> None:
 
 @purpose("PLP-FLOW-14", both_sides=True)
 def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
-    a, bench = call.a, call.bench
+    """With the numbers of before the reset: of B, or of the router for an error of A."""
+    a, b, bench = call.a, call.b, call.bench
+    if isinstance(b, Side):
+        bench.need(bench.model != "splice", "a router that follows the resets of a call")
+        b.send(ResetRequest(cause=0, diagnostic=7))
+        a.expect(ResetIndication(cause=0, diagnostic=7))
+        a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())
+        b.expect(ResetConfirmation())
+        a.send_data(b"behind the reset")
+        b.expect(b.data(b"behind the reset", p_s=0), note="one Reset, and no more")
+        call.fence()
+        return
     a.send(a.data(b"P(S) 5 in place of 0", p_s=5))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
     a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())

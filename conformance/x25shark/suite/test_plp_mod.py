@@ -78,7 +78,10 @@ def test_data_with_numbers_of_7_bits(call: Call) -> None:
 
 @purpose("PLP-MOD-03", both_sides=True, modulus=128)
 def test_m_is_bit_1_of_octet_4(call: Call) -> None:
-    """Each way ten sequences of three packets, and one in which M=1 stands beside every P(S)."""
+    """Each way ten sequences of three packets, and one in which M=1 stands beside every P(S).
+
+    Then Data without user data, which a router takes that takes it in modulo 8.
+    """
     a, b = both(call)
     for number in range(11):
         for sender, receiver in ((a, b), (b, a)):
@@ -86,7 +89,26 @@ def test_m_is_bit_1_of_octet_4(call: Call) -> None:
             octets = bytes((number,)) * (full * sender.packet_size + 100)
             sender.send_message(octets)
             receiver.expect_message(octets, longest=receiver.size_in)
+    if not empty_passes(call):
+        call.fence()
+        call.bench.remark("Data without user data is refused by a Reset")
+        if empty_passes(call.bench.call()):
+            b.expect(b.data(b""), note="as in modulo 8")
     call.fence()
+
+
+def empty_passes(call: Call) -> bool:
+    """Whether Data without user data arrives. False: it brought a Reset, which is complete."""
+    bench, (a, b) = call.bench, both(call)
+    a.send(a.data(b""))
+    came = b.expect(b.data(b""), ResetIndication(cause=bench.remote_reset))
+    if not isinstance(came, ResetIndication):
+        return True
+    b.send(ResetConfirmation())
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
+    a.expect(reset)
+    a.send(ResetConfirmation())
+    return False
 
 
 @purpose("PLP-MOD-04")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .clearing import confirmed, end, give_up, refused, setup_error, taken_back
 from .collisions import calls_cross
 from .language import (
     CLOSED,
@@ -11,6 +12,8 @@ from .language import (
     CallAccepted,
     CallRequest,
     ClearIndication,
+    ClearRequest,
+    Data,
     IncomingCall,
     RestartConfirmation,
     RestartRequest,
@@ -24,9 +27,9 @@ from .many import they_last
 LCN_OF_A = 3000
 
 
-def collision(bench: Bench, at: str) -> list[Call]:
-    """Calls that cross on the line of this side; those of them that are up in the end."""
-    far = "a" if at == "b" else "b"
+def crossing(bench: Bench, at: str) -> tuple[Side, Side, CallRequest, CallRequest]:
+    """Calls that cross on the line of this side: the caller, the side on the line, both Calls."""
+    far = far_from(at)
     numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
     with bench.preamble():
         caller = bench.connect(at=far)
@@ -35,7 +38,17 @@ def collision(bench: Bench, at: str) -> list[Call]:
         here = bench.incoming(CallRequest(user_data=request.user_data), at=at)
     own = bench.call_request(called=numbers[far], calling=numbers[at])
     here.send(own)
-    return calls_cross(bench, caller, here, request, own)
+    return caller, here, request, own
+
+
+def far_from(at: str) -> str:
+    """The other side."""
+    return "a" if at == "b" else "b"
+
+
+def collision(bench: Bench, at: str) -> list[Call]:
+    """Calls that cross on the line of this side; those of them that are up in the end."""
+    return calls_cross(bench, *crossing(bench, at))
 
 
 @purpose("PLP-CALL-16")
@@ -43,6 +56,50 @@ def test_call_collision(bench: Bench) -> None:
     """See calls_cross(); what a DTE gets in place of an answer comes to nothing."""
     for at in bench.lines:
         collision(bench, at)
+
+
+@purpose("PLP-CALL-55")
+def test_collision_that_the_dte_ends(bench: Bench) -> None:
+    """p5, on each line whose DCE the router is: the DTE clears, or sends Data (24, or 21 where the
+    router's own call is forgotten already). The displaced call is refused or placed elsewhere, and
+    the channel takes a call."""
+    dces = [at for at, line in bench.lines.items() if line.profile.role == "dce"]
+    bench.need(bool(dces), "a line whose DCE the router is")
+    for at in dces:
+        far = far_from(at)
+        for clears in (True, False):
+            caller, here, request, own = crossing(bench, at)
+            there = bench.incoming(CallRequest(user_data=own.user_data), at=far)
+            if clears:
+                here.send(ClearRequest(cause=0, diagnostic=241))
+                taken_back(bench, there, 241)
+                confirmed(here)
+            else:
+                here.send(Data(user_data=b"too early"))
+                setup_error(bench, here, there, 24, 21)
+            displaced(bench, caller, request, at)
+            takes_a_call(bench, here, at)
+    bench.fence()
+
+
+def displaced(bench: Bench, caller: Side, request: CallRequest, at: str) -> None:
+    """The call in whose place the DTE's was taken is made on another channel, or refused."""
+    if bench.went_on(caller, at=at):
+        give_up(caller, bench.incoming(CallRequest(user_data=request.user_data), at=at))
+    else:
+        refused(bench, caller, ClearIndication(cause=bench.network_clear))
+
+
+def takes_a_call(bench: Bench, here: Side, at: str) -> None:
+    """A call from the line, on the channel of the last one."""
+    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
+    request = bench.call_request(called=numbers[far_from(at)], calling=numbers[at])
+    here.numbering.reset()
+    here.send(request)
+    there = bench.incoming(CallRequest(user_data=request.user_data), at=far_from(at))
+    there.send(there.acceptance)
+    here.expect(CallAccepted(), note="the channel is free again")
+    end(Call(bench, here, there))
 
 
 @purpose("PLP-CALL-41")

@@ -4,6 +4,7 @@
 from typing import Any
 
 from ..channel import Channel
+from ..clearing import Clearing
 from ..codes import ClearCause, Diag, Type
 from ..relay import Relay
 from ..serial_channel import LineCallSetup, LineRules, SerialChannel
@@ -78,3 +79,18 @@ def dte_takes_both(patch: Patch) -> None:
 @fault("BUG-CALL-31")
 def displaced_timer_runs_on(patch: Patch) -> None:
     keeps_timer(patch, LineCallSetup, "on_call", "T11")
+
+
+@fault("BUG-CALL-63")
+def clear_behind_a_collision(patch: Patch) -> None:
+    @patch.wrap(LineCallSetup, "on_call")
+    def on_call(original: Any, setup: LineCallSetup, octets: bytes) -> None:
+        vars(setup.channel)["collided"] = setup.channel.p is P.CALL_SENT
+        original(setup, octets)
+
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
+        if channel.p is P.CALL_RECEIVED and vars(channel).get("collided"):
+            channel.user = channel.router.idle_user
+        original(clearing, octets)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ..sides.channel import ChannelSide
 from .clearing import end, refused
 from .language import (
+    ASKING_FOR_A_LINK,
     CLOSED,
     Bench,
     Call,
@@ -61,6 +62,8 @@ def new_link(line: LineSide) -> int:
     """A link whose packet layer is as the router leaves it; where it begins at the earliest."""
     begin = line.connection.received_octets
     if line.station.up:
+        # The router may ask for the next one at once, and cross with the tester.
+        line.allow(*ASKING_FOR_A_LINK)
         line.link.end()
     line.link.raise_link()
     line.link.note_restarted()

@@ -107,7 +107,7 @@ def opening(bench: Bench, *, spare: int) -> Iterator[Side]:
 @purpose("XOT-TCP-28")
 def test_clear_while_the_connection_to_b_opens(bench: Bench) -> None:
     """A Clear of the router, for which the connection took too long, may have crossed that of A
-    (X.25 4.1.8)."""
+    (X.25 4.1.9)."""
     with opening(bench, spare=2) as a:
         a.send(ClearRequest(cause=0, diagnostic=241))
     a.expect(ClearConfirmation(), CLOSED, ClearIndication(cause=bench.network_clear))
@@ -126,7 +126,7 @@ def test_end_while_the_connection_to_b_opens(bench: Bench) -> None:
 @purpose("XOT-TCP-38", both_sides=True)
 def test_end_in_place_of_a_clear_confirmation(call: Call) -> None:
     """A is confirmed, or its connection is closed. A Clear of the network may have crossed that of
-    A: a collision, which needs no confirmation (X.25 4.1.8)."""
+    A: a collision, which needs no confirmation (X.25 4.1.9)."""
     for end, how in ENDS.items():
         a, b = both(call)
         a.send(ClearRequest(cause=0, diagnostic=241))

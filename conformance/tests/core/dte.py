@@ -169,6 +169,8 @@ class Call:
                 self.call(octets)
         elif kind in LOCAL:
             return
+        elif self.state == "connected" and packet[0] >> 4 & 3 != 1:
+            self.error(40)
         elif kind == CLEAR:
             if self.state != "clearing" and FAULT != "confirms-no-clear":
                 self.send(CLEARED)
@@ -186,8 +188,6 @@ class Call:
                 self.state = "connected"
                 self.restart()
                 self.waiting = []
-        elif packet[0] >> 4 & 3 != 1:
-            self.error(40)
         else:
             self.connected(kind, octets)
 

@@ -70,6 +70,11 @@ def call_of_b(bench: Bench, b: Side | None = None) -> Call:
     return accepted(bench, b, a, request)
 
 
+def seen_alike(call: Call, other: Call) -> Call:
+    """Another call of the same ends, seen from the end that this one is seen from."""
+    return other if other.a.name == call.a.name else other.turned()
+
+
 def trusts_the_ends(bench: Bench) -> bool:
     """Whether the checks of a call may be left to its ends (section 6.2 of RFC 1613)."""
     return bench.model in ("splice", "end-to-end")

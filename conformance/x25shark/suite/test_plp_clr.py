@@ -11,7 +11,7 @@ from functools import partial
 
 from ..sides.answers import NETWORK_CAUSES
 from .anew import again, given_up, refused_by_b
-from .calls import accepted, arrives, checks_calls
+from .calls import accepted, arrives, checks_calls, seen_alike
 from .clearing import at_the_other_end, cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
 from .connections import second_call
@@ -220,8 +220,13 @@ def _cleared_by_a() -> ClearRequest:
 
 @purpose("PLP-CLR-15", both_sides=True)
 def test_nothing_is_delivered_behind_a_clear(call: Call) -> None:
-    """What A gets for its Data, an error in p1 or p6 or nothing, is not the matter here."""
+    """What A gets for its Data, an error in p1 or p6 or nothing, is not the matter here.
+
+    On a line the channel may be given to the next call at once: another call of A, where there is
+    room for one, shows first that the router has read the Data.
+    """
     bench = call.bench
+    beside = another_on_the_line(call)
     if bench.model == "splice":
         call.b.allow(Data())
     error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(20, 25))
@@ -231,8 +236,18 @@ def test_nothing_is_delivered_behind_a_clear(call: Call) -> None:
     call.b.expect(ClearIndication(cause=0, diagnostic=241), passing=passing)
     call.b.send(ClearConfirmation())
     call.a.expect(ClearConfirmation(), error, CLOSED)
+    if beside is not None:
+        beside.fence("the router has read what is behind the Clear")
     bench.fence()
     call.a.send(ClearConfirmation())
+
+
+def another_on_the_line(call: Call) -> Call | None:
+    """A second call of the same ends; None if A is not on a line, or that has one channel."""
+    line = call.bench.lines.get(call.a.name.lower())
+    if line is None or line.profile.lcn[0] == line.profile.lcn[1]:
+        return None
+    return seen_alike(call, call.bench.place_call())
 
 
 @purpose("PLP-CLR-16", both_sides=True)

@@ -9,6 +9,7 @@ from ..sides.numbering import RNR as FLOW_RNR
 from ..sides.numbering import RR as FLOW_RR
 from ..sides.numbering import kind_of
 from ..sides.side import AbsentSide
+from .calls import seen_alike
 from .clearing import AnySide
 from .language import (
     REJ,
@@ -282,7 +283,7 @@ def test_last_packet_is_acknowledged(call: Call) -> None:
     all is used (ISO/IEC 8208, T25)."""
     the_last_is_acknowledged(call, 1)
     wide = call.bench.call(window=7)
-    here = wide if call.a.name == "A" else wide.turned()
+    here = seen_alike(call, wide)
     for count in (1, 3):
         the_last_is_acknowledged(here, min(count, here.a.window))
 

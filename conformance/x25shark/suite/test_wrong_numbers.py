@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
-from .calls import checks_numbers
+from .calls import checks_numbers, seen_alike
 from .language import RNR, RNR128, RR, RR128, Call, Packet, Side, purpose
 from .occasion import amid
 from .procedure_errors import expect_refusal
@@ -23,7 +23,7 @@ def modes(call: Call) -> Iterator[Call]:
     yield call
     if call.bench.declared("P-MOD128"):
         other = call.bench.place_call(modulus=128)
-        yield other if call.a.name == "A" else other.turned()
+        yield seen_alike(call, other)
 
 
 def carry(sender: Side, receiver: Side, count: int) -> None:

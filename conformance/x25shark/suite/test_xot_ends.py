@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import product
 
 from ..links.xot import HEADER_OCTETS
+from .calls import seen_alike
 from .connections import closes, far_side_ends, pause
 from .language import (
     CLOSED,
@@ -38,12 +39,6 @@ def by_rst(side: Side) -> None:
 ENDS: dict[Callable[[Side], None], str] = {by_fin: "FIN", by_rst: "RST"}
 
 
-def further(call: Call) -> Call:
-    """One more call, seen from the same end."""
-    placed = call.bench.place_call()
-    return placed if placed.a.name == call.a.name else placed.turned()
-
-
 @purpose("XOT-TCP-36", both_sides=True)
 def test_end_amid_a_unit(call: Call) -> None:
     """Half of the header of Data, the whole header, and half of the Data; nothing of it comes."""
@@ -57,7 +52,7 @@ def test_end_amid_a_unit(call: Call) -> None:
             far_side_ends(call.bench, b)
             if end is by_fin:
                 closes(a, ClearIndication())
-        call = further(call)
+        call = seen_alike(call, call.bench.place_call())
     call.fence()
 
 
@@ -134,5 +129,5 @@ def test_end_in_place_of_a_clear_confirmation(call: Call) -> None:
         end(b)
         with amid(call.bench, f"{how} of {b.name} in place of the Clear Confirmation"):
             a.expect(ClearConfirmation(), CLOSED, ClearIndication(cause=call.bench.network_clear))
-        call = further(call)
+        call = seen_alike(call, call.bench.place_call())
     call.fence()

@@ -9,16 +9,15 @@ knows, so it is asked by a call with an address of the same length, and nothing 
 from __future__ import annotations
 
 from ..sides.arriving import as_its_caller_arrives
+from .calls import numbers, other_end
 from .clearing import generic, give_up, refused
 from .language import Bench, CallRequest, ClearIndication
 
 
 def takes_any_caller(bench: Bench, *, at: str = "a") -> bool:
     """Whether the network passes on a calling address that is none of the side's; else a remark."""
-    there = "b" if at == "a" else "a"
-    own, other = bench.profile.addresses.a, bench.far_end.address
-    if at == "b":
-        own, other = other, own
+    there, named = other_end(at), numbers(bench)
+    own, other = named[at], named[there]
     if not own or not other or not bench.two_sided:
         return True
     strange = "".join(str((int(digit) + 5) % 10) for digit in own)

@@ -64,10 +64,38 @@ def accepted(
 def call_of_b(bench: Bench, b: Side | None = None) -> Call:
     """A call from B to A; b: the side of the connection, unless it is to be a new one."""
     b = b or bench.connect(at="b")
-    request = bench.call_request(called=bench.profile.addresses.a, calling=bench.far_end.address)
+    request = request_from(bench, "b")
     b.send(request)
     a = bench.incoming(CallRequest(user_data=request.user_data), at="a")
     return accepted(bench, b, a, request)
+
+
+def numbers(bench: Bench) -> dict[str, str | None]:
+    """The addresses of the two sides, by their names in the profile."""
+    return {"a": bench.profile.addresses.a, "b": bench.far_end.address}
+
+
+def other_end(at: str) -> str:
+    """The other side."""
+    return "a" if at == "b" else "b"
+
+
+def request_from(bench: Bench, at: str) -> CallRequest:
+    """A Call of this side to the other one."""
+    named = numbers(bench)
+    return bench.call_request(called=named[other_end(at)], calling=named[at])
+
+
+def free_again(bench: Bench, near: Side) -> Call:
+    """A call from a line, on the channel of the last one."""
+    at = near.name.lower()
+    request = request_from(bench, at)
+    near.numbering.reset()
+    near.send(request)
+    far = bench.incoming(CallRequest(user_data=request.user_data), at=other_end(at))
+    far.send(far.acceptance)
+    near.expect(CallAccepted(), note="the channel is free again")
+    return Call(bench, near, far)
 
 
 def seen_alike(call: Call, other: Call) -> Call:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from scapy_x25 import hdlc
 
@@ -53,6 +54,8 @@ CROSSINGS = 20
 # each set-up (X.25 2.4.4.1).
 ANEW: tuple[Packet, ...] = (LapbSABM(p_f=1), LapbDM(), LapbDISC(p_f=1))
 ENDS = LapbSABM, LapbDM, LapbDISC
+# What may come of such a link from then on, whatever its P or F.
+ENDING: tuple[Packet, ...] = tuple(kind() for kind in ENDS)
 
 
 def calls_lines(bench: Bench) -> tuple[str, ...]:
@@ -266,6 +269,34 @@ def given_up(line: LineSide, begin: int) -> None:
     if not isinstance(last, ENDS):
         line.expect(*ANEW, within=reaction_limit, note="N2 polls")
     at_most_n2(line, begin)
+
+
+def polled_to_the_end(
+    polling: Sequence[tuple[LineSide, int]], fewer: int, **options: Any
+) -> Iterator[LineSide]:
+    """Each line polls N2 times from there on, and then begins anew or is given up. Yields a line
+    behind each of its polls.
+
+    fewer: by how many polls the end may come before N2, for what counts as an attempt besides; one
+    more may come at will. options: as for expect().
+    """
+    left = list(polling)
+    for number in range(max(line.profile.n2 for line, _ in left) + 2):
+        for one in left[:]:
+            line, begin = one
+            seen = line.expect(
+                *(*polls(line), *(ANEW if number >= line.profile.n2 - fewer else ())),
+                within=line.profile.t1_at_most + line.context.reaction_limit,
+                note=f"poll {number + 1}",
+                **options,
+            )
+            if isinstance(seen, ENDS):
+                at_most_n2(line, begin)
+                left.remove(one)
+            else:
+                yield line
+    for line, begin in left:
+        at_most_n2(line, begin)
 
 
 def at_most_n2(line: LineSide, begin: int) -> None:

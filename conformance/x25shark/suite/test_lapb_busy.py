@@ -20,12 +20,10 @@ from .language import (
     purpose,
 )
 from .links import (
-    ANEW,
-    ENDS,
     all_again,
-    at_most_n2,
     expect_poll,
     polled,
+    polled_to_the_end,
     polls,
     ready,
     respond,
@@ -135,20 +133,9 @@ def test_a_busy_peer_falls_silent(bench: Bench) -> None:
         for line, restart in lines:
             busy_with_open(line, restart)
             polling.append((line, line.cursor))
-        for number in range(max(line.profile.n2 for line, _ in lines) + 2):
-            for one in polling[:]:
-                line, begin = one
-                ends = ANEW if number >= line.profile.n2 - 2 else ()
-                seen = line.expect(
-                    *(*polls(line), *ends),
-                    within=line.profile.t1_at_most + bench.reaction_limit,
-                    note=f"poll {number + 1}",
-                )
-                if isinstance(seen, ENDS):
-                    at_most_n2(line, begin)
-                    polling.remove(one)
-        for line, begin in polling:
-            at_most_n2(line, begin)
+        for _ in polled_to_the_end(polling, 2):
+            # Nothing answers.
+            continue
 
 
 @purpose("LAPB-BUSY-04", each_line=True)

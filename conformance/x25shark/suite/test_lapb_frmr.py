@@ -32,6 +32,7 @@ from .language import (
 from .links import (
     ANEW,
     EARLY_FROM,
+    ENDING,
     at_the_line,
     begin_again,
     calls_lines,
@@ -51,9 +52,6 @@ from .links import (
     unacknowledged,
 )
 from .test_hdlc import giant
-
-# Of a link that is set up anew, or given up.
-ENDING = LapbSABM(), LapbDM(), LapbDISC()
 
 
 def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
@@ -143,7 +141,7 @@ def test_above_n1(bench: Bench) -> None:
         LapbSABM(),
         LapbDISC(p_f=1),
     )
-    line.allow(LapbFRMR(rejected_control=control, y=1), LapbSABM(), LapbDM(), LapbDISC())
+    line.allow(LapbFRMR(rejected_control=control, y=1), *ENDING)
 
 
 @purpose("LAPB-FRMR-04", each_line=True)

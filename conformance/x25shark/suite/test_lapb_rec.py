@@ -12,8 +12,6 @@ from .language import (
     ClearConfirmation,
     ClearIndication,
     Data,
-    LapbDISC,
-    LapbDM,
     LapbI,
     LapbREJ,
     LapbRR,
@@ -30,13 +28,11 @@ from .language import (
     purpose,
 )
 from .links import (
-    ANEW,
     EARLY,
     EARLY_FROM,
-    ENDS,
+    ENDING,
     LOOK,
     all_again,
-    at_most_n2,
     at_the_line,
     begin_again,
     calls_lines,
@@ -53,6 +49,7 @@ from .links import (
     out_of_sequence,
     polled,
     polled_in_vain,
+    polled_to_the_end,
     polls,
     ready,
     respond,
@@ -362,29 +359,14 @@ def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
 def test_rej_with_f_0_is_no_progress(bench: Bench) -> None:
     """A REJ with F=0 that acknowledges nothing behind each poll: N2 counts on, and ends it."""
     for lines in with_one_t1(bench, "n2"):
-        polling = []
+        polling, first = [], {}
         for line, restart in lines:
-            first = unacknowledged(line, restart, 1)
+            first[line.name] = unacknowledged(line, restart, 1)
             line.skip()
-            polling.append((line, first, line.cursor))
-        # The frame itself may count as an attempt or not, and one more poll may come at will.
-        for number in range(max(line.profile.n2 for line, _ in lines) + 2):
-            for one in polling[:]:
-                line, first, begin = one
-                ends = ANEW if number >= line.profile.n2 - 1 else ()
-                seen = line.expect(
-                    *(*polls(line), *ends),
-                    within=line.profile.t1_at_most + bench.reaction_limit,
-                    passing=(LapbI(p_f=0),),
-                    note=f"poll {number + 1}",
-                )
-                if isinstance(seen, ENDS):
-                    at_most_n2(line, begin)
-                    polling.remove(one)
-                else:
-                    line.send(LapbREJ(n_r=first, p_f=0))
-        for line, _, begin in polling:
-            at_most_n2(line, begin)
+            polling.append((line, line.cursor))
+        # The frame itself may count as an attempt or not.
+        for line in polled_to_the_end(polling, 1, passing=(LapbI(p_f=0),)):
+            line.send(LapbREJ(n_r=first[line.name], p_f=0))
 
 
 @purpose("LAPB-REC-20", each_line=True)
@@ -489,7 +471,7 @@ def test_calls_of_a_link_given_up(bench: Bench) -> None:
         line, near, far = at_the_line(bench, bench.call(), at)
         line.skip()
         line.by_hand = True
-        line.allow(*polls(line), LapbI(), LapbSABM(), LapbDM(), LapbDISC())
+        line.allow(*polls(line), LapbI(), *ENDING)
         may_be_reset(near, far)
         near.allow(Data())
         far.send_data(b"nobody takes this")

@@ -33,6 +33,7 @@ from .links import (
     ANEW,
     CROSSINGS,
     EARLY_FROM,
+    ENDING,
     ENDS,
     answered_without_a_link,
     begin_again,
@@ -277,7 +278,7 @@ def test_dm_during_transfer(bench: Bench) -> None:
         line.by_hand = True
         line.send(LapbDM(p_f=final), LapbRR(address=line.command_address, p_f=1))
         line.expect(*ANEW)
-        line.allow(LapbSABM(), LapbDM(), LapbDISC())
+        line.allow(*ENDING)
         begin_again(line)
 
 
@@ -290,7 +291,7 @@ def test_unsolicited_ua(bench: Bench) -> None:
     seen = line.expect(*line.frames.answers(), *ANEW)
     if isinstance(seen, ENDS):
         line.layer.allow(RestartRequest())
-        line.allow(LapbSABM(), LapbDM(), LapbDISC())
+        line.allow(*ENDING)
     elif bench.two_sided:
         bench.place_call().fence("data after an unsolicited UA")
 
@@ -303,7 +304,7 @@ def test_sabme_is_refused(bench: Bench) -> None:
     line.by_hand = True
     line.send(LapbSABME(p_f=1), LapbRR(address=line.command_address, p_f=1))
     line.expect(*line.frames.answers(n_r=line.station.v_s), LapbFRMR(w=1), *ANEW)
-    line.allow(LapbFRMR(w=1), LapbSABM(), LapbDM(), LapbDISC())
+    line.allow(LapbFRMR(w=1), *ENDING)
     link_was_reset(line)
     line.by_hand = False
     line.link.bring_down()

@@ -22,6 +22,7 @@ from .calls import (
     behind_marker,
     needs_trust,
     pending,
+    request_from,
     trusts_the_ends,
     values_at_a,
 )
@@ -277,13 +278,12 @@ def is_timed_out(bench: Bench, a: Side, b: Side) -> None:
 
 def pending_back(bench: Bench) -> tuple[Side, Side] | None:
     """As pending(), from B to A; None where there is no such call."""
-    called = bench.profile.addresses.a
-    if called is None or not ("a" in bench.lines or bench.declared("X-OUT")):
+    if bench.profile.addresses.a is None or not ("a" in bench.lines or bench.declared("X-OUT")):
         return None
     try:
         with bench.preamble():
             b = bench.connect(at="b")
-            b.send(bench.call_request(called=called, calling=bench.far_end.address))
+            b.send(request_from(bench, "b"))
             return b, bench.incoming(at="a")
     except Inconclusive as why:
         bench.remark(f"no call of B to A: {why}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .calls import numbers, other_end, request_from
 from .language import (
     Bench,
     Call,
@@ -16,6 +17,7 @@ from .language import (
     Side,
     purpose,
 )
+from .links import at_the_line
 from .occasion import amid
 from .reactions import UNDEFINED, both
 
@@ -90,9 +92,7 @@ def test_wrong_general_format(bench: Bench) -> None:
         free, codes = bench.serial.open(line, beyond(bench, line)), (40, 36)
     else:
         free = bench.connect(at=at, modulus=line.profile.modulo)
-    ends = [bench.profile.addresses.a, bench.far_end.address]
-    calling, called = ends if at == "a" else ends[::-1]
-    whole = free.octets_of(bench.call_request(called=called, calling=calling))
+    whole = free.octets_of(request_from(bench, at))
     for general_format in (0x0, 0x3, 0x3 ^ line.modulo_bits):
         packet = bytes((general_format << 4 | free.lcn >> 8,)) + whole[1:]
         with amid(bench, f"a Call with general format identifier {general_format:04b}"):
@@ -128,7 +128,7 @@ def test_channel_that_is_not_assigned(bench: Bench) -> None:
     on each line."""
     _, call = of_the_call(bench)
     for name, line in sorted(bench.lines.items()):
-        side = dict(zip("ab", both(call), strict=True))[name]
+        _, side, _ = at_the_line(bench, call, name)
         highest = line.profile.lcn[1]
         alike = (side.lcn + high for high in (0x100, 0x800) if highest < side.lcn + high <= 4095)
         for lcn in (beyond(bench, line), 4095, *alike):
@@ -175,8 +175,8 @@ def test_channel_zero_is_no_channel(bench: Bench) -> None:
 
 def a_call_brings(bench: Bench, name: str, call: Call, lcn: int) -> None:
     """A Call to the other side, on a channel that is none of this line's, where there is a way."""
-    line, side = bench.lines[name], dict(zip("ab", both(call), strict=True))[name]
-    called = {"a": bench.far_end.address, "b": bench.profile.addresses.a}[name]
+    line, side, _ = at_the_line(bench, call, name)
+    called = numbers(bench)[other_end(name)]
     if called is not None:
         request = side.octets_of(bench.call_request(called=called))
         brings(bench, line, header(line, lcn, CALL) + request[3:], bench.diagnostic(36))

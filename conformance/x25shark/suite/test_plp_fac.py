@@ -45,7 +45,9 @@ from .calls import (
     holding,
     nearer,
     not_taken,
+    numbers,
     offers,
+    other_end,
     pending,
     received_call,
     window_holds,
@@ -355,12 +357,11 @@ def test_reserved_bits_of_packet_size(bench: Bench) -> None:
 
 def call_from(bench: Bench, at: str, **values: tuple[int, int]) -> tuple[Side, CallRequest, str]:
     """A Call of A or of B to the other one; the side at which it has to arrive."""
-    addresses = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
-    there = "b" if at == "a" else "a"
+    named, there = numbers(bench), other_end(at)
     caller = bench.connect(at=at)
     request = bench.call_request(
-        called=addresses[there],
-        calling=addresses[at],
+        called=named[there],
+        calling=named[at],
         window=values.get("window", (7, 7)),
         size=values.get("size", (128, 128)),
     )

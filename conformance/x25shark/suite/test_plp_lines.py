@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from ..sides.answers import NETWORK_CAUSES
-from .calls import interrupt_passes
+from .calls import free_again, interrupt_passes
 from .clearing import end
 from .language import (
     CLOSED,
@@ -176,25 +176,11 @@ def test_t13(bench: Bench) -> None:
     bench.need(time.monotonic() - began >= EARLY * t13, "T13 as the profile has it")
     line = calls[0][0]
     line.pause(LATE * t13 + bench.reaction_limit)
-    for line, near, far in calls:
+    for _, near, far in calls:
         # If not before: a confirmation may have end-to-end significance (X.25 5.2.5).
         far.expect(ClearConfirmation(), CLOSED)
-        _free_again(bench, line, near)
+        free_again(bench, near)
     bench.fence()
-
-
-def _free_again(bench: Bench, line: LineSide, near: Side) -> None:
-    """A call from the line, on the channel of the last one."""
-    addresses = bench.profile.addresses
-    at = line.name.lower()
-    far_at = "a" if at == "b" else "b"
-    number = {"a": addresses.a, "b": bench.far_end.address}
-    request = bench.call_request(called=number[far_at], calling=number[at])
-    near.numbering.reset()
-    near.send(request)
-    far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
-    far.send(far.acceptance)
-    near.expect(CallAccepted(), note="the channel is free again")
 
 
 @purpose("PLP-RSTRT-10")

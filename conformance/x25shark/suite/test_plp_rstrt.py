@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 from ..sides.channel import ChannelSide
+from .calls import free_again, numbers, other_end, request_from
 from .clearing import end, refused
 from .language import (
     ASKING_FOR_A_LINK,
@@ -14,7 +15,6 @@ from .language import (
     Bench,
     Call,
     CallAccepted,
-    CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -247,8 +247,7 @@ def call_in_r3(bench: Bench, line: LineSide, *data: bytes) -> None:
     D-1)."""
     at = line.name.lower()
     side = bench.connect(at=at)
-    called = bench.profile.addresses.a if at == "b" else bench.far_end.address
-    request = bench.call_request(called=called)
+    request = bench.call_request(called=numbers(bench)[other_end(at)])
     side.send(request, *(side.data(octets) for octets in data))
     side.phase = "idle"
     line.link_fence()
@@ -341,16 +340,16 @@ def test_call_for_a_line_without_a_link(bench: Bench) -> None:
 
     The next link brings nothing of it: the next call is the next one.
     """
-    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
-    given = [at for at in calls_lines(bench) if numbers[at] is not None]
+    named = numbers(bench)
+    given = [at for at in calls_lines(bench) if named[at] is not None]
     bench.need(bool(given), "a number that leads to a line")
     for at in given:
         line = bench.line(at)
         line.link.bring_up()
         line.link.bring_down()
-        far_at = "a" if at == "b" else "b"
+        far_at = other_end(at)
         caller = bench.connect(at=far_at)
-        caller.send(bench.call_request(called=numbers[at], calling=numbers[far_at]))
+        caller.send(request_from(bench, far_at))
         bench.went_on(caller, at=at)
         if caller.connection.received or caller.connection.end is not None:
             refused(bench, caller, ClearIndication())
@@ -440,16 +439,10 @@ def test_calls_in_every_state(bench: Bench) -> None:
 
 def _called_again(bench: Bench, line: LineSide, lcn: int) -> None:
     """A call from the line, on this channel, where there is a number for the other side."""
-    at, far_at = ("a", "b") if line is bench.lines.get("a") else ("b", "a")
-    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
-    if numbers[far_at] is None:
+    if numbers(bench)[other_end(line.name.lower())] is None:
         return
     near = bench.serial.open(line, lcn)
-    request = bench.call_request(called=numbers[far_at], calling=numbers[at])
-    near.send(request)
-    far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
-    far.send(far.acceptance)
-    near.expect(CallAccepted(), note="the channel is free again")
+    _, far = both(free_again(bench, near))
     near.send(ClearRequest(cause=0, diagnostic=0))
     _cleared(far)
     near.expect(ClearConfirmation())

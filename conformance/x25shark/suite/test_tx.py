@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .calls import free_again, other_end, request_from
 from .clearing import confirmed, end, give_up, refused, setup_error, taken_back
 from .collisions import calls_cross
 from .language import (
@@ -29,21 +30,15 @@ LCN_OF_A = 3000
 
 def crossing(bench: Bench, at: str) -> tuple[Side, Side, CallRequest, CallRequest]:
     """Calls that cross on the line of this side: the caller, the side on the line, both Calls."""
-    far = far_from(at)
-    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
+    far = other_end(at)
     with bench.preamble():
         caller = bench.connect(at=far)
-        request = bench.call_request(called=numbers[at], calling=numbers[far])
+        request = request_from(bench, far)
         caller.send(request)
         here = bench.incoming(CallRequest(user_data=request.user_data), at=at)
-    own = bench.call_request(called=numbers[far], calling=numbers[at])
+    own = request_from(bench, at)
     here.send(own)
     return caller, here, request, own
-
-
-def far_from(at: str) -> str:
-    """The other side."""
-    return "a" if at == "b" else "b"
 
 
 def collision(bench: Bench, at: str) -> list[Call]:
@@ -66,7 +61,7 @@ def test_collision_that_the_dte_ends(bench: Bench) -> None:
     dces = [at for at, line in bench.lines.items() if line.profile.role == "dce"]
     bench.need(bool(dces), "a line whose DCE the router is")
     for at in dces:
-        far = far_from(at)
+        far = other_end(at)
         for clears in (True, False):
             caller, here, request, own = crossing(bench, at)
             there = bench.incoming(CallRequest(user_data=own.user_data), at=far)
@@ -78,7 +73,7 @@ def test_collision_that_the_dte_ends(bench: Bench) -> None:
                 here.send(Data(user_data=b"too early"))
                 setup_error(bench, here, there, 24, 21)
             displaced(bench, caller, request, at)
-            takes_a_call(bench, here, at)
+            end(free_again(bench, here))
     bench.fence()
 
 
@@ -88,18 +83,6 @@ def displaced(bench: Bench, caller: Side, request: CallRequest, at: str) -> None
         give_up(caller, bench.incoming(CallRequest(user_data=request.user_data), at=at))
     else:
         refused(bench, caller, ClearIndication(cause=bench.network_clear))
-
-
-def takes_a_call(bench: Bench, here: Side, at: str) -> None:
-    """A call from the line, on the channel of the last one."""
-    numbers = {"a": bench.profile.addresses.a, "b": bench.far_end.address}
-    request = bench.call_request(called=numbers[far_from(at)], calling=numbers[at])
-    here.numbering.reset()
-    here.send(request)
-    there = bench.incoming(CallRequest(user_data=request.user_data), at=far_from(at))
-    there.send(there.acceptance)
-    here.expect(CallAccepted(), note="the channel is free again")
-    end(Call(bench, here, there))
 
 
 @purpose("PLP-CALL-41")

@@ -11,6 +11,7 @@ from typing import Any
 from ..judges.values import Matcher, Named
 from ..profile import PvcEnd
 from .anew import again, as_new, refused_by_b
+from .calls import other_end
 from .clearing import end
 from .connections import closes
 from .language import (
@@ -154,9 +155,6 @@ def test_every_setup(bench: Bench) -> None:
     bench.fence()
 
 
-OTHER = {"a": "b", "b": "a"}
-
-
 def amid_everything(call: Call) -> None:
     """Each way one Data with Q=1 and M=1 that is not acknowledged, an Interrupt that is not
     confirmed, and RNR; numbers are not 0."""
@@ -211,9 +209,9 @@ def goes_and_comes(
     closes[name] = closes_too(stays, told, closes.get(name))
     if closes[name]:
         closed(stays)
-        stays = opened(bench, end_of(bench, OTHER[name]), OTHER[name])
+        stays = opened(bench, end_of(bench, other_end(name)), other_end(name))
     stays.withholding = False
-    ends = {name: opened(bench, end_of(bench, name), name), OTHER[name]: stays}
+    ends = {name: opened(bench, end_of(bench, name), name), other_end(name): stays}
     whole = Call(bench, ends["a"], ends["b"])
     reset_behind_the_setup(whole)
     return whole
@@ -251,7 +249,7 @@ def test_what_is_sent_to_an_end_that_is_away(bench: Bench) -> None:
         closed(goes)
         gone[name] = closes_too(stays, told, gone.get(name))
         if gone[name]:
-            stays = reopened(bench, stays, OTHER[name])
+            stays = reopened(bench, stays, other_end(name))
         bench.fence("the router has the confirmation of its Reset")
         stays.allow(InterruptConfirmation())
         stays.send(AWAY_DATA)
@@ -259,10 +257,10 @@ def test_what_is_sent_to_an_end_that_is_away(bench: Bench) -> None:
         bench.fence("the router has what was sent")
         if stays.connection.end is not None:
             bench.remark("what is sent to an end that is away ends the connection")
-            stays = reopened(bench, stays, OTHER[name])
+            stays = reopened(bench, stays, other_end(name))
         back = opened(bench, end_of(bench, name), name)
         back.allow(AWAY_DATA, AWAY_INTERRUPT)
-        ends = {name: back, OTHER[name]: stays}
+        ends = {name: back, other_end(name): stays}
         call = Call(bench, ends["a"], ends["b"])
         reset_behind_the_setup(call)
         note = f"{name.upper()}'s end is back, and was away when {stays.name} sent"
@@ -305,11 +303,11 @@ def test_headers_that_end_a_circuit(bench: Bench) -> None:
             closes(goes, within=bench.profile.times.stall if octets[2:] == b"\xff\xff" else None)
             gone[name] = closes_too(stays, told, gone.get(name))
             if gone[name]:
-                stays = reopened(bench, stays, OTHER[name])
+                stays = reopened(bench, stays, other_end(name))
             else:
                 stays.expect_count(ResetIndication(), 1, start=mark, note=f"{what} of {goes.name}")
             goes.close()
-            ends = {name: opened(bench, end_of(bench, name), name), OTHER[name]: stays}
+            ends = {name: opened(bench, end_of(bench, name), name), other_end(name): stays}
             call = Call(bench, ends["a"], ends["b"])
             reset_behind_the_setup(call)
             data_passes(call, note=f"behind {what} of {goes.name}")

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable
 
 from .anew import as_new
-from .calls import accepted
+from .calls import accepted, numbers, other_end, request_from
 from .clearing import end, refused
 from .language import (
     CLOSED,
@@ -169,22 +169,13 @@ def being_reset(call: Call) -> None:
     here.allow(ResetConfirmation())
 
 
-def numbers(bench: Bench) -> dict[str, str | None]:
-    return {"a": bench.profile.addresses.a, "b": bench.far_end.address}
-
-
-def other_end(at: str) -> str:
-    return "a" if at == "b" else "b"
-
-
 def from_the_line(bench: Bench, line: LineSide, lcn: int) -> Call | None:
     """A call of the tester on this channel of the line, where there is a number for the far end."""
     at, far_at = line.name.lower(), other_end(line.name.lower())
-    named = numbers(bench)
-    if named[far_at] is None:
+    if numbers(bench)[far_at] is None:
         return None
     near = bench.serial.open(line, lcn)
-    request = bench.call_request(called=named[far_at], calling=named[at])
+    request = request_from(bench, at)
     near.send(request)
     far = bench.incoming(CallRequest(user_data=request.user_data), at=far_at)
     return accepted(bench, near, far, request)
@@ -193,11 +184,10 @@ def from_the_line(bench: Bench, line: LineSide, lcn: int) -> Call | None:
 def to_the_line(bench: Bench, line: LineSide) -> Call | None:
     """A call of the far end that the router makes on a channel of its own choice."""
     at, far_at = line.name.lower(), other_end(line.name.lower())
-    named = numbers(bench)
-    if named[at] is None:
+    if numbers(bench)[at] is None:
         return None
     far = bench.connect(at=far_at)
-    request = bench.call_request(called=named[at], calling=named[far_at])
+    request = request_from(bench, far_at)
     far.send(request)
     near = bench.incoming(CallRequest(user_data=request.user_data), at=at)
     return accepted(bench, far, near, request)

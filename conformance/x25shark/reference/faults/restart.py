@@ -9,7 +9,7 @@ from ..codec import Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
 from ..restarts import Restarts
 from ..serial import SerialInterface
-from ..tables import P, R
+from ..tables import UNDEFINED, P, R
 from .registry import Patch, fault
 
 PAUSE_SECONDS = 0.05
@@ -287,7 +287,7 @@ def restart_for_an_undefined_type(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_channel_zero")
     def on_channel_zero(original: Any, restarts: Restarts, octets: bytes) -> None:
         interface = restarts.interface
-        undefined = len(octets) > 2 and codec.type_of(octets, interface.modulo) == -1
+        undefined = len(octets) > 2 and codec.type_of(octets, interface.modulo) == UNDEFINED
         if undefined and interface.r is R.READY:
             interface.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
             restarts.restart(RestartCause.LOCAL_PROCEDURE_ERROR, Diag.UNIDENTIFIABLE)

@@ -76,8 +76,13 @@ def change_connected(patch: Patch, change: Callable[[Channel, Call], None]) -> N
 
 
 def add_to_every_call(packet: Call, facility: Facility) -> None:
-    """Add a facility; a Call that leaves no room for it cannot go on (X.25 5.2.2)."""
+    """Add a facility; a Call that leaves no room for it cannot go on."""
     packet.facilities.items.append(facility)
+    has_room(packet)
+
+
+def has_room(packet: Call) -> None:
+    """Raises PacketError if the facility field is too long with what was added (X.25 5.2.2)."""
     if len(packet.facilities.encode()) > fields.LONGEST:
         raise PacketError(Diag.FACILITY_LENGTH)
 
@@ -282,8 +287,7 @@ def section_of_the_network(patch: Patch) -> None:
         original(negotiation, call, size, window)
         field = call.facilities
         field.marked = OF_THE_NETWORK + field.marked
-        if len(field.encode()) > fields.LONGEST:
-            raise PacketError(Diag.FACILITY_LENGTH)
+        has_room(call)
 
 
 # what is not known, not right, or not subscribed to

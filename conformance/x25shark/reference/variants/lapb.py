@@ -8,6 +8,7 @@ with each SABM.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -439,8 +440,9 @@ def giants_rejected(patch: Patch) -> None:
         original(link, counter, octets)
 
 
-@variant("MAY-LAPB-25")
-def unsolicited_ua_resets(patch: Patch) -> None:
+def at_an_unsolicited_ua(patch: Patch, react: Callable[[Lapb], None]) -> None:
+    """React so to a UA that is due for no SABM, while there is a link."""
+
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
         station = phases.lapb
@@ -454,30 +456,23 @@ def unsolicited_ua_resets(patch: Patch) -> None:
         station = phases.lapb
         awaited = kept(station).pop("UA", False)
         if station.phase is Phase.TRANSFER and not awaited:
-            station.phases.set_up()
+            react(station)
         else:
             original(phases, p_f)
+
+
+@variant("MAY-LAPB-25")
+def unsolicited_ua_resets(patch: Patch) -> None:
+    at_an_unsolicited_ua(patch, lambda station: station.phases.set_up())
 
 
 @variant("MAY-LAPB-62")
 def unsolicited_ua_asks_for_a_set_up(patch: Patch) -> None:
-    @patch.wrap(Phases, "on_sabm")
-    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
-        station = phases.lapb
-        # A collision: its UA is still to come (X.25 2.4.4.5.1).
-        awaited = station.phase is Phase.SET_UP
-        original(phases, p_f)
-        kept(station)["UA"] = awaited
+    def react(station: Lapb) -> None:
+        station.respond(Control.DM, False)
+        station.phases.end_link()
 
-    @patch.wrap(Phases, "on_ua")
-    def on_ua(original: Original, phases: Phases, p_f: bool) -> None:
-        station = phases.lapb
-        awaited = kept(station).pop("UA", False)
-        if station.phase is Phase.TRANSFER and not awaited:
-            station.respond(Control.DM, False)
-            station.phases.end_link()
-        else:
-            original(phases, p_f)
+    at_an_unsolicited_ua(patch, react)
 
 
 @variant("MAY-LAPB-26")
@@ -614,12 +609,8 @@ def disc_ahead_of_a_reset(patch: Patch) -> None:
             station.phases.set_up()
 
 
-@variant("MAY-LAPB-34", number=0.5)
-def not_ready_at_first(patch: Patch) -> None:
-    @patch.wrap(Lapb, "line_up")
-    def line_up(original: Original, station: Lapb) -> None:
-        original(station)
-        vars(station)["ready_at"] = time.monotonic() + patch.number
+def refuses_until_ready(patch: Patch) -> None:
+    """DM is the answer to SABM until the moment in "ready_at" (monotonic, seconds)."""
 
     @patch.wrap(Phases, "on_sabm")
     def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
@@ -629,6 +620,16 @@ def not_ready_at_first(patch: Patch) -> None:
             station.respond(Control.DM, p_f)
         else:
             original(phases, p_f)
+
+
+@variant("MAY-LAPB-34", number=0.5)
+def not_ready_at_first(patch: Patch) -> None:
+    @patch.wrap(Lapb, "line_up")
+    def line_up(original: Original, station: Lapb) -> None:
+        original(station)
+        vars(station)["ready_at"] = time.monotonic() + patch.number
+
+    refuses_until_ready(patch)
 
 
 @variant("MAY-LAPB-63", number=0.5)
@@ -640,14 +641,7 @@ def not_ready_behind_a_link(patch: Patch) -> None:
             vars(station)["ready_at"] = time.monotonic() + patch.number
         original(phases)
 
-    @patch.wrap(Phases, "on_sabm")
-    def on_sabm(original: Original, phases: Phases, p_f: bool) -> None:
-        station = phases.lapb
-        early = time.monotonic() < vars(station).get("ready_at", 0.0)
-        if early and station.phase is Phase.DISCONNECTED:
-            station.respond(Control.DM, p_f)
-        else:
-            original(phases, p_f)
+    refuses_until_ready(patch)
 
 
 @variant("MAY-LAPB-35")

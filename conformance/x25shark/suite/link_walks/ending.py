@@ -16,7 +16,7 @@ from ..language import (
     LapbSABM,
     LapbUA,
 )
-from ..links import ANEW, begin_again, link_was_reset, out_of_sequence, send_control
+from ..links import ANEW, ENDING, begin_again, link_was_reset, out_of_sequence, send_control
 from .link import Link
 from .sending import settle
 
@@ -109,7 +109,7 @@ def reject(link: Link, number: int) -> bool:
     resets = (LapbSABM(p_f=1), LapbDISC(p_f=1)) if may_reset else ()
     came = line.expect(first, *resets, passing=link.beside)
     if isinstance(came, (LapbSABM, LapbDISC)):
-        line.allow(LapbSABM(), LapbDM(), LapbDISC())
+        line.allow(*ENDING)
         begin_again(line)
     else:
         _in_frame_reject(link, control, number)
@@ -156,7 +156,7 @@ def rejected(link: Link, number: int) -> bool:
         line.by_hand = False
         line.send(LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
     came = line.expect(*ANEW, passing=link.beside)
-    line.allow(LapbSABM(), LapbDM(), LapbDISC())
+    line.allow(*ENDING)
     if isinstance(came, LapbSABM) and not line.by_hand:
         link_was_reset(line)
         line.link.bring_up(judged=True)

@@ -32,6 +32,8 @@ else:
     import router  # type: ignore[import-not-found,no-redef]
 
 LONGEST_SECONDS = 1500.0
+# A right router, and so slow that its whole run takes hours.
+DEADLINES = {"tardy": 1200.0}
 MEMORY_LIMIT_MB = 300
 # Why a case is NOT RUN against a router that is gone (x25shark.run.liveness), and slow ones.
 GONE, SLOW = "the router does not answer any more", "slow; runs with --slow"
@@ -174,12 +176,19 @@ def _capture_problem(path: Path) -> list[str]:
     return [] if done.returncode == 0 else [f"{path.name}: {done.stderr.strip()[:200]}"]
 
 
+def _told_deadlines() -> str:
+    return ", ".join(f"{kind}: {seconds:.0f}" for kind, seconds in DEADLINES.items())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(router.KINDS))
     parser.add_argument("--keep", type=Path, help="leave the reports in this directory")
     parser.add_argument(
-        "--deadline", type=float, metavar="SECONDS", help="of each run (what x25shark takes)"
+        "--deadline",
+        type=float,
+        metavar="SECONDS",
+        help=f"of each run (what x25shark takes; {_told_deadlines()})",
     )
     parser.add_argument("--jobs", type=int, default=3, metavar="N", help="runs at a time (3)")
     given = parser.parse_args()
@@ -192,15 +201,18 @@ def main() -> int:
         ThreadPoolExecutor(given.jobs) as pool,
     ):
         folder = given.keep or Path(temporary)
-        options = ("--deadline", str(given.deadline)) if given.deadline is not None else ()
+        kinds = given.kinds or router.KINDS
+        deadlines = {kind: given.deadline or DEADLINES.get(kind) for kind in kinds}
         runs = {
-            kind: pool.submit(run_suite, kind, folder / kind, options)
-            for kind in given.kinds or router.KINDS
+            kind: pool.submit(
+                run_suite, kind, folder / kind, ("--deadline", str(seconds)) if seconds else ()
+            )
+            for kind, seconds in deadlines.items()
         }
         print(f"{'kind':10} {'exit':>4} {'time':>8} {'memory':>8}  verdicts", flush=True)
         for kind, run in runs.items():
             outcome = run.result()
-            if given.deadline is None:
+            if deadlines[kind] is None:
                 outcome.problems += outcome.left
             if errors := outcome.verdicts["ERROR"]:
                 outcome.problems.append(f"{errors} ERROR")

@@ -17,6 +17,11 @@ class Connection:
         self.channel = Channel(router, wire, accepted)
         self.over = False
 
+    @property
+    def ending(self) -> bool:
+        """Whether no packet will come or go any more."""
+        return self.over or self.wire.closing
+
     def octets_received(self, octets: bytes) -> None:
         """Octets of the stream."""
         if self.over:
@@ -24,7 +29,7 @@ class Connection:
         try:
             for packet in self.framer.feed(octets):
                 self.channel_for(packet).receive(packet)
-                if self.over or self.wire.closing:
+                if self.ending:
                     break
         except FramingError:
             self.channel.interface.count("xotFramingErrors")

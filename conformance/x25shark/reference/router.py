@@ -70,7 +70,7 @@ class Router(ChannelUser):
     def keep(self, destination: Destination, connection: Connection) -> None:
         """Use a connection for the next call to the same destination (RFC 1613 5)."""
         channel = connection.channel
-        if connection.over or connection.wire.closing or channel.given_up or self.stopping:
+        if connection.ending or channel.given_up or self.stopping:
             connection.wire.close()
             return
         kept = self.kept.setdefault(destination, [])
@@ -88,8 +88,7 @@ class Router(ChannelUser):
         while kept:
             connection = kept.pop()
             connection.channel.stop_timer("empty")
-            usable = not connection.over and not connection.wire.closing
-            if usable and connection.channel.p is P.READY:
+            if not connection.ending and connection.channel.p is P.READY:
                 return connection
         return None
 

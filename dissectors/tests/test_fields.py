@@ -14,7 +14,7 @@ import pytest
 from capture_builder import A, Connection, pcapng, unit
 from scapy.packet import Packet
 from scapy_x25 import X25, Facility
-from x25shark.judges.strict import strict_fields
+from x25shark.judges.strict import facility_meaning, strict_fields
 from x25shark.judges.wireshark import WiresharkJudge
 
 # One packet of every type and format; mutations of them reach the rest.
@@ -29,6 +29,7 @@ SEEDS = """\
 10010b00 08 ff 02 07 08 ff c5 02 aa bb
 10010b00 10 0103 0181 0312 0401 0807 0934 4c0102 0b01
 10010b00 12 411234 440208 471111 482222 490064 02b9 00
+10010b00 15 d20201 02 c90204 12 00 0f d20201 02 000f c60141 3e01
 10010f
 10010f00
 10010f551234598765
@@ -132,6 +133,10 @@ def _scapy_values(octets: bytes) -> dict[str, list[Any]]:
     for facility in packet.fields.get("facilities") or []:
         if isinstance(facility, Facility):
             take(facility)
+            if (meaning := facility_meaning(facility)) is not None:
+                # In front of the parameter: the code and, in class D, the length octet.
+                parameter = bytes(facility)[2 if facility.code >= 0xC0 else 1 :]
+                values["x25s.facility_meaning"].append(meaning + parameter.hex())
     if rest := bytes(packet.payload):
         values["x25s.trailing"].append(rest)
     return dict(values)

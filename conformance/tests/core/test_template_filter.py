@@ -9,7 +9,7 @@ import scapy_x25 as x
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scapy.packet import Packet
-from x25shark.judges.template import matches, to_filter
+from x25shark.judges.template import lacks, matches, to_filter
 from x25shark.judges.values import ABSENT, OneOf, between, not_in, one_of
 from x25shark.judges.wireshark import WiresharkJudge
 
@@ -30,8 +30,15 @@ FACILITIES = st.lists(
             fast_select=st.integers(0, 3),
             reverse_charging=st.integers(0, 1),
         ),
+        # A code means one thing behind the marker of the DTEs and another in front of it.
+        st.builds(x.Marker, value=st.sampled_from((0x00, 0x0F, 0xFF))),
+        st.builds(x.Priority, value=DATA),
+        st.builds(x.Protection, value=DATA),
+        st.builds(x.FacilityD, code=st.sampled_from((0xC6, 0xD2, 0xD4)), value=DATA),
+        st.builds(x.FacilityA, code=st.just(0x3E), value=OCTET.map(lambda o: bytes([o]))),
+        st.builds(x.NetworkUserIdentification, value=DATA),
     ),
-    max_size=3,
+    max_size=4,
     unique_by=type,
 )
 PACKETS = st.one_of(
@@ -77,6 +84,9 @@ def templates(draw: st.DrawFn, packet: Packet) -> Packet:
         made.fields[name] = draw(_wanted(packet.fields[name]))
     if packet.fields.get("facilities") and draw(st.booleans()):
         made.fields["facilities"] = [draw(st.sampled_from(packet.fields["facilities"])).copy()]
+        kind = type(made.fields["facilities"][0])
+        if kind not in (x.FacilityA, x.FacilityD) and draw(st.integers(0, 3)) == 0:
+            made.fields["facilities"] = [lacks(kind)]
     return made
 
 

@@ -13,12 +13,18 @@ from scapy_x25 import x25
 from scapy_x25.facilities import (
     DEFINED,
     BilateralClosedUserGroup,
+    CallDeflectionSelection,
+    CallDuration,
+    CalledAddressExtension,
     CalledLineAddressModified,
+    CallingAddressExtension,
+    CallRedirectionNotification,
     ChargingInformationRequest,
     ClosedUserGroup,
     ClosedUserGroupExtended,
     ClosedUserGroupOutgoingAccess,
     ClosedUserGroupOutgoingAccessExtended,
+    EndToEndTransitDelay,
     ExpeditedDataNegotiation,
     ExtendedThroughputClass,
     Facility,
@@ -26,8 +32,14 @@ from scapy_x25.facilities import (
     FastSelectReverseCharging,
     Marker,
     MinimumThroughputClass,
+    MonetaryUnit,
+    NetworkUserIdentification,
     PacketSize,
+    Priority,
+    Protection,
     RoaSelection,
+    RoaSelectionExtended,
+    SegmentCount,
     ThroughputClass,
     TransitDelay,
     WindowSize,
@@ -62,6 +74,22 @@ _PREFIXES: dict[type[Facility], str] = {
     WindowSize: "window_size_",
 }
 _OF_ANY_FACILITY = frozenset({"extended_code", "value"})
+# Those without such fields, by their names in x25s.facility_meaning: a code has its meaning only in
+# front of any marker, or behind that of the DTE facilities, elsewhere it is shown as a number.
+_MEANINGS: dict[type[Facility], str] = {
+    CallDeflectionSelection: "call_deflection_selection",
+    CallDuration: "charging_call_duration",
+    CalledAddressExtension: "called_address_extension",
+    CallingAddressExtension: "calling_address_extension",
+    CallRedirectionNotification: "call_redirection_notification",
+    EndToEndTransitDelay: "end_to_end_transit_delay",
+    MonetaryUnit: "charging_monetary_unit",
+    NetworkUserIdentification: "network_user_identification",
+    Priority: "priority",
+    Protection: "protection",
+    RoaSelectionExtended: "roa_selection_extended",
+    SegmentCount: "charging_segment_count",
+}
 
 
 def strict_fields(packet_class: type[Packet]) -> dict[str, str]:
@@ -91,6 +119,16 @@ def _facility_fields(facility: type[Facility], names: list[str]) -> dict[str, st
     if prefix is None:
         return found | {name: f"x25s.facility_{name}" for name in names if name in _OF_ANY_FACILITY}
     return found | {name: f"x25s.{prefix}{name}" for name in names[1:]}
+
+
+def facility_meaning(facility: Packet) -> str | None:
+    """What x25s.facility_meaning begins with: the name of its class, for a generic one its code as
+    "0x" and two digits, and a space. None for a facility with strict fields of its own."""
+    kind = type(facility)
+    if kind in _PREFIXES or kind is FacilityExtension:
+        return None
+    name = _MEANINGS.get(kind) or f"0x{facility.getfieldval('code'):02x}"
+    return f"{name} "
 
 
 # What was asked for: each packet that is judged asks.

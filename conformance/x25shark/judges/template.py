@@ -36,7 +36,7 @@ from .frames import (
     is_invalid,
     kind_of,
 )
-from .strict import strict_conditions, strict_fields
+from .strict import facility_meaning, strict_conditions, strict_fields
 from .values import ABSENT, Absent, Matcher, literal
 
 ANY_PACKET = "x25s.length#{k} >= 1"
@@ -46,7 +46,7 @@ INVALID_FRAME = "hdlcs.length#{k} >= 1 && !(lapbs.address#{k})"
 
 @dataclass(frozen=True)
 class Lacks:
-    """In a facility list: no facility of this class."""
+    """In a facility list: no facility of this class, which is not a generic one."""
 
     facility: type[Facility]
 
@@ -263,20 +263,26 @@ def _condition(field: str, wanted: Any) -> str:
     return f"{numbered} == {literal(wanted)}"
 
 
-# What facilities of many kinds are shown by.
-_SHARED = ("x25s.facility_code", "x25s.facility_value")
+_MEANING = "x25s.facility_meaning"
 
 
 def _facility_filter(item: Packet | Lacks) -> list[str]:
     if isinstance(item, Lacks):
-        names = strict_fields(item.facility)
-        own = [f for f in names.values() if f not in _SHARED]
-        code = item.facility().getfieldval("code")
-        return [f"!({own[0]}#{{k}})" if own else f"!(x25s.facility_code#{{k}} == {literal(code)})"]
+        (present,) = _facility_filter(item.facility())
+        return [f"!({present})"]
     names = strict_fields(type(item))
-    conditions = [_condition(names[name], value) for name, value in item.fields.items()]
-    own = [f for f in names.values() if f != "x25s.facility_code"]
-    return conditions or [f"{own[0]}#{{k}}"]
+    meaning = facility_meaning(item)
+    if meaning is None:
+        conditions = [_condition(names[name], value) for name, value in item.fields.items()]
+        return conditions or [f"{next(f for n, f in names.items() if n != 'code')}#{{k}}"]
+    value = item.fields.get("value")
+    if isinstance(value, bytes):
+        return [f"{_MEANING}#{{k}} == {literal(meaning + value.hex())}"]
+    rest = {n: v for n, v in item.fields.items() if n != "code"}
+    return [
+        f"{_MEANING}#{{k}} matches {literal(f'^{meaning}')}",
+        *(_condition(names[name], wanted) for name, wanted in rest.items()),
+    ]
 
 
 def describe_template(template: Packet) -> str:

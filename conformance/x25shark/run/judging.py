@@ -330,7 +330,8 @@ class Judgement:
         one = evaluate_all(record.expectations, record.judge_one)
         consumed: Consumed = set()
         two = evaluate_all(record.expectations, judge_two, consumed)
-        packets = ladder(record.sides, judge_two, found)
+        deciding = {(s.view.frame, s.view.k) for s in two if s.view is not None and not s.met}
+        packets = ladder(record.sides, judge_two, found, deciding)
         frames = judge_two.frames()
         for stimulus in {e.stimulus for e in record.expectations if e.stimulus} - frames.keys():
             frames[stimulus] = (frame_of_part(stimulus, packets, record.sides), None)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from scapy_x25 import summary_line
 
@@ -15,6 +15,8 @@ from ..judges.frames import frame_line
 from ..results import PacketLine
 
 _MOST_PACKETS = 400
+# Of a longer case: so many from its start, and on both sides of each packet that decides.
+_FIRST, _AROUND, _MOST_DECIDING = 40, 10, 5
 _MOST_OCTETS = 256
 # So much is shown of octets that are not a packet.
 _HEADER_OCTETS = 12
@@ -23,11 +25,15 @@ _End = tuple[str, bool, int]
 
 
 def ladder(
-    sides: Sequence[tuple[str, Direction]], judge_two: EvidenceJudge, found: Slice
+    sides: Sequence[tuple[str, Direction]],
+    judge_two: EvidenceJudge,
+    found: Slice,
+    deciding: Collection[tuple[int | None, int | None]] = (),
 ) -> list[PacketLine]:
     """The packets of the case, bounded; sides: of each connection, the direction from the router.
 
-    Between them stand the TCP segments in which no packet ends: a header that is wrong, or a part.
+    deciding: frame and number in it of packets that are kept, however long the case. Between them
+    stand the TCP segments in which no packet ends: a header that is wrong, or a part.
     """
     ends: dict[Direction, _End] = {}
     for number, (name, direction) in enumerate(sides, 1):
@@ -35,11 +41,23 @@ def ladder(
         ends[Direction(direction.destination, direction.source)] = (name, True, number)
     # A packet on a line is shown with the frame that brought it.
     reads = [r for r in judge_two.reads if r.direction.line is None or r.view.framed]
-    lines = [_packet(read, ends) for read in reads[:_MOST_PACKETS]]
+    lines = [_packet(read, ends) for read in kept(reads, deciding)]
     if len(reads) <= _MOST_PACKETS:
         lines += _parts(found, ends, {read.view.frame for read in reads})
         lines.sort(key=lambda line: line.frame)
     return lines
+
+
+def kept(reads: list[Read], deciding: Collection[tuple[int | None, int | None]]) -> list[Read]:
+    """The first, the last, and what is near those that decide."""
+    if len(reads) <= _MOST_PACKETS:
+        return reads
+    places = [i for i, r in enumerate(reads) if (r.view.frame, r.view.k) in deciding]
+    wanted = {*range(_FIRST)}
+    for place in places[:_MOST_DECIDING]:
+        wanted |= {*range(max(place - _AROUND, 0), min(place + _AROUND + 1, len(reads)))}
+    last = len(reads) - (_MOST_PACKETS - len(wanted))
+    return [read for i, read in enumerate(reads) if i in wanted or i >= last]
 
 
 def _packet(read: Read, ends: dict[Direction, _End]) -> PacketLine:

@@ -405,6 +405,40 @@ def _names(packet: Packet, kind: type[Packet]) -> bool:
     return any(isinstance(facility, kind) for facility in _in_front_of_a_marker(packet))
 
 
+@purpose("PLP-FORM-10")
+def test_nothing_of_a_call_before_it_is_up(watch: Watch) -> None:
+    watch.always(
+        "nothing of a call before Call Connected or Call Accepted, nor behind Clear Confirmation",
+        given_sent=lambda _sent: _of_no_call,
+        about=_OF_A_CALL,
+    )
+
+
+def _of_no_call(conversation: Conversation) -> PacketView | None:
+    """The first packet of a call that the router sends in p2 or p3, or in p1 behind a call.
+
+    What the router had read of the tester when it sent something need not be known: in p2 its own
+    packets count alone, and in p3 nothing but the tester's answer sets the call up. A Call of the
+    tester in a call is no new one, and what is on its way when it clears is of the call still.
+    """
+    called, up, clearing, over = False, False, False, False
+    for sent, packet, view in conversation:
+        if isinstance(packet, PvcSetup):
+            return None
+        if isinstance(packet, CallRequest) and not (up or clearing):
+            called, over = True, False
+        elif isinstance(packet, CallAccepted):
+            called, up = False, not clearing
+        elif sent and isinstance(packet, ClearRequest):
+            called, up, clearing = False, False, True
+        elif not sent and isinstance(packet, (ClearRequest, ClearConfirmation)):
+            over = isinstance(packet, ClearConfirmation)
+            called, up, clearing = False, False, False
+        elif not sent and (called or over) and isinstance(packet, _OF_A_CALL):
+            return view
+    return None
+
+
 @purpose("LAPB-FORM-01")
 def test_form_of_every_frame(watch: Watch) -> None:
     watch.well_formed()

@@ -109,8 +109,8 @@ end
 
 -- Cut the facility field `octets` (a string) into facilities. Returns the list and, where the field
 -- does not hold whole facilities, a sentence that says where. Every facility: code, offset (of its
--- code octet, from 0), length (with code and length octets), value_offset, value (a string), and
--- values, a list of { field, offset, octets, value }.
+-- code octet, from 0), length (with code and length octets), value_offset, value (a string), values,
+-- a list of { field, offset, octets, value }, and without_fields: only code and value show it.
 function facilities.cut(octets)
   local list, position, region = {}, 1, nil
   while position <= #octets do
@@ -148,8 +148,10 @@ function facilities.cut(octets)
     }
     -- Behind a marker other than 0x0f the codes belong to a network, so their meaning is unknown.
     local meaning = not extended and facilities.known[code]
+    facility.without_fields = not extended
     if meaning and (code == 0 or region == (meaning.dte and 0x0f or nil)) then
       facility.name = meaning.name
+      facility.without_fields = #meaning.fields == 0
       for _, field in ipairs(meaning.fields) do
         local value, valid = read_field(facility.value, field)
         local name = meaning.plain and field[1] or (meaning.name .. "_" .. field[1])

@@ -69,6 +69,8 @@ function fields.register()
   octet("facility_code", "Facility code", base.HEX)
   octet("facility_extended_code", "Extended facility code", base.HEX)
   bytes("facility_value", "Facility parameter")
+  -- Of a facility without fields of its own: its name where it stands, or its code, and its parameter.
+  f.facility_meaning = ProtoField.string("x25s.facility_meaning", "Facility by its name")
   bytes("user_data", "User data")
   bytes("explanation", "Explanation")
   bytes("trailing", "Octets behind the last field")

@@ -99,6 +99,14 @@ local function show_facilities(tree, tvb, p)
     if #facility.value > 0 then
       put(branch, f.facility_value, tvb, parameter, #facility.value)
     end
+    -- Code and parameter in one field: a filter could not tell that two belong to one facility.
+    if facility.without_fields then
+      local name = facility.name or string.format("0x%02x", facility.code)
+      local octets = facility.value:gsub(".", function(octet)
+        return string.format("%02x", octet:byte())
+      end)
+      put_generated(branch, f.facility_meaning, tvb, at, facility.length, name .. " " .. octets)
+    end
     for _, shown in ipairs(facility.values) do
       put(branch, f[shown[1]], tvb, parameter + shown[2], shown[3], shown[4])
     end

@@ -181,8 +181,35 @@ def rr_behind_a_clear(patch: Patch) -> None:
     @patch.wrap(Clearing, "emit")
     def emit(original: Any, clearing: Clearing, clear: Clear) -> None:
         original(clearing, clear)
-        channel = clearing.channel
-        channel.send(codec.encode_flow(channel.modulo, channel.lcn, Type.RR, 0))
+        _send_rr(clearing.channel)
+
+
+def _send_rr(channel: Channel) -> None:
+    channel.send(codec.encode_flow(channel.modulo, channel.lcn, Type.RR, 0))
+
+
+@fault("BUG-FORM-20")
+def rr_in_front_of_call_connected(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        _send_rr(setup.channel)
+        original(setup, call)
+
+
+@fault("BUG-FORM-21")
+def rr_behind_a_call(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "call")
+    def call(original: Any, setup: CallSetup, *arguments: Any) -> None:
+        original(setup, *arguments)
+        _send_rr(setup.channel)
+
+
+@fault("BUG-FORM-22")
+def rr_behind_a_clear_confirmation(patch: Patch) -> None:
+    @patch.wrap(Clearing, "confirm")
+    def confirm(original: Any, clearing: Clearing) -> None:
+        original(clearing)
+        _send_rr(clearing.channel)
 
 
 @fault("BUG-FORM-17")

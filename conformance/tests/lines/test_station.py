@@ -75,6 +75,19 @@ def bench() -> Iterator[Bench]:
     made.close()
 
 
+def test_a_sabm_that_came_while_nobody_looked_is_not_answered(bench: Bench) -> None:
+    """Who sent it may have given up; if not it asks again. Asked for a link or not."""
+    for phase in ("set-up", "disconnected"):
+        if phase == "set-up":
+            bench.station.set_up()
+            assert bench.taken() == ["013f"]
+        bench.loop.looked -= 61.0
+        assert bench.tell("033f") == []
+        assert bench.station.phase == phase
+        assert bench.tell("033f") == ["0373"]
+        bench.station.phase = "disconnected"
+
+
 def expire(bench: Bench) -> list[str]:
     """T1 runs out."""
     bench.station._deadline = 0.0

@@ -129,6 +129,8 @@ class Line:
         self.asked = False
         # Its last SABM, if neither an answer nor a DISC of the tester has followed.
         self.unanswered: FrameUnit | None = None
+        # It came after that: between cases nobody looks.
+        self.unanswered_since = 0.0
         self.on_received: Callable[[FrameUnit], None] | None = None
         self.on_sent: Callable[[FrameUnit], None] | None = None
 
@@ -208,6 +210,7 @@ class Line:
         kind = unit.octets[1] & ~_P_F if unit.valid else 0
         if kind == _SABM:
             self.asked, self.unanswered = True, unit
+            self.unanswered_since = self._loop.looked
         elif kind == _DISC:
             self.unanswered = None
 

@@ -98,8 +98,16 @@ class Station:
         """Behind a SABM: if one of the other is not answered yet the two have crossed, and the
         other may wait for its UA (X.25 2.4.4.5.1)."""
         asked = self._line.unanswered
-        if asked and time.monotonic() - asked.time < self.parameters.t1:
+        if asked and self._waits_for_ua():
             self.emit(self.own, UA | asked.octets[1] & _P_F)
+
+    def _waits_for_ua(self) -> bool:
+        """Whether the other has sent its last SABM within T1.
+
+        One that came while nobody looked, between cases, may be older: what sent it may have given
+        up, and a UA that nobody waits for ends its link (X.25 2.4.6.3). Otherwise it asks again.
+        """
+        return time.monotonic() - self._line.unanswered_since < self.parameters.t1
 
     def disconnect(self) -> None:
         """Send DISC P=1."""
@@ -179,7 +187,8 @@ class Station:
             self._lost("the router disconnected the link")
         elif kind == SABM and self.phase == "set-up":
             # Two SABMs that cross are both answered (X.25 2.4.4.5.1), a case's own as well.
-            self.emit(self.own, UA | _P_F * p_f)
+            if self._waits_for_ua():
+                self.emit(self.own, UA | _P_F * p_f)
         elif self.by_hand:
             # FRMR behind a SABM of the tester belongs to the link before.
             if kind in (SABM, DISC) or (kind == FRMR and self.phase != "set-up"):
@@ -206,6 +215,8 @@ class Station:
             self.emit(self.own, DM | _P_F * p_f)
             return
         was_up = self.phase == "transfer"
+        if not was_up and not self._waits_for_ua():
+            return
         self.emit(self.own, UA | _P_F * p_f)
         if was_up and not self._heard:
             packets = [*self._open, *self._waiting]

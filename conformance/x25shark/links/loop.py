@@ -66,6 +66,8 @@ class Loop:
         self.lag = 0.0
         self.away = 0.0
         self._here = _now()
+        # When it looked last: what is read now came after that.
+        self.looked = time.monotonic()
         self.interruptible = False
         # When the time of the case is over, if there was no lag; and how much there was before.
         self._end: float | None = None
@@ -132,6 +134,7 @@ class Loop:
         self.look(wanted=min(timeout, time.monotonic() - began))
         for key, events in ready:
             key.data(events)
+        self.looked = began
         for turn in self.on_turn:
             turn()
 

@@ -439,6 +439,39 @@ def _of_no_call(conversation: Conversation) -> PacketView | None:
     return None
 
 
+@purpose("PLP-FORM-11")
+def test_nothing_between_reset_and_confirmation(watch: Watch) -> None:
+    watch.always(
+        "behind a Reset nothing of the call until it is confirmed or has crossed one of the tester",
+        given_sent=lambda _sent: _behind_a_reset,
+        about=(ResetRequest,),
+    )
+
+
+def _behind_a_reset(conversation: Conversation) -> PacketView | None:
+    """The first packet of the router in d3 but for its Reset once more, and for a confirmation.
+
+    A Reset of the tester that is not confirmed when the router resets has crossed with it, and ends
+    d3 as a confirmation does (X.25 4.4.3.3).
+    """
+    waits = asked = False
+    for sent, packet, view in conversation:
+        if sent and isinstance(packet, ResetRequest):
+            waits, asked = False, not waits
+        elif isinstance(packet, ResetConfirmation):
+            waits, asked = False, asked and sent
+        elif isinstance(packet, ResetRequest):
+            if waits:
+                # T12: what the router makes of no answer at all is of other purposes.
+                return None
+            waits, asked = not asked, False
+        elif isinstance(packet, (CallRequest, CallAccepted, ClearRequest, PvcSetup)):
+            waits = asked = False
+        elif waits and not sent and isinstance(packet, _OF_A_CALL):
+            return view
+    return None
+
+
 @purpose("LAPB-FORM-01")
 def test_form_of_every_frame(watch: Watch) -> None:
     watch.well_formed()

@@ -212,6 +212,14 @@ def rr_behind_a_clear_confirmation(patch: Patch) -> None:
         _send_rr(clearing.channel)
 
 
+@fault("BUG-FORM-23")
+def rr_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Resets, "emit")
+    def emit(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
+        original(resets, cause, diagnostic)
+        _send_rr(resets.channel)
+
+
 @fault("BUG-FORM-17")
 def one_octet_short_of_full(patch: Patch) -> None:
     @patch.wrap(Segmenter, "cut")

@@ -21,6 +21,7 @@ from scapy_x25 import (
     Interrupt,
     InterruptConfirmation,
     ResetRequest,
+    RestartRequest,
 )
 
 from ..judges.expectation import (
@@ -420,7 +421,7 @@ class Side:
 
     def right_here(self, template: Expected) -> Expected:
         """The same, with the diagnostics that are as right on this link (diagnostics.py)."""
-        with_diagnostic = isinstance(template, (ClearRequest, ResetRequest))
+        with_diagnostic = isinstance(template, (ClearRequest, ResetRequest, RestartRequest))
         return template if self.router_is_dce or not with_diagnostic else _from_no_dce(template)
 
     def expect_message(

@@ -42,8 +42,9 @@ def pause(context: Context, seconds: float = PAUSE) -> None:
     context.loop.pause(seconds)
 
 
-def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
-    """Send octets as several segments; ends: the positions at which they are cut, rising.
+def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int], seconds: float = PAUSE) -> None:
+    """Send octets as several segments; ends: the positions at which they are cut, rising; seconds:
+    the pauses between them.
 
     No RR of the tester gets between them: what comes meanwhile is acknowledged behind them.
     """
@@ -55,7 +56,7 @@ def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int]) -> None:
             side.wire.send(octets[start:end])
             start = end
             if start < len(octets):
-                pause(side.context)
+                pause(side.context, seconds)
     side.withholding = withholding
     if not withholding and side.numbering.p_r != p_r:
         side.acknowledge()

@@ -175,7 +175,7 @@ def _d3(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
             a.close()
             scene = _of_call(bench, state, modulus, acting)
             a = scene.side
-            a.send(a.data(b"not the next P(S)", p_s=(a.numbering.next_p_s + 1) % a.modulus))
+            a.send(a.data(b"not next P(S)", p_s=(a.numbering.next_p_s + 1) % a.modulus))
     a.expect(ResetIndication())
     return scene
 

@@ -514,7 +514,7 @@ def _reset_confirmed(scene: Scene) -> None:
     far_reset_confirmed(scene)
     call = scene.connected
     if call.b.present:
-        text = b"behind the confirmation"
+        text = b"behind it"
         call.b.send_data(text)
         call.a.expect(call.a.data(text, p_s=0), note="the reset is complete")
         call.a.send_data(text)

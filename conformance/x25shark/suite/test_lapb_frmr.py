@@ -219,7 +219,7 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
         line.send(LapbRR(address=line.command_address, n_r=(v_r + 1) % 8))
         with bench.preamble():
             line.expect(LapbFRMR(z=1))
-        data = near.octets_of(near.data(b"in frame reject state"))
+        data = near.octets_of(near.data(b"frame rejected"))
         in_sequence = LapbI(n_s=v_s, n_r=v_r, p_f=1)
         line.wire.send_whole([line.frames.with_fcs(in_sequence / data)])
         line.expect(LapbFRMR(p_f=1), passing=(LapbFRMR(p_f=0), LapbRR(p_f=0), LapbI()))

@@ -474,7 +474,7 @@ def test_calls_of_a_link_given_up(bench: Bench) -> None:
         line.allow(*polls(line), LapbI(), *ENDING)
         may_be_reset(near, far)
         near.allow(Data())
-        far.send_data(b"nobody takes this")
+        far.send_data(b"nobody takes it")
         # A router may end with N2 DISCs in vain as well (X.25 2.4.4.3, 2.4.8.4).
         attempts = (3 * line.profile.n2 + 2) * line.profile.t1_at_most
         far.expect(

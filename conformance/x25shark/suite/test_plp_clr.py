@@ -171,7 +171,7 @@ def test_confirmation_in_data_transfer(call: Call) -> None:
 def confirmation_in_data_transfer(call: Call) -> None:
     """The same at one side of a call."""
     bench = call.bench
-    behind = b"behind the confirmation"
+    behind = b"behind it"
     passes_on = () if call.a.name.lower() in bench.lines else (Data(user_data=behind),)
     here = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
     call.a.send(ClearConfirmation(), Data(user_data=behind))

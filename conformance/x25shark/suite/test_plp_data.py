@@ -85,7 +85,7 @@ def test_p_s_counts_modulo_8(call: Call) -> None:
 @purpose("PLP-DATA-06", both_sides=True)
 def test_skipped_p_s(call: Call) -> None:
     call.fence("P(S) 0")
-    skipping = call.a.data(b"P(S) 2 in place of 1", p_s=2)
+    skipping = call.a.data(b"P(S) 2 for 1", p_s=2)
     call.a.send(skipping)
     expect_refusal(call, skipping, 1)
 
@@ -109,14 +109,14 @@ def test_p_s_outside_the_window(bench: Bench) -> None:
 
 @purpose("PLP-DATA-09", both_sides=True)
 def test_first_p_s_is_0(call: Call) -> None:
-    first = call.a.data(b"first Data with P(S) 1", p_s=1)
+    first = call.a.data(b"first has P(S) 1", p_s=1)
     call.a.send(first)
     expect_refusal(call, first, 1)
 
 
 @purpose("PLP-DATA-10", both_sides=True)
 def test_invalid_p_r_in_data(call: Call) -> None:
-    invalid = call.a.data(b"P(R) 5, but nothing was sent", p_r=5)
+    invalid = call.a.data(b"P(R) 5 of none", p_r=5)
     call.a.send(invalid)
     expect_refusal(call, invalid, 2)
 
@@ -135,8 +135,8 @@ def test_q_bit_passes(call: Call) -> None:
 def test_q_change_within_a_sequence(call: Call) -> None:
     bench, a, b = call.bench, call.a, call.b
     full = bench.random.randbytes(128)
-    a.send_data(b"a sequence of its own", q=1)
-    b.expect(Data(q=1, user_data=b"a sequence of its own"))
+    a.send_data(b"one of its own", q=1)
+    b.expect(Data(q=1, user_data=b"one of its own"))
     a.send(a.data(full, m=1, q=0), a.data(b"the end of it", q=1))
     reset = ResetIndication(cause=bench.remote_reset)
     came = b.expect(Data(q=0, user_data=full), reset)

@@ -50,6 +50,7 @@ from .calls import (
     other_end,
     pending,
     received_call,
+    request_from,
     window_holds,
 )
 from .clearing import clear_or_close, confirmed, end, give_up, refused
@@ -144,12 +145,14 @@ def refused_or(
 
 @purpose("PLP-FAC-01")
 def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
-    a = bench.connect()
-    request = bench.call_request()
-    a.send(request)
+    """A Call that leaves over XOT; on a line the defaults hold without either (X.25 6.12)."""
+    at = "b" if "b" in bench.lines else "a"
+    near, request = bench.connect(at=at), request_from(bench, at)
+    near.send(request)
     size, window = between(4, 12), between(1, 7)
     both = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
-    accepted(bench, a, bench.incoming(CallRequest(facilities=both)), request).fence()
+    far = bench.incoming(CallRequest(facilities=both), at=other_end(at))
+    accepted(bench, near, far, request).fence()
 
 
 @purpose("PLP-FAC-02")

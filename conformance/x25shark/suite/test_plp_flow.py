@@ -271,7 +271,7 @@ def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
         b.expect(b.data(b"behind the reset", p_s=0), note="one Reset, and no more")
         call.fence()
         return
-    a.send(a.data(b"P(S) 5 in place of 0", p_s=5))
+    a.send(a.data(b"P(S) 5 for 0", p_s=5))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
     a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())
     call.fence()
@@ -323,7 +323,7 @@ def test_rnr_of_the_router_does_not_stay(call: Call) -> None:
     a, b = both(call)
     for new in range(2):
         b.withholding = True
-        fill_window(a, b, [b"acknowledged by RNR"] * new)
+        fill_window(a, b, [b"acked by RNR"] * new)
         b.send(RNR(p_r=b.numbering.p_r))
         fence_past_window(call.turned())
         b.withholding = False

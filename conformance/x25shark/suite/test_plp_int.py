@@ -28,8 +28,8 @@ from .windows import fill_window, may_send
 def test_confirmation_is_end_to_end(call: Call) -> None:
     call.a.send(Interrupt(user_data=b"\x01"))
     call.b.expect(Interrupt(user_data=b"\x01"))
-    call.b.send_data(b"B has not confirmed yet")
-    call.a.expect(Data(user_data=b"B has not confirmed yet"), note="no confirmation before it")
+    call.b.send_data(b"not confirmed B")
+    call.a.expect(Data(user_data=b"not confirmed B"), note="no confirmation before it")
     call.b.send(InterruptConfirmation())
     call.a.expect(InterruptConfirmation())
     call.fence()
@@ -44,7 +44,7 @@ def test_interrupt_overtakes_blocked_data(call: Call) -> None:
         receiver.withholding = True
         blocked = fill_window(sender, receiver, (b"first", b"second"))
         if may_send(sender):
-            blocked.send_one_more(sender, b"beyond the window")
+            blocked.send_one_more(sender, b"beyond window")
         call.bench.fence("the router has all of it")
         a.send(Interrupt(user_data=b"now"))
         b.expect(Interrupt(user_data=b"now"), passing=blocked.passing if receiver is b else ())
@@ -100,12 +100,12 @@ def test_one_interrupt_open_in_each_direction(call: Call) -> None:
     call.b.send(Interrupt(user_data=b"from B"))
     call.b.expect(Interrupt(user_data=b"from A"))
     call.a.expect(Interrupt(user_data=b"from B"))
-    call.a.send_data(b"A has not confirmed yet")
-    call.b.expect(Data(user_data=b"A has not confirmed yet"), note="no confirmation before it")
+    call.a.send_data(b"not confirmed A")
+    call.b.expect(Data(user_data=b"not confirmed A"), note="no confirmation before it")
     call.a.send(InterruptConfirmation())
     call.b.expect(InterruptConfirmation())
-    call.b.send_data(b"B has not confirmed yet")
-    call.a.expect(Data(user_data=b"B has not confirmed yet"), note="no confirmation before it")
+    call.b.send_data(b"not confirmed B")
+    call.a.expect(Data(user_data=b"not confirmed B"), note="no confirmation before it")
     call.b.send(InterruptConfirmation())
     call.a.expect(InterruptConfirmation())
     call.fence()
@@ -135,8 +135,8 @@ def test_reset_ends_an_open_interrupt(call: Call) -> None:
     b.expect(ResetConfirmation())
     a.send(Interrupt(user_data=b"after"))
     b.expect(Interrupt(user_data=b"after"))
-    b.send_data(b"B has not confirmed yet")
-    a.expect(Data(user_data=b"B has not confirmed yet"), note="no confirmation before it")
+    b.send_data(b"not confirmed B")
+    a.expect(Data(user_data=b"not confirmed B"), note="no confirmation before it")
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
     call.fence()
@@ -201,7 +201,7 @@ def test_nothing_overtakes_an_interrupt(call: Call) -> None:
     A Reset and a Clear may take it along: it comes ahead of them, or not at all.
     """
     a, b = both(call)
-    ahead, behind = Interrupt(user_data=b"ahead"), b"behind the Interrupt"
+    ahead, behind = Interrupt(user_data=b"ahead"), b"behind it"
     a.send(ahead, a.data(behind))
     b.expect(ahead)
     b.expect(b.data(behind))

@@ -136,22 +136,30 @@ def test_rnr_stops_the_flow(bench: Bench) -> None:
         _, near, far = at_the_line(bench, call, at)
         near.withholding = True
         for number in range(3):
-            _stopped(near, far, b"held %d" % number, times=number + 1)
+            _stopped(near, far, b"held %d" % number, times=number + 1, sending=number == 1)
             near.acknowledge()
             near.expect(near.data(b"held %d" % number), note="RR resumes it")
-        _stopped(near, far, b"lost in the reset")
+        _stopped(near, far, b"lost in a reset")
         near.send(ResetRequest(cause=0, diagnostic=0))
         far.expect(ResetIndication(cause=0, diagnostic=0))
         far.send(ResetConfirmation())
-        near.expect(ResetConfirmation(), passing=(near.data(b"lost in the reset"),))
+        near.expect(ResetConfirmation(), passing=(near.data(b"lost in a reset"),))
         call.fence("no RNR is left behind a reset")
         near.withholding = False
 
 
-def _stopped(near: Side, far: Side, octets: bytes, times: int = 1) -> None:
+def _stopped(
+    near: Side, far: Side, octets: bytes, times: int = 1, *, sending: bool = False
+) -> None:
     """So many RNRs, which the router's packet layer has read when the Interrupt behind them has
-    come (its link may answer a poll before that); then Data, and an Interrupt that passes it."""
+    come (its link may answer a poll before that); then Data, and an Interrupt that passes it.
+
+    sending: who is busy sends Data all the same, which says nothing of its receiving.
+    """
     near.send(*(RNR() for _ in range(times)))
+    if sending:
+        near.send_message(b"of the busy end")
+        far.expect_message(b"of the busy end")
     interrupt_passes(near, far)
     far.send(far.data(octets), Interrupt(user_data=b"now"))
     near.expect(Interrupt(user_data=b"now"), note="RNR stops Data")

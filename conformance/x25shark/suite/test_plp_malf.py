@@ -469,7 +469,7 @@ def test_reset_confirmation_with_extra_octets(call: Call) -> None:
     b.send(ResetConfirmation())
     # A is still in its own reset, which the second error of B does not change.
     call.a.send(ResetConfirmation())
-    text = b"behind both confirmations"
+    text = b"behind both"
     call.a.send_data(text)
     b.expect(b.data(text))
     call.fence()

@@ -138,7 +138,7 @@ def test_reset_collision(call: Call) -> None:
     race = call.bench.race("resets collided", 20)
     for number in race:
         race.reached(collide(call, race, number))
-        deliver_from_0(call, b"after the collision")
+        deliver_from_0(call, b"after collision")
     call.fence()
 
 
@@ -173,7 +173,7 @@ def held_before_a_reset(call: Call) -> Unacknowledged:
     fence_past_window(call, old.passing)
     left = a.window - a.numbering.outstanding
     if left > 1:
-        waiting = [a.data(b"old, behind B's window")] * (left - 1)
+        waiting = [a.data(b"old, not sent")] * (left - 1)
         a.send(*waiting, a.data(b"old and open".ljust(128), m=1))
         call.bench.fence("the router has it")
     return old
@@ -268,7 +268,7 @@ def test_t12(bench: Bench) -> None:
     _repeated(calls, within)
     for silent, far in map(both, calls):
         silent.send(ResetConfirmation())
-        complete = b"the Reset that came twice is complete"
+        complete = b"Reset complete"
         silent.send_data(complete)
         told = ResetIndication(cause=bench.remote_reset)
         if isinstance(far.expect(Data(user_data=complete), told), ResetIndication):
@@ -312,7 +312,7 @@ def _repeated(calls: Sequence[Call], within: float) -> None:
 @purpose("PLP-RST-16", both_sides=True)
 def test_causes_at_both_ends(call: Call) -> None:
     bench, a, b = call.bench, call.a, call.b
-    skipping = a.data(b"P(S) 2 in place of 0", p_s=2)
+    skipping = a.data(b"P(S) 2 for 0", p_s=2)
     a.send(skipping)
     if bench.model == "end-to-end" and not bench.declared("N-CHECK"):
         expect_refusal(call, skipping, 1)
@@ -338,7 +338,7 @@ def test_a_thousand_resets(call: Call) -> None:
     for number in race:
         # A timer of either side that runs on behind a collision ends this call.
         race.reached(collide(call, race, number))
-        deliver_from_0(call, b"after the collision")
+        deliver_from_0(call, b"after collision")
     arrived = len(call.a.connection.received)
     more = 1.1 * call.bench.profile.times.t12
     call.a.wait_until(lambda: len(call.a.connection.received) > arrived, more)

@@ -120,9 +120,9 @@ def test_m_and_d_pass_together(call: Call) -> None:
 
 @purpose("PLP-SEG-06", both_sides=True)
 def test_category_b_is_not_joined(call: Call) -> None:
-    call.a.send(call.a.data(b"ten octets"), call.a.data(b"twenty octets follow"))
+    call.a.send(call.a.data(b"ten octets"), call.a.data(b"more octets here"))
     call.b.expect(Data(m=0, user_data=b"ten octets"))
-    call.b.expect(Data(m=0, user_data=b"twenty octets follow"))
+    call.b.expect(Data(m=0, user_data=b"more octets here"))
     call.fence()
 
 

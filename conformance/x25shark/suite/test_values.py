@@ -297,7 +297,7 @@ def beyond_the_window(call: Call) -> None:
     b.withholding = True
     filled = fill_window(a, b, [bytes((number,)) for number in range(a.window)], d=1)
     fence_past_window(call, filled.passing)
-    beyond = a.data(b"beyond the window", p_s=a.numbering.next_p_s)
+    beyond = a.data(b"beyond window", p_s=a.numbering.next_p_s)
     b.withholding = False
     a.send(beyond)
     expect_refusal(call, beyond, 1, before=[filled.any_data])
@@ -351,10 +351,10 @@ def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
     b.withholding = True
     b.send(RNR(p_r=taken))
     fence_from_b(call, p_r=taken, note="the router has the RNR behind all Data")
-    a.send_data(b"behind the window")
+    a.send_data(b"behind window")
     call.bench.fence("the router has what A sent")
     b.send(RR(p_r=taken))
-    b.expect(Data(user_data=b"behind the window"), note="RR with the same P(R) ends RNR")
+    b.expect(Data(user_data=b"behind window"), note="RR with the same P(R) ends RNR")
     b.withholding = False
     b.acknowledge()
     call.fence()

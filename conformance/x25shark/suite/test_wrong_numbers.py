@@ -37,7 +37,7 @@ def places_and_packets(side: Side) -> Sequence[tuple[int, Callable[..., Packet]]
     """Where the window lies, and what has the P(R): at the first place all packets with one do."""
 
     def data(p_r: int) -> Packet:
-        return side.data(b"with a wrong P(R)", p_r=p_r)
+        return side.data(b"has wrong P(R)", p_r=p_r)
 
     ready, not_ready = (RR128, RNR128) if side.modulus == 128 else (RR, RNR)
     first, *others = _PLACES[side.modulus]

@@ -120,7 +120,7 @@ def test_resets_of_both_ends_cross(bench: Bench) -> None:
     with resets_by_hand(*both(call)):
         for number in race:
             race.reached(collide(call, race, number))
-            deliver_from_0(call, b"after the collision")
+            deliver_from_0(call, b"after collision")
         call.fence()
     closed(*both(call))
     bench.fence()

@@ -69,6 +69,10 @@ READ_SECONDS = 0.1
 # A router that gives a Call less time than this cannot be told from one that does not join it.
 SOON_SECONDS = 0.3
 MOST_TRIES = 3
+# Longer than a router that thinks of segments as packets waits for the rest of one.
+SLOWLY_SECONDS = 0.8
+# More packets than anybody takes out of what was read at a time.
+MANY = 300
 
 
 def call_on_port(bench: Bench, port: int) -> None:
@@ -103,7 +107,7 @@ def test_one_octet_per_segment(bench: Bench) -> None:
         b.send(b.acceptance)
     a.expect(CallAccepted())
     for number in range(3):
-        octets = b"octet by octet %d" % number
+        octets = b"by octets %d" % number
         send(a.unit_of(a.data(octets)))
         (b if bench.two_sided else a).expect_message(octets)
     send(a.unit_of(ClearRequest(cause=0, diagnostic=241)))
@@ -204,7 +208,7 @@ def test_answer_of_b_split_at_every_position(bench: Bench) -> None:
                 else:
                     a.expect(CallAccepted())
                     call = Call(bench, a, b)
-                    octets = bench.record(40)
+                    octets = bench.record(40)[: b.packet_size]
                     send_in_pieces(b, b.unit_of(b.data(octets)), [position])
                     arrives_there(call.turned(), octets)
                     end(call)
@@ -212,9 +216,25 @@ def test_answer_of_b_split_at_every_position(bench: Bench) -> None:
     bench.fence()
 
 
+@purpose("XOT-TCP-40")
+def test_units_that_come_slowly(call: Call) -> None:
+    """Data of either side, with a pause behind the header or within it, and one in the body."""
+    stall = call.bench.profile.times.stall
+    seconds = min(SLOWLY_SECONDS, stall / 6)
+    ways = [(call, 4), (call.turned(), 2)] if call.b.present else [(call, 4)]
+    for way, end_of_first in ways:
+        octets, began = call.bench.record(60), time.monotonic()
+        way.a.wait_for_window()
+        send_in_pieces(way.a, way.a.unit_of(way.a.data(octets)), [end_of_first, 20], seconds)
+        if way.a.connection.end is not None and time.monotonic() - began >= stall:
+            raise Inconclusive("the tester was held up for longer than times.stall")
+        arrives_there(way, octets, note=f"pauses of {seconds:.1f} s")
+    call.fence()
+
+
 @purpose("XOT-TCP-07", window=7)
 def test_several_packets_in_one_segment(call: Call) -> None:
-    """The Interrupt may overtake the Data."""
+    """The Interrupt may overtake the Data. Then Data behind as many RRs as say nothing new."""
     bench, a, b = call.bench, call.a, call.b
     assert isinstance(b, Side)
     messages = [bench.record(60) for _ in range(min(5, a.window))]
@@ -227,6 +247,10 @@ def test_several_packets_in_one_segment(call: Call) -> None:
     b.expect_count(interrupt, 1, 1, start=before)
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
+    octets = bench.record(60)
+    a.wait_for_window()
+    a.wire.send(b"".join([a.unit_of(RR(p_r=a.numbering.p_r))] * MANY + [a.unit_of(a.data(octets))]))
+    b.expect_message(octets, note=f"behind {MANY} RRs")
     call.fence()
 
 

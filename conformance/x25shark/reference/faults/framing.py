@@ -552,3 +552,25 @@ def read_ends_at_a_confirmation(patch: Patch) -> None:
                 yield packet
                 if packet[2] in confirmations:
                     return
+
+
+@fault("BUG-XOT-98")
+def sixteen_packets_of_a_read(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        held = vars(framer).pop("held", [])
+        packets = [*held, *original(framer, octets)]
+        vars(framer)["held"] = packets[16:]
+        yield from packets[:16]
+
+
+@fault("BUG-XOT-99")
+def impatient_behind_a_header(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        since = vars(framer).pop("header_since", None)
+        if since is not None and time.monotonic() - since > 0.5:
+            raise FramingError("the packet is late")
+        yield from original(framer, octets)
+        if len(framer._input) >= HEADER:
+            vars(framer)["header_since"] = time.monotonic()

@@ -79,6 +79,16 @@ def third_rnr(patch: Patch) -> None:
                 channel.peer_busy = False
 
 
+@fault("BUG-LINE-45")
+def busy_until_it_sends(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        original(flow, octets)
+        if isinstance(flow.channel, SerialChannel) and flow.channel.peer_busy:
+            flow.channel.peer_busy = False
+            flow.channel.user.writable(flow.channel)
+
+
 @fault("BUG-LINE-07")
 def reset_behind_a_clear(patch: Patch) -> None:
     @patch.wrap(SerialChannel, "receive")

@@ -126,8 +126,8 @@ def _goxot(plan: Plan) -> str:
         port = int(end.partition(":")[2] or XOT_PORT)
         servers.append({"prefix": f"{prefix}/{len(prefix)}", "ip": host(end), "port": port})
     text = (
-        "goxot: the servers of its JSON configuration. A prefix is digits/length, and the first\n"
-        "that fits counts, in the order of the file:\n\n"
+        "goxot: the servers of its JSON configuration. A prefix is digits/length, and the longest\n"
+        "that fits counts; of an older goxot the first in the order of the file:\n\n"
         + json.dumps({"servers": servers}, indent=2)
     )
     if not plan.b:

@@ -88,6 +88,21 @@ def _later_ones_wait(call: Call) -> None:
 
 @purpose("PLP-DBIT-04", both_sides=True, window=7)
 def test_confirmed_in_order(call: Call) -> None:
+    confirmed_in_order(call)
+
+
+@purpose("PLP-DBIT-21", both_sides=True, window=7)
+def test_confirmed_in_order_behind_a_reset(call: Call) -> None:
+    a, b = both(call)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    b.send(ResetConfirmation())
+    a.expect(ResetConfirmation())
+    confirmed_in_order(call)
+
+
+def confirmed_in_order(call: Call) -> None:
+    """A window of Data with D=1 from A; P(R) says how much of it B has acknowledged."""
     a, b = both(call)
     b.withholding = True
     parts = [f"packet {number}".encode() for number in range(window_of(call))]

@@ -71,6 +71,7 @@ SOON_SECONDS = 0.3
 MOST_TRIES = 3
 # Longer than a router that thinks of segments as packets waits for the rest of one.
 SLOWLY_SECONDS = 0.8
+QUIET_SECONDS = 4.0
 # More packets than anybody takes out of what was read at a time.
 MANY = 300
 
@@ -427,6 +428,18 @@ def test_idle_call(call: Call) -> None:
         call.bench.profile.times.idle,
     )
     crosses(call, call.bench.record(60), call.bench.record(60))
+
+
+@purpose("XOT-TCP-41")
+def test_quiet_call(call: Call) -> None:
+    """For some seconds nothing is sent; a router may repeat its P(R) meanwhile, and no more."""
+    ends = [side.connection for side in (call.a, call.b) if isinstance(side, Side)]
+    call.a.wait_until(
+        lambda: any(connection.end is not None for connection in ends),
+        min(QUIET_SECONDS, call.bench.profile.times.idle / 2),
+    )
+    crosses(call, call.bench.record(60), call.bench.record(60))
+    call.fence()
 
 
 @purpose("XOT-TCP-22", both_sides=True)

@@ -277,10 +277,10 @@ def _but_facilities(template: CallRequest) -> dict[str, Any]:
 
 
 def unroutable(scene: Scene) -> None:
-    """A call that the router refuses itself; a splice may leave that to its peer."""
+    """A call that the router refuses itself, a splice as well (X.25 4.1.5)."""
     bench = scene.bench
     no_route = bench.profile.addresses.no_route
-    if no_route is None or bench.model == "splice" or scene.calling != "a":
+    if no_route is None or scene.calling != "a":
         return
     request = scene.request(called=no_route)
     causes, codes = sorted(bench.profile.causes_no_route), (*generic(67), *range(112, 123))

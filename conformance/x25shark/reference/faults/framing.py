@@ -13,7 +13,7 @@ from typing import Any
 from .. import codec, wire
 from ..call_setup import CallSetup
 from ..channel import Channel
-from ..codec import Clear
+from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, Type
 from ..connection import Connection
 from ..framing import HEADER, Framer, FramingError
@@ -574,3 +574,18 @@ def impatient_behind_a_header(patch: Patch) -> None:
         yield from original(framer, octets)
         if len(framer._input) >= HEADER:
             vars(framer)["header_since"] = time.monotonic()
+
+
+@fault("BUG-XOT-100")
+def probes_silent_callers(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        original(setup, call)
+        channel = setup.channel
+        probe = codec.header(channel.modulo, channel.lcn, Type.INTERRUPT) + b"\x01"
+        channel.start_timer("idle", 2.0, lambda: channel.send(probe))
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        channel.stop_timer("idle")
+        original(channel, octets)

@@ -11,7 +11,7 @@ from ..circuit import Circuit
 from ..clearing import Clearing
 from ..codec import Call, Clear, Data
 from ..data_flow import DataFlow
-from ..facilities import CLOSED_USER_GROUP, PACKET_SIZE, WINDOW_SIZE
+from ..facilities import CLOSED_USER_GROUP, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
 from ..interrupts import Interrupts
 from ..negotiation import Negotiation
 from ..relay import Relay
@@ -33,6 +33,14 @@ def _keeps(patch: Patch, name: str, state: P) -> None:
         original(circuit)
         if kept is not None and circuit.p is state:
             setattr(circuit, name, kept)
+
+
+@fault("BUG-DBIT-22")
+def default_window_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        original(resets, octets)
+        resets.channel.window_in = min(resets.channel.window_in, DEFAULT_WINDOW)
 
 
 @fault("BUG-LEFT-01")

@@ -177,8 +177,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs",
         type=int,
-        default=min(8, 2 * (os.cpu_count() or 1)),
-        help="campaigns at a time (two for each processor: they mostly wait)",
+        default=min(9, 3 * (os.cpu_count() or 1)),
+        help="campaigns at a time (three for each processor: they mostly wait)",
     )
     parser.add_argument(
         "--json", type=Path, help="write the table as JSON, with --full after every few faults"

@@ -1870,6 +1870,17 @@ def run(make_lab: Any, name: str, model: str) -> Any:
         return f"script ended in {last.name}"
 
 
+@scenario
+def whole_window_behind_a_reset(make_lab: Any, model: str) -> Any:
+    """A resets a call of window 7, and sends four Data with D=1, which B does not acknowledge."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell("10011b0000")
+    b.tell("10011f")
+    a.tell(*(f"5001{2 * number:02x}0d" for number in range(4)))
+    return lab
+
+
 @pytest.fixture(scope="module")
 def sound() -> dict[tuple[str, str], Any]:
     """What the router without a fault does in each scenario."""
@@ -1884,6 +1895,7 @@ SOCKET_LEVEL = {
     "BUG-XOT-19",
     "BUG-XOT-21",
     "BUG-XOT-96",
+    "BUG-XOT-99",
     "BUG-XOT-46",
     "BUG-XOT-48",
     "BUG-XOT-51",

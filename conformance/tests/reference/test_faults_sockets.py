@@ -63,6 +63,15 @@ def test_fault_blocks_on_a_stalled_header(start_router: Any, until: Any) -> None
     assert other.receive() == "1001130d43"
 
 
+def test_fault_impatient_behind_a_header(start_router: Any) -> None:
+    for fault in ([], ["--fault", "BUG-XOT-99"]):
+        a = start_router("", *fault).connect()
+        a.raw(bytes.fromhex("00000006"))
+        assert a.silent(0.6)
+        a.raw(bytes.fromhex("10010b029900"))
+        assert a.receive() == (None if fault else "1001130d43")
+
+
 def test_fault_synchronous_connect(start_router: Any, until: Any) -> None:
     # A full accept queue leaves the SYN unanswered.
     full = socket.socket()

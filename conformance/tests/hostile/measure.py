@@ -202,10 +202,16 @@ def main() -> int:
     ):
         folder = given.keep or Path(temporary)
         kinds = given.kinds or router.KINDS
-        deadlines = {kind: given.deadline or DEADLINES.get(kind) for kind in kinds}
+        deadlines = {
+            kind: DEADLINES.get(kind) if given.deadline is None else given.deadline
+            for kind in kinds
+        }
         runs = {
             kind: pool.submit(
-                run_suite, kind, folder / kind, ("--deadline", str(seconds)) if seconds else ()
+                run_suite,
+                kind,
+                folder / kind,
+                () if seconds is None else ("--deadline", str(seconds)),
             )
             for kind, seconds in deadlines.items()
         }

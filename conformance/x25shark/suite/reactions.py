@@ -17,6 +17,7 @@ from scapy_x25 import (
     Diagnostic,
     ResetConfirmation,
     ResetIndication,
+    ResetRequest,
 )
 
 from ..judges.expectation import CLOSED, TcpEnd
@@ -176,6 +177,14 @@ def made_by_a_dte(bench: Bench, side: Side) -> bool:
     """Whether the router is a DTE there, so that what it clears it may clear in its own name."""
     line = bench.lines.get(side.name.lower())
     return line.profile.role == "dte" if line is not None else bench.declared("R-DTE")
+
+
+def reset(call: Call) -> None:
+    """A resets the call, and B confirms."""
+    call.a.send(ResetRequest(cause=0, diagnostic=0))
+    call.b.expect(ResetIndication(cause=0, diagnostic=0))
+    call.b.send(ResetConfirmation())
+    call.a.expect(ResetConfirmation())
 
 
 def was_reset(side: Side) -> bool:

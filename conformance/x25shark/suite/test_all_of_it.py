@@ -21,16 +21,9 @@ from .language import (
     ResetRequest,
     purpose,
 )
-from .reactions import UNDEFINED, both, header
+from .reactions import UNDEFINED, both, header, reset
 from .test_xot_pvc import circuit, closed
 from .walks.all_of_it import does_all, is_reset_for_all
-
-
-def reset(way: Call) -> None:
-    way.a.send(ResetRequest(cause=0, diagnostic=0))
-    way.b.expect(ResetIndication(cause=0, diagnostic=0))
-    way.b.send(ResetConfirmation())
-    way.a.expect(ResetConfirmation())
 
 
 def error(way: Call) -> None:

@@ -13,7 +13,7 @@ from .language import (
     one_of,
     purpose,
 )
-from .reactions import both
+from .reactions import both, reset
 from .transfer import (
     acknowledged_up_to,
     acknowledgement,
@@ -93,11 +93,7 @@ def test_confirmed_in_order(call: Call) -> None:
 
 @purpose("PLP-DBIT-21", both_sides=True, window=7)
 def test_confirmed_in_order_behind_a_reset(call: Call) -> None:
-    a, b = both(call)
-    a.send(ResetRequest(cause=0, diagnostic=0))
-    b.expect(ResetIndication(cause=0, diagnostic=0))
-    b.send(ResetConfirmation())
-    a.expect(ResetConfirmation())
+    reset(call)
     confirmed_in_order(call)
 
 

@@ -31,8 +31,8 @@ from .language import (
     one_of,
     purpose,
 )
-from .reactions import both, resets
-from .test_all_of_it import error, reset
+from .reactions import both, reset, resets
+from .test_all_of_it import error
 from .test_left_over import OLD, left_open
 from .test_xot_pvc import (
     IMPOSSIBLE,

@@ -422,24 +422,22 @@ def test_b_closes_without_an_answer(bench: Bench) -> None:
 @purpose("XOT-TCP-21")
 def test_idle_call(call: Call) -> None:
     """A router that ends idle calls which carry IP is judged by IP-ENC-08 instead."""
-    ends = [side.connection for side in (call.a, call.b) if isinstance(side, Side)]
-    call.a.wait_until(
-        lambda: any(connection.end is not None for connection in ends),
-        call.bench.profile.times.idle,
-    )
+    silence(call, call.bench.profile.times.idle)
     crosses(call, call.bench.record(60), call.bench.record(60))
 
 
 @purpose("XOT-TCP-41")
 def test_quiet_call(call: Call) -> None:
     """For some seconds nothing is sent; a router may repeat its P(R) meanwhile, and no more."""
-    ends = [side.connection for side in (call.a, call.b) if isinstance(side, Side)]
-    call.a.wait_until(
-        lambda: any(connection.end is not None for connection in ends),
-        min(QUIET_SECONDS, call.bench.profile.times.idle / 2),
-    )
+    silence(call, min(QUIET_SECONDS, call.bench.profile.times.idle / 2))
     crosses(call, call.bench.record(60), call.bench.record(60))
     call.fence()
+
+
+def silence(call: Call, seconds: float) -> None:
+    """Neither side sends for so long, or until the router has ended a connection."""
+    ends = [side.connection for side in (call.a, call.b) if isinstance(side, Side)]
+    call.a.wait_until(lambda: any(connection.end is not None for connection in ends), seconds)
 
 
 @purpose("XOT-TCP-22", both_sides=True)

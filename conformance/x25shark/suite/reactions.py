@@ -158,9 +158,9 @@ def call_arrived(bench: Bench, a: Side) -> bool:
     return bench.listeners.is_called() or a.phase == "connected"
 
 
-def connects(bench: Bench, a: Side, *incoming: X25) -> None:
+def connects(bench: Bench, a: Side, *incoming: X25, note: str = "") -> None:
     """The call of A arrives at B as a template says, both ends can send, and A ends it."""
-    b: AnySide = bench.incoming(*incoming) if bench.two_sided else AbsentSide()
+    b: AnySide = bench.incoming(*incoming, note=note) if bench.two_sided else AbsentSide()
     b.send(b.acceptance)
     a.expect(CallAccepted())
     call = Call(bench, a, b)

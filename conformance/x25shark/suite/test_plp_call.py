@@ -14,6 +14,7 @@ from ..sides.arriving import arriving, with_called
 from ..sides.channel import ChannelSide
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide
+from .anew import called_on
 from .callers import takes_any_caller
 from .calls import (
     accepted,
@@ -64,6 +65,7 @@ from .language import (
 from .links import unanswered_call
 from .many import at_a_time
 from .occasion import amid
+from .reactions import connects
 
 NETWORK_CAUSES = (0x01, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 
@@ -200,11 +202,13 @@ def test_route_that_the_rule_selects(bench: Bench) -> None:
 
 @purpose("PLP-CALL-06")
 def test_address_without_route(bench: Bench) -> None:
+    """A further Call on its connection, unless the router closes that, gets through."""
     no_route = bench.profile.addresses.no_route
     bench.need(no_route, "the profile names no address without route (addresses.no_route)")
     a = bench.connect()
     a.send(bench.call_request(called=no_route))
     refused(bench, a, not_obtainable(bench))
+    connects(bench, called_on(bench, a), note="A calls again behind the refused call")
     bench.fence()
 
 

@@ -162,7 +162,7 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
     if bench.model == "splice":
         refused_at = 4 + (len(bench.far_end.address + bench.profile.addresses.a) + 1) // 2
         for octets in range(refused_at, fields):
-            refused_or_passed(bench, whole[:octets])
+            refused_or_passed(bench, bench.connect(), whole[:octets])
     for octets in range(3, refused_at):
         a = bench.connect()
         # 50: T13 has run out before the tester confirms at the end.
@@ -175,19 +175,46 @@ def test_call_cut_after_each_octet(bench: Bench) -> None:
         connects(bench, a, CallRequest(user_data=user_data[: octets - fields]))
 
 
-def refused_or_passed(bench: Bench, octets: bytes) -> None:
-    """A Call that ends too early, on its way through a splice: B gets it, or A has an end."""
-    a = bench.connect()
+def refused_or_passed(bench: Bench, a: Side, octets: bytes) -> None:
+    """A Call with an error in it, on its way through a splice: B gets it, or A has an end."""
     a.put(octets)
-    a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 67, 68, 69, 50)))
+    a.allow(ClearIndication(diagnostic=bench.diagnostic(38, 39, *range(64, 78), 50)))
     bench.went_on(a, seconds=bench.profile.times.quiet)
     if bench.listeners.is_called():
-        bench.remark("a Call that ends too early is passed on")
+        bench.remark("a Call with an error in its fields is passed on")
         b = bench.incoming(CallRequest(called_address=bench.far_end.address))
         b.send(ClearRequest(cause=0, diagnostic=38))
         # A confirms first: the confirmation may be A's.
         refused(bench, a, ClearIndication())
         confirmed(b)
+
+
+# What stands in a Call in place of facility length, facilities and user data, and is wrong there: a
+# length beyond the packet; facilities of two, three and many octets that run past the field; a
+# length of 0; what follows no marker; 110 octets; facilities twice; codes of sizes that are none.
+MALFORMED_FACILITIES = (
+    "14 42 07 07 43 02",
+    "ff",
+    "02 42 07 07",
+    "01 42",
+    "01 c9",
+    *(f"0a 42 07 07 43 02 02 c9 {length} 08 44 00 00 00 00" for length in ("03", "32", "ff")),
+    "02 c9 ff",
+    "0a 42 07 07 43 02 02 00 0f c9 00",
+    "05 42 03 03 ff 00",
+    "6e" + "c6 64" + "00" * 100 + "42 07 07 43 02 02 01 00",
+    "0c 42 07 07 43 02 02 42 09 09 43 04 04",
+)
+
+
+@purpose("PLP-MALF-31")
+def test_malformed_facilities_towards_a_splice(bench: Bench) -> None:
+    """Each in a Call of its own, and 300 octets behind empty facilities: B gets it, or A has an
+    end; and the router goes on."""
+    for tail in (*MALFORMED_FACILITIES, "00" + "c0" * 300):
+        a = bench.connect()
+        refused_or_passed(bench, a, call_octets(a, bench.call_request(), tail=bytes.fromhex(tail)))
+    fence_call(bench)
 
 
 @purpose("PLP-MALF-06")

@@ -589,3 +589,16 @@ def probes_silent_callers(patch: Patch) -> None:
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         channel.stop_timer("idle")
         original(channel, octets)
+
+
+@fault("BUG-XOT-101")
+def deaf_behind_a_refusal(patch: Patch) -> None:
+    @patch.wrap(Router, "refuse")
+    def refuse(original: Any, router: Router, channel: Channel, *refusal: Any) -> None:
+        vars(channel)["refused"] = True
+        original(router, channel, *refusal)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is not P.READY or "refused" not in vars(channel):
+            original(channel, octets)

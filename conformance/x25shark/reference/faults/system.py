@@ -16,7 +16,7 @@ from ..codec import Call, Clear, Data
 from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..counters import Counters, Interface
 from ..data_flow import DataFlow
-from ..facilities import Facilities
+from ..facilities import IN_CALL, Facilities
 from ..negotiation import Negotiation
 from ..placing import Placing
 from ..relay import Relay
@@ -184,8 +184,6 @@ def two_clears(patch: Patch) -> None:
             router.check_addresses(call.addresses)
         except PacketError as error:
             channel.clearing.send(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, error.diagnostic))
-            from ..facilities import IN_CALL
-
             call.facilities.check(IN_CALL, call.modulo)
             return
         original(router, channel, call)
@@ -196,6 +194,16 @@ def long_reset_confirmation(patch: Patch) -> None:
     @patch.wrap(Resets, "on_confirmation")
     def on_reset_confirmation(original: Any, resets: Resets, octets: bytes) -> None:
         original(resets, octets[:3])
+
+
+@fault("BUG-MALF-12")
+def crash_of_a_facility_without_an_end(patch: Patch) -> None:
+    @patch.wrap(Facilities, "parse")
+    def parse(original: Any, field: bytes) -> Facilities:
+        try:
+            return cast(Facilities, original(field))
+        except PacketError:
+            raise Crash from None
 
 
 @fault("BUG-SYS-01")

@@ -80,6 +80,33 @@ def transfer(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def too_many_octets(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    for octets in ("100123" + "41" * 65, "100101" + "00" * 64, "100105" + "00" * 64):
+        a, _b = lab.call(PLAIN)
+        a.tell(octets)
+    for octets in ("20010000" + "41" * 129, "2001010000"):
+        a, _b = lab.call("20010b772100001310000106420707437f7f")
+        a.tell(octets)
+    return lab
+
+
+@scenario
+def behind_a_refusal(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(call("9900001"), "100117", PLAIN)
+    return lab
+
+
+@scenario
+def facility_without_an_end(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell(call("2100001", "3100001", "c9ff"))
+    return lab
+
+
+@scenario
 def blocked(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call(WIDE, "10010f0006420707430202")

@@ -27,13 +27,15 @@ PARTIALLY_FULL = 165
 MOST_UNDER_WAY = 4096
 
 
-def expect_after(side: Side | AbsentSide, wanted: Packet, *before: Packet) -> Packet | None:
+def expect_after(
+    side: Side | AbsentSide, wanted: Packet, *before: Packet, note: str = ""
+) -> Packet | None:
     """Wait for a packet; those in before may come first, any number of them."""
     for _ in range(MOST_UNDER_WAY):
-        packet = side.expect(wanted, *before)
+        packet = side.expect(wanted, *before, note=note)
         if packet is None or isinstance(packet, type(wanted)):
             return packet
-    return side.expect(wanted)
+    return side.expect(wanted, note=note)
 
 
 def expect_reset(
@@ -41,16 +43,17 @@ def expect_reset(
     *diagnostics: int,
     before: Sequence[Packet] = (),
     under_way: Sequence[Packet] = (),
+    note: str = "",
 ) -> None:
     """The router resets A for its error and B as a remote error; both confirm, data flows.
 
     before: packets that B may still get ahead of the reset, under_way: those that A may; RR and RNR
-    may anyway.
+    may anyway. note: what A has sent, in words.
     """
     bench = call.bench
     diagnostic = bench.diagnostic(*diagnostics)
     reset = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
-    expect_after(call.a, reset, *under_way)
+    expect_after(call.a, reset, *under_way, note=note)
     call.a.send(ResetConfirmation())
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
     if call.b.present:
@@ -110,20 +113,21 @@ def expect_refusal(
     *diagnostics: int,
     before: Sequence[Packet] = (),
     under_way: Sequence[Packet] = (),
+    note: str = "",
 ) -> None:
     """The router resets both sides for a bad packet; one with N-TRUST may pass it to B.
 
-    Where it passes, B resets, as a DTE has to (ISO/IEC 8208). before, under_way: as in
+    Where it passes, B resets, as a DTE has to (ISO/IEC 8208). before, under_way, note: as in
     expect_reset().
     """
     bench = call.bench
     if not bench.declared("N-TRUST") or bench.model != "end-to-end":
         with bench.checking_numbers():
-            expect_reset(call, *diagnostics, before=before, under_way=under_way)
+            expect_reset(call, *diagnostics, before=before, under_way=under_way, note=note)
         return
     diagnostic = bench.diagnostic(*diagnostics)
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
-    came = call.b.expect(offending, remote, *before)
+    came = call.b.expect(offending, remote, *before, note=note)
     while any(came is not None and matches(packet, bytes(came)) for packet in before):
         came = call.b.expect(offending, remote, *before)
     if isinstance(came, ResetIndication):

@@ -22,12 +22,16 @@ from scapy_x25 import (
 
 from ..judges.expectation import CLOSED, TcpEnd
 from ..judges.values import Matcher
+from ..sides.agreement import SIZES
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
 from .clearing import end
 
 AnySide = Side | AbsentSide
+
+# Octets around user data on a line: LAPB and packet headers of modulo 128, the FCS.
+_HEADERS = 9
 
 # Octet 3 of a packet that X.25 does not define.
 UNDEFINED = 0x2B
@@ -62,6 +66,20 @@ def with_gfi(side: Side, gfi: int, octet_3: int) -> bytes:
 
 # How often a side goes on sending while a timer runs.
 _TIMES = 8
+
+
+def most_octets(bench: Bench) -> int:
+    """The user data, in octets, above which a packet is too long in another way than for its type:
+    longer than any packet may be, or than a frame (N1)."""
+    lines = bench.profile.line.by_side().values()
+    most = min((line.n1 // 8 - _HEADERS for line in lines), default=max(SIZES))
+    return min(bench.profile.limits.packet_size, most)
+
+
+def lengths_above(bench: Bench, right: int) -> list[int]:
+    """Lengths that are too many octets: one more than is right, and what buffers are cut for."""
+    more = (*(right + n for n in (1, 2, 6)), 64, 127, 128, 255, 256, 1000)
+    return [length for length in more if right < length <= most_octets(bench)]
 
 
 def expect_while_sending(

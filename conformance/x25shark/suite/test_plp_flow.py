@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Flow control (X.25 4.4.1; RFC 1613 6.2)."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 from scapy_x25 import RNR128
 
@@ -31,7 +31,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
-from .reactions import both
+from .reactions import both, lengths_above
 from .transfer import (
     fence_past_window,
     nothing_more_at_b,
@@ -196,9 +196,11 @@ def test_busy_b_holds_a(call: Call) -> None:
 
 
 @purpose("PLP-FLOW-11", both_sides=True)
-def test_rr_with_an_extra_octet(call: Call) -> None:
-    call.a.send(RR() / Raw(b"\0"))
-    expect_refusal(call, RR(p_r=0) / Raw(b"\0"), 39)
+def test_rr_and_rnr_with_extra_octets(call: Call) -> None:
+    for kind, length in product((RR, RNR), lengths_above(call.bench, 0)):
+        too_long = kind(p_r=call.a.numbering.p_r) / Raw(bytes(length))
+        call.a.send(too_long)
+        expect_refusal(call, too_long, 39, note=f"A has sent {length} octets behind {too_long.name}")
 
 
 def told_by_rr(side: AnySide) -> list[int]:

@@ -19,7 +19,7 @@ from .language import (
 )
 from .occasion import amid
 from .procedure_errors import expect_reset, expect_reset_or_ignored
-from .reactions import both
+from .reactions import both, lengths_above
 from .transfer import each_way, fence_from_b, send_as_allowed
 from .windows import fill_window, may_send
 
@@ -69,9 +69,10 @@ def test_1_to_32_octets(call: Call) -> None:
 
 
 @purpose("PLP-INT-04", both_sides=True)
-def test_33_octets(call: Call) -> None:
-    call.a.send(Interrupt(user_data=bytes(33)))
-    expect_reset(call, 39)
+def test_more_than_32_octets(call: Call) -> None:
+    for length in lengths_above(call.bench, 32):
+        call.a.send(Interrupt(user_data=bytes(length)))
+        expect_reset(call, 39, note=f"A has sent {length} octets")
 
 
 @purpose("PLP-INT-05", both_sides=True)

@@ -23,6 +23,7 @@ from .language import (
     Inconclusive,
     Interrupt,
     InterruptConfirmation,
+    Raw,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
@@ -34,7 +35,7 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .procedure_errors import expect_reset
+from .procedure_errors import expect_refusal, expect_reset
 from .reactions import (
     both,
     call_arrived,
@@ -148,6 +149,20 @@ def test_three_octets_are_too_short(call: Call) -> None:
         call.a.put(header(call.a, octet_3))
         call.a.withholding = False
         expect_reset(call, 38)
+
+
+@purpose("PLP-MOD-22", both_sides=True, modulus=128)
+def test_octets_too_many(call: Call) -> None:
+    """Data of one octet above the packet size; RR and RNR with octets behind their end."""
+    if own_numbers_of_modulo_8(call):
+        return
+    a = call.a
+    packets = [a.data(call.bench.random.randbytes(a.packet_size + 1))]
+    packets += [kind() / Raw(bytes(n)) for kind in (RR128, RNR128) for n in (1, 2, 64)]
+    for too_long in packets:
+        too_long.p_r = a.numbering.p_r
+        a.send(too_long)
+        expect_refusal(call, too_long, 39, note=f"A has sent {len(a.octets_of(too_long))} octets")
 
 
 @purpose("PLP-MOD-06", both_sides=True, modulus=128)

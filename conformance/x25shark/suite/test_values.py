@@ -26,7 +26,7 @@ from .language import (
 )
 from .occasion import amid
 from .procedure_errors import expect_refusal
-from .reactions import both
+from .reactions import both, most_octets
 from .transfer import (
     acknowledged_up_to,
     acknowledgement,
@@ -51,10 +51,6 @@ def lengths(size: int) -> list[int]:
     """Lengths of user data up to this packet size; all others up to 128 are in PLP-DATA-02."""
     inner = range(130, size, _STEP) if size == 256 else ()
     return sorted({1, *(n for n in _BORDERS if n < size), *inner, size - 1, size})
-
-
-# Octets around user data on a line: LAPB and packet headers of modulo 128, the FCS.
-_HEADERS = 9
 
 
 @purpose("PLP-DATA-22")
@@ -87,13 +83,6 @@ def test_one_octet_above_every_size(bench: Bench) -> None:
         for way in both_ways(call):
             if way.a.packet_size == size:
                 one_octet_more(way)
-
-
-def most_octets(bench: Bench) -> int:
-    """The packet size above which an octet more would be another error."""
-    lines = bench.profile.line.by_side().values()
-    most = min((line.n1 // 8 - _HEADERS for line in lines), default=max(SIZES))
-    return min(bench.profile.limits.packet_size, most)
 
 
 def one_octet_more(call: Call) -> None:

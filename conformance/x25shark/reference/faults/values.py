@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .. import facilities
+from .. import codec, facilities
 from ..channel import Channel
 from ..circuit import Circuit
 from ..codec import Call, Data
@@ -244,3 +244,41 @@ def calling_by_one_size(patch: Patch) -> None:
         relay.near.size_in = max(relay.near.size_in, relay.near.size_out)
 
     _once_agreed(patch, change)
+
+
+@fault("BUG-INT-12")
+def loses_long_interrupts(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        if len(octets) <= 3 + 64:
+            original(interrupts, octets)
+
+
+def _takes_flow_control(patch: Patch, too_long: Callable[[int, int], bool]) -> None:
+    """RR and RNR are cut to their length, where the length and the modulo are so."""
+
+    @patch.wrap(codec, "parse_flow")
+    def parse_flow(original: Any, octets: bytes, modulo: int) -> int:
+        if too_long(len(octets), modulo):
+            octets = octets[: 3 if modulo == 8 else 4]
+        return int(original(octets, modulo))
+
+
+@fault("BUG-FLOW-18")
+def takes_much_behind_rr(patch: Patch) -> None:
+    _takes_flow_control(patch, lambda length, _: length >= 3 + 64)
+
+
+@fault("BUG-MOD-31")
+def takes_an_octet_behind_rr(patch: Patch) -> None:
+    _takes_flow_control(patch, lambda length, modulo: modulo == 128 and length == 5)
+
+
+@fault("BUG-MOD-32")
+def takes_an_octet_of_data_more(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        more = len(data.user_data) - flow.channel.size_in
+        if flow.channel.modulo == 128 and more == 1:
+            data = data._replace(user_data=data.user_data[:-1])
+        original(flow, data)

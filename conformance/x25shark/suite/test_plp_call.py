@@ -24,6 +24,7 @@ from .calls import (
     needs_trust,
     pending,
     request_from,
+    taken_by_a_dte,
     trusts_the_ends,
     values_at_a,
 )
@@ -553,7 +554,7 @@ def test_user_data_of_17_octets(bench: Bench) -> None:
     if trusts_the_ends(bench) and bench.went_on(a):
         give_up(a, bench.incoming(CallRequest(user_data=user_data)))
         needs_trust(bench, "17 octets of user data were")
-    else:
+    elif not taken_by_a_dte(bench, a, "17 octets of user data were"):
         error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
         refused(bench, a, error)
     bench.fence()

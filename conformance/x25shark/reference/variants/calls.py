@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from .. import addresses, codec
+from .. import addresses, codec, terminal
 from ..addresses import NO_ADDRESSES, Addresses
 from ..call_setup import CallSetup
 from ..channel import Channel
@@ -154,6 +154,12 @@ def too_much_user_data(patch: Patch) -> None:
     ) -> None:
         called = clearing.channel.p is P.CALL_RECEIVED and diagnostic == Diag.TOO_LONG
         original(clearing, diagnostic, ClearCause.INVALID_FACILITY if called else cause)
+
+
+@variant("MAY-CALL-34")
+def takes_calls_of_any_length(patch: Patch) -> None:
+    patch.replace(terminal, "check_user_data", lambda call, fast_select: None)
+    patch.replace(codec, "LONGEST", 0xFF)
 
 
 @variant("MAY-CALL-12")

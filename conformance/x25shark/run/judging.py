@@ -205,8 +205,10 @@ class Judgement:
             judge_two = EvidenceJudge(reading, filters, found.lines)
             self._decide(taken.result, record, found, reading, judge_two)
             if record.died:
+                # Why a case came to no verdict says nothing beside the death that it led to.
+                reason = "" if taken.result.verdict is Verdict.INCONCLUSIVE else taken.result.reason
                 taken.result.verdict = Verdict.FAIL
-                taken.result.reason = "; ".join(filter(None, (record.died, taken.result.reason)))
+                taken.result.reason = "; ".join(filter(None, (record.died, reason)))
             self._watch(taken.result, record, demands, judge_two)
             self._write(taken.result, record, found)
         return taken.result

@@ -155,11 +155,14 @@ def _facts(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+# What is for the ends to agree on, if nothing between them reads it.
+_PASSED_ON = ("N-TRUST", "P-MOD128", "P-DBIT", "F-FS", "F-RC", "F-TD", "F-THR")
+
 KINDS: dict[str, Kind] = {
     "reference": Kind(
         "x25shark's reference router", "local", True, ("R-STE", "P-MOD128", "F-FS"), _reference
     ),
-    "goxot": Kind("goxot", "splice", True, (), _goxot),
+    "goxot": Kind("goxot", "splice", True, _PASSED_ON, _goxot),
     "cisco-ios": Kind("Cisco IOS", "local", True, (), _cisco),
     "jh-xotd": Kind("jh-xotd before the Linux kernel", "local", False, ("R-DTE",), _jh_xotd),
     "linux": Kind("the Linux kernel behind a gateway", "local", False, ("R-DTE",), _linux),

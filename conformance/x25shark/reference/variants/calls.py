@@ -187,6 +187,14 @@ def a_bit_is_an_invalid_gfi(patch: Patch) -> None:
     toa_refused_with(patch, Diag.INVALID_GFI)
 
 
+@variant("MAY-CALL-35")
+def a_bit_is_not_known(patch: Patch) -> None:
+    @patch.wrap(addresses, "parse")
+    def parse(original: Original, octets: bytes, at: int, _a_bit: bool) -> tuple[Addresses, int]:
+        parties: tuple[Addresses, int] = original(octets, at, False)
+        return parties
+
+
 @variant("MAY-CALL-28")
 def a_bit_is_an_invalid_address(patch: Patch) -> None:
     toa_refused_with(patch, Diag.CALLED_ADDRESS)

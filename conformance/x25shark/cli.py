@@ -576,8 +576,9 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
 
 def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool) -> int:
     """One call with data, cleared: is it the router, or the set-up?"""
-    from .run.campaign import Campaign, CampaignError, Options
+    from .run.campaign import Campaign
     from .run.deadline import Time
+    from .run.options import CampaignError, Options
     from .run.sanity import SANITY, sanity_call
     from .verdicts import Verdict
 
@@ -596,7 +597,7 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
     counters = ""
     try:
         campaign.run_case(SANITY, sanity_call)
-        counters = campaign.look_at_counters()
+        counters = campaign.surroundings.look_at_counters()
     finally:
         results = campaign.finish()
     case = results.cases[0]
@@ -606,8 +607,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
         tell(f"            {packet.side} {arrow} {packet.text}")
     if counters:
         tell(f"counters    {counters}", hang=12)
-    if campaign.model_unsaid:
-        tell(f"relay model {campaign.model_unsaid}", hang=12)
+    if campaign.tally.model_unsaid:
+        tell(f"relay model {campaign.tally.model_unsaid}", hang=12)
     return results.exit_status
 
 

@@ -252,7 +252,8 @@ def _time(config: pytest.Config, profile: Profile, cases: list[str]) -> Time:
 def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> Campaign:
     """The campaign that the options ask for, its evidence in a folder. Raises pytest.UsageError."""
     from .profile import ProfileError, load_profile
-    from .run.campaign import Campaign, Options
+    from .run.campaign import Campaign
+    from .run.options import Options
 
     name = config.getoption("--router")
     try:
@@ -356,8 +357,8 @@ def _campaign(session: pytest.Session, folder: ReportFolder) -> Generator[None, 
     if session.testsfailed and not session.config.option.continue_on_collection_errors:
         return (yield)  # pytest itself says what could not be imported
     from .report import files
-    from .run.campaign import CampaignError
     from .run.observations import fault_of_ours
+    from .run.options import CampaignError
     from .run.plan import make
 
     campaign = make_campaign(session.config, folder.staging, _purposes(session.items))

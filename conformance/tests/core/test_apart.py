@@ -28,8 +28,9 @@ from x25shark.judges.watch import Follows, Watch
 from x25shark.profile import load_profile
 from x25shark.run import apart
 from x25shark.run.apart import Apart, Outcome
-from x25shark.run.campaign import Campaign, Options
+from x25shark.run.campaign import Campaign
 from x25shark.run.judging import CaseRecord, Watched
+from x25shark.run.options import Options
 from x25shark.run.packed import packed, unpacked
 from x25shark.run.pipeline import Backlog
 from x25shark.verdicts import Verdict
@@ -283,7 +284,8 @@ def test_without_a_process_for_it_judging_is_done_beside_the_cases(
     options = Options("reference", load_profile("reference"), tmp_path, judge_apart=True)
     campaign = Campaign(options)
     monkeypatch.setattr(os, "fork", no_more)
-    assert campaign._judge_apart() is None
+    campaign._deciding.start_apart()
+    assert campaign._deciding._apart is None
 
 
 def test_in_a_hurry_nothing_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

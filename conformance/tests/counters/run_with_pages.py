@@ -16,8 +16,9 @@ from pathlib import Path
 
 from x25shark.profile import Profile, parse_profile
 from x25shark.results import Results
-from x25shark.run.campaign import Campaign, Options
+from x25shark.run.campaign import Campaign
 from x25shark.run.namespaces import enter_own
+from x25shark.run.options import Options
 from x25shark.suite.loader import body_of, cases
 
 from .page_server import Answer, PageServer, page, raw

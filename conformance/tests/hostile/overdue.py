@@ -18,7 +18,8 @@ from scapy_x25 import ClearIndication, ResetRequest
 from x25shark.catalogue import Purpose
 from x25shark.profile import Profile, load_profile
 from x25shark.run import deadline
-from x25shark.run.campaign import Campaign, Options
+from x25shark.run.campaign import Campaign
+from x25shark.run.options import Options
 from x25shark.sides.bench import Bench
 from x25shark.suite.loader import cases
 
@@ -63,16 +64,16 @@ def main() -> int:
     deadline.of_case, deadline._moment = a_second, a_moment
     campaign.run_case(next(purposes), waits)
     deadline.of_case = usual
-    campaign._overdue_at = -math.inf
+    campaign.runner.overdue_at = -math.inf
     campaign.run_case(next(purposes), lambda bench: bench.call().fence())
-    campaign._bounds = deadline.Bounds(profile, deadline.Time(in_vain=0.0))
+    campaign.runner.bounds = deadline.Bounds(profile, deadline.Time(in_vain=0.0))
     campaign.run_case(next(purposes), expects)
     MOMENT[0] = 600.0
     campaign.run_case(next(purposes), fails)
-    campaign._overdue_at = -math.inf
+    campaign.runner.overdue_at = -math.inf
     campaign.run_case(next(purposes), fails)
     campaign.wait_for_verdicts()
-    campaign._bounds = deadline.Bounds(profile, deadline.Time(at_most=1.0))
+    campaign.runner.bounds = deadline.Bounds(profile, deadline.Time(at_most=1.0))
     campaign.run_case(next(purposes), waits)
     campaign.run_case(next(purposes), waits)
     results = campaign.finish()

@@ -16,7 +16,8 @@ import sys
 from pathlib import Path
 
 from x25shark.profile import load_profile
-from x25shark.run.campaign import Campaign, Options
+from x25shark.run.campaign import Campaign
+from x25shark.run.options import Options
 from x25shark.sides.bench import Bench
 from x25shark.suite.loader import cases
 

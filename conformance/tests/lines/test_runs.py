@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from x25shark.profile import parse_profile
 from x25shark.results import CaseResult
-from x25shark.run.campaign import Campaign, CampaignError, Options
+from x25shark.run.campaign import Campaign
+from x25shark.run.options import CampaignError, Options
 from x25shark.sides.bench import Bench
 from x25shark.suite.language import LapbSABM, LapbUA
 from x25shark.suite.loader import body_of, cases

@@ -6,6 +6,11 @@ listing            `x25shark list`
 plan               which cases will run, and what they cost
 declared           what a profile says that makes a case run, or not
 campaign           one run from preflight to results
+options            what a run is asked to do, who is told of it, why it cannot begin
+surroundings       the router, the listening sides, the lines and the capture around the cases
+case_runner        one case from marker to marker
+deciding           the cases that have been run and wait for their verdicts
+tally              the results, as the verdicts become final
 rights             how this user may capture
 namespaces         an own network namespace, so that an ordinary user can capture
 router             the router's control hooks and the embedded reference router

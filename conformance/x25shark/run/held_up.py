@@ -18,9 +18,12 @@ that ran before.
 
 from __future__ import annotations
 
+import os
 import queue
+import time
 from typing import TYPE_CHECKING
 
+from ..cpu_time import waited
 from ..verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ _LEAST_SECONDS = 1.0
 _SHARE_OF_T1 = 0.5
 # What may come to pass because of it: expectations unmet, judges that saw different packets.
 _DOUBTFUL = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
+# From when on the tester lacks a processor: seconds without one, and as a share of the time.
+_LACKS_SECONDS = 0.5
+_LACKS_SHARE = 0.4
 
 
 def longest_away(profile: Profile) -> float:
@@ -56,6 +62,22 @@ SAME_ENDS = (
     "two connections of this case had the same addresses and ports, one after the other, and "
     "cannot be told apart"
 )
+
+
+class Lack:
+    """Whether this machine has kept the tester waiting for a processor since it was asked last.
+
+    Then the judges must not compute beside a case: what little there is has to do for the tester,
+    or the router's timers run out.
+    """
+
+    def __init__(self) -> None:
+        self._waited = (waited(os.getpid()), time.monotonic())
+
+    def again(self) -> bool:
+        before, self._waited = self._waited, (waited(os.getpid()), time.monotonic())
+        without, passed = self._waited[0] - before[0], self._waited[1] - before[1]
+        return without > max(_LACKS_SECONDS, _LACKS_SHARE * passed)
 
 
 class OnceMore:

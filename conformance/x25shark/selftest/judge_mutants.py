@@ -44,9 +44,10 @@ from ..judges.values import Absent
 from ..judges.wireshark import open_judge
 from ..links.carrier import LineEnd
 from ..profile import load_profile
-from ..run.campaign import Campaign, Options, Watcher
+from ..run.campaign import Campaign
 from ..run.judging import CaseRecord
 from ..run.namespaces import enter_own
+from ..run.options import Options, Watcher
 from ..suite.loader import body_of, cases
 from ..suite.selection import select
 from .frame_changes import FramePlaces, frame_changes, harmless_change, quiet_frame

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..profile import load_profile
-from ..run.campaign import Options
 from ..run.namespaces import enter_own
+from ..run.options import Options
 from ..walking.hunt import Hunt
 from .planted import PLANTED
 

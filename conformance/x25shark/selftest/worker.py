@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from ..profile import Profile, load_profile
 from ..results import CaseResult
-from ..run.campaign import Campaign, Options, Watcher
+from ..run.campaign import Campaign
 from ..run.judging import Judgement, Watched
+from ..run.options import Options, Watcher
 from ..run.router import RouterError
 from ..suite.loader import Case, body_of, cases
 from .warm import Warm
@@ -97,14 +98,14 @@ class Worker:
                 campaign.watch(case.purpose, case.function)
         keys = []
         for case in chosen:
-            keys.append(campaign.rerun_command(case.purpose))
+            keys.append(campaign.options.rerun_command(case.purpose))
             if not case.purpose.whole_run:
                 campaign.run_case(case.purpose, body_of(case.function, case.options))
         if campaign.watched:
             for case in applicable(self.profile, TRAFFIC):
                 campaign.run_case(case.purpose, body_of(case.function, case.options))
             for watched in campaign.watched:
-                self._reruns[id(watched)] = campaign.rerun_command(watched.purpose)
+                self._reruns[id(watched)] = campaign.options.rerun_command(watched.purpose)
             self._watched += campaign.watched
         return keys, ""
 

@@ -18,7 +18,7 @@ from ..interrupts import interrupts
 from ..report.tell import complain, tell
 
 if TYPE_CHECKING:
-    from ..run.campaign import Options
+    from ..run.options import Options
     from ..suite.walks.alphabet import Step
     from .hunt import Hunt, Walked
 
@@ -94,7 +94,7 @@ def walk(
     """
     from ..judges.reading import JudgeError
     from ..profile import ProfileError, load_profile
-    from ..run.campaign import CampaignError, Options
+    from ..run.options import CampaignError, Options
     from ..temporary import temporary_folder
     from .hunt import Hunt
 

@@ -14,7 +14,8 @@ from ..catalogue import catalogue
 from ..interrupts import interrupts
 from ..judges.reading import JudgeError
 from ..results import CaseResult
-from ..run.campaign import Campaign, Options
+from ..run.campaign import Campaign
+from ..run.options import Options
 from ..sides.bench import Bench
 from ..suite.walks.alphabet import Step
 from ..suite.walks.walk import Walk, drawn

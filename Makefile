@@ -132,7 +132,7 @@ walk-faults: setup-test
 	$(BIN)/python -m x25shark.selftest.walk_faults
 
 moments: setup-test
-	for command in run check walk init stress sweep; do \
+	for command in run check walk init stress sweep overload bench matrix ip; do \
 		$(BIN)/python -m x25shark.selftest.moments --command $$command --count $(or $(N),20) || exit 1; \
 	done
 

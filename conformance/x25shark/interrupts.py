@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SIGINT and SIGTERM: taken at any moment, acted on at safe ones.
+"""SIGINT, SIGTERM, SIGHUP: taken at any moment, acted on at safe ones.
 
 A command raises Interrupted wherever the signal finds it, and ends with the signal's status. A run
 has processes, captures and verdicts to bring home: within counted() a signal is only noted, and
@@ -24,7 +24,14 @@ _GIVE_UP = 3
 # How long after an Interrupted that Python dropped the next is raised.
 _RAISED_AGAIN_AFTER = 0.001
 INTERRUPTED = 128 + signal.SIGINT
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# A closed terminal, or a connection that broke, sends SIGHUP.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _ours() -> list[signal.Signals]:
+    """The signals that end this process in order: under nohup(1) SIGHUP is not to."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -47,16 +54,16 @@ class Interrupts:
         self._awaited = 0
 
     def listen(self) -> None:
-        """From now on both signals end this process in order."""
+        """From now on these signals end this process in order."""
         signal.signal(signal.SIGALRM, self._raise)
         sys.unraisablehook = self._dropped
-        for number in _SIGNALS:
+        for number in _ours():
             signal.signal(number, self._come)
 
     @contextlib.contextmanager
     def counted(self) -> Iterator[None]:
         """Listen; within it signals are noted, and raised by check() alone. Main thread only."""
-        before = [(number, signal.signal(number, self._come)) for number in _SIGNALS]
+        before = [(number, signal.signal(number, self._come)) for number in _ours()]
         self._counting += 1
         try:
             yield

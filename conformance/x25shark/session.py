@@ -100,6 +100,8 @@ def _run(console: Console, screen: _Screen, arguments: list[str], output: Path) 
         message = said.getvalue().strip().removeprefix("ERROR: ") or "no case was selected"
         none = status == pytest.ExitCode.NO_TESTS_COLLECTED
         raise SessionError(3 if none else 2, message)
+    if screen.problem is not None:
+        screen.results.exit_status = screen.problem[0]
     print_summary(screen.results, output if screen.problem is None else None, console)
     if screen.problem is not None:
         raise SessionError(*screen.problem)

@@ -20,6 +20,7 @@ _PREFIX = "x25shark."
 # Before a folder is locked: for a moment.
 _UNNAMED = ".x25shark."
 _MOMENT_SECONDS = 3600
+_CLAIM = ".x25shark.lock"
 
 
 class TemporaryError(Exception):
@@ -71,16 +72,46 @@ def sweep() -> None:
                     _sweep(Path(entry.path))
 
 
-def alone(number: int) -> bool:
-    """Lock an open folder for this process, until it closes it or ends. Whether that is certain:
-    some file systems of the network have no locks. Raises BlockingIOError if another has it."""
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
+class Claim:
+    """A folder that one process at a time works in: the lock of a file there, which nobody else may
+    open and so nobody else can hold. It ends with release(), or with the process.
+
+    certain: some file systems of the network have no locks. Raises OSError; BlockingIOError if
+    another process has it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _CLAIM
+        self.certain = True
+        while True:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._number = os.open(self._path, flags, 0o600)
+            try:
+                fcntl.flock(self._number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(self._number)
+                raise
+            except OSError:
+                self.certain = False
+            if self._is_there():
+                return
+            # Whoever had it has removed it between the two calls.
+            os.close(self._number)
+
+    def _is_there(self) -> bool:
+        with contextlib.suppress(OSError):
+            return os.path.samestat(os.fstat(self._number), self._path.lstat())
         return False
-    return True
+
+    def release(self) -> None:
+        """Remove the file and its lock; again is no error."""
+        if self._number < 0:
+            return
+        if self._is_there():
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+        os.close(self._number)
+        self._number = -1
 
 
 def _sweep(path: Path) -> None:

@@ -55,6 +55,7 @@ EXIT_STATUSES: dict[int, str] = {
     4: "the tester failed, or the judges disagree (ERROR)",
     5: "no FAIL, no ERROR, but INCONCLUSIVE cases; 0 with `--inconclusive-ok`",
     6: "no FAIL, no ERROR, but the time of the run was over before its last case (`--deadline`)",
+    129: "ended by SIGHUP (its terminal was closed); as 130",
     130: "interrupted (SIGINT); what was judged until then is in the report",
     143: "ended by SIGTERM; as 130",
 }

@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from x25shark.interrupts import interrupts
 from x25shark.profile import load_profile
 from x25shark.run import router as module
 from x25shark.run.router import Router, RouterError
@@ -116,6 +117,17 @@ def test_a_hook_that_does_not_end_is_ended_with_what_it_started(
         started = os.pidfd_open(int((tmp_path / "pid").read_text()))
         assert select.select([started], [], [], 60.0)[0]
         os.close(started)
+
+
+def test_in_a_hurry_a_hook_is_not_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report is written behind it, and would be lost with the third signal."""
+    path = own_profile(tmp_path, "true", "sleep 600")
+    router = Router(load_profile(str(path)), tmp_path / "router.log")
+    router.start()
+    monkeypatch.setattr(interrupts, "count", 2)
+    monkeypatch.setattr(interrupts, "_raised", True)
+    with pytest.raises(RouterError, match=r"control\.stop was given up"):
+        router.stop()
 
 
 def test_what_a_router_prints_without_end_does_not_fill_the_disk(

@@ -75,6 +75,24 @@ def test_signals_of_one_moment_are_one_wish() -> None:
     assert process.stdout.read() == ""
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_closed_terminal_ends_it_but_under_nohup(ignored: bool) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        process = waiting()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert process.stdout is not None
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    assert [process.stdout.readline() for _ in range(2)] == ["raised\n", "1 False\n"]
+    for _ in range(2):
+        time.sleep(_APART)
+        process.send_signal(signal.SIGINT)
+    status = process.wait(60)
+    assert status == 128 + (signal.SIGTERM if ignored else signal.SIGHUP)
+
+
 # The signal comes where Python drops what is raised.
 _DROPPED = """
 import os, signal
@@ -187,7 +205,7 @@ def test_another_moment_is_drawn_for_one_that_did_not_come(
         env=environment(), capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, last), done.stdout
-    assert "not reached: ended after " in done.stdout
+    assert "ended before its moment" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -197,7 +215,7 @@ def test_another_moment_is_drawn_for_one_that_did_not_come(
 )
 @pytest.mark.usefixtures("namespaces")
 def test_at_moments_drawn_by_lot(options: Sequence[str]) -> None:
-    """A moment is a call of a function, so it depends on no clock."""
+    """Calls of functions, and moments of the clock, of which any will do."""
     done = subprocess.run(
         [sys.executable, "-m", "x25shark.selftest.moments", *options],
         env=environment(), capture_output=True, text=True, check=False, timeout=900,

@@ -8,8 +8,9 @@ import os
 from pathlib import Path
 
 import pytest
+from x25shark.interrupts import interrupts
 from x25shark.load import results
-from x25shark.load.measure import Measurement
+from x25shark.load.measure import Measurement, settle
 from x25shark.load.options import (
     PACKET_SIZES,
     LoadOptions,
@@ -89,6 +90,20 @@ def test_interrupted_is_130() -> None:
     clean = measurement(**GOOD)
     stopped = Measurement("router", clean.caller, None, clean.cpu, True, 1)
     assert results.exit_status([stopped], []) == 130
+
+
+def test_an_interrupt_behind_a_measurement_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the called side sees the last connections end: raised there, or noted alone."""
+
+    def interrupted(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    assert not settle(0.0)
+    monkeypatch.setattr(interrupts, "count", 1)
+    assert settle(0.0)
+    monkeypatch.undo()
+    monkeypatch.setattr("x25shark.load.measure.time.sleep", interrupted)
+    assert settle(0.0)
 
 
 def test_one_way_messages_that_never_arrived_are_found() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -136,9 +138,39 @@ def test_links_in_a_report_of_a_stranger_lead_nowhere(tmp_path: Path) -> None:
     (others / ".whole").write_text('{"names": ["results.json", "cases"], "earlier": ""}')
     path.mkdir()
     (path / ".run-of-a-stranger").symlink_to(others)
-    (path / "earlier").symlink_to(others)
     for text in ("first", "second"):
         publish(path, text, keep=1)
     assert read(path) == {"second"}
     assert read(others) == {"precious"}
     assert {"a", "b", "c", "d"} < {entry.name for entry in others.iterdir()}
+
+
+@pytest.mark.parametrize("what", ["link", "file"])
+def test_earlier_reports_go_into_a_folder_of_this_one(tmp_path: Path, what: str) -> None:
+    """Otherwise the run is refused before it begins, and nothing is moved or removed."""
+    others, path = tmp_path / "others", tmp_path / "report"
+    old = others / "20200101T000000Z"
+    old.mkdir(parents=True)
+    publish(path, "first")
+    earlier = path / "earlier"
+    if what == "link":
+        earlier.symlink_to(others)
+    else:
+        earlier.write_text("")
+    with pytest.raises(FolderError, match="earlier: not a folder that earlier reports"):
+        ReportFolder(path, 0)
+    earlier.unlink()
+    publish(path, "second", keep=0)
+    assert read(path) == {"second"} and old.is_dir()
+
+
+def test_nobody_else_can_hold_the_folder(tmp_path: Path) -> None:
+    """What others may open they may lock, as the folder itself."""
+    number = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(number, fcntl.LOCK_EX)
+    folder = ReportFolder(tmp_path)
+    (lock,) = (entry for entry in tmp_path.iterdir() if entry.is_file())
+    assert lock.stat().st_mode & 0o777 == 0o600
+    folder.abandon()
+    os.close(number)
+    assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from ..groups import Group
-from ..interrupts import INTERRUPTED, interrupts
+from ..interrupts import interrupts
 from ..load import results
 from ..load.arguments import SIZES, fail, find_engine, modulo_option, option_group
 from ..load.options import OptionError, number_list
@@ -426,10 +426,10 @@ def _run(names: Sequence[str], given: dict[str, Any]) -> int:
         fail(error)
     except KeyboardInterrupt:
         complain("interrupted before there was a result")
-        return INTERRUPTED
+        return interrupts.status
     judge(result)
     if interrupted:
-        result["exit_status"] = INTERRUPTED
+        result["exit_status"] = interrupts.status
     _show(result, folder)
     return int(result["exit_status"])
 

@@ -21,7 +21,7 @@ from . import wire
 from .bench import Gone, Interrupted
 from .ceiling import user_data_share
 from .engine import Engine, Side
-from .measure import new_run
+from .measure import new_run, settle
 from .options import LoadOptions
 from .results import INTEGRITY, NEAR
 from .target import Target
@@ -44,7 +44,6 @@ _WARM = 0.3
 """Seconds at the start that do not count: calls are set up, TCP's windows open."""
 _ENOUGH_PARTS = 5
 _POLL = 0.1
-_SETTLE = 0.15
 _GRANTED = 0.7
 """From this share on a window counts as granted: the kernel keeps part of a buffer for itself."""
 _TIMESTAMPS = 40
@@ -304,8 +303,7 @@ def run_pairs(
                     for _, other, _ in sides:
                         other.stop()
         counted = [json.loads(caller.result()) for _, caller, _ in sides]
-        with contextlib.suppress(KeyboardInterrupt):
-            time.sleep(_SETTLE)
+        interrupted |= settle()
     loads = []
     for (pair, _, responder), caller in zip(sides, counted, strict=True):
         called = json.loads(responder.result()) if responder is not None else None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
 import time
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..interrupts import interrupts
 from .engine import Engine, Side
 from .options import LoadOptions
 from .processor import CpuMeter
@@ -20,7 +20,7 @@ Progress = Callable[[Mapping[str, Any], float], None]
 """Called a few times per second with the counters so far and the seconds since the start."""
 
 _POLL = 0.2
-_SETTLE = 0.15
+SETTLE = 0.15
 """Time the called side gets to see the last connections end."""
 _SETTLE_TRIAL = 0.02
 """The same after a trial: its calls were cleared in order, and there are many trials."""
@@ -70,9 +70,16 @@ def _watch(side: Side, progress: Progress | None) -> bool:
             side.stop()
 
 
-def _settle(trial: object) -> None:
-    with contextlib.suppress(KeyboardInterrupt):  # the results are there already
-        time.sleep(_SETTLE if trial is None else _SETTLE_TRIAL)
+def settle(seconds: float = SETTLE) -> bool:
+    """Let the called side see the last connections end; whether an interrupt came meanwhile.
+
+    The results are there already: it is for the caller to go no further.
+    """
+    try:
+        time.sleep(seconds)
+    except KeyboardInterrupt:
+        return True
+    return interrupts.asked
 
 
 def measure(
@@ -89,7 +96,7 @@ def measure(
     more: what else the engine's calling side is told. trial: in place of messages and rates, see
     the engine's trial.rs.
     """
-    run = new_run()
+    run, interrupted = new_run(), False
     responder = engine.responder(options.responder(target.listen, run)) if target.listen else None
     try:
         meter = target.meter()
@@ -102,7 +109,7 @@ def measure(
     finally:
         called = None
         if responder is not None:
-            _settle(trial)
+            interrupted |= settle(SETTLE if trial is None else _SETTLE_TRIAL)
             responder.stop()
             called = json.loads(responder.result())
     return Measurement(name, calling, called, cpu, interrupted, run)
@@ -120,7 +127,7 @@ def measure_control(
     With relay the octets take one more hop, as they do through a router.
     """
     engine = engine.alone
-    run = new_run()
+    run, interrupted = new_run(), False
     responder = engine.responder(options.responder("127.0.0.1:0", run))
     hop = None
     try:
@@ -138,7 +145,7 @@ def measure_control(
     finally:
         if hop is not None:
             hop.stop()
-        _settle(trial)
+        interrupted |= settle(SETTLE if trial is None else _SETTLE_TRIAL)
         responder.stop()
         called = json.loads(responder.result())
     return Measurement("control", calling, called, cpu, interrupted, run)

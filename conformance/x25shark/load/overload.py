@@ -94,9 +94,10 @@ class Overload:
         """The control step, the ramp, the knee, then each flood with its recovery."""
         top = max(self.plan.rates)
         self.say("control: the tester alone")
-        self.control = step_of(
-            measure_control(self.engine, self._load(top, min(self.plan.step, 5.0))), top
-        )
+        alone = measure_control(self.engine, self._load(top, min(self.plan.step, 5.0)))
+        if alone.interrupted:
+            raise Interrupted
+        self.control = step_of(alone, top)
         for number, rate in enumerate(self.plan.rates, 1):
             self.say(f"ramp {number}/{len(self.plan.rates)}: {rate:g} calls/s")
             self.ramp.append(self._step(rate))

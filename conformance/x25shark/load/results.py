@@ -26,7 +26,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -35,7 +34,7 @@ from typing import Any
 
 from ..foreign import parse_trouble, text_of
 from ..results import write_whole
-from ..temporary import alone
+from ..temporary import Claim
 from .engine import Engine
 from .measure import Measurement
 from .options import LoadOptions
@@ -335,16 +334,12 @@ def write(path: Path, result: Mapping[str, Any]) -> None:
 def held(folder: Path | None) -> Iterator[None]:
     """The output folder, made and written to once: better now than after the run. No other command
     takes it meanwhile. Raises ResultError."""
-    lock = -1
+    claim = None
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            alone(lock)
+            claim = Claim(folder)
     except BlockingIOError:
-        os.close(lock)
         raise ResultError(
             f"{folder}: another run is writing its results there; name another folder with "
             "--output, or wait until it has ended"
@@ -354,8 +349,8 @@ def held(folder: Path | None) -> Iterator[None]:
     try:
         yield
     finally:
-        if lock >= 0:
-            os.close(lock)
+        if claim is not None:
+            claim.release()
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -15,12 +15,13 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 from pathlib import Path
 
 from ..foreign import text_of
-from ..temporary import alone
+from ..temporary import Claim
 
 # What belongs to a report. results.json is last to come and first to go: with it a report is whole.
 NAMES = ("cases", "router.log", "junit.xml", "report.html", "results.json")
@@ -29,7 +30,7 @@ KEPT = 3
 _UNDER_WAY = ".run-"
 _WHOLE = ".whole"
 _LONGEST_NOTE = 1 << 16
-# A folder in earlier/, which may be a link to somewhere with folders of other people.
+# A folder in earlier/, where others may have put theirs.
 _OF_A_REPORT = re.compile(r"\d{8}T\d{6}Z(-\d+)?")
 
 
@@ -46,40 +47,56 @@ class ReportFolder:
     def __init__(self, path: Path, keep: int = KEPT) -> None:
         self.path = path
         self._keep = keep
-        self._lock = -1
+        self._claim: Claim | None = None
         self._made = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            if self._hold():
+            self._claim = Claim(path)
+            self._look_at_earlier()
+            if self._claim.certain:
                 self._sweep()
             self.staging = Path(tempfile.mkdtemp(prefix=_UNDER_WAY, dir=path))
             self._mine = self.staging.lstat()
+        except FolderError:
+            self._release()
+            raise
+        except BlockingIOError:
+            raise FolderError(
+                f"{path}: another run is writing its report there; name another folder with "
+                "--output, or wait until it has ended"
+            ) from None
         except OSError as error:
             self._release()
             raise FolderError(
                 f"{path}: cannot write the report there: {error.strerror or error}"
             ) from None
 
-    def _hold(self) -> bool:
-        """Whether the folder is certain to be ours alone. Raises FolderError if it is not."""
-        try:
-            return alone(self._lock)
-        except BlockingIOError:
+    def _look_at_earlier(self) -> None:
+        """Reports move there, and the oldest are removed: it has to be a folder of this one.
+
+        Raises FolderError.
+        """
+        earlier = self.path / EARLIER
+        if not os.path.lexists(earlier):
+            return
+        status = earlier.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_dev != self.path.stat().st_dev:
             raise FolderError(
-                f"{self.path}: another run is writing its report there; name another folder "
-                "with --output, or wait until it has ended"
-            ) from None
+                f"{earlier}: not a folder that earlier reports can be moved to (a link, a file, or "
+                "another file system); move it away, or name another folder with --output"
+            )
 
     def _release(self) -> None:
-        if self._lock >= 0:
-            os.close(self._lock)
-        self._lock = -1
+        if self._claim is not None:
+            self._claim.release()
 
     def publish(self) -> None:
         """Put the report in its place; everything is on the disk before. Raises OSError."""
         if not self._is_mine():
-            why = "Not the folder any more that this run has made"
+            why = (
+                "Not the folder any more that this run has made; what there is of the report lies "
+                f"in {self.staging.name}, and the next run removes it"
+            )
             raise OSError(errno.ESTALE, why, str(self.staging))
         self._note_whole()
         _exchange(self.staging, self.path)
@@ -135,10 +152,10 @@ class ReportFolder:
             if log.stat().st_size:
                 log.replace(self.path / log.name)
         shutil.rmtree(self.staging, ignore_errors=True)
+        self._release()
         if self._made:
             with contextlib.suppress(OSError):
                 self.path.rmdir()  # as empty as it was made
-        self._release()
 
     def _sweep(self) -> None:
         """What runs left that were killed: finish an exchange, remove anything else."""

@@ -273,7 +273,10 @@ class Router:
             raise
         if status is None:
             _end(process)
-            raise RouterError(f"control.{which} did not end within {HOOK_SECONDS:g} s")
+            why = f"did not end within {HOOK_SECONDS:g} s"
+            if interrupts.hurried:
+                why = "was given up, as the run was to end at once"
+            raise RouterError(f"control.{which} {why}")
         if status != 0:
             raise RouterError(
                 f"control.{which} ended with status {status}; {self._log_path.name} has what it "
@@ -317,9 +320,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _status_within(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """The status with which a process ended; None: it has not. Raises Interrupted."""
+    """The status with which a process ended; None: it has not, and nobody waits any longer.
+
+    Raises Interrupted.
+    """
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not interrupts.hurried:
         interrupts.check()
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_LOOK)

@@ -3,9 +3,10 @@
 
     python -m x25shark.selftest.moments [--count N] [--seed S] [--command run]
 
-A moment is the n-th call of a function in the command's main thread, from its first line to its
-last: so it depends on no clock. The command gets its signals there. After each: its status is that
-of the signal, only whole sentences were printed, the results that are there can be read and
+Every other moment is the n-th call of a function in the command's main thread, from its first line
+to its last: so it depends on no clock. The others are moments of the clock, for a command also
+waits: for the engine, a case, a hook. The command gets its signals there. After each: its status is
+that of the signal, only whole sentences were printed, the results that are there can be read and
 their evidence is there, no process is left, and no temporary file (after SIGKILL: none after the
 next run). No two runs call the same number of functions: where a command ended before its moment
 came, nothing was interrupted, which is said; it must have ended as it does undisturbed, and another
@@ -55,6 +56,13 @@ COMMANDS = {
     "stress": ("stress", "-N", "2", "-T", "1", "--control", "0", "--output", "REPORT"),
     "sweep": ("sweep", "-P", "128", "-W", "2,7", "-N", "1", "-T", "0.3", "--control", "0",
               "--output", "REPORT"),
+    "overload": ("overload", "--rates", "50,100", "-T", "0.3", "--flood", "0.3", "--bound", "1",
+                 "--skip", "clears", "--skip", "half-closed", "--output", "REPORT"),
+    "bench": ("bench", "-P", "128", "--trial", "0.1", "--bound", "1", "--skip", "idle", "--skip",
+              "errors", "--skip", "burst", "--output", "REPORT"),
+    "matrix": ("matrix", "-N", "1,2", "-T", "0.5", "--control", "0.3", "--one-pair", "--output",
+               "REPORT"),
+    "ip": ("ip", "ping", "--compress", "20", "--output", "REPORT"),
 }
 # fmt: on
 _COUNTING = """
@@ -135,6 +143,29 @@ class Moments:
         # A command that was killed has not counted to its end: it got its signals.
         reached = not counted or calls >= at > 0
         return Ended(done.returncode, done.stdout, calls, seconds, reached)
+
+    def run_for(self, seconds: float, signals: Sequence[int]) -> Ended:
+        """Run it, and send these signals when so many seconds have passed."""
+        shutil.rmtree(self.report, ignore_errors=True)
+        self._before = set(os.listdir(self._temporary))
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "x25shark", *self._command],
+            env={**os.environ, "TMPDIR": str(self._temporary)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            said, _ = process.communicate(timeout=seconds)
+            reached = False
+        except subprocess.TimeoutExpired:
+            for number in signals:
+                process.send_signal(number)
+            said, _ = process.communicate(timeout=_COMMAND_SECONDS)
+            reached = True
+        return Ended(process.returncode, said, 0, time.monotonic() - began, reached)
 
     def left_over(self) -> list[str]:
         """Temporary files that were not there before."""
@@ -226,20 +257,25 @@ def main() -> int:
         if whole.status not in (0, 1) or not whole.calls:
             print(whole.said)
             return 1
+        # Undisturbed by the counting of calls as well.
+        undisturbed = moments.run_for(_COMMAND_SECONDS, ()).seconds
         interrupted = missed = 0
         while interrupted < chosen.count and missed <= chosen.count:
-            at = draw.randrange(1, whole.calls)
-            signals = SIGNALS[interrupted % len(SIGNALS)]
-            ended = moments.run(at, signals)
+            at, signals = draw.randrange(1, whole.calls), SIGNALS[interrupted // 2 % len(SIGNALS)]
+            part = at / whole.calls
+            if interrupted % 2:
+                how = f"{part:6.1%} of its time"
+                ended = moments.run_for(part * undisturbed, signals)
+            else:
+                how = f"{part:6.1%} of its calls"
+                ended = moments.run(at, signals)
             wrong = list(wrong_with(moments, ended, signals, whole.status))
             bad += bool(wrong)
             interrupted += ended.reached
             missed += not ended.reached
             names = "+".join(signal.Signals(n).name for n in signals)
-            how = f"{at / whole.calls:6.1%} {names:13} status {ended.status:4}"
-            said = "; ".join(wrong) or (
-                "ok" if ended.reached else f"not reached: ended after {ended.calls} calls"
-            )
+            how = f"{how:18} {names:13} status {ended.status:4}"
+            said = "; ".join(wrong) or ("ok" if ended.reached else "ended before its moment")
             print(f"{how} {ended.seconds:5.1f} s  {_verdicts(moments.report)}  {said}", flush=True)
             if wrong:
                 print(ended.said[-2000:])

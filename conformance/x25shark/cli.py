@@ -107,10 +107,15 @@ def fail(status: int, message: str) -> NoReturn:
 
 @contextlib.contextmanager
 def told_of_interrupt() -> Iterator[None]:
-    """An interrupt ends the command with the status of the signal."""
+    """An interrupt ends the command with the status of the signal.
+
+    So does what fails behind one: it may have come where a library makes another exception of it.
+    """
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        if not isinstance(error, KeyboardInterrupt) and not interrupts.asked:
+            raise
         complain("interrupted")
         sys.exit(interrupts.status)
 

@@ -6,8 +6,45 @@ import _signal  # type: ignore[import-not-found]
 
 _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
+import errno  # noqa: E402
+import io  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
+from typing import TextIO  # noqa: E402
+
+
+class _Terminal(io.TextIOWrapper):
+    """A terminal that may be closed under the command: what it takes no more goes nowhere.
+
+    SIGHUP ends the command then, in its own time, and with what it has to write.
+    """
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            self._gone(error)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self._gone(error)
+
+    def _gone(self, error: OSError) -> None:
+        if error.errno != errno.EIO:
+            raise error
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def _tolerant(stream: TextIO) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
+        return stream
+    encoding, errors = stream.encoding, stream.errors
+    return _Terminal(stream.detach(), encoding, errors, line_buffering=True)
 
 
 def main() -> None:
@@ -16,6 +53,7 @@ def main() -> None:
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stdout, sys.stderr = _tolerant(sys.stdout), _tolerant(sys.stderr)
     from .catalogue.data import told
     from .cli import main as command
     from .interrupts import interrupts

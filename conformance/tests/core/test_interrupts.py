@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from x25shark.interrupts import _SAME_WISH
+from x25shark.results import read_results
 from x25shark.selftest.moments import COMMANDS, Moments, wrong_with
 
 from .conftest import environment
@@ -93,6 +95,23 @@ def test_a_closed_terminal_ends_it_but_under_nohup(ignored: bool) -> None:
     assert status == 128 + (signal.SIGTERM if ignored else signal.SIGHUP)
 
 
+@pytest.mark.usefixtures("namespaces")
+def test_a_run_whose_terminal_is_closed_leaves_its_report(tmp_path: Path) -> None:
+    ours, its = pty.openpty()
+    process = subprocess.Popen(
+        ["setsid", "--ctty", sys.executable, "-m", "x25shark", "run", "--own-namespace",
+         "--output", str(tmp_path / "r"), "--select", "PLP-CALL"],
+        env=environment(), stdin=its, stdout=its, stderr=its,
+    )  # fmt: skip
+    os.close(its)
+    said = b""
+    while b"PLP-CALL-0" not in said:
+        said += os.read(ours, 4096)
+    os.close(ours)
+    assert process.wait(300) == 128 + signal.SIGHUP
+    assert read_results(tmp_path / "r" / "results.json").exit_status == 128 + signal.SIGHUP
+
+
 # The signal comes where Python drops what is raised.
 _DROPPED = """
 import os, signal
@@ -123,6 +142,31 @@ def test_from_the_first_line_on_it_says_nothing(at: int, tmp_path: Path) -> None
     """Its modules are not loaded yet: nothing that could handle it is there."""
     ended = Moments(COMMANDS["init"], tmp_path).run(at, (signal.SIGINT,))
     assert (ended.status, ended.said) == (-signal.SIGINT, "")
+
+
+# The signal comes in a library that makes another exception of what is raised.
+_CHANGED = """
+import os, signal, sys
+from x25shark import profile
+from x25shark.start import main
+def load_profile(_name):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pause()
+    except BaseException:
+        raise ValueError("another exception")
+profile.load_profile = load_profile
+sys.argv = ["x25shark", "list"]
+main()
+"""
+
+
+def test_one_that_comes_out_as_another_exception_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _CHANGED], env=environment(), capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "x25shark: interrupted\n")
 
 
 # The signal comes as a method of the campaign begins, or when it has ended.

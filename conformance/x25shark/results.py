@@ -23,13 +23,15 @@ from .case_results import (
     JudgeReading,
     PacketLine,
 )
-from .foreign import parse_trouble, text_of
+from .foreign import octets_of, parse_trouble, values_in
+from .typed import demand
 from .verdicts import Verdict
 
 __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
     "LONGEST_RESULTS",
+    "MOST_VALUES",
     "CaseResult",
     "CounterReading",
     "ExpectationResult",
@@ -45,8 +47,9 @@ __all__ = [
 
 FORMAT = "x25shark-results"
 FORMAT_VERSION = 3
-# Octets of a results.json: of a run over all cases a few million.
-LONGEST_RESULTS = 1 << 27
+# Octets and values of a results.json; a run over all cases has eight million and less than two.
+LONGEST_RESULTS = 1 << 26
+MOST_VALUES = 6_000_000
 # In version 2 each text stood whole.
 _READ = (2, FORMAT_VERSION)
 
@@ -126,7 +129,10 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
     detailed: of which cases, by id and verdict, the expectations and packets are wanted.
     """
     try:
-        document = json.loads(text_of(path, LONGEST_RESULTS))
+        octets = octets_of(path, LONGEST_RESULTS)
+        if values_in(octets) > MOST_VALUES:
+            raise ResultsError(f"{path}: More than {MOST_VALUES:,} values")
+        document = json.loads(octets.decode("utf-8"))
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
@@ -139,9 +145,11 @@ def read_results(path: Path, detailed: Callable[[str, Verdict], bool] = _everyth
             f"{' and '.join(map(str, _READ))}. Use the x25shark that wrote it, or run again."
         )
     try:
-        return _results(document, detailed)
+        results = _results(document, detailed)
+        demand(results, Results)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{path}: damaged results file: {error}") from None
+    return results
 
 
 def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool]) -> Results:
@@ -151,7 +159,7 @@ def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool])
         data["verdict"] = Verdict(data["verdict"])
         wanted = detailed(data["id"], data["verdict"])
         cases.append(stored.read_case(texts, data, detailed=wanted))
-    return Results(RunInfo(**document["run"]), cases, int(document["exit_status"]))
+    return Results(RunInfo(**document["run"]), cases, document["exit_status"])
 
 
 def write_whole(path: Path, text: str) -> None:

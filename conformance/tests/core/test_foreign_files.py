@@ -18,7 +18,7 @@ from x25shark.profile import ProfileError, load_profile
 from x25shark.reference.config import load as load_config
 from x25shark.reference.config_table import ConfigError
 from x25shark.report.baseline import BaselineError, read_baseline
-from x25shark.results import ResultsError, read_results
+from x25shark.results import MOST_VALUES, ResultsError, read_results
 from x25shark.walking.command import _read as read_steps
 
 READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
@@ -67,6 +67,17 @@ def test_too_much_is_not_read(kind: str, tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with pytest.raises(refusal, match=r"More than [0-9,]+ octets"):
         reader(path)
+
+
+def test_results_of_too_many_values_are_not_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would take a hundred times their octets."""
+    path = tmp_path / "results.json"
+    path.write_text(f"[{'[],' * (MOST_VALUES // 2)}[]]")
+    monkeypatch.setattr("json.loads", lambda _text: pytest.fail("parsed"))
+    with pytest.raises(ResultsError, match="More than 6,000,000 values"):
+        read_results(path)
 
 
 # Python's parsers say of the last two neither what they do not like nor where.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -186,6 +187,40 @@ def test_forty_routers_fit(tmp_path: Path, case: Cases, run_of: Runs) -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        *("compare {0} {0}", "gate {0} --baseline {0} --write", "site {0}"),
+        *("show {1} --output {0}", "open {1} --output {0}", "run --last-failed --output {0}"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        *(("run", "xot_ports", ports) for ports in (["a"], [[1]], None, {"x": 1})),
+        *(("cases.0", "evidence", evidence) for evidence in (5, ["a"])),
+        *(("cases.0", "remarks", remarks) for remarks in (5, [5], None)),
+        *(("cases.0", "duration_s", seconds) for seconds in (math.nan, math.inf, 10**400)),
+        *(("run", "processor", {"tester": seconds}) for seconds in ("1", -math.inf)),
+        *(("", "exit_status", status) for status in (math.inf, "1", None)),
+    ],
+)
+def test_results_with_a_value_of_another_type(
+    command: str, part: str, name: str, value: object, results: Results, tmp_path: Path
+) -> None:
+    document = json.loads(json.dumps(results.to_json()))
+    place = {"": document, "run": document["run"], "cases.0": document["cases"][0]}[part]
+    place[name] = value
+    # Python writes the infinite as a word; others as a number that is too large.
+    text = json.dumps(document).replace("Infinity", "1e400")
+    (tmp_path / "results.json").write_text(text)
+    done = CliRunner().invoke(main, command.format(tmp_path, results.cases[0].id).split())
+    assert done.exit_code == 2
+    (line,) = done.output.splitlines()
+    where = f"{part}.{name}".lstrip(".")
+    assert f"{tmp_path}/results.json: damaged results file: {where}" in line
+
+
+@pytest.mark.parametrize(
     "command", ["compare {0} {0}", "gate {0} --baseline {0} --write", "site {0}"]
 )
 def test_results_that_are_nested_too_deep(command: str, results: Results, tmp_path: Path) -> None:
@@ -197,4 +232,4 @@ def test_results_that_are_nested_too_deep(command: str, results: Results, tmp_pa
     path.write_text(json.dumps(document))
     done = CliRunner().invoke(main, command.format(tmp_path).split())
     assert done.exit_code == 2
-    assert "damaged results file: nested too deep" in done.output
+    assert "damaged results file: run.notes.0: not of type str" in done.output

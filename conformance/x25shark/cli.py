@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from click.shell_completion import CompletionItem
 from . import __version__
 from .groups import Group
 from .interrupts import INTERRUPTED, interrupts
+from .number_range import NumberRange
 from .report.folder import KEPT
 from .report.tell import complain, drop_what_cannot_be_printed, tell, terminal_width
 from .temporary import TemporaryError
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DIRECTORY = "x25shark-report"
 CAPTURE_SUFFIXES = (".pcapng", ".pcap", ".cap")
+# The id of a case, be it one of another version's catalogue.
+_ID = re.compile(r"[A-Z][A-Za-z0-9_-]+")
 # Commands with modules of their own, and what --help says of them: a module is imported when one of
 # its commands is asked for.
 ELSEWHERE = {
@@ -186,8 +190,13 @@ def _complete_profiles(
 def _complete_cases(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Case ids: those of the last run if there was one, otherwise the catalogue's."""
+    """Case ids: those of the last run if there was one, otherwise the catalogue's.
+
+    What a shell is given goes to its command line: of a run that somebody else may have written
+    only what is an id.
+    """
     from .catalogue import catalogue
+    from .report.text import one_line
     from .results import ResultsError, read_results
 
     head, separator, last = incomplete.upper().rpartition(",")
@@ -197,11 +206,12 @@ def _complete_cases(
         directory = Path(ctx.params.get("output") or DEFAULT_DIRECTORY)
         with contextlib.suppress(ResultsError):
             cases = read_results(directory / "results.json", lambda _id, _verdict: False).cases
-            known = {case.id: f"{case.verdict}: {case.purpose}" for case in cases}
+            ran = [case for case in cases if _ID.fullmatch(case.id)]
+            known = {case.id: f"{case.verdict}: {case.purpose}" for case in ran}
     else:
         known |= dict.fromkeys((i.rsplit("-", 1)[0] for i in purposes), "the whole group")
     return [
-        CompletionItem(f"{head}{separator}{identifier}", help=text[:80])
+        CompletionItem(f"{head}{separator}{identifier}", help=one_line(text[:80]))
         for identifier, text in known.items()
         if identifier.startswith(last)
     ]
@@ -288,7 +298,7 @@ select_option = click.option(
 )
 @click.option(
     "--deadline",
-    type=click.FloatRange(min=0),
+    type=NumberRange(min=0),
     metavar="SECONDS",
     help="Stop after this many seconds; the remaining cases are NOT RUN. 0: no limit. Default: no "
     "limit, but once the router has left cases waiting for minutes, each remaining case gets only "
@@ -370,17 +380,18 @@ def run(
         from .session import say
 
         say(going.summary())
-    arguments = ["--router", router, "--x25shark-output", str(output), "--judge", judge]
-    arguments += ["--case-seed", str(seed), "--keep", str(keep)]
-    arguments += ["--select", select] if select else []
+    # Each with its value in one word: pytest takes one that begins with @ for a file of arguments.
+    arguments = [f"--router={router}", f"--x25shark-output={output}", f"--judge={judge}"]
+    arguments += [f"--case-seed={seed}", f"--keep={keep}"]
+    arguments += [f"--select={select}"] if select else []
     arguments += ["--slow"] if slow else []
-    arguments += [word for name in variant for word in ("--variant", name)]
-    arguments += [word for name in fault for word in ("--fault", name)]
-    arguments += ["--null", null] if null else []
+    arguments += [f"--variant={name}" for name in variant]
+    arguments += [f"--fault={name}" for name in fault]
+    arguments += [f"--null={null}"] if null else []
     arguments += ["--own-namespace"] if own_namespace else []
-    arguments += ["--repeat", str(repeat)] if repeat > 1 else []
+    arguments += [f"--repeat={repeat}"] if repeat > 1 else []
     arguments += ["--stop-on-fail"] if stop_on_fail else []
-    arguments += ["--deadline", str(deadline)] if deadline is not None else []
+    arguments += [f"--deadline={deadline}"] if deadline is not None else []
     arguments += ["--keep-going"] if keep_going else []
     arguments += ["--inconclusive-ok"] if inconclusive_ok else []
     from .session import SessionError, run_suite

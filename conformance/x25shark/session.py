@@ -81,6 +81,9 @@ def run_suite(arguments: Sequence[str], files: Sequence[str], output: Path) -> i
 
     arguments: options of plugin.py. Raises SessionError.
     """
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        # More options and plugins of the user's pytest; no process of the run needs them either.
+        del os.environ[name]
     console = _console()
     screen = _Screen(console)
     with interrupts.counted():

@@ -133,6 +133,7 @@ def test_a_broken_router_fails(tmp_path: Path) -> None:
         (["--select", "PLP-CALL-01,!PLP-CALL-01"], 3, "no case was selected"),
         (["--fault", "no-such-fault"], 2, "no-such-fault"),
         (["--output", "/proc/x25shark"], 2, "cannot write the report there"),
+        (["--deadline", "nan"], 2, "'nan' is not a number"),
     ],
 )
 def test_bad_usage_gets_one_message(

@@ -14,8 +14,10 @@ from x25shark.catalogue import catalogue
 from x25shark.cli import main
 from x25shark.profile import PICS_ITEMS, load_profile
 from x25shark.reference.config import load
+from x25shark.results import CaseResult, Results, RunInfo, write_results
 from x25shark.setup.pics import SENTENCES, cases_about, offered
 from x25shark.setup.routers import KINDS, MODELS
+from x25shark.verdicts import Verdict
 
 HERE = ("--router-address", "127.0.27.1", "--a", "127.0.27.2")
 
@@ -186,11 +188,11 @@ def test_probe_of_nobody(tmp_path: Path) -> None:
     assert file.exists()
 
 
-def _complete(words: str, **more: str) -> list[str]:
+def _complete(words: str, shell: str = "bash", **more: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", "from x25shark.cli import main; main(prog_name='x25shark')"],
         env={
-            "_X25SHARK_COMPLETE": "bash_complete",
+            "_X25SHARK_COMPLETE": f"{shell}_complete",
             "COMP_WORDS": words,
             "COMP_CWORD": str(len(words.split(" ")) - 1),
             "PYTHONPATH": ":".join(sys.path),
@@ -200,7 +202,8 @@ def _complete(words: str, **more: str) -> list[str]:
         text=True,
         check=True,
     )
-    return [line.split(",", 1)[1] for line in done.stdout.splitlines()]
+    lines = done.stdout.splitlines()
+    return [line.split(",", 1)[1] for line in lines] if shell == "bash" else lines
 
 
 def test_completes_cases_groups_and_profiles() -> None:
@@ -208,6 +211,20 @@ def test_completes_cases_groups_and_profiles() -> None:
     assert "PLP-CLR" in _complete("x25shark run --select PLP-C")
     assert "XOT-HDR,PLP-CLR" in _complete("x25shark run --select XOT-HDR,PLP-CL")
     assert {"reference", "reference-e2e"} <= set(_complete("x25shark run --router re"))
+
+
+def test_completes_nothing_of_a_foreign_run_that_a_shell_would_heed(tmp_path: Path) -> None:
+    """What is completed stands on the command line, and its help on the terminal."""
+    ids = ["PLP-CALL-01", "STATE-C4-p4-two_octets", "$(touch${IFS}x)", "`x`", "A;x", "A\nB", "-A"]
+    info = RunInfo("1", "", 1.0, "r", "p", "local", "T1", {}, "tshark", 0, "", "")
+    purpose = "\x1b[31mred\nand a line"
+    cases = [CaseResult(i, "PLP", purpose, "", Verdict.FAIL) for i in ids]
+    write_results(Results(info, cases, 1), tmp_path / "results.json")
+    words = f"x25shark show --output {tmp_path} "
+    assert _complete(words) == ids[:2]
+    lines = _complete(words, "zsh")
+    assert lines[1::3] == ids[:2]
+    assert set(lines[2::3]) == {r"FAIL: \x1b[31mred and a line"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

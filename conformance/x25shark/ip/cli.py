@@ -21,6 +21,7 @@ from ..load.arguments import SIZES, fail, find_engine, modulo_option, option_gro
 from ..load.options import OptionError, number_list
 from ..load.target import TargetError, endpoint
 from ..load.terminal import print_tables
+from ..number_range import NumberRange
 from ..profile import Emulation, ProfileError, load_profile
 from ..report.tell import complain, tell
 from ..run.namespaces import NamespaceError, enter_own
@@ -82,14 +83,14 @@ circuit_options = option_group(
     modulo_option,
     click.option(
         "--idle",
-        type=click.FloatRange(0, 86_400),
+        type=NumberRange(0, 86_400),
         default=90.0,
         show_default=True,
         help="Seconds without data after which a circuit is cleared; 0: never.",
     ),
     click.option(
         "--hold-down",
-        type=click.FloatRange(0, 86_400),
+        type=NumberRange(0, 86_400),
         default=10.0,
         show_default=True,
         help="Longest wait after a refused call, in seconds. The first refusal costs 1 second, "
@@ -222,10 +223,10 @@ experiment_options = option_group(
         help="Rate of each access line in bit/s; 0: no limit.",
     ),
     click.option(
-        "--delay", type=click.FloatRange(0, 60_000), help="One-way delay of a line, milliseconds."
+        "--delay", type=NumberRange(0, 60_000), help="One-way delay of a line, milliseconds."
     ),
     click.option(
-        "--ping", "ping_ms", type=click.FloatRange(0, 60_000), default=340.0, show_default=True,
+        "--ping", "ping_ms", type=NumberRange(0, 60_000), default=340.0, show_default=True,
         help="Without --delay: choose the delay so that a small ping takes this many milliseconds.",
     ),
     click.option(
@@ -245,7 +246,7 @@ experiment_options = option_group(
         "--overflow", type=click.Choice(["hold", "drop"]), default="hold", show_default=True,
         help="What happens to a packet when the line's queue is full.",
     ),
-    click.option("--loss", type=click.FloatRange(0, 1), default=0.0, help="Share of lost packets."),
+    click.option("--loss", type=NumberRange(0, 1), default=0.0, help="Share of lost packets."),
     click.option(
         "--mtu", type=click.IntRange(576, 1600), default=576, show_default=True,
         help="Octets of the longest IP datagram.",
@@ -259,7 +260,7 @@ experiment_options = option_group(
     click.option("--ipv6", is_flag=True, help="Carry IPv6; needs --mtu 1280 or more."),
     circuit_options,
     click.option(
-        "--clear-every", type=click.FloatRange(0), default=0.0, metavar="SECONDS",
+        "--clear-every", type=NumberRange(0), default=0.0, metavar="SECONDS",
         help="Interval at which line A clears all circuits.",
     ),
     click.option(
@@ -271,11 +272,11 @@ experiment_options = option_group(
         help="Line A refuses each Nth call.",
     ),
     click.option(
-        "--corrupt", type=click.FloatRange(0, 1), default=0.0, metavar="PROBABILITY",
+        "--corrupt", type=NumberRange(0, 1), default=0.0, metavar="PROBABILITY",
         help="Probability that line A changes any given octet of user data.",
     ),
     click.option(
-        "--compress", type=click.FloatRange(1, 100), default=1.0, show_default=True,
+        "--compress", type=NumberRange(1, 100), default=1.0, show_default=True,
         help="Speed the lines up by this factor; results are scaled back.",
     ),
     click.option(
@@ -296,11 +297,11 @@ experiment_options = option_group(
         help="Duration of the saturation run.",
     ),
     click.option(
-        "--hours", type=click.FloatRange(0.001, 10_000), default=0.1, show_default=True,
+        "--hours", type=NumberRange(0.001, 10_000), default=0.1, show_default=True,
         help="Duration of the availability run.",
     ),
     click.option(
-        "--limit", type=click.FloatRange(1), metavar="SECONDS",
+        "--limit", type=NumberRange(1), metavar="SECONDS",
         help="Give up a transfer after this long. Default: five times the model's time and two "
         "minutes, or fifteen where lines lose, clear, refuse or change.",
     ),

@@ -15,6 +15,7 @@ import click
 
 from ..foreign import text_of
 from ..interrupts import interrupts
+from ..number_range import NumberRange
 from ..report.tell import complain, tell
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _refuse(status: int, message: str) -> NoReturn:
     "--router", default="reference", show_default=True, metavar="PROFILE", help="Router profile."
 )
 @click.option(
-    "--seconds", type=click.FloatRange(1, 604_800), help="Seconds to go on walking. Default: 60."
+    "--seconds", type=NumberRange(1, 604_800), help="Seconds to go on walking. Default: 60."
 )
 @click.option(
     "--steps",

@@ -162,16 +162,17 @@ def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool])
     return Results(RunInfo(**document["run"]), cases, document["exit_status"])
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader finds the old one or the new one, never half of it.
 
-    Raises OSError, which names the file also where the system does not (a full disk).
+    A link that stands there is replaced, not followed. Raises OSError, which names the file also
+    where the system does not (a full disk).
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content.encode("utf-8") if isinstance(content, str) else content)
             out.flush()
             os.fsync(out.fileno())
         os.chmod(name, 0o644)

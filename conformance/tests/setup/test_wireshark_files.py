@@ -137,9 +137,13 @@ def test_wireshark_loads_the_one_file(at: Places, tmp_path: Path) -> None:
 
 
 def test_the_zip_holds_the_same_and_is_the_same(tmp_path: Path) -> None:
-    one, two = tmp_path / "one.zip", tmp_path / "two.zip"
+    """A link in its place is replaced, not followed."""
+    one, two, other = tmp_path / "one.zip", tmp_path / "two.zip", tmp_path / "other"
+    other.write_text("precious")
+    two.symlink_to(other)
     write_zip(one)
     write_zip(two)
+    assert other.read_text() == "precious"
     assert one.read_bytes() == two.read_bytes()
     with zipfile.ZipFile(one) as found:
         names = found.namelist()

@@ -55,12 +55,17 @@ def test_it_needs_two_sides() -> None:
 
 
 def test_a_fault_is_found_and_made_short(tmp_path: Path) -> None:
+    """Links under the names of its files are replaced, not followed."""
     where = ("--own-namespace", "--output", str(tmp_path))
+    for name in ("walk.txt", "walk.pcapng"):
+        (tmp_path / name).symlink_to(tmp_path / "other")
+    (tmp_path / "other").write_text("precious")
     done = walk("--fault", "BUG-RST-09", "--seed", "1", *where)
     assert done.returncode == 1, done.stdout + done.stderr
     steps = [line for line in (tmp_path / "walk.txt").read_text().splitlines() if line[0] != "#"]
     assert 1 <= len(steps) <= 8
     assert (tmp_path / "walk.pcapng").stat().st_size > 0
+    assert (tmp_path / "other").read_text() == "precious"
     replay = ("--replay", str(tmp_path / "walk.txt"), *where)
     assert walk("--fault", "BUG-RST-09", *replay).returncode == 1
     assert walk(*replay).returncode == 0

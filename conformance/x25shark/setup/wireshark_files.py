@@ -9,6 +9,7 @@ changed, or that somebody else put there, is never overwritten nor removed.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -237,9 +238,10 @@ def write_zip(path: Path) -> None:
     for name, text in files().items():
         inside = name.replace("profile/", f"profiles/{PROFILE}/", 1)
         named[f"plugins/{SCRIPT}" if name == "script" else inside] = text
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as made:
         for name, text in sorted(named.items()):
             member = zipfile.ZipInfo(f"x25shark-wireshark/{name}", _ZIP_DATE)
             member.external_attr = 0o644 << 16
             made.writestr(member, text, zipfile.ZIP_DEFLATED)
+    write_whole(path, whole.getvalue())

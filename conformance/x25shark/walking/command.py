@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from ..foreign import text_of
 from ..interrupts import interrupts
 from ..number_range import NumberRange
 from ..report.tell import complain, tell
+from ..results import write_whole
 
 if TYPE_CHECKING:
     from ..run.options import Options
@@ -168,11 +168,10 @@ def _report(hunt: Hunt, options: Options, seed: int, found: Walked, output: Path
     last = hunt.shortest(found, lambda w: tell(f"  {len(w.steps)} steps"), deadline)
     text = _text(options, seed, last)
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        (output / "walk.txt").write_text(text, "utf-8")
+        write_whole(output / "walk.txt", text)
         capture = hunt.evidence(last)
         if capture is not None:
-            shutil.copyfile(capture, output / "walk.pcapng")
+            write_whole(output / "walk.pcapng", capture.read_bytes())
     except OSError as error:
         _refuse(2, f"{output} cannot be written: {error.strerror or error}")
     tell(f"\n{last.result.verdict}  {last.result.reason}\n")

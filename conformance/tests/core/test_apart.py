@@ -270,7 +270,20 @@ def test_it_outlives_nobody_even_when_it_is_stopped(tmp_path: Path) -> None:
 def test_where_it_dies_before_it_is_up_there_is_no_run(tmp_path: Path) -> None:
     played = Played(tmp_path)
     os.kill(played.apart.process_id, signal.SIGKILL)
-    with pytest.raises(JudgeError, match="the judging process does not start"):
+    with pytest.raises(JudgeError, match="process does not start: it ended with signal 9"):
+        played.apart.about()
+    played.apart.close()
+
+
+def test_where_something_unforeseen_keeps_it_from_starting_it_says_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opening(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/root/.cache")
+
+    monkeypatch.setattr("x25shark.run.apart.Opening", opening)
+    played = Played(tmp_path)
+    with pytest.raises(JudgeError, match=r"does not start: .*Permission denied: '/root/.cache'"):
         played.apart.about()
     played.apart.close()
 

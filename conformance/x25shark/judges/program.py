@@ -9,6 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .. import own_cache
+from ..own_cache import CacheError
 from ..temporary import TemporaryError, temporary_folder
 from .reading import JudgeError
 from .sandbox import dissectors_folder
@@ -54,15 +56,10 @@ def _optional(package: str) -> str:
         return "none"
 
 
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "x25shark"
-
-
 def build(target: str = "all", name: str = NAME) -> Path:
     """Build the judge once for these sources and this libwireshark; return its path.
 
-    Raises JudgeError with what the compiler said.
+    Raises JudgeError with what the compiler said, or why the user has no cache of his own.
     """
     source = dissectors_folder() / "judge"
     if not (source / "Makefile").is_file():
@@ -73,20 +70,23 @@ def build(target: str = "all", name: str = NAME) -> Path:
     digest.update(f"libseccomp {_optional('libseccomp')}\n".encode())
     for file in sorted([*source.glob("*.[ch]"), source / "Makefile"]):
         digest.update(file.read_bytes())
-    folder = _cache() / f"judge-{digest.hexdigest()[:16]}"
-    program = folder / name
-    if program.is_file():
-        return program
+    try:
+        folder = own_cache.folder() / f"judge-{digest.hexdigest()[:16]}"
+        program = folder / name
+        if program.is_file():
+            return own_cache.own(program)
+    except (OSError, CacheError) as error:
+        raise JudgeError("start", f"the C judge cannot be kept: {error}") from error
     _need("make", *os.environ.get("CC", "cc").split()[:1])
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         # Where somebody ends this meanwhile, the next one who needs a temporary folder sweeps it.
         with temporary_folder("build") as made:
             _make(source, made, target)
             _put(made / name, program)
-    except (OSError, TemporaryError) as error:
+        return own_cache.own(program)
+    except (OSError, CacheError, TemporaryError) as error:
         raise JudgeError("start", f"the C judge cannot be built: {error}") from error
-    return program
 
 
 def _make(source: Path, to: Path, target: str) -> None:

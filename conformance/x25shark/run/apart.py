@@ -39,6 +39,7 @@ from ..results import CaseResult, ExpectationResult
 from ..temporary import sweep
 from .builtin_dissector import BuiltinDissector
 from .judging import CaseRecord, Judgement, Taken, Watched, broken_off
+from .observations import fault_of_ours
 from .packed import packed, unpacked
 from .pipeline import Backlog, Pipeline
 from .versions import About, about, version_of
@@ -65,6 +66,7 @@ _ENDING_SECONDS = 5.0
 # not the clock: a machine that was asleep has looked once.
 _STUCK_LOOKS = 300
 _PR_SET_PDEATHSIG = 1
+_NOT_UP = "the judging process does not start"
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,10 @@ class Apart:
         if isinstance(said, _NoJudge):
             raise JudgeError(said.kind, said.message)
         self._lost = True
-        raise JudgeError("start", "the judging process does not start")
+        ended = os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOWAIT)
+        assert ended is not None
+        by = "status" if ended.si_code == os.CLD_EXITED else "signal"
+        raise JudgeError("start", f"{_NOT_UP}: it ended with {by} {ended.si_status}")
 
     def begin(
         self,
@@ -448,6 +453,9 @@ def _serve(
         said = about(judge, opening.slower)
     except JudgeError as error:
         _send(sock, pickle.dumps(_NoJudge(error.kind, str(error))))
+        return
+    except Exception as error:
+        _send(sock, pickle.dumps(_NoJudge("start", f"{_NOT_UP}: {fault_of_ours(error)}")))
         return
     _send(sock, pickle.dumps(said))
     slices = Backlog()

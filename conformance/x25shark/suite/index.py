@@ -10,20 +10,21 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
 import textwrap
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+
+from .. import own_cache
+from ..own_cache import CacheError
 
 _FORMAT = 1
 SUITE = Path(__file__).parent
 
 
 def _cache_file() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     place = hashlib.sha256(str(SUITE).encode()).hexdigest()[:16]
-    return Path(base) / "x25shark" / f"suite-{place}.json"
+    return own_cache.folder() / f"suite-{place}.json"
 
 
 def _state() -> str:
@@ -35,11 +36,12 @@ def _state() -> str:
 
 def _kept(state: str) -> dict[str, str] | None:
     try:
-        kept = json.loads(_cache_file().read_text(encoding="utf-8"))
+        # The modules that it names are executed.
+        kept = json.loads(own_cache.own(_cache_file()).read_text(encoding="utf-8"))
         if kept["state"] != state:
             return None
         return {str(case): str(module) for case, module in kept["cases"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, CacheError):
         return None
 
 
@@ -55,7 +57,7 @@ def modules() -> dict[str, str]:
         found = {i: case.function.__module__.rpartition(".")[2] for i, case in cases().items()}
         try:
             write_whole(_cache_file(), json.dumps({"state": state, "cases": found}) + "\n")
-        except (OSError, RuntimeError):
+        except (OSError, CacheError):
             return found
     return found
 

@@ -8,6 +8,7 @@ process was itself held up (a busy machine must not make a router late).
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import selectors
 import struct
@@ -31,6 +32,7 @@ _LONGEST = 10.0
 _SIOCOUTQNSD = 0x894B
 # The state of a connection that has ended; its queue keeps what the other end never took.
 _TCP_CLOSE = 7
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Overdue(Exception):
@@ -57,6 +59,7 @@ class Loop:
     answered: seconds in which somebody waited for the router and got an answer.
     away: the longest time in a case, in seconds, in which the tester neither waited of its own will
     nor computed: this machine had no processor for it.
+    shortage: in words, that this machine had no descriptor (or memory) for a connection of a case.
     interruptible: an interrupt may be raised by any wait, and Overdue once the time that
     begin_case() was given is over.
     """
@@ -78,6 +81,7 @@ class Loop:
         self.allowance = 1
         self.received = self.units = self.sent = 0
         self.in_parts = self.answered = 0.0
+        self.shortage = ""
         # What the tester sends on: a network may be slow to carry it.
         self.sockets: set[socket] = set()
         # Called in every turn: timers of links.
@@ -102,10 +106,18 @@ class Loop:
         self.received = self.units = self.sent = 0
         self.away = 0.0
         self.in_parts = self.answered = 0.0
+        self.shortage = ""
         self._for_answers = for_answers
         self._end = None if seconds is None else time.monotonic() + seconds
         self._lag_before = self.lag
         self.here()
+
+    def note_shortage(self, error: OSError) -> None:
+        """Note an error of a connection if it is this machine's: it says nothing of the router."""
+        if error.errno in _SHORTAGES:
+            self.shortage = f"the tester has no room for another connection: {error.strerror}"
+            if error.errno == errno.EMFILE:
+                self.shortage += " (ulimit -Hn)"
 
     def no_end(self) -> None:
         """What is left of the case may take its time: it is bounded by itself."""

@@ -291,7 +291,7 @@ class Connection:
 
 def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connection:
     """Open a connection to the router. Raises LinkError if it is refused or not answered."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock = _socket(loop)
     state: list[int | None] = [None]
     try:
         sock.setblocking(False)
@@ -318,6 +318,15 @@ def connect(loop: Loop, router: Address, source: str, seconds: float) -> Connect
         return Connection(loop, sock, sock.getsockname(), router)
     except BaseException:
         sock.close()
+        raise
+
+
+def _socket(loop: Loop) -> socket.socket:
+    """Raises OSError where this machine has none left, and notes that."""
+    try:
+        return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    except OSError as error:
+        loop.note_shortage(error)
         raise
 
 
@@ -421,8 +430,9 @@ class Listener:
         """Accept one connection. Whether one was waiting."""
         try:
             sock, remote = self._sock.accept()
-        except OSError:
-            # Among the errors: no more descriptors. The router's call then waits.
+        except OSError as error:
+            # Where there are no more descriptors the router's call waits.
+            self._loop.note_shortage(error)
             return False
         if self.stranger(remote):
             _reset_at_close(sock)

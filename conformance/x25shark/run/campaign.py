@@ -28,7 +28,7 @@ from ..profile import ProfileError
 from ..results import CaseResult, Results, RunInfo
 from ..sides.bench import Bench
 from ..verdicts import Verdict, exit_status
-from . import held_up
+from . import descriptors, held_up
 from .apart import COLLECT
 from .case_runner import Body, CaseRunner
 from .deadline import Bounds
@@ -110,6 +110,7 @@ class Campaign:
         """Rights, judge, router, listening sides, capture. Raises CampaignError."""
         try:
             interrupts.check()
+            descriptors.take()
             if self.options.judge_apart:
                 self._deciding.start_apart()
             self.surroundings.obtain_rights()

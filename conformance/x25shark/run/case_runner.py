@@ -56,7 +56,7 @@ class CaseRunner:
     def perform(self, record: CaseRecord, body: Body) -> Ending | None:
         """Run a case within its markers. None if it turned out not to be applicable.
 
-        Raises Interrupted.
+        None too where this machine had no room for its connections. Raises Interrupted.
         """
         surroundings, loop = self._surroundings, self._loop
         if time.monotonic() < self.overdue_at + 2 * self._profile.times.reaction:
@@ -83,6 +83,8 @@ class CaseRunner:
         surroundings.end(record.number)
         if surroundings.lines.dead and not interrupted:
             record.failure = (Verdict.ERROR, surroundings.lines.dead)
+        if loop.shortage and not interrupted:
+            record.failure = (Verdict.ERROR, loop.shortage)
         surroundings.behind()
         if record.judge_one is not None:
             record.judge_one = bench.judge_one.at_the_end()
@@ -92,7 +94,8 @@ class CaseRunner:
             record.held_up = held_up.SAME_ENDS
         if interrupted:
             raise Interrupted
-        if record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE:
+        inapplicable = record.failure is not None and record.failure[0] is Verdict.NOT_APPLICABLE
+        if inapplicable or loop.shortage:
             return None
         passed = record.failure is None and not record.flood
         ending = Ending(passed, called(bench) and not record.flood, took_none)

@@ -20,6 +20,7 @@ from typing import IO, Protocol
 
 from ..interrupts import interrupts
 from ..profile import Control, Profile, ProfileError
+from . import descriptors
 
 READY_SECONDS = 30.0
 HOOK_SECONDS = 300.0
@@ -229,6 +230,7 @@ class Router:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 start_new_session=True,
+                preexec_fn=descriptors.give_back,
             )
             self._await_ready()
 
@@ -236,10 +238,13 @@ class Router:
         assert self._process is not None and self._process.stdout is not None
         stdout = self._process.stdout
         deadline = time.monotonic() + READY_SECONDS
+        # Unlike select(2) it takes a descriptor of any number.
+        looking = select.poll()
+        looking.register(stdout, select.POLLIN)
         line = b""
         while not line.endswith(b"\n") and time.monotonic() < deadline:
             interrupts.check()
-            if select.select([stdout], [], [], 0.2)[0]:
+            if looking.poll(200):
                 octets = os.read(stdout.fileno(), 4096)
                 if not octets:
                     break
@@ -264,7 +269,12 @@ class Router:
         control: Control = self._profile.control
         command = getattr(control, which)
         process = subprocess.Popen(
-            command, shell=True, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
+            command,
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            preexec_fn=descriptors.give_back,  # noqa: PLW1509 - one system call
         )
         try:
             status = _status_within(process, HOOK_SECONDS)

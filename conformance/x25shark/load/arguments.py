@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from ..interrupts import INTERRUPTED, interrupts
+from ..number_range import NumberRange
 from ..report.tell import complain, tell
 from . import results
 from .bench import Gone
@@ -99,7 +100,7 @@ session_options = option_group(
     ),
     click.option(
         "--timeout",
-        type=click.FloatRange(0.001),
+        type=NumberRange(0.001),
         default=5.0,
         show_default=True,
         help="Seconds to wait for an answer; then the call counts as failed.",

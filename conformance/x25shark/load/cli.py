@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..number_range import NumberRange
 from .arguments import (
     SIZES,
     TARGET,
@@ -37,7 +38,7 @@ from .sweep import SweepPlan, run_sweep
     help="Calls at the same time.",
 )
 @click.option(
-    "-T", "duration", type=click.FloatRange(0.1, 604_800), help="Duration in seconds. Default: 20."
+    "-T", "duration", type=NumberRange(0.1, 604_800), help="Duration in seconds. Default: 20."
 )
 @click.option("-n", "calls", type=click.IntRange(1, 2**32 - 1), help="Number of calls.")
 @click.option(
@@ -71,14 +72,14 @@ from .sweep import SweepPlan, run_sweep
     help="Messages of a call under way at the same time.",
 )
 @click.option(
-    "--hold", type=click.FloatRange(0), default=0.0, help="Shortest duration of a call, in seconds."
+    "--hold", type=NumberRange(0), default=0.0, help="Shortest duration of a call, in seconds."
 )
 @click.option("--hold-to-end", is_flag=True, help="Calls stay open until the run ends.")
-@click.option("--rate", type=click.FloatRange(1e-6), help="Open loop: calls/s by schedule.")
+@click.option("--rate", type=NumberRange(1e-6), help="Open loop: calls/s by schedule.")
 @click.option("--poisson", is_flag=True, help="Open loop: random gaps instead of equal ones.")
 @click.option(
     "--message-rate",
-    type=click.FloatRange(1e-6),
+    type=NumberRange(1e-6),
     help="Open loop: messages/s of each circuit by schedule.",
 )
 @click.option(
@@ -89,10 +90,10 @@ from .sweep import SweepPlan, run_sweep
     help="What the called side does with the data.",
 )
 @click.option(
-    "--q-share", type=click.FloatRange(0, 1), default=0.0, help="Fraction sent with the Q bit."
+    "--q-share", type=NumberRange(0, 1), default=0.0, help="Fraction sent with the Q bit."
 )
 @click.option(
-    "--d-share", type=click.FloatRange(0, 1), default=0.0, help="Fraction sent with the D bit."
+    "--d-share", type=NumberRange(0, 1), default=0.0, help="Fraction sent with the D bit."
 )
 @click.option(
     "--interrupt-every",
@@ -125,7 +126,7 @@ from .sweep import SweepPlan, run_sweep
 @click.option(
     "--control",
     "control_seconds",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     default=5.0,
     show_default=True,
     help="Seconds of the control run; 0: none.",
@@ -188,12 +189,12 @@ def stress(
 @click.option("-W", "windows", default="1-7", show_default=True, help="Windows.")
 @click.option("-N", "circuits", default="1,4", show_default=True, help="Calls at the same time.")
 @click.option(
-    "-T", "seconds", type=click.FloatRange(0.1, 86_400), help="Duration of each cell. Default: 20."
+    "-T", "seconds", type=NumberRange(0.1, 86_400), help="Duration of each cell. Default: 20."
 )
 @click.option(
     "--control",
     "control_seconds",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     help="Seconds of each control run. Default: 2.",
 )
 @click.option("--quick", is_flag=True, help="3 sizes, 3 windows, half a second a cell.")

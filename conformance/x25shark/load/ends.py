@@ -14,6 +14,7 @@ import click
 from rich.console import Console
 
 from ..interrupts import interrupts
+from ..number_range import NumberRange
 from ..report.tell import tell
 from .arguments import SIZES, fail, find_engine
 from .options import OptionError
@@ -119,7 +120,7 @@ def _print_answered(console: Console, side: Any) -> None:
     help="Octets of a source's messages.",
 )
 @click.option(
-    "-T", "duration", type=click.FloatRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
+    "-T", "duration", type=NumberRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
 )
 def echo(
     *,
@@ -160,22 +161,20 @@ def both_ways(text: str) -> tuple[float, float]:
 @click.option(
     "--delay",
     "delay_ms",
-    type=click.FloatRange(0, 60_000),
+    type=NumberRange(0, 60_000),
     default=0.0,
     help="Milliseconds added to each direction.",
 )
 @click.option(
     "--stall-at",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     default=0.0,
     help="Seconds from the start to the first stall.",
 )
-@click.option(
-    "--stall", type=click.FloatRange(0), default=0.0, help="Length of each stall, in seconds."
-)
+@click.option("--stall", type=NumberRange(0), default=0.0, help="Length of each stall, in seconds.")
 @click.option(
     "--stall-every",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     default=0.0,
     metavar="SECONDS",
     help="Interval from one stall to the next.",
@@ -187,9 +186,7 @@ def both_ways(text: str) -> tuple[float, float]:
     help="Messages/s that it carries in each direction, or from A to B and from B to A; "
     "0: no limit.",
 )
-@click.option(
-    "--call-rate", type=click.FloatRange(0, 1e7), default=0.0, help="Calls/s; 0: no limit."
-)
+@click.option("--call-rate", type=NumberRange(0, 1e7), default=0.0, help="Calls/s; 0: no limit.")
 @click.option(
     "--queue",
     type=click.IntRange(0, 1_000_000),
@@ -219,7 +216,7 @@ def both_ways(text: str) -> tuple[float, float]:
 )
 @click.option(
     "--corrupt",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     default=0.0,
     metavar="PROBABILITY",
     help="Probability that an octet of user data is changed.",
@@ -261,7 +258,7 @@ def both_ways(text: str) -> tuple[float, float]:
 )
 @click.option(
     "--line-delay",
-    type=click.FloatRange(0, 60_000),
+    type=NumberRange(0, 60_000),
     default=0.0,
     help="Milliseconds of propagation, one way.",
 )
@@ -269,7 +266,7 @@ def both_ways(text: str) -> tuple[float, float]:
 @click.option("--line-queue-octets", type=click.IntRange(0), default=0, help="0: no limit.")
 @click.option(
     "--line-loss",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     default=0.0,
     metavar="PROBABILITY",
     help="Probability that a packet is lost.",
@@ -287,14 +284,12 @@ def both_ways(text: str) -> tuple[float, float]:
     default=0,
     help="Number of the connection to delay, the first being 1; 0: none.",
 )
-@click.option(
-    "--delay-call-for", type=click.FloatRange(0), default=1.0, help="Its delay, in seconds."
-)
+@click.option("--delay-call-for", type=NumberRange(0), default=1.0, help="Its delay, in seconds.")
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of what is random."
 )
 @click.option(
-    "-T", "duration", type=click.FloatRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
+    "-T", "duration", type=NumberRange(0.1), help="Duration in seconds. Default: until Ctrl-C."
 )
 def relay(
     *,

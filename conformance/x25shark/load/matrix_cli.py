@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..number_range import NumberRange
 from .arguments import (
     TARGET,
     fail,
@@ -72,13 +73,13 @@ def settings(
 @click.option(
     "-T",
     "seconds",
-    type=click.FloatRange(0.5, 86_400),
+    type=NumberRange(0.5, 86_400),
     help="Duration of each test. Default: 15; --original: 60; --quick: 2.",
 )
 @click.option(
     "--control",
     "control_seconds",
-    type=click.FloatRange(0),
+    type=NumberRange(0),
     help="Seconds of the control run of each test; 0: none. Default: 2; --quick: 0.7.",
 )
 @click.option("--original", is_flag=True, help="A minute for each test, as the original had.")

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..number_range import NumberRange
 from .arguments import (
     SIZES,
     TARGET,
@@ -74,25 +75,25 @@ def bit_rate(text: str) -> float:
 @click.option(
     "--trial",
     "trial_seconds",
-    type=click.FloatRange(0.1, 3600),
+    type=NumberRange(0.1, 3600),
     help="Seconds of a trial. Default: 1; --quick: 0.5.",
 )
 @click.option(
     "--bound",
     "bound_seconds",
-    type=click.FloatRange(1, 86_400),
+    type=NumberRange(1, 86_400),
     help="Seconds that the search of one size may take. Default: 9; --quick: 3.5.",
 )
 @click.option(
     "--width",
-    type=click.FloatRange(0.001, 0.5),
+    type=NumberRange(0.001, 0.5),
     default=0.01,
     show_default=True,
     help="Relative width of the interval at which the search stops.",
 )
 @click.option(
     "--grace",
-    type=click.FloatRange(0, 3600),
+    type=NumberRange(0, 3600),
     default=1.0,
     show_default=True,
     help="Seconds after its due time from which a message counts as late.",

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ..number_range import NumberRange
 from . import results
 from .arguments import TARGET, fail, run_against, session_options, target_options
 from .options import LoadOptions, OptionError
@@ -52,21 +53,21 @@ def steps(text: str) -> list[float]:
 @click.option(
     "-T",
     "step",
-    type=click.FloatRange(0.2, 86_400),
+    type=NumberRange(0.2, 86_400),
     help="Duration of each step in seconds. Default: 6; --original: 60; --quick: 1.",
 )
 @click.option("--original", is_flag=True, help="Steps of a minute, as the original had.")
 @click.option(
     "--base",
     "base_rate",
-    type=click.FloatRange(1, 10_000),
+    type=NumberRange(1, 10_000),
     default=20.0,
     show_default=True,
     help="Rate of the polite caller, in calls/s.",
 )
 @click.option(
     "--flood-rate",
-    type=click.FloatRange(1, 1e6),
+    type=NumberRange(1, 1e6),
     default=500.0,
     show_default=True,
     help="Connections, calls, clears or half-closed connections per second of a flood.",
@@ -81,12 +82,12 @@ def steps(text: str) -> list[float]:
 @click.option(
     "--flood",
     "flood",
-    type=click.FloatRange(0.2, 3600),
+    type=NumberRange(0.2, 3600),
     help="Duration of each flood in seconds. Default: 4; --quick: 1.",
 )
 @click.option(
     "--bound",
-    type=click.FloatRange(1, 3600),
+    type=NumberRange(1, 3600),
     help="Seconds in which the router has to recover. Default: 15; --quick: 4.",
 )
 @click.option(

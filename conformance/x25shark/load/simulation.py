@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from ..number_range import NumberRange
 from ..report.tell import tell
 from .cluster import Cluster, told
 from .engine import load_engine
@@ -21,7 +22,7 @@ from .options import LoadOptions
 
 @click.command()
 @click.option("--testers", type=click.IntRange(1, 1000), default=100, show_default=True)
-@click.option("--rate", type=click.FloatRange(1), default=200.0, show_default=True)
+@click.option("--rate", type=NumberRange(1), default=200.0, show_default=True)
 @click.option("--calls", type=click.IntRange(1), default=1000, show_default=True)
 def simulate(*, testers: int, rate: float, calls: int) -> None:
     """A load by many testers; status 1 if a call was lost or counted twice."""

@@ -27,6 +27,7 @@ from scapy_x25 import (
 from ..catalogue import Purpose
 from ..judges.expectation import (
     Direction,
+    Expectation,
 )
 from ..judges.template import decode
 from ..links import xot
@@ -36,7 +37,7 @@ from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
 from ..profile import Profile
 from ..record import HEADER, TestRecord
-from . import postamble
+from . import cleared_by_dte, postamble
 from .agreement import acceptance, values_of
 from .arriving import as_they_arrive, whatever_arrives
 from .capacity import Capacity, Ended
@@ -135,7 +136,7 @@ class Bench(Context):
         self.sides, self.lines = self._points.sides, self._points.lines
         self.connections = self._points.connections
         self.capacity = Capacity(self._points, ended)
-        self._points.on_unmet = self.capacity.turned_away
+        self._points.on_unmet = self._unmet
         self.further = FurtherCalls()
         self.listeners = Listeners(self._points, self.capacity, self.further, listeners)
         self.serial = SerialLines(self._points, lines or {})
@@ -147,6 +148,12 @@ class Bench(Context):
         self.left_amid_a_unit = self._patience.over
         self._records = 0
         self.loop.on_turn[:] = [line.station.tick for line in self.lines.values()]
+
+    def _unmet(self, side: Side, expectation: Expectation) -> None:
+        """Where it says nothing of the router that an expectation is not met: raise the outcome."""
+        self.capacity.turned_away(side, expectation)
+        if not self.two_sided and self.declared("R-DTE"):
+            cleared_by_dte.look(side, expectation)
 
     # connections
 

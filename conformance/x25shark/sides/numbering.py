@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 DATA, RR, RNR = 0x00, 0x01, 0x05
 RESET, RESET_CONFIRMATION = 0x1B, 0x1F
+CLEAR = 0x13
 
 
 def kind_of(packet: bytes, modulus: int) -> int | None:

@@ -312,7 +312,8 @@ def carries(call: Call) -> None:
 def window_holds(sender: AnySide, receiver: AnySide) -> None:
     """Towards the receiver the router never has more packets open than its window.
 
-    The receiver gives no P(R), the sender sends what it may. An Interrupt, which Data may not hold
+    The receiver gives no P(R), the sender sends what it may, a window more than the receiver's if
+    the router opens its own, and is not reset for it. An Interrupt, which Data may not hold
     up (X.25 4.3.7), shows that all that was to come has come. How much of a window the router uses,
     and when it opens the sender's, is its own matter.
     """
@@ -320,10 +321,12 @@ def window_holds(sender: AnySide, receiver: AnySide) -> None:
         return
     receiver.withholding = True
     agreed = receiver.window_in
-    parts = [bytes((number + 1,)) * 5 for number in range(agreed + 1)]
+    parts = [bytes((number + 1,)) * 5 for number in range(agreed + sender.window)]
     filled = fill_window(sender, receiver, parts[:agreed], most=agreed)
-    if may_send(sender):
-        filled.send_one_more(sender, parts[len(filled.sent)])
+    for octets in parts[len(filled.sent) :]:
+        if not may_send(sender):
+            break
+        filled.send_one_more(sender, octets)
     mark, due = receiver.cursor, filled.due
     interrupt_passes(sender, receiver, filled.passing)
     receiver.expect_count(filled.any_data, 0, due, start=mark)

@@ -428,7 +428,9 @@ def _of_no_call(conversation: Conversation) -> PacketView | None:
         if isinstance(packet, CallRequest) and not (up or clearing):
             called, over = True, False
         elif isinstance(packet, CallAccepted):
-            called, up = False, not clearing
+            # One of the tester where no Call waits for it accepts nothing (p1: discarded).
+            if called or not sent:
+                called, up, over = False, not clearing, False
         elif sent and isinstance(packet, ClearRequest):
             called, up, clearing = False, False, True
         elif not sent and isinstance(packet, (ClearRequest, ClearConfirmation)):

@@ -7,6 +7,7 @@ X.25 4.3, 4.4.1; RFC 1613 6.2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from scapy.packet import Packet
 
@@ -157,11 +158,12 @@ def deliver(sender: Side | AbsentSide, receiver: Side | AbsentSide, parts: Seque
 
 
 def acknowledged_inside_data(call: Call) -> None:
+    """Nothing but the Data of the other direction has a P(R): first with Q=0, then with Q=1."""
     call.a.withholding = call.b.withholding = True
-    for number in range(20):
+    for q, number in product((0, 1), range(20)):
         for sender, receiver in ((call.a, call.b), (call.b, call.a)):
             octets = f"{number} from {sender.name}".encode()
-            sender.send_data(octets)
+            sender.send_data(octets, q=q)
             kind = Data128 if receiver.modulus == 128 else Data
             receiver.expect(kind(user_data=octets))
     call.a.withholding = call.b.withholding = False

@@ -92,6 +92,23 @@ def too_many_octets(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def numbers_of_data_alone(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE, "10010f0006420707430207")
+    for n in range(7):
+        a.tell(f"1001{2 * n:02x}41")
+    a, b = lab.call(PLAIN)
+    for n in range(4):
+        b.tell(f"9001{2 * n:02x}42")
+        a.tell(f"9001{(n + 1) % 8 << 5 | 2 * n:02x}43")
+    a, b = lab.call("20010b772100001310000106420707437f7f")
+    for n in range(70):
+        b.tell(f"2001{2 * n:02x}{2 * n:02x}44")
+        a.tell(f"2001{2 * n:02x}{2 * (n + 1):02x}45")
+    return lab
+
+
+@scenario
 def behind_a_refusal(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a = lab.caller()

@@ -200,9 +200,8 @@ def test_rr_and_rnr_with_extra_octets(call: Call) -> None:
     for kind, length in product((RR, RNR), lengths_above(call.bench, 0)):
         too_long = kind(p_r=call.a.numbering.p_r) / Raw(bytes(length))
         call.a.send(too_long)
-        expect_refusal(
-            call, too_long, 39, note=f"A has sent {length} octets behind {too_long.name}"
-        )
+        what = f"A has sent {type(too_long).__name__} with octets behind it: {length}"
+        expect_refusal(call, too_long, 39, note=what)
 
 
 def told_by_rr(side: AnySide) -> list[int]:

@@ -282,3 +282,35 @@ def takes_an_octet_of_data_more(patch: Patch) -> None:
         if flow.channel.modulo == 128 and more == 1:
             data = data._replace(user_data=data.user_data[:-1])
         original(flow, data)
+
+
+@fault("BUG-MOD-33")
+def six_bits_of_a_p_r(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_data")
+    def parse_data(original: Any, octets: bytes, modulo: int) -> Data:
+        data: Data = original(octets, modulo)
+        return data if modulo == 8 else data._replace(p_r=data.p_r & 0x3F)
+
+
+@fault("BUG-FLOW-19")
+def window_of_the_other_direction(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        ahead = (p_s - circuit.p_r_sent) % circuit.modulo
+        return original(circuit, p_s) and ahead < circuit.window_out
+
+
+@fault("BUG-DATA-50")
+def no_p_r_in_qualified_data(patch: Patch) -> None:
+    qualified = [False]
+
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        qualified[0] = octets[0] & 0x80 != 0
+        original(flow, octets)
+        qualified[0] = False
+
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        if not qualified[0]:
+            original(flow, p_r)

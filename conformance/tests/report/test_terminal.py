@@ -101,11 +101,20 @@ def test_failure_text_has_everything_to_understand_it(case: Cases) -> None:
         "received    not met (frame 12, packet 1): Reset Indication: cause 5, diagnostic 7",
         "packet      frame 12, packet 1 of the frame, in evidence/PLP-RST-04.pcapng",
         "filter      x25s.type#1 == 0x1b &&",
-        "the last 10 of 30 packets",
+        "10 of 30 packets, both sides",
         "run again   x25shark run --router reference --select PLP-RST-04",
     ):
         assert part in text
     assert sum(" > router " in x or "router > " in x for x in text.splitlines()) == 10
+
+
+def test_failure_text_shows_what_decided_however_much_came_behind_it(case: Cases) -> None:
+    failed = case(4, Verdict.FAIL, packets=300)
+    frame = next(e.frame for e in failed.expectations if e.frame is not None)
+    assert any(packet.frame == frame for packet in failed.packets[:50])
+    lines = failure_text(failed).splitlines()
+    assert "10 of 300 packets, both sides (time in s, frame.packet)" in lines
+    assert [line for line in lines if line.startswith("> ")]
 
 
 def test_failure_text_is_wrapped_but_for_what_is_copied(case: Cases) -> None:

@@ -122,15 +122,25 @@ def _expectation(
     return lines
 
 
-def _packets(case: CaseResult, last: int, width: int | None) -> list[str]:
-    shown = case.packets[-last:] if last > 0 else []
-    if not shown:
-        return ["", "no packet was sent or received"] if not case.packets else []
+def _packets(case: CaseResult, most: int, width: int | None) -> list[str]:
+    """The last packets, or those about what decided where that is not among them."""
+    there = case.packets
+    if not there or most <= 0:
+        return [] if there else ["", "no packet was sent or received"]
     marked = deciding_packets(unmet(case))
     stimuli = {e.stimulus_frame for e in unmet(case)}
-    start = case.packets[0].time
-    of = f"the last {len(shown)} of {len(case.packets)}"
-    title = f"{of if len(shown) < len(case.packets) else 'the'} packets, both sides"
+    first, of = max(len(there) - most, 0), f"the last {most} of {len(there)}"
+    deciding = [
+        place
+        for place, packet in enumerate(there)
+        if (packet.frame, packet.k) in marked or (packet.sent and packet.frame in stimuli)
+    ]
+    if deciding and deciding[0] < first:
+        first = max(deciding[0] - most // 4, 0)
+        of = f"{most} of {len(there)}"
+    shown = there[first : first + most]
+    start = there[0].time
+    title = f"{of if len(shown) < len(there) else 'the'} packets, both sides"
     marks = "marked: > the offending one, * sent before it was expected"
     lines = ["", f"{title} (time in s, frame.packet)", marks]
     for packet in shown:

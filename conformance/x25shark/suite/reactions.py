@@ -77,8 +77,11 @@ def most_octets(bench: Bench) -> int:
 
 
 def lengths_above(bench: Bench, right: int) -> list[int]:
-    """Lengths that are too many octets: one more than is right, and what buffers are cut for."""
-    more = (*(right + n for n in (1, 2, 6)), 64, 127, 128, 255, 256, 1000)
+    """Lengths that are too many octets: one more than is right, and what buffers are cut for.
+
+    None makes a packet that is longer than a Call may be: a router has room for those.
+    """
+    more = (*(right + n for n in (1, 2, 6)), 64, 127, 128, 255, 256)
     return [length for length in more if right < length <= most_octets(bench)]
 
 

@@ -127,6 +127,14 @@ class Scene:
         x.expect_closed()
         return None
 
+    def leave(self) -> None:
+        """The connection of the last call takes no other one: the tester closes it."""
+        x = self.last
+        self.finish()
+        self.last = None
+        if x is not None and not x.connection.closed:
+            x.close()
+
     def is_confirmed(self) -> None:
         """The confirmation that was sent with a Call ends the clearing at the other side too."""
         side, self.waiting = self.waiting, None

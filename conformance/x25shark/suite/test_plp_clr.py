@@ -228,7 +228,8 @@ def test_nothing_is_delivered_behind_a_clear(call: Call) -> None:
     bench = call.bench
     beside = another_on_the_line(call)
     if bench.model == "splice":
-        call.b.allow(Data())
+        # One that reads nothing passes the confirmation for an error on as well.
+        call.b.allow(Data(), ClearConfirmation())
     error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(20, 25))
     call.a.allow(error)
     call.a.send(_cleared_by_a(), Data(user_data=b"too late"))

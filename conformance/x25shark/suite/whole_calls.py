@@ -282,6 +282,9 @@ def unroutable(scene: Scene) -> None:
     no_route = bench.profile.addresses.no_route
     if no_route is None or scene.calling != "a":
         return
+    if bench.model == "splice":
+        # One that reads nothing behind a Call that it has passed on takes no other Call there.
+        scene.leave()
     request = scene.request(called=no_route)
     causes, codes = sorted(bench.profile.causes_no_route), (*generic(67), *range(112, 123))
     refusal = ClearIndication(cause=bench.cause(*causes), diagnostic=bench.diagnostic(*codes))

@@ -15,6 +15,7 @@ import pytest
 
 from .interrupts import interrupts
 from .plugin import UI_PLUGIN, UserInterface
+from .report.tell import print_nowhere
 from .report.terminal import Progress, print_summary
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _console() -> Console:
 
     class Tolerant(RichConsole):
         def on_broken_pipe(self) -> None:
-            _print_nowhere()
+            print_nowhere(sys.stdout.fileno())
 
     return Tolerant()
 
@@ -127,10 +128,4 @@ def say(line: str) -> None:
     try:
         print(line, flush=True)
     except OSError:
-        _print_nowhere()
-
-
-def _print_nowhere() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+        print_nowhere(sys.stdout.fileno())

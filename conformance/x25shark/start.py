@@ -35,9 +35,9 @@ class _Terminal(io.TextIOWrapper):
     def _gone(self, error: OSError) -> None:
         if error.errno != errno.EIO:
             raise error
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self.fileno())
-        os.close(nowhere)
+        from .report.tell import print_nowhere
+
+        print_nowhere(self.fileno())
 
 
 def _tolerant(stream: TextIO) -> TextIO:

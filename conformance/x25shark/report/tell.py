@@ -55,6 +55,11 @@ def drop_what_cannot_be_printed() -> None:
         sys.stdout.flush()
     except OSError:
         with contextlib.suppress(OSError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+            print_nowhere(sys.stdout.fileno())
+
+
+def print_nowhere(number: int) -> None:
+    """What is written to this descriptor from now on, and what waits to be, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)

@@ -26,7 +26,6 @@ from ..links.xot import LinkError
 from ..memory import give_back
 from ..profile import ProfileError
 from ..results import CaseResult, Results, RunInfo
-from ..sides.bench import Bench
 from ..verdicts import Verdict, exit_status
 from . import descriptors, held_up
 from .apart import COLLECT
@@ -144,7 +143,7 @@ class Campaign:
 
     # cases
 
-    def run_case(self, purpose: Purpose, body: Callable[[Bench], None]) -> None:
+    def run_case(self, purpose: Purpose, body: Body) -> None:
         """Run one case; its result comes later (drain, finish)."""
         interrupts.check()
         self._run_once_more()

@@ -64,16 +64,12 @@ class Surroundings:
     # begin
 
     def obtain_rights(self) -> None:
-        """The right to capture, in a network namespace of its own if need be.
-
-        Where the router is ours, its loopback interface is there, and the capture starts beside
-        it. Raises RightsError, CaptureError.
-        """
+        """The right to capture, if need be in a namespace of its own. Raises RightsError."""
         self._rights = obtain(self.profile, own=self._options.own_namespace)
         if self._rights.how != DIRECTLY:
             self._notes.append(f"capture: {self._rights.how}")
 
-    def launch_capture(self) -> None:
+    def _launch_capture(self) -> None:
         """Have dumpcap started, if there is anything for it: it takes longer than a router."""
         ends = self.profile.xot
         if ends is None:
@@ -95,7 +91,7 @@ class Surroundings:
         """
         if self.profile.embedded is not None:
             # The loopback interface is there; that of another router its start may make.
-            self.launch_capture()
+            self._launch_capture()
         options = self._options
         self.router = self._stack.enter_context(
             Router(
@@ -112,7 +108,7 @@ class Surroundings:
         self._reach()
         self.lines.start()
         if self.capture is None:
-            self.launch_capture()
+            self._launch_capture()
         if self.capture is not None:
             self.capture.begun()
         self.lines.connect(self.router.serial)

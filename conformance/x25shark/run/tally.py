@@ -31,7 +31,6 @@ class Tally:
         self.results: list[CaseResult] = []
         #: Why no case can FAIL, "" if it can; None: nobody has asked yet.
         self.model_unsaid: str | None = None
-        self.put: Callable[[CaseResult], None]
         self._profile = profile
         self._watcher = watcher
         self._on_failed = on_failed

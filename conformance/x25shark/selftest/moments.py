@@ -122,49 +122,43 @@ class Moments:
     def run(self, at: int = 0, signals: Sequence[int] = (0,)) -> Ended:
         """Run it, and send these signals at that call; 0: at none."""
         self._calls.unlink(missing_ok=True)
-        shutil.rmtree(self.report, ignore_errors=True)
-        self._before = set(os.listdir(self._temporary))
         numbers = ",".join(str(int(number)) for number in signals)
-        words = [str(self._calls), str(at), numbers, *self._command]
-        began = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-c", _COUNTING, *words],
-            env={**os.environ, "TMPDIR": str(self._temporary)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=_COMMAND_SECONDS,
+        ended = self._run_until(
+            _COMMAND_SECONDS, ("-c", _COUNTING, str(self._calls), str(at), numbers)
         )
-        seconds = time.monotonic() - began
         counted = self._calls.read_text() if self._calls.is_file() else ""
-        calls = int(counted or 0)
+        ended.calls = int(counted or 0)
         # A command that was killed has not counted to its end: it got its signals.
-        reached = not counted or calls >= at > 0
-        return Ended(done.returncode, done.stdout, calls, seconds, reached)
+        ended.reached = not counted or ended.calls >= at > 0
+        return ended
 
     def run_for(self, seconds: float, signals: Sequence[int]) -> Ended:
         """Run it, and send these signals when so many seconds have passed."""
+        return self._run_until(seconds, ("-m", "x25shark"), signals)
+
+    def _run_until(
+        self, seconds: float, python: Sequence[str], signals: Sequence[int] = (signal.SIGKILL,)
+    ) -> Ended:
+        """python: what Python is to run the command with. calls: 0."""
         shutil.rmtree(self.report, ignore_errors=True)
         self._before = set(os.listdir(self._temporary))
         began = time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, "-m", "x25shark", *self._command],
+            [sys.executable, *python, *self._command],
             env={**os.environ, "TMPDIR": str(self._temporary)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
+        reached = False
         try:
             said, _ = process.communicate(timeout=seconds)
-            reached = False
         except subprocess.TimeoutExpired:
+            reached = True
             for number in signals:
                 process.send_signal(number)
             said, _ = process.communicate(timeout=_COMMAND_SECONDS)
-            reached = True
         return Ended(process.returncode, said, 0, time.monotonic() - began, reached)
 
     def left_over(self) -> list[str]:

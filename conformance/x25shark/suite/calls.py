@@ -25,7 +25,7 @@ from ..sides.agreement import DEFAULTS, offer_of, towards
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
-from .clearing import AnySide, end, refused
+from .clearing import AnySide, refused
 from .windows import fill_window, may_send
 
 
@@ -124,23 +124,6 @@ def needs_trust(bench: Bench, what: str) -> None:
     if bench.model == "end-to-end" and not bench.declared("N-TRUST"):
         bench.fence()
         raise Inconclusive(f"{what} passed on: the profile should declare N-TRUST")
-
-
-def taken_by_a_dte(bench: Bench, a: Side, what: str) -> bool:
-    """Whether a DTE has taken a Call of A with this error: a remark, and the call is ended.
-
-    The limits of a Call are for the network to keep; a DTE never gets such a Call from one, and no
-    clause of X.25 says what it does with it.
-    """
-    if bench.two_sided or not bench.declared("R-DTE"):
-        return False
-    a.wait_until(lambda: bool(a.connection.received) or a.connection.end is not None)
-    if a.phase != "connected":
-        return False
-    a.expect(CallAccepted())
-    bench.remark(f"{what} taken by the DTE")
-    end(Call(bench, a, AbsentSide()))
-    return True
 
 
 def not_taken(bench: Bench, called: str, kinds: Iterable[int], charging: int, *causes: int) -> None:

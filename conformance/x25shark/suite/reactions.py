@@ -179,6 +179,20 @@ def call_arrived(bench: Bench, a: Side) -> bool:
     return bench.listeners.is_called() or a.phase == "connected"
 
 
+def taken_by_a_dte(bench: Bench, a: Side, what: str) -> bool:
+    """Whether a DTE has taken a Call of A with this error: a remark, and the call is ended.
+
+    The limits of a Call are for the network to keep; a DTE never gets such a Call from one, and no
+    clause of X.25 says what it does with it.
+    """
+    if bench.two_sided or not bench.declared("R-DTE") or not call_arrived(bench, a):
+        return False
+    a.expect(CallAccepted())
+    bench.remark(f"{what} taken by the DTE")
+    end(Call(bench, a, AbsentSide()))
+    return True
+
+
 def connects(bench: Bench, a: Side, *incoming: X25, note: str = "") -> None:
     """The call of A arrives at B as a template says, both ends can send, and A ends it."""
     b: AnySide = bench.incoming(*incoming, note=note) if bench.two_sided else AbsentSide()

@@ -24,7 +24,6 @@ from .calls import (
     needs_trust,
     pending,
     request_from,
-    taken_by_a_dte,
     trusts_the_ends,
     values_at_a,
 )
@@ -66,7 +65,7 @@ from .language import (
 from .links import unanswered_call
 from .many import at_a_time
 from .occasion import amid
-from .reactions import connects
+from .reactions import connects, taken_by_a_dte
 
 NETWORK_CAUSES = (0x01, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
 

@@ -51,7 +51,6 @@ from .calls import (
     pending,
     received_call,
     request_from,
-    taken_by_a_dte,
     window_holds,
 )
 from .clearing import clear_or_close, confirmed, end, give_up, refused
@@ -85,7 +84,7 @@ from .language import (
     lacks,
     purpose,
 )
-from .reactions import both
+from .reactions import both, taken_by_a_dte
 from .test_all_of_it import values
 
 DTE = Marker(value=0x0F)

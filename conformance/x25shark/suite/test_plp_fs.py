@@ -19,7 +19,6 @@ from .calls import (
     needs_trust,
     not_taken,
     pending,
-    taken_by_a_dte,
     trusts_the_ends,
     window_holds,
 )
@@ -49,6 +48,7 @@ from .language import (
     WindowSize,
     purpose,
 )
+from .reactions import taken_by_a_dte
 from .test_plp_fac import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
 
 UNRESTRICTED, RESTRICTED = 2, 3

@@ -15,7 +15,7 @@ from scapy_x25 import RNR128
 
 from . import types
 from .anew import is_gone
-from .calls import accepted, checks_calls, seen_alike, taken_by_a_dte
+from .calls import accepted, checks_calls, seen_alike
 from .clearing import confirmed, end, refused
 from .language import (
     ABSENT,
@@ -59,6 +59,7 @@ from .reactions import (
     header,
     not_delivered,
     refuses,
+    taken_by_a_dte,
     with_gfi,
     withdrawn,
 )

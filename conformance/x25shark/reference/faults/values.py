@@ -59,11 +59,16 @@ def no_2048(patch: Patch) -> None:
         return original(item, modulo) and not (item.code == PACKET_SIZE and 11 in item.value)
 
 
+def _ahead(circuit: Circuit, p_s: int) -> int:
+    """How far a P(S) is above the last P(R) that was sent."""
+    return (p_s - circuit.p_r_sent) % circuit.modulo
+
+
 @fault("BUG-VAL-04")
 def six_bits_of_a_window(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
-        ahead = (p_s - circuit.p_r_sent) % circuit.modulo
+        ahead = _ahead(circuit, p_s)
         return original(circuit, p_s) and (circuit.window_in <= 63 or ahead < 63)
 
 
@@ -71,7 +76,7 @@ def six_bits_of_a_window(patch: Patch) -> None:
 def one_more_of_modulo_128(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
-        ahead = (p_s - circuit.p_r_sent) % circuit.modulo
+        ahead = _ahead(circuit, p_s)
         one_more = circuit.modulo == 128 and p_s == circuit.v_r and ahead == circuit.window_in
         return original(circuit, p_s) or one_more
 
@@ -296,7 +301,7 @@ def six_bits_of_a_p_r(patch: Patch) -> None:
 def window_of_the_other_direction(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
     def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
-        ahead = (p_s - circuit.p_r_sent) % circuit.modulo
+        ahead = _ahead(circuit, p_s)
         return original(circuit, p_s) and ahead < circuit.window_out
 
 

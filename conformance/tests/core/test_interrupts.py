@@ -100,12 +100,13 @@ def test_a_run_whose_terminal_is_closed_leaves_its_report(tmp_path: Path) -> Non
     ours, its = pty.openpty()
     process = subprocess.Popen(
         ["setsid", "--ctty", sys.executable, "-m", "x25shark", "run", "--own-namespace",
-         "--output", str(tmp_path / "r"), "--select", "PLP-CALL"],
+         "--output", str(tmp_path / "r")],
         env=environment(), stdin=its, stdout=its, stderr=its,
     )  # fmt: skip
     os.close(its)
     said = b""
-    while b"PLP-CALL-0" not in said:
+    # Which cases the progress shows depends on when it is painted; the whole suite outlasts any.
+    while b" passed" not in said:
         said += os.read(ours, 4096)
     os.close(ours)
     assert process.wait(300) == 128 + signal.SIGHUP

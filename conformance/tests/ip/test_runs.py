@@ -169,6 +169,30 @@ def test_nothing_is_left_of_a_gateway(ip: Ip, number: signal.Signals) -> None:
     assert ip("ping", "--help").returncode == 0
 
 
+@pytest.mark.parametrize("name", ["availability", "saturation", "circuits"])
+def test_what_was_measured_until_ctrl_c_is_kept(name: str, tmp_path: Path) -> None:
+    """Ctrl-C reaches every process of the terminal."""
+    words, second = {
+        "availability": (("--hours", "0.1", "--compress", "100"), "availability: 3 of 4"),
+        "saturation": (("--minutes", "40", "--compress", "100"), "saturation: minute 3 of 40"),
+        "circuits": (("--numbers", "1,2,3", "--octets", "300000"), " over 3"),
+    }[name]
+    process = subprocess.Popen(
+        command(name, *FAST, *words, "-o", str(tmp_path), "--no-capture"),
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert any(second in line for line in process.stdout)
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=600)
+    assert process.returncode == 130
+    assert f"{name}: interrupted; its figures are those until then" in said
+    result = json.loads((tmp_path / "ip.json").read_text())
+    assert result["exit_status"] == 130
+    assert len(result["experiments"][name]["rows"]) == 2
+    assert "Interrupted" in (tmp_path / "ip.html").read_text()
+
+
 def test_nothing_is_left_of_an_experiment(ip: Ip, tmp_path: Path) -> None:
     """Killed while it measures: hosts, gateways, router, capture. The next one starts."""
     marker = f"X25SHARK_TEST_MARKER={os.getpid()}.experiment"

@@ -439,7 +439,9 @@ def _measure(plan: Plan, names: Sequence[str], result: dict[str, Any]) -> bool:
     """Measure one after the other; whether it was interrupted (what is there is kept)."""
     try:
         for name in names:
-            result["experiments"][name] = EXPERIMENTS[name](plan, tell)
+            found = result["experiments"][name] = EXPERIMENTS[name](plan, tell)
+            if found.get("interrupted"):
+                return True
     except KeyboardInterrupt:
         if not result["experiments"]:
             raise

@@ -13,7 +13,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +93,17 @@ class Plan:
             yield opened
 
 
+@contextlib.contextmanager
+def _kept(found: dict[str, Any]) -> Iterator[None]:
+    """What was measured until an interrupt is kept, and marked so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not found["rows"]:
+            raise
+        found["interrupted"] = True
+
+
 def ratio(measured: float | None, expected: float) -> float | None:
     return measured / expected if measured is not None and expected > 0 else None
 
@@ -112,31 +122,35 @@ def _summary(times: Sequence[float | None]) -> dict[str, Any]:
 
 def measure_ping(plan: Plan, tell: Tell) -> dict[str, Any]:
     """Table 1: pings a second apart, each size on a circuit of its own."""
-    rows = []
-    for size in _SIZES:
-        with plan.open(f"ping-{size}") as opened:
-            tell(f"ping: {plan.pings} of {size} octets")
-            raw = ping(opened.a, opened.address_b, plan.pings, size, 1 / plan.compress)
-            counted = opened.finish()
-        times = [None if value is None else value * plan.compress for value in raw]
-        steady = min(paper.STEADY_FROM, len(times) // 2 + 1)
-        model = plan.model()
-        row: dict[str, Any] = {
-            "octets": size,
-            "ms": times,
-            "all": _summary(times),
-            "steady_from": steady,
-            "steady": _summary(times[steady - 1 :]),
-            "first": times[0],
-            "model": {
-                "median": model.round_trip(size) * 1000,
-                "first": model.first_ping(size) * 1000,
-            },
-            "counted": counted,
-        }
-        row["ratio"] = ratio(row["steady"]["median"], row["model"]["median"])
-        rows.append(row)
-    return {"rows": rows}
+    found: dict[str, Any] = {"rows": []}
+    with _kept(found):
+        for size in _SIZES:
+            found["rows"].append(_pings(plan, tell, size))
+    return found
+
+
+def _pings(plan: Plan, tell: Tell, size: int) -> dict[str, Any]:
+    with plan.open(f"ping-{size}") as opened:
+        tell(f"ping: {plan.pings} of {size} octets")
+        raw = ping(opened.a, opened.address_b, plan.pings, size, 1 / plan.compress)
+        counted = opened.finish()
+    times = [None if value is None else value * plan.compress for value in raw]
+    steady = min(paper.STEADY_FROM, len(times) // 2 + 1)
+    model = plan.model()
+    row: dict[str, Any] = {
+        "octets": size,
+        "ms": times,
+        "all": _summary(times),
+        "steady_from": steady,
+        "steady": _summary(times[steady - 1 :]),
+        "first": times[0],
+        "model": {
+            "median": model.round_trip(size) * 1000,
+            "first": model.first_ping(size) * 1000,
+        },
+        "counted": counted,
+    }
+    return row | {"ratio": ratio(row["steady"]["median"], row["model"]["median"])}
 
 
 def _scaled(transfer: Transfer, plan: Plan) -> dict[str, Any]:
@@ -176,15 +190,16 @@ def _transfer(
 
 def measure_transfer(plan: Plan, tell: Tell) -> dict[str, Any]:
     """Table 2: one file there and back on one circuit."""
-    rows = []
+    found: dict[str, Any] = {"rows": []}
     with plan.open("transfer") as opened, _served(opened) as (server, client):
-        for put in (True, False):
-            tell(f"transfer: {'put' if put else 'get'} {plan.file_octets} octets")
-            seed = plan.conditions.seed + put
-            done = _transfer(plan, tell, opened, server, client, put=put, seed=seed)
-            rows.append(_row(plan, done, 1))
-        counted = opened.finish()
-    return {"rows": rows, "counted": counted}
+        with _kept(found):
+            for put in (True, False):
+                tell(f"transfer: {'put' if put else 'get'} {plan.file_octets} octets")
+                seed = plan.conditions.seed + put
+                done = _transfer(plan, tell, opened, server, client, put=put, seed=seed)
+                found["rows"].append(_row(plan, done, 1))
+        found["counted"] = opened.finish()
+    return found
 
 
 def _row(plan: Plan, done: Transfer, circuits: int) -> dict[str, Any]:
@@ -198,50 +213,54 @@ def _row(plan: Plan, done: Transfer, circuits: int) -> dict[str, Any]:
 
 def measure_circuits(plan: Plan, tell: Tell) -> dict[str, Any]:
     """Table 3: the same put over several circuits."""
-    rows = []
-    for number in plan.circuit_numbers:
-        with plan.open(f"circuits-{number}", number) as opened:
-            tell(f"circuits: put {plan.file_octets} octets over {number}")
-            with _served(opened) as (server, client):
-                seed = plan.conditions.seed
-                done = _transfer(plan, tell, opened, server, client, put=True, seed=seed)
-            row = _row(plan, done, number) | {"counted": opened.finish()}
-        used = [c for c in row["counted"]["gateways"]["a"]["circuits"] if c["datagrams_out"]]
-        row["circuits_used"] = len(used)
-        rows.append(row)
-    return {"rows": rows}
+    found: dict[str, Any] = {"rows": []}
+    with _kept(found):
+        for number in plan.circuit_numbers:
+            with plan.open(f"circuits-{number}", number) as opened:
+                tell(f"circuits: put {plan.file_octets} octets over {number}")
+                with _served(opened) as (server, client):
+                    seed = plan.conditions.seed
+                    done = _transfer(plan, tell, opened, server, client, put=True, seed=seed)
+                row = _row(plan, done, number) | {"counted": opened.finish()}
+            used = [c for c in row["counted"]["gateways"]["a"]["circuits"] if c["datagrams_out"]]
+            row["circuits_used"] = len(used)
+            found["rows"].append(row)
+    return found
 
 
 def measure_files(plan: Plan, tell: Tell) -> dict[str, Any]:
     """Table 4: five files at the same time."""
-    rows = []
-    for number in plan.files_circuits:
-        with plan.open(f"files-{number}", number) as opened:
-            tell(f"files: {paper.FILES} of {plan.files_octets} octets over {number}")
-            with _served(opened) as (server, client):
-                done = _together(plan, tell, opened, server, client)
-            counted = opened.finish()
-        whole = [one for one in done if one.same]
-        ends = [one.begun + one.seconds for one in whole]
-        begin = min((one.begun for one in done), default=0.0)
-        longest = (max(ends) - begin) * plan.compress if ends else None
-        model = plan.model(number).transfer_time(plan.files_octets, number, paper.FILES)
-        rows.append(
-            {
-                "circuits": number,
-                "longest_s": longest,
-                "bits_per_second": sum(o.octets for o in whole) * 8 / longest if longest else None,
-                "lost": len(done) - len(whole),
-                "transfers": [_scaled(one, plan) for one in done],
-                "model": {
-                    "longest_s": model,
-                    "bits_per_second": paper.FILES * plan.files_octets * 8 / model,
-                },
-                "ratio": ratio(longest, model) if len(whole) == len(done) else None,
-                "counted": counted,
-            }
-        )
-    return {"rows": rows}
+    found: dict[str, Any] = {"rows": []}
+    with _kept(found):
+        for number in plan.files_circuits:
+            found["rows"].append(_five_files(plan, tell, number))
+    return found
+
+
+def _five_files(plan: Plan, tell: Tell, number: int) -> dict[str, Any]:
+    with plan.open(f"files-{number}", number) as opened:
+        tell(f"files: {paper.FILES} of {plan.files_octets} octets over {number}")
+        with _served(opened) as (server, client):
+            done = _together(plan, tell, opened, server, client)
+        counted = opened.finish()
+    whole = [one for one in done if one.same]
+    ends = [one.begun + one.seconds for one in whole]
+    begin = min((one.begun for one in done), default=0.0)
+    longest = (max(ends) - begin) * plan.compress if ends else None
+    model = plan.model(number).transfer_time(plan.files_octets, number, paper.FILES)
+    return {
+        "circuits": number,
+        "longest_s": longest,
+        "bits_per_second": sum(o.octets for o in whole) * 8 / longest if longest else None,
+        "lost": len(done) - len(whole),
+        "transfers": [_scaled(one, plan) for one in done],
+        "model": {
+            "longest_s": model,
+            "bits_per_second": paper.FILES * plan.files_octets * 8 / model,
+        },
+        "ratio": ratio(longest, model) if len(whole) == len(done) else None,
+        "counted": counted,
+    }
 
 
 def _together(plan: Plan, tell: Tell, opened: Lab, server: Path, client: Path) -> list[Transfer]:
@@ -306,45 +325,46 @@ def measure_datagrams(plan: Plan, tell: Tell) -> dict[str, Any]:
 def measure_saturation(plan: Plan, tell: Tell) -> dict[str, Any]:
     """Figure 5: each minute one transfer more, until the line is full."""
     circuits = plan.conditions.circuits
-    samples = []
+    found: dict[str, Any] = {"rows": []}
     transfers: list[Transfer] = []
     with plan.open("saturation", circuits) as opened, _served(opened) as (server, client):
         octets = plan.file_octets
         digest = make_file(client / "file", octets, plan.conditions.seed)
         jobs: list[tuple[str, Upload]] = []
         began, number = time.monotonic(), 0
+        before = _sample(opened)
         try:
-            samples.append(_sample(opened))
-            for minute in range(1, plan.minutes + 1):
-                tell(f"saturation: minute {minute} of {plan.minutes}")
-                end = began + minute * 60 / plan.compress
-                while time.monotonic() < end:
-                    for job in [job for job in jobs if job[1].ended]:
-                        jobs.remove(job)
-                        transfers.append(job[1].finish(server / job[0], began, tell))
-                    while len(jobs) < minute:
-                        number += 1
-                        at = url(opened.address_b, f"file{number}")
-                        added = Upload(
-                            opened.a, at, client / "file", digest, octets, put=True,
-                            limit=plan.time_limit(octets, circuits, plan.minutes),
-                            asks=opened.conditions.loses,
-                        )  # fmt: skip
-                        jobs.append((f"file{number}", added))
-                    interrupts.check()
-                    time.sleep(0.02)
-                samples.append(_sample(opened))
+            with _kept(found):
+                for minute in range(1, plan.minutes + 1):
+                    tell(f"saturation: minute {minute} of {plan.minutes}")
+                    end = began + minute * 60 / plan.compress
+                    while time.monotonic() < end:
+                        for job in [job for job in jobs if job[1].ended]:
+                            jobs.remove(job)
+                            transfers.append(job[1].finish(server / job[0], began, tell))
+                        while len(jobs) < minute:
+                            number += 1
+                            at = url(opened.address_b, f"file{number}")
+                            added = Upload(
+                                opened.a, at, client / "file", digest, octets, put=True,
+                                limit=plan.time_limit(octets, circuits, plan.minutes),
+                                asks=opened.conditions.loses,
+                            )  # fmt: skip
+                            jobs.append((f"file{number}", added))
+                        interrupts.check()
+                        time.sleep(0.02)
+                    after = _sample(opened)
+                    row = {"minute": minute, "transfers": minute} | _minute(before, after, plan)
+                    found["rows"].append(row)
+                    before = after
         finally:
             for _, left in jobs:
                 left.stop()
-        counted = opened.finish()
-    rows = [_minute(before, after, plan) for before, after in pairwise(samples)]
-    return {
-        "rows": [{"minute": n, "transfers": n} | row for n, row in enumerate(rows, 1)],
+        found["counted"] = opened.finish()
+    return found | {
         "circuits": circuits,
         "transfers": [_scaled(one, plan) for one in transfers],
         "model": plan.model(circuits).as_dict(circuits),
-        "counted": counted,
     }
 
 
@@ -378,26 +398,25 @@ def measure_availability(plan: Plan, tell: Tell) -> dict[str, Any]:
     interval = min(10.0, seconds / 5)
     number = max(round(seconds / interval), 1)
     rows: list[dict[str, Any]] = []
+    found: dict[str, Any] = {"rows": rows, "interval_s": interval}
     with plan.open("availability", plan.conditions.circuits) as opened:
-        for span in range(spans):
-            tell(f"availability: {span + 1} of {spans}")
-            raw = ping(opened.a, opened.address_b, number, 64, interval / plan.compress)
-            times = [None if value is None else value * plan.compress for value in raw]
-            rows.append({"from_s": span * seconds, "ms": times} | _summary(times))
-            interrupts.check()
-        counted = opened.finish()
+        with _kept(found):
+            for span in range(spans):
+                tell(f"availability: {span + 1} of {spans}")
+                raw = ping(opened.a, opened.address_b, number, 64, interval / plan.compress)
+                times = [None if value is None else value * plan.compress for value in raw]
+                rows.append({"from_s": span * seconds, "ms": times} | _summary(times))
+                interrupts.check()
+        found["counted"] = opened.finish()
     sent = sum(row["sent"] for row in rows)
     answered = sent - sum(row["lost"] for row in rows)
-    return {
-        "rows": rows,
-        "interval_s": interval,
+    return found | {
         "available": answered / sent,
         "model": {"median": plan.model().round_trip(64) * 1000},
         "ratio": ratio(
             statistics.median([v for row in rows for v in row["ms"] if v is not None] or [0.0]),
             plan.model().round_trip(64) * 1000,
         ),
-        "counted": counted,
     }
 
 

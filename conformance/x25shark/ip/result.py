@@ -5,7 +5,7 @@ ip.json (UTF-8, one object):
     format "x25shark-ip", version 1, command "ip", started, engine, machine, router as in load.json,
     options (see lab.Conditions; and compress), model (see model.Model.as_dict)
     experiments {name: {rows, ...}}, see experiments.py; counted: what hosts (hosts.COUNTERS),
-        gateways and lines counted
+        gateways and lines counted; interrupted: true where rows that were planned are missing
     exit_status, verdict {ok, reasons, remarks}
 """
 
@@ -126,6 +126,8 @@ def _counted(experiment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _remarks(found: Mapping[str, Any]) -> Iterator[str]:
     for name, experiment in found.items():
+        if experiment.get("interrupted"):
+            yield f"{name}: interrupted; its figures are those until then"
         for row in experiment["rows"]:
             ratio = row.get("ratio")
             if ratio is not None and abs(ratio - 1) > WITHIN:

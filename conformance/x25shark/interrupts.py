@@ -60,6 +60,12 @@ class Interrupts:
         for number in _ours():
             signal.signal(number, self._come)
 
+    @staticmethod
+    def over() -> None:
+        """From now on these signals end this process at once: it has nothing left to do."""
+        for number in _ours():
+            signal.signal(number, signal.SIG_DFL)
+
     @contextlib.contextmanager
     def counted(self) -> Iterator[None]:
         """Listen; within it signals are noted, and raised by check() alone. Main thread only."""

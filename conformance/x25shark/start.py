@@ -58,9 +58,16 @@ def main() -> None:
     from .cli import main as command
     from .interrupts import interrupts
 
-    interrupts.listen()
-    with told():
-        command(prog_name="x25shark")
+    try:
+        interrupts.listen()
+        try:
+            with told():
+                command(prog_name="x25shark")
+        finally:
+            interrupts.over()
+    except KeyboardInterrupt:  # behind the command's last line
+        interrupts.over()
+        sys.exit(interrupts.status)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from x25shark.interrupts import _SAME_WISH
 from x25shark.results import read_results
-from x25shark.selftest.moments import COMMANDS, Moments, wrong_with
+from x25shark.selftest.moments import COMMANDS, Ended, Moments, wrong_with
 
 from .conftest import environment
 
@@ -170,6 +170,31 @@ def test_one_that_comes_out_as_another_exception_is_not_lost() -> None:
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "x25shark: interrupted\n")
 
 
+# The signal comes when the command has ended, and the process has not.
+_LATE = """
+import os, signal, sys
+from x25shark import cli
+from x25shark.start import main
+command = cli.main.main
+def late(**options):
+    try:
+        command(**options)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+cli.main.main = late
+sys.argv = ["x25shark", "list"]
+main()
+"""
+
+
+def test_one_that_comes_behind_the_last_word_says_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LATE], env=environment(), capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
+
+
 # The signal comes as a method of the campaign begins, or when it has ended.
 _AROUND = """
 import os, signal, sys
@@ -214,9 +239,24 @@ def test_a_moment_behind_the_end_interrupts_nothing(
     moments = Moments(COMMANDS["init"], tmp_path)
     ended = moments.run(at, (signal.SIGINT,))
     assert ended.reached is reached
-    assert list(wrong_with(moments, ended, (signal.SIGINT,), 0)) == []
+    assert list(wrong_with(moments, ended, (signal.SIGINT,), Ended(0, "done", 0, 0.0))) == []
     # Another status than that of the command undisturbed stays wrong.
-    assert bool(list(wrong_with(moments, ended, (signal.SIGINT,), 1))) is not reached
+    failed = Ended(1, "done", 0, 0.0)
+    assert bool(list(wrong_with(moments, ended, (signal.SIGINT,), failed))) is not reached
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [("1\nreport: b\n", True), ("interrupted\nreport: b\n", False), ("1\n", False), ("", False)],
+)
+def test_one_that_comes_when_all_is_said_changes_nothing(
+    said: str, right: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("x25shark.selftest.moments._processes_left", list)
+    moments = Moments(COMMANDS["init"], tmp_path)
+    whole = Ended(0, "3\nreport: a\n", 10, 1.0)
+    found = list(wrong_with(moments, Ended(0, said, 0, 1.0), (signal.SIGINT,), whole))
+    assert (found == []) is right
 
 
 # The lot falls on moments behind the end as often as is asked, then on such that come.

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -191,6 +192,33 @@ def test_what_was_measured_until_ctrl_c_is_kept(name: str, tmp_path: Path) -> No
     assert result["exit_status"] == 130
     assert len(result["experiments"][name]["rows"]) == 2
     assert "Interrupted" in (tmp_path / "ip.html").read_text()
+
+
+# The signal comes when everything was measured and nothing is written yet.
+_CONCLUDING = """
+import os, signal, sys
+from x25shark.ip import cli
+from x25shark.start import main
+judge = cli.judge
+def late(result):
+    os.kill(os.getpid(), signal.SIGTERM)
+    judge(result)
+cli.judge = late
+sys.argv = ["x25shark", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.usefixtures("ip")
+def test_an_interrupt_while_it_is_written_leaves_the_result_whole(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _CONCLUDING, "ip", "circuits", *FAST, "--numbers", "1",
+         "--octets", "1000", "-o", str(tmp_path), "--no-capture"],
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
+    assert json.loads((tmp_path / "ip.json").read_text())["exit_status"] == 0
+    assert (tmp_path / "ip.html").stat().st_size > 0
 
 
 def test_nothing_is_left_of_an_experiment(ip: Ip, tmp_path: Path) -> None:

@@ -215,6 +215,45 @@ def test_interrupting_keeps_the_results(
         assert result["measurements"][0]["caller"]["total"]["calls_failed"] == 0
 
 
+# The signal comes when everything was measured and nothing is written yet.
+_CONCLUDING = """
+import os, signal, sys
+from x25shark.load import results
+from x25shark.start import main
+write = results.write
+def late(*words):
+    os.kill(os.getpid(), signal.SIGTERM)
+    write(*words)
+results.write = late
+sys.argv = ["x25shark", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["stress", "sweep", "matrix", "overload", "bench"])
+def test_an_interrupt_while_it_is_written_leaves_the_result_whole(
+    engine: Engine, profile: Path, tmp_path: Path, load_json: Result, name: str
+) -> None:
+    words = {
+        "stress": ("-T", "0.2", "--control", "0"),
+        "sweep": ("-P", "128", "-W", "2", "-N", "1", "-T", "0.2", "--control", "0"),
+        "matrix": ("-N", "1", "-T", "0.5", "--control", "0.2", "--one-pair"),
+        "overload": ("--rates", "20", "-T", "0.2", "--flood", "0.2", "--bound", "1", "--skip",
+                     "clears", "--skip", "half-closed", "--skip", "connections"),
+        "bench": ("-P", "128", "--trial", "0.1", "--bound", "1", "--skip", "idle", "--skip",
+                  "errors", "--skip", "burst", "--skip", "delay"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", _CONCLUDING, name, "--router", str(profile), *words[name], "-o",
+         str(tmp_path / "out")],
+        env=environment(), capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 128 + signal.SIGTERM, done.stdout + done.stderr
+    assert done.stderr.endswith("interrupted when everything was measured: the result is whole\n")
+    assert load_json()["exit_status"] != 128 + signal.SIGTERM
+    assert (tmp_path / "out" / "load.html").stat().st_size > 0
+
+
 def test_a_router_that_is_not_there_is_status_3(
     engine: Engine, x25shark: Run, tmp_path: Path
 ) -> None:

@@ -412,6 +412,7 @@ def _plan(given: dict[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], 
 def _run(names: Sequence[str], given: dict[str, Any]) -> int:
     engine = find_engine()
     folder: Path | None = given["folder"]
+    result: dict[str, Any] = {}
     try:
         interrupts.listen()
         chosen, conditions = _plan(given, names)
@@ -423,16 +424,22 @@ def _run(names: Sequence[str], given: dict[str, Any]) -> int:
             plan = Plan(engine, conditions, hosts, given["router"], given["faults"], **chosen)
             result = head(plan, given["router"] or "reference")
             interrupted = _measure(plan, names, result)
+            _conclude(result, interrupted, folder)
     except ERRORS as error:
         fail(error)
     except KeyboardInterrupt:
-        complain("interrupted before there was a result")
-        return interrupts.status
+        if "exit_status" not in result:
+            complain("interrupted before there was a result")
+    return interrupts.status if interrupts.asked else int(result["exit_status"])
+
+
+@interrupts.counted()
+def _conclude(result: dict[str, Any], interrupted: bool, folder: Path | None) -> None:
+    """Judge, print, write."""
     judge(result)
     if interrupted:
         result["exit_status"] = interrupts.status
     _show(result, folder)
-    return int(result["exit_status"])
 
 
 def _measure(plan: Plan, names: Sequence[str], result: dict[str, Any]) -> bool:

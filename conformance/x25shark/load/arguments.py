@@ -212,6 +212,7 @@ def run_against(
 ) -> NoReturn:
     """Find the engine, open the target, work; end with the status of the work."""
     engine = find_engine()
+    status: int | None = None
     try:
         interrupts.listen()
         # Processes of a cluster inherit no connection of a router's.
@@ -231,6 +232,10 @@ def run_against(
     except (OptionError, TargetError, results.ResultError, ValueError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
-        complain("interrupted before there was a result")
-        sys.exit(INTERRUPTED)
+        if status is None:
+            complain("interrupted before there was a result")
+            sys.exit(INTERRUPTED)
+    if interrupts.asked and status != INTERRUPTED:
+        complain("interrupted when everything was measured: the result is whole")
+        status = INTERRUPTED
     sys.exit(status)

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from ..interrupts import interrupts
 from . import idle, results, search, terminal
 from .bench import Bench, BenchPlan, Gone, Interrupted, narrow, spoilt, standstill
 from .bench_page import write_bench_page
@@ -76,7 +77,21 @@ def run_bench(
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
             outcome = gone_outcome(gone, any("throughput" in row for row in bench.rows))
-    result = head | body(bench, quiet, outcome)
+    return _conclude(
+        head | body(bench, quiet, outcome), management, wrong, outcome, console, folder
+    )
+
+
+@interrupts.counted()
+def _conclude(
+    result: dict[str, Any],
+    management: Management,
+    wrong: Sequence[ErrorRow],
+    outcome: Outcome,
+    console: Console,
+    folder: Path | None,
+) -> int:
+    """Judge, print, write load.json and the page, return the exit status."""
     result["phases"] = {name: a.as_dict() for name, a in management.phases.items()}
     result["errors"] = [row.as_dict() for row in wrong]
     result["verdict"]["reasons"] += management_reasons(result["phases"])

@@ -10,11 +10,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ..interrupts import interrupts
 from . import results, terminal
 from .page import TableMaker
 from .running import Outcome, conclude_status, sentences
 
 
+@interrupts.counted()
 def conclude(
     console: Console,
     result: dict[str, Any],

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ..interrupts import interrupts
 from ..report.text import one_line
 from . import results, terminal
 from .engine import Engine
@@ -39,11 +40,15 @@ def run_stress(
         seconds = min(control_seconds, options.duration or control_seconds)
         # A number of calls is a number for the router; the ceiling needs time, not calls.
         alone = replace(options.for_seconds(seconds), hold_to_end=False, hold=0.0)
-        with terminal.live(console, "control") as progress:
-            measurements.append(measure_control(engine, alone, progress, control_relay))
+        try:
+            with terminal.live(console, "control") as progress:
+                measurements.append(measure_control(engine, alone, progress, control_relay))
+        except KeyboardInterrupt:  # before it began, or behind its end
+            measurements = [replace(loaded, interrupted=True)]
     return conclude(head, options, measurements, console, folder)
 
 
+@interrupts.counted()
 def conclude(
     head: dict[str, Any],
     options: LoadOptions,

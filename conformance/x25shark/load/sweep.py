@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..interrupts import interrupts
 from ..report.text import one_line
 from . import results, terminal
 from .bench import Gone
@@ -140,6 +141,7 @@ def make_cell(
     }
 
 
+@interrupts.counted()
 def conclude(
     head: Mapping[str, Any],
     plan: SweepPlan,

@@ -104,6 +104,11 @@ class Ended:
     seconds: float
     reached: bool = True
 
+    @property
+    def last_word(self) -> str:
+        """The first word of the last line."""
+        return (self.said.strip().rpartition("\n")[2].split() or [""])[0]
+
 
 class Moments:
     """One command in a folder of its own, again and again."""
@@ -171,16 +176,17 @@ class Moments:
 
 
 def wrong_with(
-    moments: Moments, ended: Ended, signals: Sequence[int], undisturbed: int = 0
+    moments: Moments, ended: Ended, signals: Sequence[int], undisturbed: Ended
 ) -> Iterator[str]:
-    """What is wrong, in words; undisturbed: the status of the command when nothing comes in."""
+    """What is wrong, in words; undisturbed: how the command ends when nothing comes in."""
     first = signals[0]
     # Before the first line of the command the system ends the process.
     right = {-first} if first == signal.SIGKILL else {128 + first, -first}
     if not ended.reached:
-        right = {undisturbed}
-    elif ended.status == 0 and "exit status 0" in ended.said:
-        right = {0}
+        right = {undisturbed.status}
+    elif ended.last_word == undisturbed.last_word and "nterrupted" not in ended.said:
+        # All was done and said: the process may have been on its way out already.
+        right |= {undisturbed.status}
     if ended.status not in right:
         yield f"status {ended.status}"
     if "Traceback" in ended.said:
@@ -263,7 +269,7 @@ def main() -> int:
             else:
                 how = f"{part:6.1%} of its calls"
                 ended = moments.run(at, signals)
-            wrong = list(wrong_with(moments, ended, signals, whole.status))
+            wrong = list(wrong_with(moments, ended, signals, whole))
             bad += bool(wrong)
             interrupted += ended.reached
             missed += not ended.reached

@@ -8,6 +8,7 @@ A folder gets its name when it is locked: one with the name and without the lock
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -21,6 +22,8 @@ _PREFIX = "x25shark."
 _UNNAMED = ".x25shark."
 _MOMENT_SECONDS = 3600
 _CLAIM = ".x25shark.lock"
+# Less than a report or the result of a measurement has.
+_LEAST_OCTETS = 32 * 1024
 
 
 class TemporaryError(Exception):
@@ -76,8 +79,8 @@ class Claim:
     """A folder that one process at a time works in: the lock of a file there, which nobody else may
     open and so nobody else can hold. It ends with release(), or with the process.
 
-    certain: some file systems of the network have no locks. Raises OSError; BlockingIOError if
-    another process has it.
+    certain: some file systems of the network have no locks. Raises OSError, also where the disk has
+    no room for what any work leaves; BlockingIOError if another process has it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -94,9 +97,17 @@ class Claim:
             except OSError:
                 self.certain = False
             if self._is_there():
-                return
+                break
             # Whoever had it has removed it between the two calls.
             os.close(self._number)
+        try:
+            os.posix_fallocate(self._number, 0, _LEAST_OCTETS)
+            os.ftruncate(self._number, 0)
+        except OSError as error:
+            # Anything else is a file system that cannot say.
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                self.release()
+                raise
 
     def _is_there(self) -> bool:
         with contextlib.suppress(OSError):

@@ -333,6 +333,43 @@ def test_a_full_disk_is_one_clear_line(profile: Path, tmp_path: Path) -> None:
         env=environment(), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stdout + done.stderr
+    # Nothing was measured in vain, and what was there before is left.
+    said = f"x25shark: no results can be written into {out}: No space left on device\n"
+    assert done.stderr == said
+    assert done.stdout == "before\nload.json\nzeros\n"
+
+
+# The disk is full when everything was measured.
+_FULL_LATER = """
+import sys
+from pathlib import Path
+from x25shark.load import results
+from x25shark.start import main
+write = results.write
+def late(path, result):
+    try:
+        (path.parent / "zeros").write_bytes(bytes(1000000))
+    except OSError:
+        write(path, result)
+results.write = late
+sys.argv = ["x25shark", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user may not mount")
+@pytest.mark.usefixtures("engine")
+def test_a_disk_that_fills_is_one_clear_line(profile: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    script = _FULL.replace("96k", "500k").replace("1000000", "1")
+    words = ("stress", "--router", str(profile), "-N", "1", "-n", "2", "--control", "0")
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, str(out), sys.executable, "-c", _FULL_LATER, *words,
+         "-o", str(out)],
+        env=environment(), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr == f"x25shark: {out}/load.json: No space left on device\n"
     # The figures were told, and what was there before is left.
     assert "Calls made" in done.stdout

@@ -259,11 +259,16 @@ def test_one_that_comes_when_all_is_said_changes_nothing(
     assert (found == []) is right
 
 
-def test_one_that_comes_while_python_starts_is_pythons_own(tmp_path: Path) -> None:
-    said = "Fatal Python error: init_import_site: Failed\nTraceback (most recent call last):\n"
+def test_one_that_comes_while_python_starts_is_pythons_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("x25shark.selftest.moments._processes_left", list)
+    said = "Traceback (most recent call last):\n  File <frozen runpy>\nKeyboardInterrupt\n"
     whole, ended = Ended(0, "done\n", 10, 1.0), Ended(1, said, 0, 0.0)
     moments = Moments(COMMANDS["init"], tmp_path)
     assert list(wrong_with(moments, ended, (signal.SIGINT,), whole)) == []
+    ended.said = ended.said.replace("KeyboardInterrupt", "x25shark.interrupts.Interrupted")
+    assert list(wrong_with(moments, ended, (signal.SIGINT,), whole)) == ["status 1", "a traceback"]
 
 
 # The lot falls on moments behind the end as often as is asked, then on such that come.

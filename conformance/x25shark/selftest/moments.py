@@ -39,8 +39,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 _ORPHAN_SECONDS = 30.0
 # The same for a command: counted call by call on a busy machine the suite takes minutes.
 _COMMAND_SECONDS = 1800.0
-# What Python says of an interrupt while it starts itself: no line of the command has run yet.
-_STARTING = "Fatal Python error: init_"
+# How Python ends where an interrupt comes while it starts itself: no line of the command has run
+# yet, for from its first on an interrupt is another exception, or none.
+_STARTING = "\nKeyboardInterrupt"
 # What a signal sent to a process and to its group looks like, and one who is in a hurry.
 SIGNALS = (
     (signal.SIGINT,),
@@ -181,7 +182,7 @@ def wrong_with(
     moments: Moments, ended: Ended, signals: Sequence[int], undisturbed: Ended
 ) -> Iterator[str]:
     """What is wrong, in words; undisturbed: how the command ends when nothing comes in."""
-    if ended.said.startswith(_STARTING):
+    if ended.said.rstrip().endswith(_STARTING):
         return
     first = signals[0]
     # Before the first line of the command the system ends the process.

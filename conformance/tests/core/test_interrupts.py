@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -77,13 +78,20 @@ def test_signals_of_one_moment_are_one_wish() -> None:
     assert process.stdout.read() == ""
 
 
-@pytest.mark.parametrize("ignored", [False, True])
-def test_a_closed_terminal_ends_it_but_under_nohup(ignored: bool) -> None:
+@contextlib.contextmanager
+def hangup(ignored: bool) -> Iterator[None]:
+    """What is started within it is under nohup, or is not, whatever these tests are."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
     try:
-        process = waiting()
+        yield
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_closed_terminal_ends_it_but_under_nohup(ignored: bool) -> None:
+    with hangup(ignored):
+        process = waiting()
     assert process.stdout is not None
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGTERM)
@@ -98,11 +106,12 @@ def test_a_closed_terminal_ends_it_but_under_nohup(ignored: bool) -> None:
 @pytest.mark.usefixtures("namespaces")
 def test_a_run_whose_terminal_is_closed_leaves_its_report(tmp_path: Path) -> None:
     ours, its = pty.openpty()
-    process = subprocess.Popen(
-        ["setsid", "--ctty", sys.executable, "-m", "x25shark", "run", "--own-namespace",
-         "--output", str(tmp_path / "r")],
-        env=environment(), stdin=its, stdout=its, stderr=its,
-    )  # fmt: skip
+    with hangup(ignored=False):
+        process = subprocess.Popen(
+            ["setsid", "--ctty", sys.executable, "-m", "x25shark", "run", "--own-namespace",
+             "--output", str(tmp_path / "r")],
+            env=environment(), stdin=its, stdout=its, stderr=its,
+        )  # fmt: skip
     os.close(its)
     said = b""
     # Which cases the progress shows depends on when it is painted; the whole suite outlasts any.

@@ -261,6 +261,7 @@ def test_a_router_that_is_not_there_is_status_3(
     assert done.returncode == 3
     assert "connect: connection refused" in done.stdout
     assert "No call was connected" in done.stdout
+    assert "limit" not in done.stdout
 
 
 @pytest.mark.parametrize(

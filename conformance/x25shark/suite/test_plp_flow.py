@@ -197,11 +197,12 @@ def test_busy_b_holds_a(call: Call) -> None:
 
 @purpose("PLP-FLOW-11", both_sides=True)
 def test_rr_and_rnr_with_extra_octets(call: Call) -> None:
+    """An RR of A's that the router passes on may come before."""
     for kind, length in product((RR, RNR), lengths_above(call.bench, 0)):
         too_long = kind(p_r=call.a.numbering.p_r) / Raw(bytes(length))
         call.a.send(too_long)
         what = f"A has sent {type(too_long).__name__} with octets behind it: {length}"
-        expect_refusal(call, too_long, 39, note=what)
+        expect_refusal(call, too_long, 39, before=[RR(p_r=too_long.p_r)], note=what)
 
 
 def told_by_rr(side: AnySide) -> list[int]:

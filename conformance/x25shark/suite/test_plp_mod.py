@@ -153,7 +153,10 @@ def test_three_octets_are_too_short(call: Call) -> None:
 
 @purpose("PLP-MOD-22", both_sides=True, modulus=128)
 def test_octets_too_many(call: Call) -> None:
-    """Data of one octet above the packet size; RR and RNR with octets behind their end."""
+    """Data of one octet above the packet size; RR and RNR with octets behind their end.
+
+    An RR of A's that the router passes on may come before.
+    """
     if own_numbers_of_modulo_8(call):
         return
     a = call.a
@@ -162,7 +165,8 @@ def test_octets_too_many(call: Call) -> None:
     for too_long in packets:
         too_long.p_r = a.numbering.p_r
         a.send(too_long)
-        expect_refusal(call, too_long, 39, note=f"A has sent {len(a.octets_of(too_long))} octets")
+        what = f"A has sent {len(a.octets_of(too_long))} octets"
+        expect_refusal(call, too_long, 39, before=[RR128(p_r=too_long.p_r)], note=what)
 
 
 @purpose("PLP-MOD-06", both_sides=True, modulus=128)

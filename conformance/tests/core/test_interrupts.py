@@ -20,6 +20,15 @@ from x25shark.selftest.moments import COMMANDS, Ended, Moments, wrong_with
 
 from .conftest import environment
 
+
+def python(*arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    """Runs Python to its end."""
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment(), capture_output=True, text=True,
+        check=False, timeout=timeout,
+    )  # fmt: skip
+
+
 # Waits as a run does; says how many wishes have come whenever that changes.
 _WAITS = """
 import time
@@ -113,10 +122,13 @@ def test_a_run_whose_terminal_is_closed_leaves_its_report(tmp_path: Path) -> Non
             env=environment(), stdin=its, stdout=its, stderr=its,
         )  # fmt: skip
     os.close(its)
-    said = b""
-    # Which cases the progress shows depends on when it is painted; the whole suite outlasts any.
-    while b" passed" not in said:
-        said += os.read(ours, 4096)
+    # What is painted, and when, is the terminal's matter: the first case's evidence is awaited.
+    os.set_blocking(ours, False)
+    while not any(tmp_path.glob("r/.run-*/cases/*")):
+        assert process.poll() is None
+        with contextlib.suppress(BlockingIOError):
+            os.read(ours, 4096)
+        time.sleep(0.05)
     os.close(ours)
     assert process.wait(300) == 128 + signal.SIGHUP
     assert read_results(tmp_path / "r" / "results.json").exit_status == 128 + signal.SIGHUP
@@ -140,10 +152,7 @@ except Interrupted:
 
 
 def test_one_that_comes_in_a_destructor_is_not_dropped() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _DROPPED], env=environment(), capture_output=True, text=True,
-        check=False, timeout=60,
-    )  # fmt: skip
+    done = python("-c", _DROPPED)
     assert (done.stdout, done.stderr) == (f"raised {128 + signal.SIGTERM}\n", "")
 
 
@@ -172,10 +181,7 @@ main()
 
 
 def test_one_that_comes_out_as_another_exception_is_not_lost() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _CHANGED], env=environment(), capture_output=True, text=True,
-        check=False, timeout=60,
-    )  # fmt: skip
+    done = python("-c", _CHANGED)
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "x25shark: interrupted\n")
 
 
@@ -197,10 +203,7 @@ main()
 
 
 def test_one_that_comes_behind_the_last_word_says_nothing() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _LATE], env=environment(), capture_output=True, text=True,
-        check=False, timeout=60,
-    )  # fmt: skip
+    done = python("-c", _LATE)
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
 
 
@@ -231,10 +234,7 @@ main()
 @pytest.mark.usefixtures("namespaces")
 def test_while_all_is_brought_home_it_is_not_lost(command: str, name: str, when: str) -> None:
     """Nor is what comes of it, a verdict that is not awaited, another failure."""
-    done = subprocess.run(
-        [sys.executable, "-c", _AROUND, when, name, *COMMANDS[command]],
-        env=environment(), capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+    done = python("-c", _AROUND, when, name, *COMMANDS[command], timeout=300)
     assert done.returncode == 128 + signal.SIGTERM, done.stdout + done.stderr
     assert done.stderr == "x25shark: interrupted\n"
 
@@ -306,10 +306,7 @@ sys.exit(moments.main())
 def test_another_moment_is_drawn_for_one_that_did_not_come(
     behind: int, status: int, last: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _DRAWN, str(behind), "--command", "init", "--count", "1"],
-        env=environment(), capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
+    done = python("-c", _DRAWN, str(behind), "--command", "init", "--count", "1", timeout=900)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, last), done.stdout
     assert "ended before its moment" in done.stdout
 
@@ -322,8 +319,5 @@ def test_another_moment_is_drawn_for_one_that_did_not_come(
 @pytest.mark.usefixtures("namespaces")
 def test_at_moments_drawn_by_lot(options: Sequence[str]) -> None:
     """Calls of functions, and moments of the clock, of which any will do."""
-    done = subprocess.run(
-        [sys.executable, "-m", "x25shark.selftest.moments", *options],
-        env=environment(), capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
+    done = python("-m", "x25shark.selftest.moments", *options, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr

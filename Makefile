@@ -12,7 +12,8 @@
 #   make variants        the suite against routers that are right in other ways (FULL=1: every case with
 #                        every permission and with combinations that cover all pairs, for hours;
 #                        GO_ON=1: where an interrupted FULL=1 ended; DRAWN=10: then every case with ten
-#                        at once against a built-in router, both drawn by SEED)
+#                        at once against a built-in router, both drawn by SEED; ALTERNATIVES=24: then
+#                        the cases that each of so many drawn ones touches, 300: that each touches)
 #   make networks        the suite over networks that delay, lose and reorder (for an hour or more;
 #                        GO_ON=1: where an interrupted one ended; SELECT=... cases)
 #   make code-mutants    the suite against mutants of the reference router's code (N=200 SEED=1: so
@@ -118,7 +119,9 @@ mutants: setup-test
 variants: setup-test
 	$(BIN)/python -m x25shark.selftest.variants \
 		$(if $(FULL),--full --pairs --json $(REPORT)-variants.json) $(if $(GO_ON),--go-on)
-	$(if $(DRAWN),$(BIN)/python -m x25shark.selftest.variants --drawn $(DRAWN) --seed $(SEED) --profile any)
+	$(if $(DRAWN)$(ALTERNATIVES),$(BIN)/python -m x25shark.selftest.variants --seed $(SEED) \
+		$(if $(DRAWN),--drawn $(DRAWN) --profile any) \
+		$(if $(ALTERNATIVES),--alternatives $(ALTERNATIVES)))
 
 networks: setup-test
 	$(BIN)/python -m x25shark.selftest.networks --json $(REPORT)-networks.json \

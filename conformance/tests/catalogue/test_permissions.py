@@ -14,20 +14,19 @@ from x25shark.catalogue.permission import PROFILES, Permission, alternatives, pe
 from x25shark.profile import builtin_profiles, load_profile
 from x25shark.reference.variants import VARIANTS
 from x25shark.selftest.sightings import MEASURES
-from x25shark.selftest.variants import (
+from x25shark.selftest.variant_runs import (
     FULL,
-    ROUTERS,
     TEN_LINES,
-    Row,
     Run,
-    arguments_of,
+    alternative_tasks,
     covering,
     drawn,
     named_tasks,
     profile_in,
-    show,
+    some_of,
     together_tasks,
 )
+from x25shark.selftest.variants import ROUTERS, Row, arguments_of, show
 from x25shark.selftest.worker import applicable
 from x25shark.suite import loader
 
@@ -125,6 +124,26 @@ def test_a_row_that_failed_says_how_to_repeat_it(capsys: pytest.CaptureFixture[s
     parsed = arguments_of(shlex.split(again.splitlines()[0]))
     assert parsed.together and parsed.permissions == row.variants
     assert parsed.profile == [row.profile] and parsed.ten_lines
+
+
+def test_what_the_catalogue_names_runs_wherever_it_can_show() -> None:
+    chosen = list(permissions().values())
+    runs = [(p, r) for p, _, runs in alternative_tasks(chosen, (FULL,), 2) for r in runs]
+    assert len(runs) == len({(profile, run.variants) for profile, run in runs})
+    shown = {(profile, *run.variants) for profile, run in runs}
+    assert all((p.witness_profile, p.id) in shown for p in chosen if not p.profile)
+    for profile, run in runs:
+        assert profile in permissions()[run.variants[0]].profiles
+        assert run.named and run.cases
+        assert all(run.variants[0] in alternatives()[case] for case in run.cases)
+
+
+def test_a_seed_draws_some_of_them() -> None:
+    chosen = list(permissions().values())
+    some = some_of(chosen, 9, 7)
+    assert some == some_of(chosen, 9, 7) != some_of(chosen, 9, 8)
+    assert len({p.id for p in some}) == 9
+    assert some_of(chosen, 10**6, 7) == chosen
 
 
 def test_cases_of_ones_choice_run_with_each_permission_that_applies() -> None:

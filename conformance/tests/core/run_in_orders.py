@@ -16,7 +16,7 @@ from pathlib import Path
 
 from x25shark.profile import Profile
 from x25shark.run.namespaces import enter_own
-from x25shark.selftest.variants import TEN_LINES, profile_in
+from x25shark.selftest.variant_runs import TEN_LINES, profile_in
 from x25shark.selftest.worker import Worker, applicable
 from x25shark.suite.loader import Case, cases
 

@@ -34,7 +34,7 @@ from ..run.namespaces import enter_own
 from ..suite.loader import cases
 from ..verdicts import Verdict
 from .rows import rows_so_far, save_rows
-from .variants import FULL, TEN_LINES, profile_in
+from .variant_runs import FULL, TEN_LINES, profile_in
 from .worker import Worker, applicable, each_apart
 
 NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")

@@ -6,7 +6,9 @@ of it: the permitted behaviour has to be seen on the wire, and no case may come 
 With --full all cases run with each, in every relay model and on lines, under the full profile and
 under one of ten lines; with --pairs so do combinations in which every pair of permissions that go
 together occurs. --drawn N runs them once with N permissions together, drawn by --seed; --together
-with those that are named. Such a run is split among the jobs. --slow takes the slow cases as well,
+with those that are named. Such a run is split among the jobs. --alternatives runs with each
+permission the cases that the catalogue says it touches (alternatives.toml), wherever it can show;
+--alternatives N does so with N permissions, drawn by --seed. --slow takes the slow cases as well,
 which mostly wait for timers: give it many --jobs.
 """
 
@@ -20,10 +22,8 @@ import secrets
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,6 @@ from rich.table import Table
 from ..catalogue.data import told
 from ..catalogue.permission import PLAINER, PROFILES, Permission, permissions
 from ..judges.wireshark import open_judge
-from ..profile import Addresses, Profile, load_profile
 from ..results import CaseResult, write_whole
 from ..run.namespaces import enter_own
 from ..suite.loader import cases
@@ -42,46 +41,29 @@ from ..suite.selection import SelectionError, select
 from ..verdicts import Verdict
 from . import sightings
 from .rows import rows_so_far
+from .variant_runs import (
+    FULL,
+    TEN_LINES,
+    Run,
+    Task,
+    alternative_tasks,
+    drawn,
+    full_tasks,
+    named_tasks,
+    pair_tasks,
+    profile_in,
+    some_of,
+    together_tasks,
+    witness_tasks,
+)
 from .worker import Worker, applicable, each_apart
 
-FULL, TEN_LINES = "full", "ten lines"
-# With --full, so many runs go through one campaign: what an interruption loses of each job.
-PORTION = 4
 # How often what was not seen is looked for again.
 LOOKS = 4
 # The built-in profiles, of which --profile any draws one.
 ROUTERS = sorted({name for names in PROFILES.values() for name in names} | {*PLAINER})
 ANY = "any"
 NOT_SEEN = "it was not seen on the wire"
-
-
-@dataclass(frozen=True)
-class Run:
-    """Cases against the router with these variants; without names of cases: all that apply.
-
-    part: of all cases those of this part, as (number from 0, how many parts). named: the cases are
-    somebody's choice, not the witnesses, so the behaviour need not show in them. slow: slow cases
-    run as well.
-    """
-
-    variants: tuple[str, ...]
-    cases: tuple[str, ...] = ()
-    part: tuple[int, int] = (0, 1)
-    named: bool = False
-    slow: bool = False
-
-    def key(self, profile: str, form: str) -> tuple[Any, ...]:
-        """What tells its row from others: Row.key."""
-        chosen = (not self.cases, self.part[0], self.cases if self.named else (), self.slow)
-        return (self.variants, profile, form, *chosen)
-
-    @property
-    def switches(self) -> tuple[str, ...]:
-        """The variants as the router takes them."""
-        numbers = {name: permissions()[name].number for name in self.variants}
-        if self.cases and not self.named:
-            return self.variants
-        return tuple(n if numbers[n] is None else f"{n}={numbers[n]}" for n in self.variants)
 
 
 @dataclass
@@ -141,50 +123,6 @@ class Row:
             if not self.more or self.more <= 0:
                 return NOT_SEEN
         return "; ".join(found)
-
-
-Task = tuple[str, str, list[Run]]
-
-
-def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
-    """A built-in profile that says what these variants need said; or no more than ten lines."""
-    profile = load_profile(name)
-    if form == TEN_LINES:
-        known = profile.addresses
-        kept = Addresses(a=known.a, b=known.b, echo=None if known.b else known.echo)
-        return Profile(
-            name=f"{name}, ten lines",
-            relay_model=profile.relay_model,
-            embedded=profile.embedded,
-            path=profile.path,
-            text=profile.text,
-            xot=profile.xot,
-            line=profile.line,
-            addresses=kept,
-        )
-    data = tomllib.loads(profile.text)
-    for variant in variants:
-        for key, value in permissions()[variant].says.items():
-            if value is False:
-                data.pop(key, None)
-            elif key == "line":
-                data[key] = {s: changed(line, value) for s, line in data.get(key, {}).items()}
-            elif isinstance(value, dict):
-                # Nothing is said of a table that only some routers have, where this one has none.
-                if key in data or Profile.model_fields[key].default is not None:
-                    data[key] = {**data.get(key, {}), **value}
-            elif isinstance(value, list):
-                taken_back = {item.removeprefix("not ") for item in value if "not " in item}
-                added = {item for item in value if "not " not in item}
-                data[key] = sorted({*data.get(key, ()), *added} - taken_back)
-            else:
-                data[key] = value
-    return Profile(**{**data, "path": profile.path, "text": profile.text})
-
-
-def changed(line: dict[str, Any], says: dict[str, Any]) -> dict[str, Any]:
-    """The table of a line with what a permission says of every line; False: it says no more."""
-    return {k: v for k, v in {**line, **says}.items() if v is not False}
 
 
 def examine(profile_name: str, form: str, runs: Sequence[Run]) -> list[Row]:
@@ -261,152 +199,6 @@ def remarked(permission: Permission, results: Sequence[CaseResult]) -> int:
     return sum(any(permission.remark in text for text in r.remarks) for r in results)
 
 
-# what to run
-
-
-def witness_tasks(chosen: Sequence[Permission], jobs: int) -> list[Task]:
-    """The witnesses of each, in as many portions as there are jobs.
-
-    Where a profile can say something of such a router, it is run said and unsaid.
-    """
-    by_profile: dict[str, list[Run]] = {}
-    tasks: list[Task] = []
-    for permission in chosen:
-        run = Run((permission.id,), permission.witnesses)
-        profile = permission.witness_profile
-        if permission.says:
-            tasks += [(profile, FULL, [run]), (profile, TEN_LINES, [run])]
-        else:
-            by_profile.setdefault(profile, []).append(run)
-    for profile, runs in by_profile.items():
-        parts = min(jobs, len(runs))
-        tasks += [(profile, FULL, runs[i::parts]) for i in range(parts)]
-    return tasks
-
-
-def full_tasks(chosen: Sequence[Permission]) -> list[Task]:
-    """All cases with each permission, wherever it can show, under both forms of the profile."""
-    tasks: list[Task] = []
-    for profile in _profiles(chosen):
-        runs = [Run((p.id,)) for p in chosen if profile in p.profiles]
-        silent = [r for r in runs if not permissions()[r.variants[0]].says]
-        tasks += [(profile, FULL, [r]) for r in runs if r not in silent]
-        for form, group in ((FULL, silent), (TEN_LINES, runs)):
-            portions = [group[i : i + PORTION] for i in range(0, len(group), PORTION)]
-            tasks += [(profile, form, portion) for portion in portions]
-    return tasks
-
-
-def pair_tasks(chosen: Sequence[Permission]) -> list[Task]:
-    """All cases with combinations that cover every pair that goes together."""
-    return [
-        (profile, form, [Run(names)])
-        for profile in _profiles(chosen)
-        for names in covering([p for p in chosen if profile in p.profiles and not p.undrawn])
-        for form in (FULL, TEN_LINES)
-    ]
-
-
-def covering(chosen: Sequence[Permission]) -> list[tuple[str, ...]]:
-    """Combinations in which each two permissions that go together are both on, off, and mixed."""
-    from allpairspy import AllPairs
-
-    if len(chosen) < 2:
-        return [(p.id,) for p in chosen]
-    places = {p.id: place for place, p in enumerate(chosen)}
-    apart = [
-        (places[a.id], places[b.id])
-        for a in chosen
-        for b in chosen
-        if a.id < b.id and not a.goes_with(b)
-    ]
-
-    def together(row: Sequence[bool]) -> bool:
-        return not any(b < len(row) and a < len(row) and row[a] and row[b] for a, b in apart)
-
-    rows = AllPairs([[True, False]] * len(chosen), filter_func=together)
-    found = [{p.id for p, on in zip(chosen, row, strict=True) if on} for row in rows]
-    found += left_out(chosen, found)
-    return [tuple(p.id for p in chosen if p.id in names) for names in found if names]
-
-
-def left_out(chosen: Sequence[Permission], rows: Sequence[set[str]]) -> list[set[str]]:
-    """Rows for the pairs that a library may leave out where some exclude each other."""
-    more: list[tuple[set[str], set[str]]] = []
-    for a, b in permutations(chosen, 2):
-        both, mixed = ({a.id, b.id}, set[str]()), ({a.id}, {b.id})
-        wanted = [mixed, both] if a.goes_with(b) and a.id < b.id else [mixed]
-        for on, off in wanted:
-            if not any(on <= row and not off & row for row in rows):
-                _into(more, on, off)
-    return [on for on, _ in more]
-
-
-def _into(rows: list[tuple[set[str], set[str]]], on: set[str], off: set[str]) -> None:
-    """Have these permissions on and those off in one of the rows, or in a new one."""
-    known = permissions()
-    for on_there, off_there in rows:
-        clash = on & off_there or off & on_there
-        if not clash and all(known[a].goes_with(known[b]) for a in on for b in on_there):
-            on_there.update(on)
-            off_there.update(off)
-            return
-    rows.append((set(on), set(off)))
-
-
-def drawn(chosen: Sequence[Permission], profile: str, count: int, seed: int) -> Run:
-    """All cases of the profile with so many permissions at once, drawn by the seed."""
-    pool = [p for p in chosen if p.applies(profile) and not p.undrawn]
-    random.Random(seed).shuffle(pool)
-    taken: list[Permission] = []
-    for permission in pool:
-        if len(taken) < count and all(permission.goes_with(other) for other in taken):
-            taken.append(permission)
-    return Run(tuple(p.id for p in taken))
-
-
-def together_tasks(
-    variants: tuple[str, ...],
-    profile: str,
-    forms: Sequence[str],
-    jobs: int,
-    *,
-    slow: bool = False,
-) -> list[Task]:
-    """All cases with these permissions at once, in as many parts as there are jobs."""
-    return [
-        (profile, form, [Run(variants, part=(number, jobs), slow=slow)])
-        for form in forms
-        for number in range(jobs)
-    ]
-
-
-def named_tasks(
-    chosen: Sequence[Permission],
-    names: Sequence[str],
-    profile: str,
-    forms: Sequence[str],
-    jobs: int,
-    *,
-    slow: bool = False,
-) -> list[Task]:
-    """These cases with each of the permissions that apply to the profile."""
-    cases_of_it = tuple(names)
-    runs = [Run((p.id,), cases_of_it, named=True, slow=slow) for p in chosen if p.applies(profile)]
-    silent = [r for r in runs if not permissions()[r.variants[0]].says]
-    tasks: list[Task] = []
-    for form in forms:
-        # With ten lines the profile says nothing of any of them.
-        alike = runs if form == TEN_LINES else silent
-        tasks += [(profile, form, [r]) for r in runs if r not in alike]
-        tasks += [(profile, form, part) for i in range(jobs) if (part := alike[i::jobs])]
-    return tasks
-
-
-def _profiles(chosen: Sequence[Permission]) -> list[str]:
-    return list(dict.fromkeys(name for p in chosen for name in p.profiles))
-
-
 # the command
 
 
@@ -417,7 +209,17 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--full", action="store_true", help="all cases with each permission")
     parser.add_argument("--pairs", action="store_true", help="all cases with covering combinations")
     parser.add_argument("--drawn", type=int, metavar="N", help="all cases with N drawn together")
-    parser.add_argument("--seed", type=int, help="for --drawn; printed if not given")
+    parser.add_argument(
+        "--alternatives",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="N",
+        help="the cases that each permission touches; with N, of N drawn ones",
+    )
+    parser.add_argument(
+        "--seed", type=int, help="for --drawn and --alternatives N; printed if not given"
+    )
     parser.add_argument("--together", action="store_true", help="all cases with the named at once")
     parser.add_argument(
         "--profile",
@@ -502,14 +304,22 @@ def _tasks(arguments: argparse.Namespace, chosen: Sequence[Permission]) -> list[
             tasks += together_tasks(
                 tuple(arguments.permissions), profile, forms, arguments.jobs, slow=arguments.slow
             )
+    seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
+    if arguments.alternatives is not None:
+        touching = chosen
+        if arguments.alternatives:
+            touching = some_of(chosen, arguments.alternatives, seed)
+            print(f"seed {seed}, the cases that each touches: {' '.join(p.id for p in touching)}")
+        tasks += alternative_tasks(touching, forms, arguments.jobs)
     if arguments.drawn:
-        seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
         for named in profiles:
             profile = random.Random(seed).choice(ROUTERS) if named == ANY else named
             variants = drawn(chosen, profile, arguments.drawn, seed).variants
             print(f"seed {seed}, {profile}: {' '.join(variants)}", flush=True)
             tasks += together_tasks(variants, profile, forms, arguments.jobs, slow=arguments.slow)
-    return tasks or witness_tasks(chosen, arguments.jobs)
+    if not tasks and arguments.alternatives is None:
+        tasks = witness_tasks(chosen, arguments.jobs)
+    return tasks
 
 
 def _made(tasks: Sequence[Task], there: Sequence[Row], jobs: int) -> Iterator[list[Row]]:

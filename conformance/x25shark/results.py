@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -165,23 +166,49 @@ def _results(document: dict[str, Any], detailed: Callable[[str, Verdict], bool])
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader finds the old one or the new one, never half of it.
 
-    A link that stands there is replaced, not followed. Raises OSError, which names the file also
-    where the system does not (a full disk).
+    A link that stands there is replaced, not followed; a device, a pipe and what the system calls
+    /dev/stdout are written to as they are. Raises OSError, which names the file also where the
+    system does not (a full disk).
     """
+    octets = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        if _leads_elsewhere(path):
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY), "wb") as out:
+                out.write(octets)
+        else:
+            _replace(path, octets)
+    except OSError as error:
+        if error.filename is None:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def _replace(path: Path, octets: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as out:
-            out.write(content.encode("utf-8") if isinstance(content, str) else content)
+            out.write(octets)
             out.flush()
             os.fsync(out.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except BaseException as error:
+    except BaseException:
         os.unlink(name)
-        if isinstance(error, OSError) and error.filename is None:
-            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def _leads_elsewhere(path: Path) -> bool:
+    """Whether a device, a pipe or the system's name of an open file stands there, which a file must
+    never replace. Of links, only those that the system itself made are such."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return False
+    if stat.S_ISLNK(mode):
+        folder = path.parent.resolve()
+        return folder == Path("/dev") or folder.is_relative_to("/proc")
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def write_results(results: Results, path: Path) -> None:

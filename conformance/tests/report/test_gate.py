@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,7 +22,7 @@ from x25shark.report.baseline import (
     write_baseline,
 )
 from x25shark.report.gate import GateResult, gate, junit, markdown
-from x25shark.results import CaseResult, Results, write_results
+from x25shark.results import CaseResult, Results, write_results, write_whole
 from x25shark.verdicts import Verdict
 
 Cases = Callable[..., CaseResult]
@@ -255,6 +257,24 @@ def test_gate_command(files: Path, results: Results, case: Cases) -> None:
     assert "PASS->FAIL: PLP-CALL-05" in outcome.output
     assert "1 difference" in (files / "s.md").read_text()
     ElementTree.parse(files / "s.xml")
+
+
+def test_what_is_no_file_is_written_to_and_stays(files: Path) -> None:
+    """A pipe, and the system's name of one; a device that takes nothing is said."""
+    pipe = files / "pipe"
+    os.mkfifo(pipe)
+    ours = os.open(pipe, os.O_RDWR)
+    for name in (pipe, f"/dev/fd/{ours}"):
+        outcome = call(
+            gate_command, "--markdown", name, "--baseline", files / "baseline.toml", files
+        )
+        assert outcome.exit_code == 0, outcome.output
+        assert b"As the baseline says" in os.read(ours, 65536)
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+    os.close(ours)
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_whole(Path("/dev/full"), "text")
+    assert stat.S_ISCHR(Path("/dev/full").lstat().st_mode)
 
 
 def test_gate_command_writes_a_baseline_that_needs_reasons(files: Path) -> None:

@@ -15,7 +15,8 @@ from ..profile import Addresses, Profile, load_profile
 from .worker import applicable
 
 FULL, TEN_LINES = "full", "ten lines"
-# With --full, so many runs go through one campaign: what an interruption loses of each job.
+# With --full and --alternatives, so many runs go through one campaign: what an interruption loses
+# of each job.
 PORTION = 4
 
 
@@ -240,16 +241,16 @@ def alternative_tasks(chosen: Sequence[Permission], forms: Sequence[str], jobs: 
                 if those:
                     names = tuple(case.purpose.id for case in those)
                     runs.append(Run((permission.id,), names, named=True))
-            tasks += _shared(runs, profile, form, jobs)
+            tasks += _shared(runs, profile, form, max(jobs, len(runs) // PORTION))
     return tasks
 
 
-def _shared(runs: Sequence[Run], profile: str, form: str, jobs: int) -> list[Task]:
-    """Runs with one permission each, those together of which the profile says nothing."""
+def _shared(runs: Sequence[Run], profile: str, form: str, parts: int) -> list[Task]:
+    """Runs with one permission each, those of which the profile says nothing in so many parts."""
     # With ten lines it says nothing of any of them.
     alike = [r for r in runs if form == TEN_LINES or not permissions()[r.variants[0]].says]
     tasks: list[Task] = [(profile, form, [r]) for r in runs if r not in alike]
-    return tasks + [(profile, form, part) for i in range(jobs) if (part := alike[i::jobs])]
+    return tasks + [(profile, form, part) for i in range(parts) if (part := alike[i::parts])]
 
 
 def some_of(chosen: Sequence[Permission], count: int, seed: int) -> list[Permission]:

@@ -90,12 +90,15 @@ lint: setup-test
 	@if cargo fmt --version >/dev/null 2>&1; then \
 		echo "cargo fmt --check"; cd conformance/engine && cargo fmt --check; \
 	else echo "rustfmt is not installed: left out"; fi
-	@if cargo clippy --version >/dev/null 2>&1; then \
+	@if ! cargo clippy --version >/dev/null 2>&1; then echo "clippy is not installed: left out"; \
+	elif [ "$$(clippy-driver --rustc --version 2>/dev/null)" != "$$(rustc --version)" ]; then \
+		echo "clippy is of another Rust than rustc, which reads none of what this one makes: left out"; \
+	else \
 		echo "cargo clippy --all-features -- -D warnings"; \
 		cd conformance/engine && \
 		PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(CARGO) clippy --quiet --locked --all-targets \
 			--all-features -- -D warnings; \
-	else echo "clippy is not installed: left out"; fi
+	fi
 
 # The same examples each time; plain pytest draws new ones. Most tests wait for programs that they
 # started, so two for each processor run beside each other; what measures runs alone.

@@ -2,7 +2,8 @@
 """A DTE of a few lines as the router under test: it takes calls, and says no more than a prompt.
 
 dte.py ADDRESS PIDFILE [FAULT]: on port 1998 of that address, modulo 8. Faults, each a slip that an
-author of a PAD could make: test_dte.py names them, and the case that finds each.
+author of a PAD could make: test_dte.py names them, and the case that finds each. Two are none, but
+habits of a right DTE: interrupts, and looks-at-numbers-first.
 """
 
 from __future__ import annotations
@@ -82,11 +83,11 @@ class Call:
         self.reader, self.writer = reader, writer
         self.lcn = b"\x10\x01"
         self.state = "ready"
-        self.interrupting = False
         self.restart()
 
     def restart(self) -> None:
         self.next_in = self.next_out = self.acknowledged = 0
+        self.interrupting = False
         self.waiting = list(PROMPT)
 
     def send(self, kind: int, *octets: int) -> None:
@@ -113,6 +114,8 @@ class Call:
     def data(self, kind: int, octets: bytes) -> None:
         if (kind >> 1 & 7) != self.next_in and FAULT != "takes-any-number":
             self.error(1)
+        elif FAULT == "looks-at-numbers-first" and not self.takes(kind >> 5):
+            return
         elif len(octets) > 128:
             self.error(39)
         elif self.takes(kind >> 5):
@@ -142,6 +145,11 @@ class Call:
                 self.error(39 if octets else 38)
             elif FAULT != "confirms-no-interrupt":
                 self.send(INTERRUPTED)
+                if FAULT == "interrupts" and not self.interrupting:
+                    self.interrupting = True
+                    self.send(INTERRUPT, 7)
+        elif kind == INTERRUPTED and self.interrupting:
+            self.interrupting = False
         elif kind == INTERRUPTED:
             self.error(43)
         elif kind == RESET and FAULT == "ignores-reset":

@@ -51,6 +51,19 @@ def test_a_right_one_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("habit", "select"),
+    [
+        ("interrupts", "XOT-HDR-1*,XOT-TCP-*,PLP-DATA-*,PLP-INT-*,PLP-RST-*,STATE-INT-*"),
+        ("looks-at-numbers-first", "PLP-MALF-21"),
+    ],
+)
+def test_a_habit_is_no_fault(habit: str, select: str, tmp_path: Path) -> None:
+    found = results(tmp_path, select, habit)["cases"]
+    wrong = [c for c in found if c["verdict"] not in ("PASS", "NOT APPLICABLE", "NOT RUN")]
+    assert wrong == [] and any(c["verdict"] == "PASS" for c in found)
+
+
+@pytest.mark.parametrize(
     ("fault", "case"),
     [
         ("acknowledges-nothing", "PLP-FLOW-17"),

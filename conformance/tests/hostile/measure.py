@@ -156,6 +156,8 @@ def _look(outcome: Outcome, report: Path) -> None:
         outcome.verdicts[case["verdict"]] += 1
         if case["verdict"] == "NOT RUN" and not case["reason"].startswith((GONE, SLOW)):
             outcome.left.append(f"{case['id']}: NOT RUN: {case['reason']}")
+        if case["verdict"] == "ERROR":
+            outcome.problems.append(f"{case['id']}: ERROR: {case['reason']}")
         if case["verdict"] != "PASS":
             outcome.reasons[case["reason"]] += 1
             if not case["reason"]:
@@ -220,8 +222,6 @@ def main() -> int:
             outcome = run.result()
             if deadlines[kind] is None:
                 outcome.problems += outcome.left
-            if errors := outcome.verdicts["ERROR"]:
-                outcome.problems.append(f"{errors} ERROR")
             verdicts = ", ".join(f"{n} {v}" for v, n in outcome.verdicts.items())
             if outcome.peak_mb > MEMORY_LIMIT_MB:
                 outcome.problems.append(f"more than {MEMORY_LIMIT_MB} MB")

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -157,3 +158,24 @@ def test_a_line_that_is_not_there_says_where(tmp_path: Path) -> None:
         port = sock.getsockname()[1]
     with pytest.raises(CampaignError, match=rf"line.a at 127.0.0.1:{port}: connection refused"):
         run(port, tmp_path)
+
+
+def test_a_line_that_a_router_opens_late_is_waited_for(tmp_path: Path) -> None:
+    """A command of the profile has just started it."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port = sock.getsockname()[1]
+    late = tmp_path / "late.py"
+    late.write_text(
+        "import socket, time\n"
+        "time.sleep(1)\n"
+        f"connection, _ = socket.create_server(('127.0.0.1', {port})).accept()\n"
+        "while connection.recv(1000): pass\n"
+    )
+    control = (
+        f"[control]\nstart = '{sys.executable} {late} >/dev/null 2>&1 & echo $! >{tmp_path}/pid'\n"
+        f"stop = 'kill $(cat {tmp_path}/pid)'\n"
+    )
+    profile = parse_profile(PROFILE.format(port=port) + control, "thing.toml")
+    campaign = Campaign(Options("thing.toml", profile, tmp_path / "r"))
+    campaign.start()
+    assert campaign.finish().cases == []

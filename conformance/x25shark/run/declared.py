@@ -16,7 +16,9 @@ def why_it_runs(purpose: Purpose, profile: Profile) -> str | None:
     for condition in purpose.pics:
         wanted = condition.removeprefix("not ")
         if wanted in MODELS.values():
-            said.append(f'relay_model is "{profile.relay_model}"')
+            # A router that ends the calls itself relays none, and its profile says nothing of it.
+            if profile.configurations != ("T2",):
+                said.append(f'relay_model is "{profile.relay_model}"')
         elif wanted != condition:
             said += [f"pics has no {_in_words(wanted)}"] if wanted in PICS_ITEMS else []
         else:

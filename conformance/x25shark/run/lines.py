@@ -15,6 +15,7 @@ from ..links.hdlc import Line
 from ..links.loop import Loop
 from ..profile import Line as LineProfile
 from ..profile import Profile
+from ..sides.bench import PAUSE_SECONDS
 
 # A marker is in the stream within a millisecond; a busy machine may take its time.
 _SETTLE_SECONDS = 10.0
@@ -54,8 +55,11 @@ class Lines:
         end.line_ended()
         end.down = tap.ended
 
-    def connect(self, serial: Mapping[str, str]) -> None:
-        """Open the lines; serial: where the embedded router has them. Raises CaptureError."""
+    def connect(self, serial: Mapping[str, str], seconds: float) -> None:
+        """Open the lines; serial: where the embedded router has them. Raises CaptureError.
+
+        seconds: how long one that a router has not opened yet is tried again.
+        """
         self._places = {}
         for side in self._taps:
             place = _place(self._profiles[side], serial)
@@ -65,12 +69,20 @@ class Lines:
                     f"{', '.join(serial) or 'none'}"
                 )
             self._places[side] = place
-            self._open(side)
-            if self.ends[side].down:
-                raise CaptureError(
-                    f"line.{side} at {self.ends[side].down}. Check line.{side} in {self._path}, "
-                    "and that the router is running"
-                )
+            self._loop.persist(
+                partial(self._open_or_fail, side),
+                lambda failed: isinstance(failed, CaptureError),
+                seconds=seconds,
+                every=PAUSE_SECONDS,
+            )
+
+    def _open_or_fail(self, side: str) -> None:
+        self._open(side)
+        if self.ends[side].down:
+            raise CaptureError(
+                f"line.{side} at {self.ends[side].down}. Check line.{side} in {self._path}, "
+                "and that the router is running"
+            )
 
     def _open(self, side: str) -> None:
         """Connect a line; down says what came of it."""

@@ -111,7 +111,7 @@ class Surroundings:
             self._launch_capture()
         if self.capture is not None:
             self.capture.begun()
-        self.lines.connect(self.router.serial)
+        self.lines.connect(self.router.serial, self._start_seconds)
         self.loop.interruptible = False
 
     def _listen(self, *, others: bool) -> None:
@@ -151,6 +151,11 @@ class Surroundings:
             self.slicer.disown(listener, remote)
         return strange
 
+    @property
+    def _start_seconds(self) -> float:
+        """How long what is refused is tried again: a command may have just started the router."""
+        return START_SECONDS if self.profile.control.start is not None else 0.0
+
     def _reach(self) -> None:
         """One TCP connection before anything else: an unreachable router is a usage error.
 
@@ -164,7 +169,7 @@ class Surroundings:
             connection = self.loop.persist(
                 lambda: xot.connect(self.loop, router, own, 10.0),
                 lambda failed: isinstance(failed, LinkError) and failed.refused,
-                seconds=START_SECONDS if self.profile.control.start is not None else 0.0,
+                seconds=self._start_seconds,
                 every=PAUSE_SECONDS,
             )
         except LinkError as error:
@@ -265,7 +270,7 @@ class Surroundings:
         """Start the router again, and connect its lines. Raises RouterError, CaptureError."""
         assert self.router is not None
         self.router.restart()
-        self.lines.connect(self.router.serial)
+        self.lines.connect(self.router.serial, self._start_seconds)
         self.loop.here()
 
     def try_restart(self) -> str | None:

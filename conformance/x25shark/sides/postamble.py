@@ -12,7 +12,7 @@ from ..judges.expectation import NoConnection, Quiet
 from ..judges.template import decode
 from ..links.xot import Connection
 from .answers import Answers
-from .line import LineSide
+from .channel import ChannelSide
 from .listeners import Listeners
 from .points import Points
 from .side import Side
@@ -116,9 +116,9 @@ def note_causes(points: Points) -> None:
     if not context.declared("R-DTE"):
         return
     for side in points.sides:
-        if isinstance(side, LineSide):
-            continue
-        for unit in side.connection.received:
+        # Of a router with lines, R-DTE is said of those where it is the DTE.
+        is_dte = not side.router_is_dce if isinstance(side, ChannelSide) else not points.lines
+        for unit in side.connection.received if is_dte else ():
             packet = decode(unit.packet) if unit.packet else None
             if isinstance(packet, (ClearRequest, ResetRequest)):
                 cause = packet.fields.get("cause")

@@ -153,8 +153,9 @@ class Side:
         # T2: user data that the DTE beyond the router has not sent back yet.
         self._not_echoed: list[bytes] = []
         if context.far_end.without_echo:
-            # What a DTE has to say is its own matter: the prompt of a host, X.29 messages.
-            self.allow(Data(), Data128())
+            # What a DTE has to say is its own matter: the prompt of a host, X.29 messages, and one
+            # Interrupt, for as long as that is not confirmed.
+            self.allow(Data(), Data128(), Interrupt())
         # Units looked at so far, and the Data packets among them.
         self._data_found = (0, 0)
         connection.on_unit = self._arrived

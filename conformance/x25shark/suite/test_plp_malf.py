@@ -533,7 +533,8 @@ def test_all_types_in_each_state(bench: Bench) -> None:
 def test_giant_data_packet(call: Call) -> None:
     """4097 octets of user data. A splice, or a router that trusts the ends, may pass it."""
     bench, octets = call.bench, bytes(range(256)) * 16 + b"!"
-    call.a.put(header(call.a, 0x00) + octets)
+    # Its length is all that is wrong with it, whatever a host has said before.
+    call.a.put(header(call.a, call.a.numbering.p_r << 5) + octets)
     reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(39))
     clear = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
     ends = (

@@ -235,11 +235,12 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
         if len(sides) == room:
             done(bench, sides)
         what = bench.random.choice(("refuses", "resets", "accepts"))
-        a = reach(bench)
+        # Ahead of A's connection: a relay opens its own for that, not for the Call.
         if what == "refuses":
             listener.stop()
         deal = accept_all if what == "accepts" else reset_all
         try:
+            a = reach(bench)
             a.send(bench.call_request())
             while not answered(a):
                 if not a.wait_until(lambda a=a: bench.listeners.is_called() or answered(a)):  # type: ignore[misc]

@@ -365,9 +365,10 @@ def test_loss_before_the_answer(bench: Bench) -> None:
 @purpose("XOT-TCP-17")
 def test_refused_connection_towards_b(bench: Bench) -> None:
     listener = bench.listeners.refuse()
-    a = bench.connect()
     listener.stop()
     try:
+        # Behind it: a relay opens a connection for this one, not for the Call.
+        a = bench.connect()
         a.send(bench.call_request())
         refused(bench, a, ClearIndication(cause=bench.cause(*bench.profile.causes_down)))
     finally:

@@ -190,7 +190,8 @@ def test_what_was_measured_until_ctrl_c_is_kept(name: str, tmp_path: Path) -> No
     assert f"{name}: interrupted; its figures are those until then" in said
     result = json.loads((tmp_path / "ip.json").read_text())
     assert result["exit_status"] == 130
-    assert len(result["experiments"][name]["rows"]) == 2
+    # The two that were complete when the third began, and what went on until the interrupt came.
+    assert len(result["experiments"][name]["rows"]) >= 2
     assert "Interrupted" in (tmp_path / "ip.html").read_text()
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,21 @@ def test_a_run_without_a_report_leaves_no_folder_of_its_own(tmp_path: Path) -> N
     empty.mkdir()
     for path in (empty, tmp_path / "new"):
         ReportFolder(path).abandon()
+    assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_a_folder_that_nothing_can_be_written_to_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    for path in (empty, tmp_path / "new"):
+        with pytest.raises(FolderError, match="No space left on device"):
+            ReportFolder(path)
     assert list(tmp_path.iterdir()) == [empty]
 
 

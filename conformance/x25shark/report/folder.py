@@ -67,6 +67,7 @@ class ReportFolder:
             ) from None
         except OSError as error:
             self._release()
+            self._remove_what_was_made()
             raise FolderError(
                 f"{path}: cannot write the report there: {error.strerror or error}"
             ) from None
@@ -153,9 +154,13 @@ class ReportFolder:
                 log.replace(self.path / log.name)
         shutil.rmtree(self.staging, ignore_errors=True)
         self._release()
+        self._remove_what_was_made()
+
+    def _remove_what_was_made(self) -> None:
+        """The folder itself, where this run made it and it is as empty as it was made."""
         if self._made:
             with contextlib.suppress(OSError):
-                self.path.rmdir()  # as empty as it was made
+                self.path.rmdir()
 
     def _sweep(self) -> None:
         """What runs left that were killed: finish an exchange, remove anything else."""

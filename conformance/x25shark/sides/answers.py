@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..catalogue import Purpose
 from ..judges.values import Matcher, Named, OneOf, one_of
 from ..profile import Profile
+from .causes import with_those_of_a_dte
 from .diagnostics import Diagnostics
 from .outcomes import NotApplicable
 
@@ -62,16 +63,16 @@ class Answers:
     def cause(self, network: int, *others: int) -> Matcher:
         """The clearing causes for an error that the router found itself.
 
-        A DTE sends 0x00, or 0x80 to 0xFF, instead; 0x01 of one is a remark (postamble.py).
+        Where it is a DTE it sends one of a DTE instead (causes.py); each side takes what is right
+        on its link. 0x01 of a DTE is a remark (postamble.py).
         """
-        if self.declared("R-DTE"):
-            return one_of(network, *others, 0, 1, range(0x80, 0x100))
-        return one_of(network, *others)
+        return self._or_of_a_dte(one_of(network, *others), 1)
+
+    def _or_of_a_dte(self, causes: OneOf, *others: int) -> OneOf:
+        return with_those_of_a_dte(causes, *others) if self.declared("R-DTE") else causes
 
     def _reset_cause(self, network: int) -> Matcher:
-        if self.declared("R-DTE"):
-            return one_of(network, 0, range(0x80, 0x100))
-        return one_of(network)
+        return self._or_of_a_dte(one_of(network))
 
     @property
     def local_clear(self) -> Matcher:
@@ -95,9 +96,8 @@ class Answers:
 
     @property
     def network_clear(self) -> Matcher:
-        """Any clearing cause of the network that X.25 defines; a DTE's may be 0x00."""
-        others = (0, *range(0x80, 0x100)) if self.declared("R-DTE") else ()
-        return Named((*NETWORK_CAUSES, *others), "any of a network", others)
+        """Any clearing cause of the network that X.25 defines, or a DTE's where it is one."""
+        return self._or_of_a_dte(Named(NETWORK_CAUSES, "any of a network"))
 
     def need(self, condition: object, what: str) -> None:
         """Demand something of the profile that PICS items do not name. Raises NotApplicable."""

@@ -52,6 +52,9 @@ class ChannelSide(Side):
         self.lcn = circuit.lcn
         self.origin = circuit.start
 
+    def _says_dte(self) -> bool:
+        return not self.router_is_dce
+
     def _transmit(self, packets: Sequence[bytes]) -> None:
         self.context.last_sender = self
         self._circuit.send_packets(list(packets))

@@ -12,7 +12,6 @@ from ..judges.expectation import NoConnection, Quiet
 from ..judges.template import decode
 from ..links.xot import Connection
 from .answers import Answers
-from .channel import ChannelSide
 from .listeners import Listeners
 from .points import Points
 from .side import Side
@@ -112,18 +111,13 @@ def demand_no_connections(points: Points, listeners: Listeners) -> None:
 
 def note_causes(points: Points) -> None:
     """A DTE's own causes are 0x00 and 0x80 to 0xFF (ISO/IEC 8208); others are a remark."""
-    context = points.context
-    if not context.declared("R-DTE"):
-        return
     for side in points.sides:
-        # Of a router with lines, R-DTE is said of those where it is the DTE.
-        is_dte = not side.router_is_dce if isinstance(side, ChannelSide) else not points.lines
-        for unit in side.connection.received if is_dte else ():
+        for unit in side.connection.received if side.router_is_dte else ():
             packet = decode(unit.packet) if unit.packet else None
             if isinstance(packet, (ClearRequest, ResetRequest)):
                 cause = packet.fields.get("cause")
                 if isinstance(cause, int) and 0 < cause < 0x80:
-                    context.remark(
+                    points.context.remark(
                         f"a DTE sends cause 0x00 or 0x80 to 0xFF; received 0x{cause:02x}"
                     )
 

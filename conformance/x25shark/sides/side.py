@@ -42,6 +42,7 @@ from ..links.carrier import Carrier, Unit
 from .agreement import ACCEPTED, Values, values_of
 from .arrivals import Arrivals
 from .arriving import as_its_caller_arrives, is_another_form, says_callers, with_calling
+from .causes import as_no_dte
 from .context import Context
 from .diagnostics import as_no_dce
 from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
@@ -92,14 +93,14 @@ def _ready(kind: type[RR | RR128], p_r: int) -> Packet:
     return kind(p_r=p_r)
 
 
-def _from_no_dce(template: Any) -> Any:
-    """The template with the diagnostics that are as right where the router is no DCE."""
-    wanted = template.fields.get("diagnostic", ABSENT)
-    right = as_no_dce(wanted)
-    if right == wanted:
+def _with_right(template: Any, field: str, right_of: Callable[[Any], Any]) -> Any:
+    """The template with the values of a field that are right there."""
+    wanted = template.fields.get(field, ABSENT)
+    right = right_of(wanted)
+    if right is wanted or right == wanted:
         return template
     whole = template.copy()
-    whole.fields["diagnostic"] = right
+    whole.fields[field] = right
     return whole
 
 
@@ -115,8 +116,10 @@ class Side:
     # What may come at any time, and what besides while the tester ends the call.
     passing: tuple[Packet, ...] = FLOW_CONTROL
     relaxed: tuple[Packet, ...] = (ClearRequest(), ClearConfirmation())
-    # X.25 knows the two ends of a line apart; on XOT no end is the DTE or the DCE (RFC 1613 5).
+    # X.25 knows the two ends of a line apart; on XOT no end is the DTE or the DCE (RFC 1613 5), but
+    # for what the profile says of a router without lines.
     router_is_dce = False
+    router_is_dte = False
     # Octets of the direction before the first that is of this connection, or channel's call, and
     # before what is not part of it any more.
     origin = 0
@@ -129,6 +132,7 @@ class Side:
     ) -> None:
         self.context = context
         self.name = name
+        self.router_is_dte = self._says_dte()
         self.connection = connection
         self.direction = Direction(connection.remote, connection.local)
         self.lcn = 1
@@ -161,6 +165,11 @@ class Side:
         connection.on_unit = self._arrived
         for unit in self.arrivals.units:
             self._arrived(unit)
+
+    def _says_dte(self) -> bool:
+        """Whether the router is a DTE here: where it has lines, R-DTE is said of those."""
+        profile = self.context.profile
+        return self.context.declared("R-DTE") and not profile.line.by_side()
 
     def agree(self, values: Values) -> None:
         """Put these values into force: for what the side sends, and for what it gets."""
@@ -421,9 +430,11 @@ class Side:
         return decode(octets)
 
     def right_here(self, template: Expected) -> Expected:
-        """The same, with the diagnostics that are as right on this link (diagnostics.py)."""
-        with_diagnostic = isinstance(template, (ClearRequest, ResetRequest, RestartRequest))
-        return template if self.router_is_dce or not with_diagnostic else _from_no_dce(template)
+        """The same, with what is right on this link (causes.py, diagnostics.py)."""
+        if not isinstance(template, (ClearRequest, ResetRequest, RestartRequest)):
+            return template
+        right = template if self.router_is_dte else _with_right(template, "cause", as_no_dte)
+        return right if self.router_is_dce else _with_right(right, "diagnostic", as_no_dce)
 
     def expect_message(
         self,

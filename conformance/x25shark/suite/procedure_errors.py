@@ -19,7 +19,6 @@ from .language import (
     ResetIndication,
     ResetRequest,
 )
-from .reactions import made_by_a_dte
 
 # The diagnostic of ISO/IEC 8208 for part-filled Data that may not be so.
 PARTIALLY_FULL = 165
@@ -69,7 +68,7 @@ def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
     from one, may take it for an error (165, invalid partially full Data). Both sides have confirmed
     then.
     """
-    if not made_by_a_dte(bench, x):
+    if not x.router_is_dte:
         return False
     begin = y.cursor
 

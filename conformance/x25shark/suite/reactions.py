@@ -208,12 +208,6 @@ def refuses(bench: Bench, a: Side, cause: Matcher | int, *codes: int) -> None:
     cleared_or_closed(bench, a, ClearIndication(cause=cause, diagnostic=bench.diagnostic(*codes)))
 
 
-def made_by_a_dte(bench: Bench, side: Side) -> bool:
-    """Whether the router is a DTE there, so that what it clears it may clear in its own name."""
-    line = bench.lines.get(side.name.lower())
-    return line.profile.role == "dte" if line is not None else bench.declared("R-DTE")
-
-
 def reset(call: Call) -> None:
     """A resets the call, and B confirms."""
     call.a.send(ResetRequest(cause=0, diagnostic=0))

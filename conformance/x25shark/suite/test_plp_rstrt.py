@@ -34,7 +34,7 @@ from .language import (
 )
 from .links import at_the_line, calls_lines, of_a_dte, restarted
 from .many import at_a_time, fill
-from .reactions import both, made_by_a_dte
+from .reactions import both
 
 # What the far ends of calls may be told: of a DTE, out of order, remote procedure error.
 FAR_CAUSES = one_of(0, range(0x80, 0x100), 0x09, 0x11)
@@ -182,7 +182,7 @@ def test_causes_at_the_far_ends(bench: Bench) -> None:
                 line.layer.send(RestartRequest(cause=cause, diagnostic=diagnostic))
                 line.layer.expect(RestartConfirmation())
                 told = [ClearIndication(cause=FAR_CAUSES)]
-                if of_dte and not made_by_a_dte(bench, far):
+                if of_dte and not far.router_is_dte:
                     others = one_of(*(c for c in FAR_CAUSES.values if c != cause))
                     told = [
                         ClearIndication(cause=cause, diagnostic=diagnostic),

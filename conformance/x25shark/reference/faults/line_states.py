@@ -7,7 +7,7 @@ from typing import Any
 from .. import codec
 from ..channel import Channel
 from ..clearing import Clearing
-from ..codes import ClearCause, Diag, PacketError, Type
+from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..data_flow import DataFlow
 from ..interrupts import Interrupts
 from ..relay_local import LocalRelay
@@ -219,11 +219,24 @@ def cleared_by_a_short_packet(patch: Patch) -> None:
             original(channel, packet_type, octets)
 
 
-@fault("BUG-LINE-43")
-def error_of_a_dte(patch: Patch) -> None:
-    """Only towards a DTE, which has no other cause itself."""
+def causes_of_a_dte(patch: Patch, cause: int, of_a_dte: int) -> None:
+    """A DCE beside a DTE, which has no other causes itself, gives this one for its own."""
 
     @patch.wrap(LineRules, "own_cause")
-    def own_cause(original: Any, rules: LineRules, cause: int) -> int:
-        dce = rules.line.dce
-        return 0 if dce and cause == ClearCause.LOCAL_PROCEDURE_ERROR else original(rules, cause)
+    def own_cause(original: Any, rules: LineRules, wanted: int) -> int:
+        return of_a_dte if rules.line.dce and wanted == cause else original(rules, wanted)
+
+
+@fault("BUG-LINE-43")
+def error_of_a_dte(patch: Patch) -> None:
+    causes_of_a_dte(patch, ClearCause.LOCAL_PROCEDURE_ERROR, 0)
+
+
+@fault("BUG-LINE-46")
+def reset_of_a_dte(patch: Patch) -> None:
+    causes_of_a_dte(patch, ResetCause.LOCAL_PROCEDURE_ERROR, 0)
+
+
+@fault("BUG-LINE-47")
+def refusal_of_a_dte(patch: Patch) -> None:
+    causes_of_a_dte(patch, ClearCause.NOT_OBTAINABLE, 0x80 | ClearCause.NOT_OBTAINABLE)

@@ -76,6 +76,27 @@ def test_one_that_was_left_is_stopped_before_the_start(tmp_path: Path) -> None:
     assert started("false") == ""
 
 
+def test_one_whose_lines_are_there_before_the_start(tmp_path: Path) -> None:
+    """Where the octets of a line go over TCP: what is there was not started for this run."""
+    with socket.create_server(("127.0.25.1", 0)) as left, socket.socket() as free:
+        free.bind(("127.0.25.1", 0))
+        ports = left.getsockname()[1], free.getsockname()[1]
+        free.close()
+        path = tmp_path / "lines.toml"
+        path.write_text(
+            '[addresses]\na = "3100001"\nb = "2100001"\n'
+            f'[line.a]\ntcp = "127.0.25.1:{ports[0]}"\nrole = "dce"\n'
+            f'[line.b]\ntcp = "127.0.25.1:{ports[1]}"\nrole = "dce"\n'
+            "[control]\nstart = 'true'\n"
+        )
+        router = Router(load_profile(str(path)), tmp_path / "router.log")
+        router.start()
+    assert router.found_running == (
+        f"a router listened at 127.0.25.1:{ports[0]} before control.start; it listens still, "
+        "and may be the one that was tested"
+    )
+
+
 @pytest.mark.usefixtures("namespaces")
 def test_one_that_listens_late_and_cannot_be_stopped(tmp_path: Path) -> None:
     """The first is waited for, though start has ended; the second is a note."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from ..interrupts import interrupts
+from ..line_places import tcp
 from ..profile import Control, Profile, ProfileError
 from . import descriptors
 
@@ -128,18 +129,27 @@ class Router:
     def _make_way(self) -> None:
         """Stop one that listens at the router's address already: what start begins could not, and
         the run would test an old build without a word. See `found_running`."""
-        xot = self._profile.xot
-        if xot is None or not _in_use(xot.router):
+        taken = self._taken()
+        if not taken:
             return
-        where = f"{xot.router[0]}:{xot.router[1]}"
+        where = ", ".join(f"{host}:{port}" for host, port in taken)
         self.found_running = f"a router listened at {where} before control.start"
         if self._profile.control.stop is not None:
             with contextlib.suppress(RouterError):
                 self._hook("stop")
                 self._await_port()
             self.found_running += "; control.stop was run first"
-        if _in_use(xot.router):
+        if self._taken():
             self.found_running += "; it listens still, and may be the one that was tested"
+
+    def _taken(self) -> list[tuple[str, int]]:
+        """Where on this machine somebody listens for what the router is to take: XOT, and serial
+        lines whose octets go over TCP."""
+        places = [line.place for line in self._profile.line.by_side().values()]
+        listens = [place for way, place in filter(None, places) if way is tcp]
+        if self._profile.xot is not None:
+            listens.insert(0, self._profile.xot.router)
+        return list(filter(_in_use, dict.fromkeys(listens)))
 
     def leave(self) -> str:
         """Do not stop it at the end; how to reach and to stop it, in words."""
@@ -192,13 +202,13 @@ class Router:
             self.start()
 
     def _await_port(self) -> None:
-        """A stop hook may be done before a router on this machine is: wait until its port is free.
+        """A stop hook may be done before a router on this machine is: wait until its ports are
+        free.
 
         Not for ever: what has it may be what the profile means by stopped.
         """
         end = time.monotonic() + GONE_SECONDS
-        xot = self._profile.xot
-        while xot is not None and _in_use(xot.router) and time.monotonic() < end:
+        while self._taken() and time.monotonic() < end:
             time.sleep(_LOOK)
 
     def shorten_log(self) -> str:

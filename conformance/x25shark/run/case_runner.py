@@ -129,6 +129,7 @@ class CaseRunner:
             body(bench)
             watched = True
             bench.settle_races()
+            bench.settle_clears()
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
             record.received = {

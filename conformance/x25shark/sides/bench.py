@@ -152,8 +152,13 @@ class Bench(Context):
     def _unmet(self, side: Side, expectation: Expectation) -> None:
         """Where it says nothing of the router that an expectation is not met: raise the outcome."""
         self.capacity.turned_away(side, expectation)
-        if not self.two_sided and self.declared("R-DTE"):
+        if self._faces_a_dte:
             cleared_by_dte.look(side, expectation)
+
+    @property
+    def _faces_a_dte(self) -> bool:
+        """Whether the router is a DTE that ends the calls itself."""
+        return not self.two_sided and self.declared("R-DTE")
 
     # connections
 
@@ -474,6 +479,11 @@ class Bench(Context):
         for race in self.races:
             if race.tried and not race.times:
                 raise Inconclusive(race.text)
+
+    def settle_clears(self) -> None:
+        """Raises Inconclusive if a DTE has ended a call of its own accord, unasked."""
+        for side in self.sides if self._faces_a_dte else ():
+            cleared_by_dte.look_at_the_end(side)
 
     # the end of the case
 

@@ -320,6 +320,7 @@ class Side:
             note="the window has to open again",
         )
         self.context.state(acknowledgement)
+        self.on_unmet(self, acknowledgement)
         raise ExpectationFailed(acknowledgement, Seen(False, None, "no P(R) that opens the window"))
 
     def _receive_ready(self) -> Packet:
@@ -544,6 +545,7 @@ class Side:
         self.context.state(expectation)
         seen = self.context.judge(expectation)
         if not seen.met:
+            self.on_unmet(self, expectation)
             raise ExpectationFailed(expectation, seen)
         self.cursor = expectation.stop
 

@@ -14,6 +14,7 @@ from ..relay_local import LocalRelay
 from ..resets import Resets
 from ..router import Router
 from ..tables import P
+from ..terminal import Echo
 from .registry import Original, Patch, variant
 
 HELD_SECONDS = 0.01
@@ -188,3 +189,26 @@ def charges_in_the_confirmation(patch: Patch) -> None:
             return
         header = codec.header(channel.modulo, channel.lcn, Type.CLEAR_CONFIRMATION)
         channel.send(header + bytes((0, len(duration))) + duration)
+
+
+@variant("MAY-CLR-14", number=3)
+def clears_of_its_own_accord(patch: Patch) -> None:
+    """In place of taking so much: Data and Interrupts of a call are counted together."""
+
+    def ended(echo: Echo, channel: Channel) -> bool:
+        taken = vars(echo)["taken"] = vars(echo).get("taken", 0) + 1
+        if taken == patch.number:
+            channel.clearing.clear(Clear(ClearCause.DTE_ORIGINATED, Diag.NONE))
+        return bool(taken >= patch.number)
+
+    @patch.wrap(Echo, "data_received")
+    def data_received(original: Original, echo: Echo, channel: Channel, data: Data) -> None:
+        if not ended(echo, channel):
+            original(echo, channel, data)
+
+    @patch.wrap(Echo, "interrupt_received")
+    def interrupt_received(
+        original: Original, echo: Echo, channel: Channel, user_data: bytes
+    ) -> None:
+        if not ended(echo, channel):
+            original(echo, channel, user_data)

@@ -5,8 +5,8 @@ from collections import deque
 
 from .. import codec
 from ..channel import Channel
-from ..codec import Data
-from ..codes import ResetCause, Type
+from ..codec import Clear, Data
+from ..codes import ClearCause, Diag, ResetCause, Type
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalRelay
@@ -133,3 +133,12 @@ def long_confirmation_discarded(patch: Patch) -> None:
             channel.discard()
         else:
             original(resets, octets)
+
+
+@variant("MAY-RST-09")
+def reset_ends_the_call(patch: Patch) -> None:
+    @patch.wrap(Echo, "reset_received")
+    def reset_received(
+        _original: Original, _echo: Echo, channel: Channel, _cause: int, _diagnostic: int
+    ) -> None:
+        channel.clearing.clear(Clear(ClearCause.DTE_ORIGINATED, Diag.NONE))

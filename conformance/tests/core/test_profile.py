@@ -165,7 +165,11 @@ def test_a_profile_of_serial_lines_only() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('tcp = "192.0.2.1:2001"', "", "own.toml, line 2: line.a: give one of tcp, pty and serial"),
+        (
+            'tcp = "192.0.2.1:2001"',
+            "",
+            f"own.toml, line 2: line.a: give one of {', '.join(BY_KEY)} and serial",
+        ),
         ('pty = "/dev/pts/7"', 'pty = "dev"', "own.toml, line 5: line.b.pty"),
         ('framing = "bit"', 'framing = "bits"', "own.toml, line 6: line.b.framing: 'bits'"),
         ('role = "dte"', 'rôle = "dte"', "not TOML"),

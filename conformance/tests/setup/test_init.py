@@ -206,7 +206,10 @@ def _complete(words: str, shell: str = "bash", **more: str) -> list[str]:
     return [line.split(",", 1)[1] for line in lines] if shell == "bash" else lines
 
 
-def test_completes_cases_groups_and_profiles() -> None:
+def test_completes_cases_groups_and_profiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where no run has left a report, whose cases would be completed
     assert "PLP-CLR-01" in _complete("x25shark show PLP-CLR-0")
     assert "PLP-CLR" in _complete("x25shark run --select PLP-C")
     assert "XOT-HDR,PLP-CLR" in _complete("x25shark run --select XOT-HDR,PLP-CL")

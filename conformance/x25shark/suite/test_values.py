@@ -191,7 +191,7 @@ def is_held_to_its_values(call: Call) -> None:
     if call.a.packet_size < most_octets(call.bench):
         one_octet_more(call)
     if call.bench.declared("P-DBIT") and checks_numbers(call.bench):
-        beyond_the_window(call)
+        beyond_a_window_that_was_used(call)
 
 
 def _near(b: Side, kind: type[Packet], wanted: tuple[int, int]) -> Packet:
@@ -290,6 +290,16 @@ def beyond_the_window(call: Call) -> None:
     b.withholding = False
     a.send(beyond)
     expect_refusal(call, beyond, 1, before=[filled.any_data])
+
+
+def beyond_a_window_that_was_used(call: Call) -> None:
+    """The same where Data has gone before, once no P(R) is on its way that would open the window
+    further."""
+    bench, a = call.bench, call.a
+    if a.wait_until(lambda: not a.numbering.outstanding, bench.profile.times.quiet):
+        beyond_the_window(call)
+    else:
+        bench.remark("Data is not acknowledged before more comes: where the window ends is open")
 
 
 @purpose("PLP-FLOW-20", both_sides=True, window=7)

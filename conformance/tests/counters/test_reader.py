@@ -8,7 +8,8 @@ import threading
 
 import pytest
 from x25shark.counters.reader import ReadError, Reading
-from x25shark.counters.readers.http_json import LONGEST, MOST_VALUES
+from x25shark.counters.readers.http_json import MOST_VALUES
+from x25shark.counters.readers.over_http import LONGEST
 
 from .page_server import Answer, page, raw, serving
 

@@ -20,9 +20,10 @@ class Way(Protocol):
     """One way to a line. KEY, TYPE, EXAMPLE: the key in [line.a], the type of its value, and one.
 
     WORDS: what the key means, for docs/profile.md. read() checks the key's value and returns what
-    connect() takes; raises ValueError. connect() returns a descriptor that does not block, which
-    reads and writes octets of the line; raises OSError. host(): the IPv4 address to which it
-    leads, or None for this machine.
+    connect() takes, by way of JSON; raises ValueError. connect() may take seconds, and returns a
+    descriptor that does not block, for os.read() and os.write() of up to 65,536 octets of the line,
+    cut anywhere; b"" means that the line has ended. Raises OSError, whose words the user sees.
+    host(): the IPv4 address to which it leads, or None for this machine.
     """
 
     KEY: str

@@ -1155,6 +1155,19 @@ def interrupts_around_a_reset(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def interrupts_that_cross_a_reset(make_lab: Any, model: str) -> Any:
+    """B sends an Interrupt and a confirmation of A's before it confirms the reset of A."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012341", "10011b0000")
+    b.tell("100127", "10012342", "10011f")
+    a.tell("10012343")
+    b.tell("10012344", "100127")
+    a.tell("100127")
+    return lab
+
+
+@scenario
 def interrupts_with_what_is_behind_them(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call(PLAIN)

@@ -13,6 +13,8 @@ from .language import (
     ClearConfirmation,
     ClearIndication,
     Data,
+    Interrupt,
+    InterruptConfirmation,
     Packet,
     Raw,
     ResetConfirmation,
@@ -219,6 +221,31 @@ def test_data_that_crosses_the_reset(call: Call) -> None:
         expect_after(a, ResetConfirmation(), Data(user_data=b"crossing"))
     b.send_data(b"new")
     a.expect(Data(p_s=0, user_data=b"new"), note="nothing from before the reset")
+    call.fence()
+
+
+@purpose("PLP-RST-28", both_sides=True)
+def test_interrupt_that_crosses_the_reset(call: Call) -> None:
+    """B has an Interrupt of A to confirm when A resets. It does that, and sends one of its own,
+    before it confirms the reset; behind it both Interrupts are new ones."""
+    a, b = both(call)
+    a.send(Interrupt(user_data=b"before"))
+    b.expect(Interrupt(user_data=b"before"))
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    b.send(InterruptConfirmation(), Interrupt(user_data=b"crossing"), ResetConfirmation())
+    crossing = (InterruptConfirmation(), Interrupt(user_data=b"crossing"))
+    expect_after(a, ResetConfirmation(), *(() if call.model == "local" else crossing))
+    a.send(Interrupt(user_data=b"from A"))
+    b.expect(Interrupt(user_data=b"from A"))
+    b.send(Interrupt(user_data=b"from B"))
+    a.expect(Interrupt(user_data=b"from B"), note="nothing from before the reset")
+    b.send_data(b"not confirmed B")
+    a.expect(Data(user_data=b"not confirmed B"), note="no confirmation before it")
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
+    a.send(InterruptConfirmation())
+    b.expect(InterruptConfirmation())
     call.fence()
 
 

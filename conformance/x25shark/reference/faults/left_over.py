@@ -10,6 +10,7 @@ from ..channel import Channel
 from ..circuit import Circuit
 from ..clearing import Clearing
 from ..codec import Call, Clear, Data
+from ..codes import Type
 from ..data_flow import DataFlow
 from ..facilities import CLOSED_USER_GROUP, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
 from ..interrupts import Interrupts
@@ -19,6 +20,7 @@ from ..relay_endtoend import EndToEndRelay, Held
 from ..relay_local import Direction
 from ..resets import Resets
 from ..tables import D, P
+from .common import packet_type
 from .registry import Patch, fault
 
 State = dict[str, Any]
@@ -252,3 +254,17 @@ def outlasts_a_reset(patch: Patch) -> None:
         held = dict(relay.held)
         original(relay)
         relay.held.update(held)
+
+
+@fault("BUG-LEFT-29")
+def interrupt_that_crosses_a_reset(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.d is D.RESET_SENT and packet_type(channel, octets) == Type.INTERRUPT:
+            vars(channel.resets)["crossing"] = True
+        original(channel, octets)
+
+    @patch.wrap(Resets, "complete")
+    def complete(original: Any, resets: Resets) -> None:
+        original(resets)
+        resets.channel.interrupt_in = vars(resets).pop("crossing", False)

@@ -90,10 +90,14 @@ def line_address_modified(patch: Patch) -> None:
     def connected_packet(original: Original, negotiation: Negotiation, accept: Call) -> Call:
         connected: Call = original(negotiation, accept)
         if connected.facilities.get(CALLED_LINE_MODIFIED) is None:
-            called = negotiation.relay.offered.addresses.called
-            connected.addresses = Addresses(called, "", connected.addresses.a_bit)
-            connected.facilities.items.insert(0, one(CALLED_LINE_MODIFIED, 0x0F))
+            say_modified(connected, 0x0F, negotiation.relay.offered.addresses.called)
         return connected
+
+
+def say_modified(connected: Call, reason: int, called: str) -> None:
+    """The called line address was modified to this one, where there is room to say so."""
+    if add(connected, one(CALLED_LINE_MODIFIED, reason), first=True):
+        connected.addresses = Addresses(called, "", connected.addresses.a_bit)
 
 
 # refusals
@@ -284,9 +288,7 @@ def hunted(patch: Patch) -> None:
         relay = negotiation.relay
         connected: Call = original(negotiation, accept)
         if relay.destination in relay.route.alternates:
-            called = relay.call.addresses.called
-            connected.addresses = Addresses(called, "", connected.addresses.a_bit)
-            connected.facilities.items.insert(0, one(CALLED_LINE_MODIFIED, 0x07))
+            say_modified(connected, 0x07, relay.call.addresses.called)
         return connected
 
 

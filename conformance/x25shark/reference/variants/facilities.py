@@ -87,10 +87,13 @@ def has_room(packet: Call) -> None:
         raise PacketError(Diag.FACILITY_LENGTH)
 
 
-def add(packet: Call, facility: Facility) -> None:
-    """Add a facility where there is room for it (X.25 5.2.2)."""
-    if len(packet.facilities.encode()) + len(facility.octets) <= fields.LONGEST:
-        packet.facilities.items.append(facility)
+def add(packet: Call, facility: Facility, *, first: bool = False) -> bool:
+    """Add a facility where there is room for it (X.25 5.2.2). Whether there was."""
+    items = packet.facilities.items
+    there = len(packet.facilities.encode()) + len(facility.octets) <= fields.LONGEST
+    if there:
+        items.insert(0 if first else len(items), facility)
+    return there
 
 
 def without(facilities: Facilities, *codes: int) -> None:
@@ -402,8 +405,9 @@ def other_index(patch: Patch) -> None:
 def extended_format_at_b(patch: Patch) -> None:
     def change(relay: RelayedCall, offered: Call) -> None:
         items = offered.facilities.items
+        room = len(offered.facilities.encode()) < fields.LONGEST
         for at, item in enumerate(items):
-            if item.code == fields.CLOSED_USER_GROUP:
+            if item.code == fields.CLOSED_USER_GROUP and room:
                 items[at] = one(CUG[1], 0, *item.value)
 
     change_offer(patch, change)

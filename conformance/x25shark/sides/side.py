@@ -167,9 +167,10 @@ class Side:
             self._arrived(unit)
 
     def _says_dte(self) -> bool:
-        """Whether the router is a DTE here: where it has lines, R-DTE is said of those."""
+        """Whether the router is a DTE here: what its lines say by their role is said of those."""
         profile = self.context.profile
-        return self.context.declared("R-DTE") and not profile.line.by_side()
+        derived = self.context.declared("R-DTE") and not profile.line.by_side()
+        return derived or "R-DTE" in profile.pics
 
     def agree(self, values: Values) -> None:
         """Put these values into force: for what the side sends, and for what it gets."""

@@ -173,6 +173,7 @@ def confirms_what_crossed(patch: Patch) -> None:
     def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
         if clearing.channel.p is P.CLEAR_SENT:
             clearing.confirm()
+            clearing.confirm()
         original(clearing, octets)
 
 

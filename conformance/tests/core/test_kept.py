@@ -51,7 +51,9 @@ def test_where_both_sides_clear_the_next_call_is_seen(the_tester_first: bool) ->
     """X.25 4.1.9: neither confirms, and the call is over."""
     connection: Any = SimpleNamespace(remote=("r", 1), local=("l", 1), received=[])
     bench: Any = SimpleNamespace(
-        far_end=SimpleNamespace(echoes=False, without_echo=False), last_call=None
+        far_end=SimpleNamespace(echoes=False, without_echo=False),
+        last_call=None,
+        dte_on_xot=False,
     )
     side = Side(bench, "B", connection)
     clear = bytes.fromhex("1001130000")

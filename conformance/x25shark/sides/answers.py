@@ -46,6 +46,13 @@ class Answers:
         """Whether a PICS item holds."""
         return item in self.profile.declared
 
+    @property
+    def dte_on_xot(self) -> bool:
+        """Whether the router is a DTE on XOT: what its lines say by their role is said of those."""
+        if self.profile.line.by_side():
+            return "R-DTE" in self.profile.pics
+        return self.declared("R-DTE")
+
     def clause(self, clause: str | None) -> str:
         return clause or self.purpose.clause
 

@@ -167,10 +167,8 @@ class Side:
             self._arrived(unit)
 
     def _says_dte(self) -> bool:
-        """Whether the router is a DTE here: what its lines say by their role is said of those."""
-        profile = self.context.profile
-        derived = self.context.declared("R-DTE") and not profile.line.by_side()
-        return derived or "R-DTE" in profile.pics
+        """Whether the router is a DTE here."""
+        return self.context.dte_on_xot
 
     def agree(self, values: Values) -> None:
         """Put these values into force: for what the side sends, and for what it gets."""

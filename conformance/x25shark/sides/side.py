@@ -116,10 +116,8 @@ class Side:
     # What may come at any time, and what besides while the tester ends the call.
     passing: tuple[Packet, ...] = FLOW_CONTROL
     relaxed: tuple[Packet, ...] = (ClearRequest(), ClearConfirmation())
-    # X.25 knows the two ends of a line apart; on XOT no end is the DTE or the DCE (RFC 1613 5), but
-    # for what the profile says of a router without lines.
+    # X.25 knows the two ends of a line apart; on XOT no end is the DTE or the DCE (RFC 1613 5).
     router_is_dce = False
-    router_is_dte = False
     # Octets of the direction before the first that is of this connection, or channel's call, and
     # before what is not part of it any more.
     origin = 0

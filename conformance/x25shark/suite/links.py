@@ -15,6 +15,7 @@ from scapy_x25 import hdlc
 
 from ..judges.template import matches
 from ..links.hdlc import FrameUnit
+from ..sides.causes import OF_A_DTE
 from ..sides.line import NOT_READY_SECONDS
 from .clearing import AnySide
 from .language import (
@@ -435,7 +436,7 @@ def restarted(line: LineSide, begin: int = 0) -> bool:
 
 def of_a_dte(line: LineSide, cause: int) -> Matcher:
     """A cause as the router of this line may write it: a DTE has its own (X.25 5.5.1.1)."""
-    return one_of(cause) if line.profile.role == "dce" else one_of(0, range(0x80, 0x100))
+    return one_of(cause) if line.profile.role == "dce" else one_of(*OF_A_DTE)
 
 
 def link_was_reset(line: LineSide) -> None:

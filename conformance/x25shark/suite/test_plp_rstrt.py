@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from ..sides.causes import OF_A_DTE
 from ..sides.channel import ChannelSide
 from .calls import free_again, numbers, other_end, request_from
 from .clearing import end, refused
@@ -37,7 +38,7 @@ from .many import at_a_time, fill
 from .reactions import both
 
 # What the far ends of calls may be told: of a DTE, out of order, remote procedure error.
-FAR_CAUSES = one_of(0, range(0x80, 0x100), 0x09, 0x11)
+FAR_CAUSES = one_of(*OF_A_DTE, 0x09, 0x11)
 
 
 def restart(line: LineSide, cause: int | None = None) -> None:
@@ -308,7 +309,7 @@ def test_a_lost_link_is_told_to_the_far_end(bench: Bench) -> None:
     line, _, far = at_the_line(bench, call)
     with bench.preamble():
         line.link.end()
-    if far.expect(ClearIndication(cause=one_of(0, 0x05, 0x09, range(0x80, 0x100))), CLOSED):
+    if far.expect(ClearIndication(cause=one_of(*OF_A_DTE, 0x05, 0x09)), CLOSED):
         far.send(ClearConfirmation())
     bench.fence("a call over the next link")
 

@@ -34,7 +34,7 @@ from .transfer import (
     fence_past_window,
     window_of,
 )
-from .windows import fill_window, may_come
+from .windows import all_acknowledged, fill_window, may_come
 
 # Octets around those lengths at which one more octet, or the sign of an octet, comes into play.
 _BORDERS = (127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 4095)
@@ -211,7 +211,7 @@ def use_up(call: Call, times: int) -> None:
     a = call.a
     for number in range(times):
         # A router may acknowledge later, and then the window is not all free.
-        a.wait_until(lambda: a.numbering.outstanding == 0, call.bench.profile.times.quiet)
+        all_acknowledged(a)
         a.wait_for_window()
         free = a.window - a.numbering.outstanding
         parts = [bytes((number, at)) for at in range(free)]
@@ -296,7 +296,7 @@ def beyond_a_window_that_was_used(call: Call) -> None:
     """The same where Data has gone before, once no P(R) is on its way that would open the window
     further."""
     bench, a = call.bench, call.a
-    if a.wait_until(lambda: not a.numbering.outstanding, bench.profile.times.quiet):
+    if all_acknowledged(a):
         beyond_the_window(call)
     else:
         bench.remark("Data is not acknowledged before more comes: where the window ends is open")

@@ -54,6 +54,13 @@ class Unacknowledged:
             self.receiver.expect(self.receiver.data(octets))
 
 
+def all_acknowledged(sender: Side) -> bool:
+    """Whether no Data of a side is outstanding, now or within TQ: no P(R) is on its way that would
+    open its window further."""
+    quiet = sender.context.profile.times.quiet
+    return sender.wait_until(lambda: not sender.numbering.outstanding, quiet)
+
+
 def data_between(side: Side, begin: int, end: int) -> int:
     """How many Data a side was sent between these offsets."""
     units = [unit for unit in side.arrivals.units if begin <= unit.offset < end]

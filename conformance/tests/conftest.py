@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from x25shark.profile import ProfileError, parse_profile
 from x25shark.run.namespaces import NamespaceError, enter_own
 
 Browse = Callable[..., str]
@@ -53,3 +54,19 @@ def pytest_configure() -> None:
             enter_own()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def said_of() -> Callable[[str, str, str], str]:
+    """What is said of a good profile with one text in another's place: one line, with its file."""
+
+    def said(good: str, old: str, new: str) -> str:
+        assert old in good
+        with pytest.raises(ProfileError) as raised:
+            parse_profile(good.replace(old, new, 1), "own.toml")
+        text = str(raised.value)
+        assert text.startswith("own.toml")
+        assert len(text.splitlines()) == 1
+        return text
+
+    return said

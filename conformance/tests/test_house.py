@@ -8,6 +8,7 @@ import importlib
 import json
 import re
 import subprocess
+import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -116,6 +117,31 @@ def circles(package: str, folder: str) -> list[set[str]]:
     return found
 
 
+def listed_modules(tree: ast.Module) -> str:
+    """_MODULES of a package, which imports what is in it."""
+    lists = [node for node in tree.body if isinstance(node, ast.Assign)]
+    return "".join(ast.unparse(n.value) for n in lists if ast.unparse(n.targets[0]) == "_MODULES")
+
+
+def test_the_text_of_a_package_names_its_modules() -> None:
+    """Or its list of modules does, where each is one way to do the same. Those of the cases, faults
+    and variants say in their first lines what they are about."""
+    without = []
+    for folder in PACKAGES.values():
+        for path in sorted(folder.rglob("__init__.py")):
+            if path.parent.name in ("faults", "variants"):
+                continue
+            tree = ast.parse(path.read_text())
+            text = (ast.get_docstring(tree) or "") + listed_modules(tree)
+            without += [
+                str(module.relative_to(ROOT))
+                for module in sorted(path.parent.glob("[!_]*.py"))
+                if not module.name.startswith("test_")
+                and not re.search(rf"\b{module.stem}\b", text)
+            ]
+    assert without == []
+
+
 def test_no_rooms_import_each_other() -> None:
     edges = rooms.between(rooms.rooms())
     assert [room for room in edges if room in rooms.reach(edges, room)] == []
@@ -139,6 +165,14 @@ def test_few_modules_import_each_other() -> None:
         "suite",
     ):
         assert circles("x25shark", folder) == [], folder
+
+
+def test_the_schema_of_a_profile_needs_nothing_above_it() -> None:
+    names = "sorted({m.split('.')[1] for m in sys.modules if m.startswith('x25shark.')})"
+    text = f"import sys, x25shark.profile; print(*{names})"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, check=True, text=True)
+    below = "counters endpoints extending foreign line_places profile"
+    assert done.stdout.split() == below.split()
 
 
 #: A class with more public methods, properties among them, is split by what it does: into parts

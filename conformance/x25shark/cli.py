@@ -316,6 +316,8 @@ select_option = click.option(
 @click.option(
     "--inconclusive-ok", is_flag=True, help="Exit status 0 even if cases are INCONCLUSIVE."
 )
+# For ci/gate, which reads the profile from a copy.
+@click.option("--profile-name", default="", hidden=True, help="What results call the profile.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and how long it would take.")
 @click.option(
     "--watch",
@@ -348,6 +350,7 @@ def run(
     keep_going: bool,
     keep: int,
     inconclusive_ok: bool,
+    profile_name: str,
 ) -> None:
     """Run the suite against a router and write the report.
 
@@ -394,6 +397,7 @@ def run(
     arguments += [f"--deadline={deadline}"] if deadline is not None else []
     arguments += ["--keep-going"] if keep_going else []
     arguments += ["--inconclusive-ok"] if inconclusive_ok else []
+    arguments += [f"--profile-name={profile_name}"] if profile_name else []
     from .session import SessionError, run_suite
 
     try:
@@ -621,6 +625,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
     for packet in case.packets if case.verdict is not Verdict.PASS else ():
         arrow = "->" if packet.sent else "<-"
         tell(f"            {packet.side} {arrow} {packet.text}")
+    if case.verdict is not Verdict.PASS and profile.out_of_reach:
+        tell(f"network     {profile.out_of_reach}", hang=12)
     if counters:
         tell(f"counters    {counters}", hang=12)
     if campaign.tally.model_unsaid:
@@ -677,6 +683,10 @@ def _steps(case: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+# What a window of Wireshark needs one of, on Linux; the last is of those who know better.
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+
+
 @main.command("open")
 @click.argument("case", shell_complete=_complete_cases, metavar="CASE|FILE")
 @output_option
@@ -697,6 +707,10 @@ def open_case(case: str, output: Path) -> None:
     program = shutil.which("wireshark")
     if program is None:
         fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
+    if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
+        where = "" if output == Path(DEFAULT_DIRECTORY) else f" --output {output}"
+        shown = f"x25shark show {case}{where}, or " if found is not None else ""
+        fail(2, f"no display: {shown}tshark -r {capture}")
     if as_other_id() is None:
         complain(f"{AS_ROOT} Look at {capture} as another user.")
     with command_for(program, capture, found, ports) as (command, environment):

@@ -33,6 +33,7 @@ _ATTRIBUTE = "x25shark_purpose"
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("x25shark", "conformance cases")
     group.addoption("--router", default="reference", help="router profile (built-in name or file)")
+    group.addoption("--profile-name", default="", help="what results call that profile")
     group.addoption("--x25shark-output", default="x25shark-report", help="directory of the report")
     group.addoption("--keep", type=int, default=KEPT, help="number of earlier reports to keep")
     group.addoption("--judge", default="auto", help="judge two: auto, libwireshark or tshark")
@@ -249,6 +250,12 @@ def _time(config: pytest.Config, profile: Profile, cases: list[str]) -> Time:
     return time_of_run(running, profile, config.getoption("--deadline"))
 
 
+def _command(router: str, profile_name: str) -> str:
+    """The command line of the run; a profile that was read from a copy has its own name there."""
+    named = {router: profile_name, f"--router={router}": f"--router={profile_name}"}
+    return " ".join(named.get(word, word) if profile_name else word for word in sys.argv)
+
+
 def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> Campaign:
     """The campaign that the options ask for, its evidence in a folder. Raises pytest.UsageError."""
     from .profile import ProfileError, load_profile
@@ -279,7 +286,7 @@ def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> C
             seed=config.getoption("--case-seed"),
             slow=config.getoption("--slow"),
             selection=config.getoption("--select"),
-            command=" ".join(sys.argv),
+            command=_command(name, config.getoption("--profile-name")),
             router_options=tuple(router_options),
             own_namespace=config.getoption("--own-namespace"),
             # A null router is there to show what every case says of it.
@@ -289,6 +296,7 @@ def make_campaign(config: pytest.Config, directory: Path, cases: list[str]) -> C
             inconclusive_ok=config.getoption("--inconclusive-ok"),
             time=_time(config, profile, cases),
             judge_apart=True,
+            profile_name=config.getoption("--profile-name"),
         )
     )
 

@@ -253,7 +253,8 @@ class Addresses(_Table):
     a: Digits = "3100001"
     b: Digits | None = None
     b2: Digits | None = None
-    # T2: addresses whose calls the router answers itself. echo sends Data back; accepts need not.
+    # T2: addresses whose calls the router answers itself. echo sends Data back and nothing
+    # unasked; accepts sends what it likes.
     echo: Digits | None = None
     accepts: Digits | None = None
     # Where calls that carry IP go (RFC 1356); [ip] says the rest.
@@ -624,6 +625,21 @@ class Profile(_Table):
             return self.embedded is not None or self.control.restart is not None or both
         table, name = key.split(".")
         return bool(getattr(getattr(self, table), name))
+
+    @property
+    def out_of_reach(self) -> str:
+        """Which sides of the tester a router on another machine cannot call, in words; "": none."""
+        if self.xot is None or ipaddress.ip_address(self.xot.router[0]).is_loopback:
+            return ""
+        ends = {"xot.a": self.xot.a, "xot.b": self.xot.b, "xot.b2": self.xot.b2}
+        found = [
+            f"{name} is {end[0]}"
+            for name, end in ends.items()
+            if end is not None and ipaddress.ip_address(end[0]).is_loopback
+        ]
+        if not found:
+            return ""
+        return f"{', '.join(found)}: only this machine reaches it, and a router elsewhere cannot"
 
     @property
     def is_loopback(self) -> bool:

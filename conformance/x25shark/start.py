@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the x25shark command begins: an interrupt while its modules load ends it without words."""
 
-# The part of signal that is no Python code: nothing can be interrupted before the next line.
+# The part of signal that is not Python code: nothing can be interrupted before the next line.
 import _signal  # type: ignore[import-not-found]
 
 _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

@@ -115,7 +115,7 @@ class Claim:
         return False
 
     def release(self) -> None:
-        """Remove the file and its lock; again is no error."""
+        """Remove the file and its lock; again is not an error."""
         if self._number < 0:
             return
         if self._is_there():

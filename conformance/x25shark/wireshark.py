@@ -15,7 +15,7 @@ from .temporary import temporary_folder
 
 PROFILE = "x25shark"
 AS_ROOT = "Wireshark 4.4 and later run no Lua as root, so no strict dissector."
-# A window that shows the columns of the profile without scrolling.
+# A window that shows the columns of the profile to the name of the interface without scrolling.
 _WINDOW = "gui.geometry_main_width: 1400\ngui.geometry_main_height: 900\n"
 
 

@@ -221,6 +221,18 @@ def test_repeated_frames_do_not_count_twice(judge: WiresharkJudge) -> None:
     assert experts(reading) == [(8, "lapbs.repeated")]
 
 
+def test_a_giant_stands_back_for_the_frame_that_takes_its_number(judge: WiresharkJudge) -> None:
+    giant, data, again = out("014410010000" + "00" * 200), out("0144100100aa"), out("014410010000")
+
+    def repeated(*frames: tuple[int, bytes]) -> list[int]:
+        found = experts(judge.read(capture(*SET_UP, *CALL, *frames)))
+        return [frame for frame, name in found if name == "lapbs.repeated"]
+
+    assert repeated(giant, data) == []
+    assert repeated(giant, data, again) == [9]
+    assert repeated(giant, back("0161"), data) == [9]
+
+
 def test_links_are_the_interfaces_of_the_capture(judge: WiresharkJudge) -> None:
     whole = capture(*SET_UP)
     # A second interface block, and the frames of the second half on it.

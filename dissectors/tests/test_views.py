@@ -114,20 +114,28 @@ def test_cases_of_evidence_with_verdicts(view: View) -> None:
     lines = view(GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng", "cases")
     assert lines[1].startswith("FAIL  PLP-INT-01")
     assert lines[2].lstrip().startswith("frame 17: packet 1: side A expected Data")
+    lines = view(GOLDEN / "STATE-C4-d1-reset_confirmation.pcapng", "cases")
+    assert lines[1].startswith("PASS  STATE-C4-d1-reset_confirmation")
     assert view(CAPTURES["call"], "cases")[1] == "no verdicts of x25shark in this capture"
+
+
+def _verdicts(golden: str) -> list[str]:
+    """The frames of a golden capture that have a verdict, each with it."""
+    sandbox = Sandbox()
+    try:
+        fields = ["-T", "fields", "-e", "frame.number", "-e", "x25v.verdict"]
+        done = strict_tshark(sandbox, GOLDEN / f"{golden}.pcapng", "-Y", "x25v", *fields)
+    finally:
+        sandbox.close()
+    return done.stdout.splitlines()
 
 
 def test_the_verdict_of_a_frame_is_a_word() -> None:
     """For the column of the profile, which is seen whole."""
-    sandbox = Sandbox()
-    try:
-        fields = ["-T", "fields", "-e", "frame.number", "-e", "x25v.verdict"]
-        golden = GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng"
-        done = strict_tshark(sandbox, golden, "-Y", "x25v", *fields)
-    finally:
-        sandbox.close()
-    met = [[number, "met PLP-INT-01"] for number in ("9", "13", "16")]
-    assert [line.split("\t") for line in done.stdout.splitlines()] == [
-        *met,
-        ["17", "FAIL PLP-INT-01"],
+    assert _verdicts("PLP-INT-01+BUG-INT-01") == [
+        *(f"{number}\tmet PLP-INT-01" for number in (9, 13, 16)),
+        "17\tFAIL PLP-INT-01",
     ]
+    assert _verdicts("STATE-C4-d1-reset_confirmation")[0] == (
+        "9\tmet STATE-C4-d1-reset_confirmation"
+    )

@@ -4,6 +4,18 @@
 X25(octets) and XOT(octets) dissect; every class builds. XOT is bound to TCP port 1998 with this
 package where Scapy's TCP has been imported already, and otherwise when XOT is first named: whoever
 needs neither does not load Scapy's layers of IP, which take as long as all the rest.
+
+x25             packets and their types
+address         address blocks
+facilities      facilities; facility_field: the field that holds them
+fields          fields that may be absent
+tables          what causes, diagnostics and statuses mean
+xot             XOT over TCP
+lapb, hdlc      frames of a serial line, and their framing
+lapbether       LAPB over Ethernet
+rfc1356         IP on circuits
+summary         packets in one line
+remembered      results kept for octets seen before
 """
 
 from __future__ import annotations

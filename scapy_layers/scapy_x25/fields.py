@@ -14,6 +14,10 @@ Three states of a field matter, and they are told apart by packet.fields:
 - given with a value: it is sent as given, however wrong (lengths too).
 Dissection never raises. A field that the packet ends inside of is absent, as are all behind it;
 its octets go to the payload.
+
+Scapy's own fields always have a value, and a ConditionalField asks other fields whether it is
+there; neither can say that a packet ends before a field, nor build one that does. So these are
+classes of their own, above BitField and Field.
 """
 
 from __future__ import annotations

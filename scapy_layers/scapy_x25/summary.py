@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from scapy.packet import Packet
+from scapy.packet import Packet, Raw
 
 from .remembered import remembered
 from .tables import cause_meaning, diagnostic_meaning, pvc_status_meaning
@@ -64,10 +64,11 @@ def _octets(value: Any) -> str:
     if not isinstance(value, bytes):
         return str(value)
     more = "..." if len(value) > _SHOWN_OCTETS else ""
-    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({_counted(value)})"
+    return f"{value[:_SHOWN_OCTETS].hex()}{more} ({counted(value)})"
 
 
-def _counted(octets: bytes) -> str:
+def counted(octets: bytes) -> str:
+    """How many octets, in words."""
     return f"{len(octets)} octet{'' if len(octets) == 1 else 's'}"
 
 
@@ -95,13 +96,16 @@ def _size(code: Any) -> str:
     if isinstance(values, tuple) and values and all(isinstance(v, int) for v in values):
         return "|".join(_size(v) for v in values)
     if hasattr(code, "low") and hasattr(code, "high"):
-        return f"{_size(code.low)}..{_size(code.high)}"
+        low, high = _size(code.low), _size(code.high)
+        return low if low == high else f"{low}..{high}"
     return f"code {code}"
 
 
 def _facility(facility: Any) -> str:
     if not isinstance(facility, Packet):
         return str(facility)
+    if isinstance(facility, Raw):
+        return f"cut off: {_octets(bytes(facility))}"
     values = facility.fields
     if "called" in values and "calling" in values:
         sizes = type(facility).__name__ == "PacketSize"
@@ -163,13 +167,13 @@ def _items(packet: Packet) -> list[str]:
     elif not _absent(facilities):
         items.append(f"facilities={_octets(facilities)}")
     if kind in ("Data", "Data128") and isinstance(given.get("user_data"), bytes):
-        items.append(_counted(given["user_data"]))
+        items.append(counted(given["user_data"]))
     else:
         for name in ("user_data", "explanation", "registration"):
             if not _absent(given.get(name)):
                 items.append(f"{name.replace('_', ' ')}={_octets(given[name])}")
-    if packet.payload:
-        items.append(f"+{_counted(bytes(packet.payload))}")
+    if bytes(packet.payload):
+        items.append(f"+{counted(bytes(packet.payload))}")
     return items
 
 

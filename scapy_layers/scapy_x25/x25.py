@@ -34,6 +34,19 @@ MODULO_8 = 1
 MODULO_128 = 2
 PVC_SETUP_VERSION = 0x81
 
+# Packet types: octet 3 (X.25 table 5-2). Indications share the type of their requests, Call
+# Connected that of Call Accepted. In modulo 8 RR, RNR and REJ have P(R) above it. Data: bit 1 is 0.
+CALL_REQUEST, CALL_ACCEPTED = 0x0B, 0x0F
+CLEAR_REQUEST, CLEAR_CONFIRMATION = 0x13, 0x17
+INTERRUPT, INTERRUPT_CONFIRMATION = 0x23, 0x27
+RESET_REQUEST, RESET_CONFIRMATION = 0x1B, 0x1F
+RESTART_REQUEST, RESTART_CONFIRMATION = 0xFB, 0xFF
+REGISTRATION_REQUEST, REGISTRATION_CONFIRMATION = 0xF3, 0xF7
+DIAGNOSTIC = 0xF1
+RECEIVE_READY, RECEIVE_NOT_READY, REJECT = 0x01, 0x05, 0x09
+# RFC 1613 6.5.
+PVC_SETUP = 0xF5
+
 _HEADER = ("q", "d", "modulo", "lcn")
 
 
@@ -117,7 +130,7 @@ class CallRequest(X25):
     name = "X.25 Call Request"
     fields_desc: ClassVar[list[Any]] = [
         *_header(),
-        _type(0x0B),
+        _type(CALL_REQUEST),
         *address_fields(always=True),
         *_facilities(always=True),
         Octets("user_data", b""),
@@ -130,7 +143,7 @@ class CallAccepted(X25):
     name = "X.25 Call Accepted"
     fields_desc: ClassVar[list[Any]] = [
         *_header(),
-        _type(0x0F),
+        _type(CALL_ACCEPTED),
         *address_fields(always=False),
         *_facilities(always=False),
         Octets("user_data", b""),
@@ -145,7 +158,7 @@ class ClearRequest(X25):
     name = "X.25 Clear Request"
     fields_desc: ClassVar[list[Any]] = [
         *_header(),
-        _type(0x13),
+        _type(CLEAR_REQUEST),
         _cause("clear"),
         _diagnostic(),
         *address_fields(always=False),
@@ -161,7 +174,7 @@ class ClearConfirmation(X25):
     name = "X.25 Clear Confirmation"
     fields_desc: ClassVar[list[Any]] = [
         *_header(),
-        _type(0x17),
+        _type(CLEAR_CONFIRMATION),
         *address_fields(always=False),
         *_facilities(always=False),
     ]
@@ -200,14 +213,14 @@ class Interrupt(X25):
     """Interrupt: 1 to 32 octets of user data."""
 
     name = "X.25 Interrupt"
-    fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x23), Octets("user_data", b"\0")]
+    fields_desc: ClassVar[list[Any]] = [*_header(), _type(INTERRUPT), Octets("user_data", b"\0")]
 
 
 class InterruptConfirmation(X25):
     """Interrupt Confirmation: nothing behind octet 3."""
 
     name = "X.25 Interrupt Confirmation"
-    fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x27)]
+    fields_desc: ClassVar[list[Any]] = [*_header(), _type(INTERRUPT_CONFIRMATION)]
     answered = frozenset({"Interrupt"})
 
 
@@ -232,7 +245,7 @@ class RR(X25):
     """Receive Ready, modulo 8."""
 
     name = "X.25 RR"
-    fields_desc = _acknowledgement(0x01)
+    fields_desc = _acknowledgement(RECEIVE_READY)
     answered = frozenset({"Data"})
 
 
@@ -240,7 +253,7 @@ class RNR(X25):
     """Receive Not Ready, modulo 8."""
 
     name = "X.25 RNR"
-    fields_desc = _acknowledgement(0x05)
+    fields_desc = _acknowledgement(RECEIVE_NOT_READY)
     answered = frozenset({"Data"})
 
 
@@ -248,7 +261,7 @@ class REJ(X25):
     """Reject, modulo 8 (from a DTE only)."""
 
     name = "X.25 REJ"
-    fields_desc = _acknowledgement(0x09)
+    fields_desc = _acknowledgement(REJECT)
     answered = frozenset({"Data"})
 
 
@@ -256,7 +269,7 @@ class RR128(X25):
     """Receive Ready, modulo 128."""
 
     name = "X.25 RR (modulo 128)"
-    fields_desc = _acknowledgement_128(0x01)
+    fields_desc = _acknowledgement_128(RECEIVE_READY)
     answered = frozenset({"Data128"})
 
 
@@ -264,7 +277,7 @@ class RNR128(X25):
     """Receive Not Ready, modulo 128."""
 
     name = "X.25 RNR (modulo 128)"
-    fields_desc = _acknowledgement_128(0x05)
+    fields_desc = _acknowledgement_128(RECEIVE_NOT_READY)
     answered = frozenset({"Data128"})
 
 
@@ -272,7 +285,7 @@ class REJ128(X25):
     """Reject, modulo 128 (from a DTE only)."""
 
     name = "X.25 REJ (modulo 128)"
-    fields_desc = _acknowledgement_128(0x09)
+    fields_desc = _acknowledgement_128(REJECT)
     answered = frozenset({"Data128"})
 
 
@@ -280,7 +293,12 @@ class ResetRequest(X25):
     """Reset Request, Reset Indication: cause, diagnostic (None: absent)."""
 
     name = "X.25 Reset Request"
-    fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x1B), _cause("reset"), _diagnostic()]
+    fields_desc: ClassVar[list[Any]] = [
+        *_header(),
+        _type(RESET_REQUEST),
+        _cause("reset"),
+        _diagnostic(),
+    ]
     answered = frozenset({"ResetRequest"})
 
 
@@ -288,7 +306,7 @@ class ResetConfirmation(X25):
     """Reset Confirmation: nothing behind octet 3."""
 
     name = "X.25 Reset Confirmation"
-    fields_desc: ClassVar[list[Any]] = [*_header(), _type(0x1F)]
+    fields_desc: ClassVar[list[Any]] = [*_header(), _type(RESET_CONFIRMATION)]
     answered = frozenset({"ResetRequest"})
 
 
@@ -298,7 +316,7 @@ class RestartRequest(X25):
     name = "X.25 Restart Request"
     fields_desc: ClassVar[list[Any]] = [
         *_header(lcn=0),
-        _type(0xFB),
+        _type(RESTART_REQUEST),
         _cause("restart"),
         _diagnostic(),
     ]
@@ -309,7 +327,7 @@ class RestartConfirmation(X25):
     """Restart Confirmation (lcn 0): nothing behind octet 3."""
 
     name = "X.25 Restart Confirmation"
-    fields_desc: ClassVar[list[Any]] = [*_header(lcn=0), _type(0xFF)]
+    fields_desc: ClassVar[list[Any]] = [*_header(lcn=0), _type(RESTART_CONFIRMATION)]
     answered = frozenset({"RestartRequest"})
 
 
@@ -320,7 +338,7 @@ class Diagnostic(X25):
     name = "X.25 Diagnostic"
     fields_desc: ClassVar[list[Any]] = [
         *_header(lcn=0),
-        _type(0xF1),
+        _type(DIAGNOSTIC),
         _diagnostic(),
         Octets("explanation", b""),
     ]
@@ -344,7 +362,7 @@ class RegistrationRequest(X25):
     name = "X.25 Registration Request"
     fields_desc: ClassVar[list[Any]] = [
         *_header(lcn=0),
-        _type(0xF3),
+        _type(REGISTRATION_REQUEST),
         *address_fields(always=True),
         *_registration(),
     ]
@@ -356,7 +374,7 @@ class RegistrationConfirmation(X25):
     name = "X.25 Registration Confirmation"
     fields_desc: ClassVar[list[Any]] = [
         *_header(lcn=0),
-        _type(0xF7),
+        _type(REGISTRATION_CONFIRMATION),
         OptionalInteger("cause", 0x7F, text=lambda value: cause_meaning("registration", value)),
         _diagnostic(),
         *address_fields(always=True),
@@ -402,7 +420,7 @@ class PvcSetup(X25):
     name = "XOT PVC setup"
     fields_desc: ClassVar[list[Any]] = [
         *_header(),
-        _type(0xF5),
+        _type(PVC_SETUP),
         OptionalInteger("pvc_version", PVC_SETUP_VERSION),
         OptionalInteger("pvc_status", 0, text=pvc_status_meaning),
         _name_length("initiator"),
@@ -453,9 +471,9 @@ _BY_OCTET_3: dict[int, type[X25]] = {
     )
 }
 _ACKNOWLEDGEMENTS: dict[int, tuple[type[X25], type[X25]]] = {
-    0x01: (RR, RR128),
-    0x05: (RNR, RNR128),
-    0x09: (REJ, REJ128),
+    RECEIVE_READY: (RR, RR128),
+    RECEIVE_NOT_READY: (RNR, RNR128),
+    REJECT: (REJ, REJ128),
 }
 PACKETS: tuple[type[X25], ...] = (
     *_BY_OCTET_3.values(),
@@ -464,6 +482,11 @@ PACKETS: tuple[type[X25], ...] = (
     *(packet for pair in _ACKNOWLEDGEMENTS.values() for packet in pair),
     Undefined,
 )
+
+
+def packet_type(octets: bytes) -> int | None:
+    """Octet 3 of a packet, None where there is none."""
+    return octets[2] if len(octets) > 2 else None
 
 
 def packet_class(octets: bytes) -> type[X25]:

@@ -184,6 +184,10 @@ def test_tables() -> None:
             bytes(CallRequest(called_address="12", facilities=[PacketSize()])),
             "Call Request LCI=1 called=12 [packet size 128/128]",
         ),
+        (
+            bytes.fromhex("10010b021204420707 43"),
+            "Call Request LCI=1 called=12 [packet size 128/128, cut off: 43 (1 octet)]",
+        ),
         (b"\x30\x01\x0b", "undefined packet LCI=1 GFI bits 6-5=3 type=0x0b"),
         (b"\x10", "undefined packet +1 octet"),
         (b"", "empty packet"),

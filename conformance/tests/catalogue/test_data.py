@@ -14,7 +14,7 @@ from x25shark.catalogue.permission import alternatives, permissions
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the catalogue's files are looked for."""
-    permissions()  # those of the package
+    permissions(), catalogue()  # those of the package
     monkeypatch.setattr(data, "FOLDER", tmp_path)
     return tmp_path
 
@@ -24,14 +24,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (
             '[permissions]\n"XOT-HDR-01" = [',
-            "alternatives.toml: Invalid value (at end of document)",
+            "cell_permissions.toml: Invalid value (at end of document)",
         ),
-        ('[permissions]\n"XOT-HDR-01" = "MAY-XOT-01"', "XOT-HDR-01: not a list of permissions"),
-        ('[permissions]\n"XOT-HDR-01" = ["MAY-XOT-9"]', "no permission is called MAY-XOT-9"),
+        (
+            '[permissions]\n"STATE-XOT-p1-length" = "MAY-XOT-01"',
+            "XOT-p1-length: not a list of permissions",
+        ),
+        (
+            '[permissions]\n"STATE-XOT-p1-length" = ["MAY-XOT-9"]',
+            "no permission is called MAY-XOT-9",
+        ),
     ],
 )
 def test_alternatives(folder: Path, text: str, said: str) -> None:
-    (folder / "alternatives.toml").write_text(text)
+    (folder / "cell_permissions.toml").write_text(text)
     with pytest.raises(data.CatalogueError, match=re.escape(said)):
         alternatives.__wrapped__()
 

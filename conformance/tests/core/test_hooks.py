@@ -125,15 +125,19 @@ def test_one_that_is_still_there_when_it_was_stopped(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_hook_that_does_not_end_is_ended_with_what_it_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_hook_that_does_not_end_is_told_of_and_ended_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = own_profile(tmp_path, STUBBORN.format(tmp_path), "true")
     monkeypatch.setattr(module, "HOOK_SECONDS", 1.0)
+    monkeypatch.setattr(module, "TELL_SECONDS", 0.0)
     monkeypatch.setattr(module, "ORDERLY_SECONDS", 0.1)
     router = Router(load_profile(str(path)), tmp_path / "router.log")
     with pytest.raises(RouterError, match=r"control\.start did not end within 1 s"):
         router.start()
+    assert "x25shark: control.start has not ended; it is given 1 s. It has to end" in (
+        capsys.readouterr().err
+    )
     with contextlib.suppress(ProcessLookupError):
         started = os.pidfd_open(int((tmp_path / "pid").read_text()))
         assert select.select([started], [], [], 60.0)[0]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 import pytest
+from x25shark.setup import doctor
 
 from .conftest import environment, x25shark
 
@@ -164,6 +166,26 @@ def test_one_address_for_both_sides(tmp_path: Path) -> None:
     assert "xot.a is 127.0.25.2:1998, as xot.b is" in done.stderr
 
 
+def test_a_side_at_the_address_of_the_router(tmp_path: Path) -> None:
+    router = str(profile_of(tmp_path, b="127.0.25.1"))
+    done = x25shark("run", OWN, "--router", router, "--output", str(tmp_path / "report"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "xot.b is 127.0.25.1:1998, as xot.router is: the tester would call itself" in done.stderr
+
+
+def test_one_packet_for_which_several_purposes_fail_is_said_to_be_one(tmp_path: Path) -> None:
+    options = ("--output", str(tmp_path), "--fault", "BUG-XOT-34")
+    x25shark("run", OWN, "--select", "XOT-FORB-06,XOT-FORB-07", *options)
+    document = json.loads((tmp_path / "results.json").read_text())
+    reasons = {case["id"]: case["reason"] for case in document["cases"]}
+    # What of the tester is named last depends on what came with it in one segment.
+    sent = r"(had sent|and) REJ LCI=1 P\(R\)=0 \(frame \d+\)"
+    assert re.search(sent, reasons["XOT-FORB-06"]), reasons["XOT-FORB-06"]
+    assert reasons["XOT-FORB-07"].endswith(
+        "the same packet for which XOT-FORB-06 fails: one fault, not two"
+    )
+
+
 def test_an_unreachable_router(tmp_path: Path) -> None:
     router = str(profile_of(tmp_path))
     done = x25shark("run", OWN, "--router", router, "--output", str(tmp_path / "report"))
@@ -225,6 +247,16 @@ def test_doctor_says_what_to_type(tmp_path: Path, there: list[str], said: str) -
     assert said in done.stdout
     assert "sudo apt-get install gcc make pkg-config libwireshark-dev" in done.stdout
     assert "sudo apt-get install wireshark" in done.stdout
+    assert "--  wireshark    not installed" in done.stdout
+
+
+def test_doctor_marks_an_engine_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only some commands need it, so it does not spoil the exit status."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    (found,) = [f for f in doctor.findings() if f[0] == "load engine"]
+    assert found[2] is None
+    assert "ci/setup engine" in found[1]
+    assert "pipx inject x25shark x25shark_engine-*.whl" in found[1]
 
 
 def test_two_serial_runs_at_once(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_open_opens_only_captures_of_the_report(report: Path, tmp_path: Path) ->
     outside.write_bytes((mine / "cases" / "PLP-CALL-01.pcapng").read_bytes())
     (mine / "cases" / "link.pcapng").symlink_to(outside)
     (mine / "script.lua").write_text("")
-    env = environment(PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
+    env = environment(PATH=f"{programs}{os.pathsep}{os.environ['PATH']}", DISPLAY=":0")
     document = json.loads((mine / "results.json").read_text())
     for path in (
         "../outside.pcapng", str(outside), "cases/link.pcapng", "script.lua", "cases/\x1b.pcapng",
@@ -112,6 +112,13 @@ def test_open_opens_only_captures_of_the_report(report: Path, tmp_path: Path) ->
     (mine / "results.json").write_text(json.dumps(document))
     assert x25shark("open", "PLP-CALL-01", "--output", str(mine), env=env).returncode == 0
     assert "PLP-CALL-01.pcapng" in opened.read_text()
+    opened.unlink()
+    env |= {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
+    done = x25shark("open", "PLP-CALL-01", "--output", str(mine), env=env)
+    assert done.returncode == 2
+    shown = f"no display: x25shark show PLP-CALL-01 --output {mine}, or tshark -r {mine}/cases/"
+    assert shown in " ".join(done.stderr.split())
+    assert not opened.exists()
 
 
 def test_pipelines_take_the_profile_from_the_base_branch() -> None:

@@ -142,6 +142,19 @@ def test_facility_length(packet: bytes, right: bool) -> None:
     assert (first_unmet(watch, judge(unit(packet))) is None) is right
 
 
+@pytest.mark.parametrize(
+    ("packet", "said"),
+    [
+        (call(2), "the facility length is 2: it cuts off the last facility"),
+        (call(100), "the facility length is 100, and fewer octets follow"),
+        (call(5), "the facility length is 5: it counts the octets c0 00 as a facility that nobody"),
+    ],
+)
+def test_what_is_wrong_with_a_facility_length(packet: bytes, said: str) -> None:
+    watch = demands(campaign.test_facility_length_matches_the_facilities)
+    assert said in (first_unmet(watch, judge(unit(packet))) or "")
+
+
 def test_facilities_that_nobody_defined() -> None:
     """Octets of the user data may look like one; the tester's own pass."""
     watch = demands(campaign.test_facility_length_matches_the_facilities)

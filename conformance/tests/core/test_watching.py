@@ -198,6 +198,26 @@ def test_a_run_under_way_is_ended_by_a_change(tmp_path: Path) -> None:
     assert all(process.poll() is not None for process in begun)
 
 
+@pytest.mark.parametrize(("own", "told"), [("made.jar", 1), ("{}.jar", 0)])
+def test_a_file_that_each_run_writes_is_told_of(own: str, told: int, tmp_path: Path) -> None:
+    """Not where it is another file each time."""
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def begin(_options: Sequence[str]) -> subprocess.Popen[bytes]:
+        if len(begun) == 5:
+            raise Enough
+        (tmp_path / own.format(len(begun))).write_text("1" * len(begun) + "PK")
+        begun.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return begun[-1]
+
+    said: list[str] = []
+    files = Files(tmp_path, tmp_path / "r")
+    with pytest.raises(Enough):
+        Watching(files, tmp_path / "r", "", [], begin=begin, say=said.append).run()
+    assert sum("has ended 3 runs in a row" in text for text in said) == told
+    assert all(process.poll() is not None for process in begun)
+
+
 def test_only_cases_that_exist_are_run_again(tmp_path: Path) -> None:
     report(
         tmp_path,

@@ -7,11 +7,13 @@ of its own whose commands must not run.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,7 +136,14 @@ def test_a_regression_is_held_and_nothing_else(
     failures = ElementTree.parse(report / "gate.xml").findall(".//failure")
     assert [failure.get("type") for failure in failures] == ["NEW FAIL"]
     assert "XOT" in (report / "gate.md").read_text()
-    assert (report / "junit.xml").exists()
+    # The profile that was taken from the base lay elsewhere, in a folder that is gone.
+    assert "profile router.toml." in (report / "gate.md").read_text()
+    assert "x25shark run --router router.toml --select" in (report / "gate.xml").read_text()
+    assert "x25shark run --router router.toml --select" in (report / "junit.xml").read_text()
+    command = json.loads((report / "results.json").read_text())["run"]["command"]
+    assert " run --router router.toml --output " in command
+    for name in ("results.json", "junit.xml", "report.html", "gate.xml", "gate.md"):
+        assert f"{tempfile.gettempdir()}/tmp." not in (report / name).read_text(), name
     assert (report / "cases" / "XOT-HDR-03.pcapng").stat().st_size > 0
     if steps is action:
         assert "1 difference" in (repository / "summary.md").read_text()
@@ -148,9 +157,23 @@ def test_no_result_is_no_success(repository: Path) -> None:
     git(repository, "rm", "-q", "router.toml")
     done = run([str(CI / "gate"), "router.toml", "baseline.toml", "report"], repository)
     assert done.returncode == 2
-    assert not (repository / "report" / "gate.xml").exists()
+    errors = ElementTree.parse(repository / "report" / "gate.xml").findall(".//testcase/error")
+    assert len(errors) == 1
+    assert "router.toml: no such profile" in errors[0].attrib["message"]
+    assert "router.toml: no such profile" in (repository / "report" / "gate.md").read_text()
+    assert "router.toml: no such profile" in done.stderr
     done = run([str(CI / "gate"), "a.toml", "b.toml", "r"], repository, BASE="main")
-    assert done.returncode not in (0, 1)
+    assert done.returncode == 2
+
+
+def test_a_base_that_is_not_in_the_clone_is_named(repository: Path) -> None:
+    base = "0123456789" * 4
+    words = [str(CI / "gate"), "router.toml", "baseline.toml", "report"]
+    done = run(words, repository, BASE=base)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"{base} is not in this clone: fetch it (actions/checkout: fetch-depth: 0)\n"
+    )
 
 
 def uses(value: Any) -> list[str]:

@@ -78,7 +78,7 @@ def stand_in(words: list[str]) -> str:
         ready = "until [ -s dte.pid ]; do sleep 0.1; done\n"
         return f"{sys.executable} {DTE} {words[1]} dte.pid &\n{ready}"
     router, a, b = words[1:]
-    routes = [("31", f"{a}:1998"), ("1111", "echo"), *([("21", f"{b}:1998")] if b != "-" else [])]
+    routes = [("31", f"{a}:1998"), ("21", f"{b}:1998")]
     text = f'listen = "{router}:1998"\nsource = "{router}"\nmodel = "local"\n' + "".join(
         f'[[route]]\nprefix = "{prefix}"\nto = "{to}"\n' for prefix, to in routes
     )
@@ -91,9 +91,8 @@ def stand_in(words: list[str]) -> str:
 def script(found: list[Block]) -> Iterator[str]:
     """One shell script: after each block a line with its status."""
     yield "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nip link set lo up\n"
-    # The interface and the addresses of the tutorials; the router's is its own machine's there.
+    # The interface of the tutorials.
     yield "ip link add eth0 type veth peer name eth1; ip link set eth0 up; ip link set eth1 up\n"
-    yield "ip addr add 192.0.2.1/32 dev lo\n"
     for number, block in enumerate(found):
         if block.kind == "file":
             name, _, text = block.text.partition("\n")

@@ -53,7 +53,7 @@ def test_what_becomes_of_a_case_that_is_not_done(tmp_path: Path) -> None:
     ]
     reasons = [reason for _, _, reason in found]
     assert "the case was not done after 1 s" in reasons[0]
-    assert "in the moment it was given: 0 cases had already waited" in reasons[2]
+    assert "a moment only and was not done: the router had kept 0 cases waiting" in reasons[2]
     assert reasons[3].startswith(deadline.BEHIND_ANOTHER) and "Reset Indication" in reasons[3]
     assert all("(--deadline)" in reason for reason in reasons[5:])
     assert sum("from PLP-CALL-03 on each case had only a moment" in note for note in notes) == 1
@@ -72,7 +72,7 @@ def test_what_uses_up_the_patience_of_a_run() -> None:
     assert whole is not None and moment is not None and whole > 60 * moment
     assert moment > deadline._moment(quick, PROFILE)
     bounds.took_in_vain(quick, 1.0)
-    assert bounds.why_a_moment == "2 cases had already waited 2 min for nothing"
+    assert bounds.why_a_moment.startswith("the router had kept 2 cases waiting, 2 min in all, for")
     assert bounds.of_case(quick) == deadline._moment(quick, PROFILE)
     assert bounds.of_case(slow) == deadline.of_case(slow, PROFILE)
     assert bounds.of_case(SANITY) == deadline.of_case(SANITY, PROFILE)

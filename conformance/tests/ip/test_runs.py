@@ -46,10 +46,10 @@ def test_pings_and_a_transfer(ip: Ip, tmp_path: Path, lines_at: str) -> None:
         assert row["first"] >= row["model"]["first"] * 0.99
         assert row["all"]["minimum"] >= row["model"]["median"] * 0.99
         counted = row["counted"]["gateways"]["a"]
-        # One more where an answer is late.
+        # More where an answer is late, and a further call where the machine holds the first one up.
         assert counted["totals"]["datagrams_offered"] >= 3
         assert counted["totals"]["datagrams_delivered"] >= 3
-        assert counted["totals"]["calls"] == 1
+        assert counted["totals"]["calls"] >= 1
     page = (tmp_path / "ip.html").read_text()
     assert "Table 1" in page
     assert 'src="http' not in page

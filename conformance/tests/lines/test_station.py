@@ -268,6 +268,24 @@ def test_link_and_dissector_agree_on_what_is_in_sequence(seed: int, judge: Wires
     assert len(one) > 5
 
 
+def test_a_giant_stands_back_for_the_frame_that_takes_its_number() -> None:
+    """Unless it is acknowledged; the same frame once more brings nothing in either case."""
+    call, giant = bytes.fromhex("10010b0000"), bytes.fromhex("100100") + bytes(200)
+    for answer, taken in ((b"", call), (b"\x01\x21", None), (b"\x01\x01", call)):
+        sequence = Sequence()
+        frames = [
+            (TESTER, b"\x01\x00" + giant),
+            *((ROUTER, octets) for octets in (answer,) if octets),
+            (TESTER, b"\x01\x00" + call),
+            (TESTER, b"\x01\x00" + call),
+        ]
+        found = [
+            sequence.follow(sender, FrameUnit(0, hdlc.with_fcs(octets), "", 0.0))
+            for sender, octets in frames
+        ]
+        assert [packet for packet in found if packet] == [giant, *([call] if taken else [])]
+
+
 def test_channel_0_outlives_a_link_and_calls_do_not() -> None:
     loop = Loop()
     own, far = socket.socketpair()
@@ -285,6 +303,22 @@ def test_channel_0_outlives_a_link_and_calls_do_not() -> None:
     channels.took(FrameUnit(0, restart, "", 0.0), sent=False)
     assert by_restart.end == "the router restarted the packet layer"
     assert layer.end is None
+    for sock in (own, far):
+        sock.close()
+    line.close()
+    loop.close()
+
+
+def test_a_circuit_has_what_came_since_it_began() -> None:
+    """The first Restart may come right behind UA, before anybody looks at channel 0."""
+    loop = Loop()
+    own, far = socket.socketpair()
+    line = Line(loop, "line.a", own, "octet")
+    channels = Channels(line, lambda _packet: None, highest_first=True)
+    restart = hdlc.with_fcs(bytes.fromhex("03001000fb0000"))
+    channels.took(FrameUnit(4, restart, "", 0.0), sent=False)
+    assert [unit.packet[2] for unit in channels.open(0, 4).received] == [0xFB]
+    assert channels.open(0, 5).received == []
     for sock in (own, far):
         sock.close()
     line.close()

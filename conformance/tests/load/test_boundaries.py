@@ -141,6 +141,7 @@ def test_without_the_engine_each_command_says_what_to_install(arguments: str) ->
     done = python(code)
     assert done.returncode == 2
     assert "ci/setup engine" in done.stderr
+    assert "pipx inject x25shark x25shark_engine-*.whl" in " ".join(done.stderr.split())
     assert "x25shark[load]" not in done.stderr  # nobody has published that name
     assert "Traceback" not in done.stderr
 

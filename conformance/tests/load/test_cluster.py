@@ -85,7 +85,7 @@ def test_the_testers_are_told_in_a_sentence() -> None:
         (("--workers", "many"), "1 to 1000"),
         (("--workers", "tcp://127.0.0.1:1"), "tcp:"),
         (("--answering", "1"), "--workers"),
-        (("--workers", "1", "--answering", "1"), "leaves none to call"),
+        (("--workers", "1", "--answering", "1"), "leaves no tester of 1 to place calls"),
         (("--workers", "2", "--answering", "1"), "somebody else answers"),
         (
             ("--workers", "2", "--answering", "1", "--listen", "192.0.2.1"),

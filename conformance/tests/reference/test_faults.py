@@ -907,6 +907,81 @@ def fast_select_with_charging(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def a_seventh_of_six(make_lab: Any, model: str) -> Any:
+    """Seven Data of a side whose window is 6; of either side."""
+    labs = []
+    for of_b in (False, True):
+        lab = make_lab(model)
+        a, b = lab.call("10010b7721000013100001" + "06420707430606")
+        for number in range(7):
+            (b if of_b else a).tell(f"1001{number << 1:02x}41")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def d_at_the_wrap(make_lab: Any, model: str) -> Any:
+    """Eight Data with D=1, each of which B acknowledges."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    for number in range(8):
+        a.tell(f"5001{number << 1:02x}41")
+        b.tell(f"1001{(number + 1) % 8 << 5 | 1:02x}")
+    return lab
+
+
+@scenario
+def d_at_the_end_of_a_sequence(make_lab: Any, model: str) -> Any:
+    """A full packet with M=1, then one with D=1; B acknowledges both."""
+    lab = make_lab(model)
+    a, b = lab.call("50010b7721000013100001" + "06420707430202", "50010f")
+    a.tell("100110" + "41" * 128, "50010242")
+    b.tell("100141")
+    return lab
+
+
+@scenario
+def longer_packets_in_the_call_before(make_lab: Any, model: str) -> Any:
+    """Of the called side: 256 octets, in a call with that size, then in one with 128."""
+    lab = make_lab(model)
+    for size in (8, 7):
+        _, b = lab.call(f"10010b77210000131000010642{size:02x}{size:02x}430202", "10010f")
+        b.tell("100100" + "41" * 256)
+    return lab
+
+
+@scenario
+def fast_select_of_some_lengths(make_lab: Any, model: str) -> Any:
+    """User data of Call, answer and Clear: 1, 16 and 64 octets."""
+    labs = []
+    for data in ("c0", "c0" * 16, "c0" * 64):
+        lab = make_lab(model)
+        lab.caller().tell("10010b7721000013100001020180" + data)
+        lab.open()
+        for b in lab.called:
+            b.tell("10010f0000" + data)
+            b.tell("10011300f10000" + data)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def unknown_facilities(make_lab: Any, model: str) -> Any:
+    """One of each class but A in front of packet size and window size; fast select between them."""
+    labs = []
+    for unknown in ("5a4301", "81430101", "e00143"):
+        lab = make_lab(model)
+        field = f"{unknown}420808430303"
+        lab.caller().tell(f"10010b7721000013100001{len(field) // 2:02x}{field}")
+        lab.open()
+        labs.append(lab)
+    lab = make_lab(model)
+    lab.caller().tell("10010b7721000013100001084208080100430303")
+    lab.open()
+    return [*labs, lab]
+
+
+@scenario
 def answers_above(make_lab: Any, model: str) -> Any:
     labs = []
     for answer in ("420709430202", "0211430202", "02b1"):
@@ -985,6 +1060,14 @@ def strange_setups(make_lab: Any, model: str) -> Any:
     lab.caller().tell("1002f5810002000203000202020707" + b"S8S1x".hex())
     lab.caller().tell("1002f5810002000201000202020707" + b"S8S".hex())
     lab.caller().tell("1002f5810001000202000202020707" + b"SS1".hex())
+    return lab
+
+
+@scenario
+def setup_of_a_smaller_window(make_lab: Any, model: str) -> Any:
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own])
+    lab.caller().tell("1001f5810002000102000101020707" + "53395330")
     return lab
 
 
@@ -1664,6 +1747,18 @@ def rnr_at_a_shut_window(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def rnr_that_ends_at_a_shut_window(make_lab: Any, model: str) -> Any:
+    """RR moves nothing; Data of B opens the window."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10010041", "10010242")
+    b.tell("100105", "100101")
+    a.tell("10010443")
+    b.tell("10014044")
+    return lab
+
+
+@scenario
 def ends_of_circuits_anew(make_lab: Any, model: str) -> Any:
     """A setup with a window of 8, then a right one; an Interrupt is open as the end goes."""
     lab, b = joined_circuits(make_lab, model)
@@ -1803,6 +1898,62 @@ def sizes_of_each_direction(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def one_octet_less_than_full(make_lab: Any, model: str) -> Any:
+    """With M=1: where packets have 256 octets, and where B has the larger ones."""
+    labs = [make_lab(model), make_lab(model, {"packet_size": 512} if model == "local" else None)]
+    a, _ = labs[0].call(PLAIN.replace("420707", "420808"))
+    a.tell("100110" + "41" * 255)
+    a, _ = labs[1].call(PLAIN)
+    a.tell("100110" + "41" * 127)
+    return labs
+
+
+@scenario
+def interrupt_behind_an_own_reset(make_lab: Any, model: str) -> Any:
+    """The router resets both sides for an error of A, which alone confirms."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012b", "10011f", "10012341")
+    b.tell("10011f")
+    return lab
+
+
+@scenario
+def window_0_of_modulo_128(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell("20010b772100001310000106420707430002")
+    return lab
+
+
+@scenario
+def octet_behind_rr_of_the_next_call(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("1001130000")
+    b.tell("100117")
+    a.tell(PLAIN)
+    lab.open()
+    lab.called[-1].tell("10010f")
+    a.tell("10010100")
+    return lab
+
+
+@scenario
+def circuit_and_malformed_packets(make_lab: Any, model: str) -> Any:
+    """Data of modulo 128, and an Interrupt Confirmation with an octet behind it. Then an Interrupt
+    for B, which has a reset to confirm."""
+    lab, b = joined_circuits(make_lab, model)
+    a = lab.caller()
+    a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+    b.tell("10021f")
+    a.tell("20010041", "10012341")
+    b.tell("10022700")
+    a.tell("10011f", "10011b0000", "10012341")
+    b.tell("10021f")
+    return lab
+
+
+@scenario
 def d_behind_what_waits(make_lab: Any, model: str) -> Any:
     """Where B has the larger size: a full packet with M=1, the rest with D=1."""
     lab = make_lab(model, {"packet_size": 512} if model == "local" else None)
@@ -1817,6 +1968,20 @@ def an_end_of_its_own(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a = lab.caller()
     a.tell(call("1111", "3100001", "420707430707"), "100110" + FULL, "10010242")
+    return lab
+
+
+@scenario
+def what_an_end_of_its_own_takes(make_lab: Any, model: str) -> Any:
+    """An Interrupt of two octets, Q, resets; then Data that waits for the window."""
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(call("1111", "3100001", "420707430202"), "100123" + "aabb", "9001000f")
+    a.tell("10011b8001", "10011b0001")
+    b = lab.caller()
+    b.tell(call("1111", "3100001", "420707430202"), "10010001", "10010202")
+    b.tell_together("10010403", "10010604")
+    b.tell("100141")
     return lab
 
 
@@ -1935,6 +2100,67 @@ def whole_window_behind_a_reset(make_lab: Any, model: str) -> Any:
     a.tell("10011b0000")
     b.tell("10011f")
     a.tell(*(f"5001{2 * number:02x}0d" for number in range(4)))
+    return lab
+
+
+@scenario
+def places_in_one_read(make_lab: Any, model: str) -> Any:
+    """Of each side: an Interrupt and its confirmation behind two Data; RR and RNR behind one."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    for here, there in ((a, b), (b, a)):
+        here.tell_together("10010041", "10010242", "10012301")
+        there.tell_together("10010043", "10010244", "100127")
+        here.tell_together("10010445", "100141")
+        here.tell_together("10010646", "100145")
+        there.tell("10010447")
+        a.tell("10011b0000")
+        b.tell("10011f")
+    return lab
+
+
+@scenario
+def several_that_wait_for_a_confirmation(make_lab: Any, model: str) -> Any:
+    """Behind an error of each side, and behind a reset of A."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    for here, there in ((a, b), (b, a)):
+        here.tell("10012b", "10011f", "10010041", "10010242")
+        there.tell("10011f", "100141")
+    a.tell("10011b0000", "10010043", "10010244")
+    b.tell("10011f", "100141")
+    return lab
+
+
+@scenario
+def reset_behind_many_of_modulo_128(make_lab: Any, model: str) -> Any:
+    """70 Data each way, a reset of A, and one Data each way."""
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    for number in range(70):
+        for here, there in ((a, b), (b, a)):
+            behind = number + (here is b)
+            here.tell(f"2001{2 * number:02x}{2 * behind:02x}41")
+            there.tell(f"200101{2 * number + 2:02x}")
+    a.tell("20011b0000")
+    b.tell("20011f")
+    a.tell("2001000042")
+    b.tell("2001000243")
+    return lab
+
+
+@scenario
+def larger_call_behind_a_smaller_one(make_lab: Any, model: str) -> Any:
+    """On one connection: size 128 and window 1, then 512 and 7, of which A sends two full ones."""
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420707430101")
+    a.tell("1001130000")
+    b.tell("100117")
+    a.tell("10010b772100001310000106420909430707")
+    lab.open()
+    b = lab.called[-1]
+    b.tell(b.take()[-1][:4] + "0f")
+    a.tell("100100" + "41" * 100, "100102" + "42" * 512)
     return lab
 
 

@@ -54,6 +54,25 @@ def test_no_note_is_longer_than_what_it_leaves_out(
     assert len(clean(" " * length + "yy", 4).replace(" ", "")) >= 2
 
 
+@pytest.mark.parametrize("limit", range(18, 24))
+def test_no_number_is_cut(limit: int) -> None:
+    """18 characters end before the number, 22 behind it."""
+    shown = one_line(f"received: Data of 1024 octets {'x' * 100}", limit, words=True)
+    assert shown.startswith("received: Data of 1024 [" if limit >= 22 else "received: Data of [")
+    kept = shown.partition(" [")[0]
+    assert shown == f"{kept} [{130 - len(kept)} more characters left out]"
+
+
+def test_a_word_that_is_too_long_is_cut() -> None:
+    assert one_line(f"octets {'41' * 100}", 60, words=True).startswith(f"octets {'41' * 26}4 [")
+
+
+def test_what_is_held_against_a_later_run_is_cut_where_it_always_was() -> None:
+    assert one_line(f"received: Data of 1024 octets {'x' * 100}", 20).startswith(
+        "received: Data of 10 ["
+    )
+
+
 def test_towers_of_combining_marks_are_cut() -> None:
     assert len(printable("a" + "\u0301" * 500)) <= 6
 

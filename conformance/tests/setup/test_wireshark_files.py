@@ -157,7 +157,10 @@ def test_the_command_says_what_it_did(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.delenv("WIRESHARK_CONFIG_DIR", raising=False)
     runner = CliRunner()
-    assert runner.invoke(main, ["wireshark", "status"]).exit_code == 1
+    done = runner.invoke(main, ["wireshark", "status"])
+    assert done.exit_code == 1
+    assert done.output.startswith("not installed: x25shark wireshark install\n")
+    assert "as root" not in done.output
     done = runner.invoke(main, ["wireshark", "install"])
     assert done.exit_code == 0
     assert "loads it" in done.output and "does not" not in done.output

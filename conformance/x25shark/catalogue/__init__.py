@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The test purposes and tables, as data."""
+"""The test purposes and tables, as data.
+
+data        the TOML files beside this one
+states      the state tables, and the purposes made of their cells
+permission  what the standards leave to a router
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,10 @@ CONFIGURATIONS = {
 
 @dataclass(frozen=True)
 class Purpose:
-    """One test purpose. pics: conditions that must all hold ("X", "not X", "X or Y", "needs K")."""
+    """One test purpose. pics: conditions that must all hold ("X", "not X", "X or Y", "needs K").
+
+    touched_by: permissions that its case meets, beyond those whose witness it is.
+    """
 
     id: str
     purpose: str
@@ -31,6 +39,7 @@ class Purpose:
     pics: tuple[str, ...]
     slow: bool = False
     whole_run: bool = False
+    touched_by: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
@@ -105,7 +114,7 @@ def faults() -> dict[str, Fault]:
 @cache
 def catalogue() -> Catalogue:
     """The catalogue that comes with x25shark. Raises CatalogueError."""
-    name, lists = "purposes.toml", ("configurations", "pics")
+    name, lists = "purposes.toml", ("configurations", "pics", "touched_by")
     made = (data.made(Purpose, name, row, lists) for row in data.rows(name, "purpose"))
     groups = (data.made(Group, name, row) for row in data.rows(name, "group"))
     from . import states  # it makes purposes, so it needs this module

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from . import data
+from . import catalogue, data
 
 #: The built-in profiles in which a permission of each kind can show.
 PROFILES: Mapping[str, tuple[str, ...]] = {
@@ -82,18 +82,22 @@ class Permission:
 
 @cache
 def alternatives() -> dict[str, tuple[str, ...]]:
-    """Of each purpose the ids of the permissions that touch it: its own, and alternatives.toml.
+    """Of each purpose the ids of the permissions that touch it: those whose witness it is, too.
 
-    Raises CatalogueError.
+    Cells of the state tables have theirs in cell_permissions.toml. Raises CatalogueError.
     """
-    name = "alternatives.toml"
-    found = {}
-    for purpose, ids in data.read(name).get("permissions", {}).items():
-        if not isinstance(ids, list):
-            raise data.CatalogueError(f"{name}: {purpose}: not a list of permissions")
+    of_cells = "cell_permissions.toml"
+    cells = data.read(of_cells).get("permissions", {})
+    found: dict[str, set[str]] = {}
+    for purpose in catalogue().purposes.values():
+        name, ids = "purposes.toml", purpose.touched_by
+        if purpose.id in cells:
+            name, ids = of_cells, cells[purpose.id]
+            if not isinstance(ids, list):
+                raise data.CatalogueError(f"{name}: {purpose.id}: not a list of permissions")
         if unknown := [i for i in ids if i not in permissions()]:
-            raise data.CatalogueError(f"{name}: {purpose}: no permission is called {unknown[0]}")
-        found[purpose] = set(ids)
+            raise data.CatalogueError(f"{name}: {purpose.id}: no permission is called {unknown[0]}")
+        found[purpose.id] = set(ids)
     for permission in permissions().values():
         for witness in permission.witnesses:
             found.setdefault(witness, set()).add(permission.id)

@@ -17,7 +17,7 @@ DEEPEST = 12
 COUNTER32 = 1 << 32
 # Counters of which a sum is taken as such.
 MOST_SUMMED = 256
-# More than 64 bits hold: what is as large is no counter.
+# More than 64 bits hold: what is as large is not a counter.
 _TOO_LARGE = 10**20
 
 Steps = tuple[str | int, ...]

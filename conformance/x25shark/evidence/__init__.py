@@ -5,4 +5,6 @@ pcapng    blocks of a capture stream, and comments in them
 frames    the TCP part of a captured frame
 slicer    which frame belongs to which case
 capture   dumpcap, read through a pipe
+line_tap  the same of a serial line; tap: its process
+in_order  a capture with its TCP segments in order
 """

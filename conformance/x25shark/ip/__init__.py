@@ -8,7 +8,8 @@ model     what window, packet size, delay and rate let one expect
 traffic   stock programs: ping, an FTP server and curl, and what they print
 experiments   the measurements, each beside its model
 paper     the published figures
-tables, page  the tables and plots in the paper's form; results: ip.json
+datagrams  a file as UDP datagrams between the hosts
+tables, page  the tables and plots in the paper's form; result: ip.json
 cli       the commands
 
 Nothing here imports Scapy, as in load/.

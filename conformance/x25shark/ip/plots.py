@@ -85,7 +85,7 @@ def _pings(rows: Sequence[Mapping[str, Any]]) -> Plot:
         for colour, row in enumerate(rows)
     ]
     caption = "The first waits for the circuit."
-    return Plot("Table 1 ping by ping", caption, drawn, Axis("ping"), Axis("ms"))
+    return Plot("Table 1, ping by ping", caption, drawn, Axis("ping"), Axis("ms"))
 
 
 def _by_circuits(rows: Sequence[Mapping[str, Any]], title: str) -> Plot:

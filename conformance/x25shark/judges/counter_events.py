@@ -37,10 +37,9 @@ from scapy_x25.lapb import LAPB, LapbFRMR, LapbI, LapbREJ, LapbRNR, LapbRR, Lapb
 
 from .expectation import Direction, Judge, PacketView
 from .frames import frame_of
-from .values import between, one_of
+from .values import OF_A_DTE, between
 
 # X.25 5.2.4, 5.4.3: 0 and those with bit 8 are of a DTE, all others of the network.
-OF_A_DTE = one_of(0, range(0x80, 0x100))
 OF_THE_NETWORK = between(1, 0x7F)
 # Bits of the longest frame where a profile does not say it (X.25 2.4.8.5: 1080 or more).
 N1 = 2104

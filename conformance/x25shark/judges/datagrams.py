@@ -14,13 +14,30 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from scapy.packet import Packet
+from scapy_x25.x25 import (
+    CALL_ACCEPTED,
+    CALL_REQUEST,
+    CLEAR_CONFIRMATION,
+    CLEAR_REQUEST,
+    RESET_CONFIRMATION,
+    RESET_REQUEST,
+)
 
 from .expectation import Consumed, Expectation, Judge, Next, PacketView, Seen
 
 _HEADER = 20
 _ICMP, _ECHO_REPLY, _ECHO = 1, 0, 8
 # Reset, Clear, their confirmations, Call and Call Accepted: what is under way is lost.
-_BORDERS = frozenset((0x1B, 0x1F, 0x13, 0x17, 0x0B, 0x0F))
+_BORDERS = frozenset(
+    (
+        RESET_REQUEST,
+        RESET_CONFIRMATION,
+        CLEAR_REQUEST,
+        CLEAR_CONFIRMATION,
+        CALL_REQUEST,
+        CALL_ACCEPTED,
+    )
+)
 _D_BIT = 0x40
 _MORE_FRAGMENTS, _FRAGMENT = 0x2000, 0x1FFF
 # First octets of units that need not be datagrams in the null encapsulation (RFC 1356 3.3).

@@ -203,11 +203,14 @@ class EvidenceJudge(Judge):
 
     def headers(self, direction: Direction) -> Sequence[Header]:
         filled = [
-            Header(v.offset, v.end, int((v.frame, v.offset) in self._bad_versions))
-            for v in self.packets(direction)
+            Header(v.offset, v.end, int(self.has_bad_version(v))) for v in self.packets(direction)
         ]
         empty = self._empty.get(direction)
         return sorted([*filled, *empty]) if empty else filled
+
+    def has_bad_version(self, view: PacketView) -> bool:
+        """Whether another version than 0 stands in the XOT header of the packet."""
+        return not view.framed and (view.frame, view.offset) in self._bad_versions
 
     def octets_sent(self, direction: Direction) -> int | None:
         return self._octets.get(direction)

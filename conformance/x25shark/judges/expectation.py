@@ -166,6 +166,7 @@ class TcpEnd:
 
 
 CLOSED = TcpEnd()
+NO_CONNECTION = "no connection came from the router"
 FLOW_CONTROL: tuple[Packet, ...] = (RR(), RNR(), RR128(), RNR128())
 
 Consumed = set[tuple[Direction, int]]
@@ -179,7 +180,8 @@ def in_words(item: Packet | TcpEnd) -> str:
 class Expectation(ABC):
     """One thing that a case expects. clause: where the standard says so.
 
-    stimulus: direction and offset of the last packet that the tester had sent before.
+    stimulus: direction and offset of the last packet that the tester had sent before. tcp_ended:
+    side on which the tester had ended a TCP connection since, and how ("FIN", "RST").
     """
 
     side: str
@@ -190,6 +192,7 @@ class Expectation(ABC):
     preamble: bool = False
     note: str = ""
     stimulus: tuple[Direction, int] | None = None
+    tcp_ended: tuple[str, str] | None = None
 
     @property
     @abstractmethod
@@ -232,17 +235,20 @@ class Expectation(ABC):
 class Next(Expectation):
     """The next packet, those in passing left aside, is one of the alternatives.
 
-    What has passed ahead of it is accounted for as well.
+    What has passed ahead of it is accounted for as well. on_line: where there is no direction yet,
+    it would be on a serial line.
     """
 
     alternatives: tuple[Packet | TcpEnd, ...] = ()
     passing: tuple[Packet, ...] = FLOW_CONTROL
+    on_line: bool = False
     # Several packets may make it up: waiting goes on while they come.
     in_parts: ClassVar[bool] = False
 
     @property
     def text(self) -> str:
-        return " or ".join(in_words(a) for a in self.alternatives)
+        # Some differ in what is not said of them, as in the octets behind a packet.
+        return " or ".join(dict.fromkeys(in_words(a) for a in self.alternatives))
 
     def templates(self) -> tuple[Packet, ...]:
         return self.leading() + self.passing
@@ -252,7 +258,8 @@ class Next(Expectation):
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         if self.direction is None:
-            return Seen(False, None, "no connection came from the router")
+            nothing = "no call came on the line" if self.on_line else NO_CONNECTION
+            return Seen(False, None, nothing)
         passed: Consumed = set()
         for view in self.window(judge):
             if self.any_match(judge, self.leading(), view):
@@ -293,7 +300,7 @@ class NextMessage(Next):
 
     def evaluate(self, judge: Judge, consumed: Consumed) -> Seen:
         if self.direction is None:
-            return Seen(False, None, "no connection came from the router")
+            return Seen(False, None, NO_CONNECTION)
         collected = b""
         for view in self.window(judge):
             if not self.any_match(judge, self.leading(), view):

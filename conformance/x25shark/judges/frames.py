@@ -13,6 +13,7 @@ from scapy.packet import Packet
 from scapy_x25 import hdlc, summary_line
 from scapy_x25.lapb import ADDRESS_A, ADDRESS_B, LAPB
 from scapy_x25.remembered import remembered
+from scapy_x25.summary import counted
 
 _FCS_OCTETS = 2
 _LONGEST_NAME = 160
@@ -157,11 +158,11 @@ _LABELS = (
 def frame_line(octets: bytes, *, to_dte: bool | None = None) -> str:
     """A frame in one line, with the packet that it carries."""
     if isinstance(octets, Damaged):
-        return f"{octets.how} frame, {len(octets)} octets"
+        return f"{octets.how} frame, {counted(octets)}"
     if len(octets) < hdlc.SHORTEST:
-        return f"runt frame, {len(octets)} octets"
+        return f"runt frame, {counted(octets)}"
     if hdlc.fcs_register(octets) != hdlc.FCS_GOOD:
-        return f"frame with wrong FCS, {len(octets)} octets"
+        return f"frame with wrong FCS, {counted(octets)}"
     frame = _decode(octets)
     text = describe_frame(frame)
     packet = octets[2:-_FCS_OCTETS]

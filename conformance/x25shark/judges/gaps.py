@@ -42,7 +42,7 @@ def release(version: str) -> str:
     """ "4.0" of "4.0.17" or "Wireshark 4.0.17 (...)"; ValueError if there is no version in it."""
     found = re.search(r"(\d+)\.(\d+)", version)
     if found is None:
-        raise ValueError(f"{version!r} holds no Wireshark version")
+        raise ValueError(f"no Wireshark version in {version!r}")
     return f"{found[1]}.{found[2]}"
 
 

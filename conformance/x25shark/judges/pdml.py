@@ -247,7 +247,7 @@ def _packets(output: bytes) -> Iterator[ET.Element]:
 def read(output: bytes, kinds: Mapping[str, str]) -> Tree:
     """The tree of a capture. kinds: the fields whose values are wanted, with their types (FT_...).
 
-    Raises JudgeError("crash") if the output is no PDML.
+    Raises JudgeError("crash") if the output is not PDML.
     """
     tree = Tree()
     try:

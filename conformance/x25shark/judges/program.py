@@ -76,7 +76,7 @@ def build(target: str = "all", name: str = NAME) -> Path:
         if program.is_file():
             return own_cache.own(program)
     except (OSError, CacheError) as error:
-        raise JudgeError("start", f"the C judge cannot be kept: {error}") from error
+        raise JudgeError("start", f"the C judge cannot be stored: {error}") from error
     _need("make", *os.environ.get("CC", "cc").split()[:1])
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -26,6 +26,7 @@ from scapy_x25 import (
     summary_line,
 )
 from scapy_x25.lapb import LAPB
+from scapy_x25.summary import counted
 
 from .frames import (
     FrameOf,
@@ -135,7 +136,7 @@ def _in_a_word(name: str, wanted: Any, value: Any) -> str:
         return word
     same = next((i for i, (a, b) in enumerate(zip(wanted, value, strict=False)) if a != b), None)
     if same is None:
-        return f"{word} ({len(value)} octets in place of {len(wanted)})"
+        return f"{word} ({counted(value)} in place of {len(wanted)})"
     return f"{word} (from octet {same} on)"
 
 

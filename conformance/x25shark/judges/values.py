@@ -100,7 +100,7 @@ class Between(Matcher):
         return (self.low, self.high)
 
     def __str__(self) -> str:
-        return f"{self.low}..{self.high}"
+        return f"{self.low}..{self.high}" if self.low != self.high else str(self.low)
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,10 @@ def one_of(*values: Value | Iterable[Value] | None) -> OneOf:
         else:
             flat.extend(value)
     return OneOf(tuple(dict.fromkeys(flat)))
+
+
+# Causes with which a DTE clears, resets or restarts of its own accord (X.25 5.2.4.1.1, 5.4.3.1).
+OF_A_DTE = one_of(0, range(0x80, 0x100))
 
 
 def between(low: int, high: int) -> Between:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scapy.packet import Packet
+from scapy_x25.x25 import CALL_ACCEPTED, CALL_REQUEST, CLEAR_CONFIRMATION, CLEAR_REQUEST
 
 from .expectation import (
     Consumed,
@@ -23,13 +24,14 @@ from .expectation import (
     Seen,
 )
 from .form import packet_problem
-from .frames import decode_frame
+from .frames import Damaged, decode_frame
 from .template import decode, matches, type_of
 from .tester import TesterJudge
 
 # What a connection carried, both ways, in order: (sent by the tester, packet).
 Conversation = Sequence[tuple[bool, Packet, PacketView]]
 Rule = Callable[[Conversation], PacketView | None]
+Told = Callable[[PacketView], str]
 
 
 Decoded = list[tuple[bool, Packet, PacketView]]
@@ -94,13 +96,17 @@ def _same(direction: Direction, order: Order) -> Looked | None:
     return None
 
 
+def _damage(octets: bytes) -> str:
+    return octets.how if isinstance(octets, Damaged) else ""
+
+
 def _alike(one: Order, other: Order) -> bool:
     return len(one) == len(other) and all(
         a[1] == b[1]
         and a[0] == b[0]
         and a[2].offset == b[2].offset
         and a[2].framed == b[2].framed
-        and getattr(a[2].octets, "how", None) == getattr(b[2].octets, "how", None)
+        and _damage(a[2].octets) == _damage(b[2].octets)
         for a, b in zip(one, other, strict=True)
     )
 
@@ -109,16 +115,27 @@ def _alike(one: Order, other: Order) -> bool:
 _JUDGES = 4
 
 
+# Packets of so many octets are shown in octets too: what is wrong need not be in their summary.
+_SHORT = 8
+
+
+def _with_octets(view: PacketView) -> str:
+    short = not view.framed and len(view.octets) <= _SHORT
+    return f"{view.text} (octets {view.octets.hex(' ')})" if short else ""
+
+
 @dataclass
 class Follows(Expectation):
     """A rule over the whole conversation of a connection holds.
 
-    rule: gives the first packet of the router that breaks it, or None. about: what the router has
+    rule: gives the first packet of the router that breaks it, or None. told: what is said of it;
+    "": the packet alone. about: what the router has
     to have sent for the rule to say anything. mild: to break it is a remark.
     """
 
     rule: Rule = lambda _conversation: None
     rule_in_words: str = ""
+    told: Told = _with_octets
     about: tuple[type[Packet], ...] = ()
     mild: bool = False
 
@@ -147,17 +164,10 @@ class Follows(Expectation):
         if self.rule not in looked.broken:
             looked.broken[self.rule] = self.rule(looked.decoded)
         broken = looked.broken[self.rule]
-        return _AS_DEMANDED if broken is None else Seen(False, broken, _with_octets(broken))
+        return _AS_DEMANDED if broken is None else Seen(False, broken, self.told(broken))
 
 
 _AS_DEMANDED = Seen(True, None, "all as demanded")
-# Packets of so many octets are shown in octets too: what is wrong need not be in their summary.
-_SHORT = 8
-
-
-def _with_octets(view: PacketView) -> str:
-    short = not view.framed and len(view.octets) <= _SHORT
-    return f"{view.text} (octets {view.octets.hex(' ')})" if short else ""
 
 
 @dataclass
@@ -251,12 +261,12 @@ class WellFormed(Expectation):
 
 
 # What one packet of a call says, another one of it may repeat.
-_CALLS = frozenset({0x0B, 0x0F, 0x13, 0x17})
+_CALLS = frozenset({CALL_REQUEST, CALL_ACCEPTED, CLEAR_REQUEST, CLEAR_CONFIRMATION})
 
 
 def _family(kind: int | None) -> int | None:
     """Packet types that are left aside together."""
-    return 0x0B if kind in _CALLS else kind
+    return CALL_REQUEST if kind in _CALLS else kind
 
 
 def _malformed_families(sent: Sequence[bytes], lines: bool) -> frozenset[int | None]:
@@ -272,7 +282,7 @@ def _malformed_families(sent: Sequence[bytes], lines: bool) -> frozenset[int | N
                 continue
             packet = octets[2:-2]
         kind = type_of(decode(packet)) if packet else None
-        with_a_bit = packet and packet[0] & 0x80 and _family(kind) == 0x0B
+        with_a_bit = packet and packet[0] & 0x80 and _family(kind) == CALL_REQUEST
         if not packet or with_a_bit or packet_problem(packet):
             found.add(_family(kind))
     return frozenset(found)
@@ -338,6 +348,7 @@ class Watch:
         rule_in_words: str,
         rule: Rule | None = None,
         *,
+        told: Told | None = None,
         about: tuple[type[Packet], ...] = (),
         given_sent: Callable[[Sequence[Packet]], Rule | None] | None = None,
         mild: bool = False,
@@ -347,7 +358,7 @@ class Watch:
 
         given_sent: makes the rule from all packets and frames that the tester sent in the case;
         None: it is left out.
-        about, mild: as in Follows.
+        told, about, mild: as in Follows.
         """
         # The connections of a case share what the tester sent in it, and so the rule.
         latest: list[tuple[Sequence[bytes], Rule | None]] = []
@@ -371,6 +382,7 @@ class Watch:
                 direction,
                 rule=used,
                 rule_in_words=rule_in_words,
+                told=told or _with_octets,
                 about=about,
                 mild=mild,
             )

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the octets of a serial line may be: a module for each way, and the list of them.
 
-    tcp    a TCP connection
-    pty    a terminal
-
 A new way is a module with what Way names, and its name in _MODULES: the profile has its key then,
 its document the words, and the tap of a line opens it. The modules are loaded in the process of the
 tap as well, so they import nothing heavy.
@@ -22,7 +19,8 @@ class Way(Protocol):
     WORDS: what the key means, for docs/profile.md. read() checks the key's value and returns what
     connect() takes, by way of JSON; raises ValueError. connect() may take seconds, and returns a
     descriptor that does not block, for os.read() and os.write() of up to 65,536 octets of the line,
-    cut anywhere; b"" means that the line has ended. Raises OSError, whose words the user sees.
+    cut anywhere; b"" means that the line has ended. It may be called again while what it returned
+    before is open. Raises OSError with an errno, whose words the user sees.
     host(): the IPv4 address to which it leads, or None for this machine.
     """
 

@@ -88,6 +88,7 @@ class Carrier(Packets, Protocol):
     """What a side needs of what carries its packets, besides.
 
     closed: the tester has closed it. flooded: the router sent more than the tester reads.
+    sent_in_part: as in Traffic.
     received_octets: where the next unit of the router would be. on_unit sees each unit that comes.
     """
 
@@ -101,6 +102,8 @@ class Carrier(Packets, Protocol):
     def closed(self) -> bool: ...
     @property
     def flooded(self) -> bool: ...
+    @property
+    def sent_in_part(self) -> bool: ...
     @property
     def received_octets(self) -> int: ...
     @property

@@ -3,8 +3,8 @@
 
 A packet of a channel is one that an I frame in sequence brought; a frame that was sent again, or
 that came after a gap, brings none. What is in sequence follows from the frames on the line alone
-(SABM, UA and N(S)), not from what the tester's LAPB machine believes, so that judge two can come
-to the same from the capture. A circuit is a call on a channel, from its Call packet on.
+(SABM, UA, N(S) and N(R)), not from what the tester's LAPB machine believes, so that judge two can
+come to the same from the capture. A circuit is a call on a channel, from its Call packet on.
 """
 
 from __future__ import annotations
@@ -12,17 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from scapy_x25.x25 import (
+    CALL_REQUEST,
+    CLEAR_CONFIRMATION,
+    CLEAR_REQUEST,
+    RESTART_CONFIRMATION,
+    RESTART_REQUEST,
+    packet_type,
+)
+
 from .carrier import LineEnd
 from .hdlc import FrameUnit, Line
 
 _FCS_OCTETS = 2
-_CALL, _CLEAR, _CLEAR_CONFIRMATION = 0x0B, 0x13, 0x17
-_RESTARTS = (0xFB, 0xFF)
+_RESTARTS = (RESTART_REQUEST, RESTART_CONFIRMATION)
 _SABM, _SABME, _UA = 0x2F, 0x6F, 0x63
 _P_F = 0x10
+_U = 3
 _ADDRESSES = (0x01, 0x03, 0x07, 0x0F)
 # A longer frame is followed by nobody; the dissector's own bound.
 _LONGEST_FOLLOWED = 4096 + 4 + 3 + 2
+# Octets of a frame that no N1 makes a giant (X.25 2.4.8.5; 1 088 bits with the FCS).
+_NEVER_A_GIANT = 136
 MODULUS = 8
 ROUTER, TESTER = 0, 1
 
@@ -61,6 +72,8 @@ class Sequence:
         self._asked = [False, False]
         self._setting_up = [False, False]
         self._known = False
+        # N(S) and packet of a long frame that was taken last and that nobody has acknowledged yet.
+        self._doubtful: list[tuple[int, bytes] | None] = [None, None]
 
     def follow(self, sender: int, frame: FrameUnit) -> bytes | None:
         """Take the next frame of a direction: the packet if it is an I frame in sequence."""
@@ -72,13 +85,33 @@ class Sequence:
             self._asked[sender] = self._setting_up[sender] = self._known = True
         elif control & ~_P_F == _UA:
             self._accepted(sender)
-        elif not control & 1:
-            n_s = control >> 1 & 7
-            expected = self._expected[sender]
-            if expected is None or n_s == expected:
-                self._expected[sender] = (n_s + 1) % MODULUS
-                return octets[2:-_FCS_OCTETS]
+        elif control & 3 != _U:
+            self._acknowledged(1 - sender, control >> 5)
+            if not control & 1:
+                return self._information(sender, octets)
         return None
+
+    def _acknowledged(self, sender: int, n_r: int) -> None:
+        if n_r == self._expected[sender]:
+            self._doubtful[sender] = None
+
+    def _information(self, sender: int, octets: bytes) -> bytes | None:
+        """The packet of an I frame, if it brings one.
+
+        A long frame may be a giant to the other end, whose N1 is not known here. Then another one
+        of the same N(S) stands in its place; a station that repeats a frame does not change it.
+        """
+        n_s = octets[1] >> 1 & 7
+        packet = octets[2:-_FCS_OCTETS]
+        if self._expected[sender] in (None, n_s):
+            self._expected[sender] = (n_s + 1) % MODULUS
+            self._doubtful[sender] = (n_s, packet) if len(octets) > _NEVER_A_GIANT else None
+            return packet
+        doubtful = self._doubtful[sender]
+        if doubtful is None or doubtful[0] != n_s or doubtful[1] == packet:
+            return None
+        self._doubtful[sender] = None
+        return packet
 
     def _accepted(self, sender: int) -> None:
         """UA: its sender begins anew if it was asked, and so does the other if it asked."""
@@ -110,7 +143,7 @@ class Circuit:
         self.received: list[PacketUnit] = []
         self.sent: list[PacketUnit] = []
         self.end: str | None = None
-        self.closed = False
+        self.closed = self.sent_in_part = False
         self.on_unit: Callable[[PacketUnit], None] | None = None
         self._clearing = False
         self.over = False
@@ -137,10 +170,10 @@ class Circuit:
     def took(self, unit: PacketUnit, *, sent: bool) -> None:
         """A packet of this circuit was on the line."""
         (self.sent if sent else self.received).append(unit)
-        kind = unit.packet[2] if len(unit.packet) > 2 else -1
-        if kind == _CLEAR_CONFIRMATION or (kind == _CLEAR and self._clearing):
+        kind = packet_type(unit.packet)
+        if kind == CLEAR_CONFIRMATION or (kind == CLEAR_REQUEST and self._clearing):
             self.over = True
-        self._clearing = self._clearing or kind == _CLEAR
+        self._clearing = self._clearing or kind == CLEAR_REQUEST
         if not sent and self.on_unit is not None:
             self.on_unit(unit)
 
@@ -173,20 +206,20 @@ class Channels:
         # A packet of one octet has no channel; it is shown with channel 0.
         lcn = (packet[0] & 15) << 8 | packet[1] if len(packet) > 1 else 0
         brought = PacketUnit(unit.offset, packet, unit.end, unit.time)
-        log = self.log(lcn)
-        (log.sent if sent else log.received).append(brought)
         if not sent and lcn and lcn not in self._used_by_router:
             self._used_by_router.add(lcn)
             if self.on_channel is not None:
                 self.on_channel(lcn)
-        if lcn == 0 and len(packet) > 2 and packet[2] in _RESTARTS:
+        kind = packet_type(packet)
+        if lcn == 0 and kind in _RESTARTS:
             self._restarted(by_router=not sent)
-        kind = packet[2] if len(packet) > 2 else -1
         current = self._current.get(lcn)
-        if not sent and kind == _CALL and (current is None or current.over):
+        if not sent and kind == CALL_REQUEST and (current is None or current.over):
             current = self.open(lcn, unit.offset)
             if self.on_circuit is not None:
                 self.on_circuit(current)
+        log = self.log(lcn)
+        (log.sent if sent else log.received).append(brought)
         if current is not None:
             current.took(brought, sent=sent)
 
@@ -209,13 +242,14 @@ class Channels:
             log.end = log.end or how
 
     def open(self, lcn: int, start: int | None = None) -> Circuit:
-        """A new circuit on this channel, from here on."""
+        """A new circuit on this channel: from here on, or with what has come since start."""
         begin = self.line.received_octets if start is None else start
         before = self._current.get(lcn)
         if before is not None:
             before.stop = begin
         self._current[lcn] = circuit = Circuit(self, lcn, begin)
-        self.log(lcn)
+        came = self.log(lcn).received
+        circuit.received.extend(unit for unit in came if unit.offset >= begin)
         return circuit
 
     def free(self, lcns: range) -> int | None:

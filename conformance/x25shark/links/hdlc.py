@@ -127,6 +127,8 @@ class Line:
         self.down = ""
         # Whether the router has asked for a link by SABM since the line is there.
         self.asked = False
+        # Whether it sends a Restart of its own on a new link; None: not known yet.
+        self.restarts: bool | None = None
         # Its last SABM, if neither an answer nor a DISC of the tester has followed.
         self.unanswered: FrameUnit | None = None
         # It came after that: between cases nobody looks.

@@ -140,8 +140,9 @@ class Station:
         self._start()
 
     def count_sent(self, octets: bytes) -> None:
-        """A frame that a case sends by hand: the number of an I frame is used up, and SABM and
-        DISC are followed by their answers as if the station had sent them."""
+        """A frame that a case sends by hand: the number of an I frame is used up, SABM and DISC
+        are followed by their answers as if the station had sent them, and UA to the router's SABM
+        begins the link."""
         if len(octets) < 2:
             return
         control = octets[1]
@@ -151,6 +152,10 @@ class Station:
                 self._forget()
             self.phase = "set-up" if control & ~_P_F == SABM else "disconnecting"
             self._deadline = None
+        elif octets[0] == self.own and control & ~_P_F == UA and self.phase == "disconnected":
+            asked = self._line.unanswered
+            if asked and asked.octets[1] & _P_F == control & _P_F:
+                self._began()
         elif control & 1 == 0 and octets[0] == self.other and control >> 1 & 7 == self.v_s:
             self._open.append(octets[2:])
             self.v_s = (self.v_s + 1) % MODULUS

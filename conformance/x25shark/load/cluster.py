@@ -65,7 +65,7 @@ class Cluster(Engine):
         self.answering: list[int] = []
         if answering >= len(self.actors):
             raise OptionError(
-                f"--answering {answering}: of {len(self.actors)} testers that leaves none to call"
+                f"--answering {answering}: leaves no tester of {len(self.actors)} to place calls"
             )
         self.report: dict[str, Any] = {
             "asked": len(self.actors),

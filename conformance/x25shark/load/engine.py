@@ -8,6 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+GET_ENGINE = (
+    "In the source tree: ci/setup engine. Beside a wheel of x25shark, that of the same release: "
+    "pipx inject x25shark x25shark_engine-*.whl"
+)
+
 
 class EngineMissingError(Exception):
     """The engine is not installed; the message says how to get it."""
@@ -114,7 +119,8 @@ def load_engine() -> Engine:
     except ImportError as error:
         raise EngineMissingError(
             f"the load engine is not installed ({error}).\n"
-            "It is built from the source tree, with Rust 1.89 or later:  ci/setup engine\n"
-            "or into an environment of your own:  pip install ./conformance/engine"
+            f"{GET_ENGINE}\n"
+            "It is built with Rust 1.89 or later; into an environment of your own:  "
+            "pip install ./conformance/engine"
         ) from None
     return Engine(module)

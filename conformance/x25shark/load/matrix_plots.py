@@ -55,7 +55,9 @@ def _speeds(cells: Sequence[Mapping[str, Any]]) -> Plot:
     )
     alone = [cell["control"] for cell in cells if cell.get("control")]
     if alone:
-        caption += f" Without the router the tester does {rate(min(alone))} to {rate(max(alone))}."
+        caption += (
+            f" Without the router the tester does {rate(min(alone))} to {rate(max(alone))} Mbit/s."
+        )
     return Plot("Speed by test", caption, drawn, Axis(""), Axis("Mbit/s"))
 
 

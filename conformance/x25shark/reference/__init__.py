@@ -6,15 +6,22 @@ It shows what the suite expects of a router, and with one of its faults switched
 the suite finds that fault. Its codec is its own, so that a misreading of the standard cannot hide
 in the tester and in the router alike. `python -m x25shark.reference --config router.toml` runs it.
 
-    codec, codes, facilities, addresses     packets
-    tables, counters, routes, config        data
+    codec, codes, facilities, addresses, negotiation     packets, and what two sides agree on
+    tables, counters, line_counters, routes     data
+    config, config_table, serial_config, ip_config       the configuration
     environment, ports, switchboard         what the parts have around them
-    channel and its parts                   one end of a circuit (X.25 clauses 4 and 5)
-    relay_*, terminal, ip_end, pvc          what stands above a channel
-    hdlc, lapb and its parts, link, serial  a serial interface
-    server, wire, http, lines, null         sockets, timers and signals around it
-    emulation, emulated_*                   access lines of known rate and delay
-    faults/, variants/                      what can be switched on
+    channel, channel_rules, user            one end of a circuit (X.25 4 and 5), and its parts:
+    call_setup, clearing, data_flow, interrupts, resets
+    router, circuit, placing                all circuits, and the way of a call to its far side
+    relay, relay_local, relay_endtoend, relay_splice, relayed     a call between two channels
+    terminal, ip_end, ipv4, pvc, pvc_setup  what else stands above a channel
+    connection, framing                     one XOT connection
+    hdlc, link, serial, serial_channel, restarts         a serial interface
+    lapb, lapb_station, lapb_frames         its LAPB station, and the parts of that:
+    lapb_phases, lapb_transfer, lapb_acknowledging, lapb_recovery, lapb_errors
+    server, wire, http, lines, pty_end, timers, null     sockets, timers and signals around it
+    emulation, emulated_pipe, emulated_wire access lines of known rate and delay
+    switches, faults/, variants/            what can be switched on
 
 Imports run downwards. Two circles are left, both of parts that share the state of their whole: a
 channel with its parts and its user, and a LAPB station with its parts.

@@ -77,6 +77,7 @@ class ClearCause:
 class ResetCause:
     """Resetting cause (X.25 5.4.3)."""
 
+    DTE_ORIGINATED: Final = 0x00
     OUT_OF_ORDER: Final = 0x01
     REMOTE_PROCEDURE_ERROR: Final = 0x03
     LOCAL_PROCEDURE_ERROR: Final = 0x05

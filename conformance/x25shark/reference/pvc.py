@@ -38,6 +38,8 @@ class PvcEnd(SetUpEnd):
         #: The end it is joined to; itself for an echo, None for a sink.
         self.partner: PvcEnd | None = None
         self.outgoing: Direction | None = None
+        #: An Interrupt for this end, which has not confirmed a reset.
+        self.held_interrupt: bytes | None = None
         self.pending: Pending | None = None
         self.waiting: Channel | None = None
         self.timer: Timer | None = None
@@ -114,17 +116,22 @@ class PvcEnd(SetUpEnd):
         self.writable(channel)
 
     def writable(self, channel: Channel) -> None:
+        held, self.held_interrupt = self.held_interrupt, None
+        if held is not None:
+            channel.interrupts.send(held)
         direction = self.towards()
         if direction is not None:
             direction.pump()
 
     def interrupt_received(self, channel: Channel, user_data: bytes) -> None:
-        """Confirmed end to end where there is another end that can take it."""
-        other = self.partner.channel if self.partner is not None else None
-        if other is None or other is channel or not other.ready or other.interrupt_out:
+        """Confirmed end to end where there is another end; it waits only for a reset."""
+        partner = self.partner
+        if partner is None or partner is self or partner.channel is None:
             channel.interrupts.confirm()
+        elif partner.channel.ready:
+            partner.channel.interrupts.send(user_data)
         else:
-            other.interrupts.send(user_data)
+            partner.held_interrupt = user_data
 
     def interrupt_confirmed(self, channel: Channel) -> None:
         if self.partner is not None and self.partner.channel is not None:
@@ -146,6 +153,9 @@ class PvcEnd(SetUpEnd):
         for direction in (self.outgoing, self.towards()):
             if direction is not None:
                 direction.clear()
+        for end in (self, partner):
+            if end is not None:
+                end.held_interrupt = None
         if partner is not None and partner is not self and partner.channel is not None:
             partner.channel.resets.reset(cause, diagnostic)
 
@@ -234,6 +244,9 @@ class PvcTable:
 
     def refuse(self, channel: Channel, setup: Setup, status: int) -> None:
         """Answer with a status and close."""
-        answer = setup._replace(version=VERSION, status=status)
-        channel.send(pvc_setup.encode_setup(channel.lcn, answer))
+        channel.send(pvc_setup.encode_setup(channel.lcn, self.refusal(setup, status)))
         channel.wire.close()
+
+    def refusal(self, setup: Setup, status: int) -> Setup:
+        """The setup sent back."""
+        return setup._replace(version=VERSION, status=status)

@@ -164,7 +164,7 @@ def _case(case: CaseResult, anchor: str, details: _Details) -> dict[str, Any]:
         "verdict": case.verdict.value,
         "css": verdict_class(case.verdict),
         "attention": case.verdict in ATTENTION,
-        "sentence": one_sentence(case, 300),
+        "sentence": one_sentence(case, 300, words=True),
         "reason": printable(case.reason),
         "remarks": [printable(r, 2_000) for r in case.remarks[:50]],
         "duration": f"{_number(case.duration_s):.2f} s",

@@ -128,7 +128,7 @@ def _cell(
         "sign": SIGNS[case.verdict],
         "verdict": case.verdict.value,
         "attention": attention,
-        "sentence": one_sentence(case, 300),
+        "sentence": one_sentence(case, 300, words=True),
         "text": printable(failure_text(case), DETAIL_LIMIT) if attention else "",
         "remarks": [one_line(remark) for remark in case.remarks[:5]],
         "capture": quote(capture) if capture else None,

@@ -58,13 +58,17 @@ _MARGIN = 12
 _CONFIGURATION = re.compile(rf"\b(?:{'|'.join(CONFIGURATIONS)})\b")
 
 
-def one_sentence(case: CaseResult, limit: int = 400) -> str:
-    """Why the case has its verdict, in one line: its reason, or its first unmet expectation."""
-    reason = first_line(case.reason, limit)
+def one_sentence(case: CaseResult, limit: int = 400, *, words: bool = False) -> str:
+    """Why the case has its verdict, in one line: its reason, or its first unmet expectation.
+
+    words: as of one_line.
+    """
+    reason = first_line(case.reason, limit, words=words)
     if reason:
         return reason
     for expectation in unmet(case):
-        return one_line(f"expected at {expectation.side}: {expectation.text}", limit)
+        text = f"expected at {expectation.side}: {expectation.text}"
+        return one_line(text, limit, words=words)
     return ""
 
 
@@ -254,7 +258,7 @@ def _errors(console: Console, results: Results) -> None:
     widths = [max(len(title), *(len(str(r[i])) for r in rows)) for i, title in enumerate(titles)]
     _say(console, "")
     head = "  ".join(f"{title:<{width}}" for title, width in zip(titles, widths, strict=True))
-    _say(console, (shorten(head, console.width), "bold"))
+    _say(console, (shorten(head.rstrip(), console.width), "bold"))
     for row in rows:
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
         style = "green" if row[-1] else "bold red"

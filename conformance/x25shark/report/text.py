@@ -83,10 +83,15 @@ def _made(whole: str, limit: int) -> str:
     return shown + _note(left_out) if left_out > _LONGEST_NOTE else shown
 
 
-def one_line(text: object, limit: int = LINE_LIMIT) -> str:
-    """As `printable`, on one line: white space folded to single blanks."""
+def one_line(text: object, limit: int = LINE_LIMIT, *, words: bool = False) -> str:
+    """As `printable`, on one line: white space folded to single blanks.
+
+    words: cut between two words. Not for what is kept and held against a later run: baselines have
+    lines that were cut anywhere.
+    """
     whole = text if isinstance(text, str) else str(text)
-    return _one_line(whole, limit) if len(whole) <= _LONGEST_KEPT else _folded(whole, limit)
+    made = _one_line if len(whole) <= _LONGEST_KEPT else _folded
+    return made(whole, limit, words)
 
 
 def moment(text: object) -> str:
@@ -95,18 +100,31 @@ def moment(text: object) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _one_line(whole: str, limit: int) -> str:
-    return _folded(whole, limit)
+def _one_line(whole: str, limit: int, words: bool) -> str:
+    return _folded(whole, limit, words)
 
 
-def _folded(whole: str, limit: int) -> str:
+def _folded(whole: str, limit: int, words: bool) -> str:
     # Fold only what can be shown, and never more: folding ten megabytes to cut them is waste.
     unseen = len(whole) - 4 * limit
     head = " ".join((whole[: 4 * limit] if unseen > _LONGEST_NOTE else whole).split(None))
     gone = (unseen if unseen > _LONGEST_NOTE else 0) + max(len(head) - limit, 0)
     if gone > _LONGEST_NOTE:
-        return printable(head[:limit], limit) + _note(gone)
+        shown = _whole_words(head, limit) if words else head[:limit]
+        return printable(shown, limit) + _note(gone + min(len(head), limit) - len(shown))
     return printable(head, limit)
+
+
+# Half a number is another number. What is longer is octets, or a router's: it is cut anywhere.
+_LONGEST_WORD = 40
+
+
+def _whole_words(line: str, limit: int) -> str:
+    """At most `limit` characters from the beginning of a line, without half a word at their end."""
+    if line[limit : limit + 1] in ("", " "):
+        return line[:limit]
+    end = line.rfind(" ", max(limit - _LONGEST_WORD, 0), limit)
+    return line[:end] if end > 0 else line[:limit]
 
 
 def markdown_cell(text: object, limit: int = 300) -> str:
@@ -116,12 +134,12 @@ def markdown_cell(text: object, limit: int = 300) -> str:
     return escaped.replace("@", "@\u2060").replace("www.", "www\u2060.")
 
 
-def first_line(text: object, limit: int = LINE_LIMIT) -> str:
-    """The first line of a text that is not blank, bounded."""
+def first_line(text: object, limit: int = LINE_LIMIT, *, words: bool = False) -> str:
+    """The first line of a text that is not blank, bounded; words: as of one_line."""
     whole = text if isinstance(text, str) else str(text)
     for line in whole[: 16 * limit].splitlines():
         if line.strip():
-            return one_line(line, limit)
+            return one_line(line, limit, words=words)
     return ""
 
 

@@ -30,6 +30,7 @@ explaining         what came in place of what was expected, in words
 ladder             the packets of a case in the order of the evidence
 observations       what went wrong in a case, and whose doing it was
 shown              the text of a profile as a report may show it
+descriptors        how many sockets and files a run may have
 versions           versions of what a verdict rests on
 
 The cases as pytest items: ../plugin.py. `x25shark run`, the suite under pytest: ../session.py.

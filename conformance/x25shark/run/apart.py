@@ -86,6 +86,7 @@ class Noted:
     remarks: list[str]
     broken: ExpectationResult | None
     error: str | None
+    with_case: bool
 
     def add(self, watched: Sequence[Watched], result: CaseResult) -> None:
         """Add it to what is known; result: that of the case."""
@@ -94,7 +95,7 @@ class Noted:
         found.remarks = found.remarks or self.remarks
         found.error = found.error or self.error
         if self.broken is not None and found.broken is None:
-            found.broken = (self.broken, result)
+            found.broken, found.with_case = (self.broken, result), self.with_case
 
 
 @dataclass(frozen=True)
@@ -505,4 +506,6 @@ def _noted(place: int, watched: Watched) -> Noted | None:
     broken = watched.broken[0] if watched.broken is not None else None
     if not (watched.connections or watched.remarks or broken or watched.error):
         return None
-    return Noted(place, watched.connections, watched.remarks, broken, watched.error)
+    return Noted(
+        place, watched.connections, watched.remarks, broken, watched.error, watched.with_case
+    )

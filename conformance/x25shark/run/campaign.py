@@ -390,7 +390,7 @@ class Campaign:
             started=started.isoformat(timespec="seconds"),
             duration_s=round(time.monotonic() - self._began, 3),
             router=self.profile.name,
-            profile=self.profile.path,
+            profile=self.options.profile_name or self.profile.path,
             relay_model=self.profile.relay_model,
             configuration=self.profile.configuration,
             versions=versions(self._deciding.about),

@@ -129,7 +129,7 @@ class CaseRunner:
             body(bench)
             watched = True
             bench.settle_races()
-            bench.settle_clears()
+            bench.settle_own_accord()
         except ExpectationFailed as failed:
             record.failure = (Verdict.FAIL, str(failed))
             record.received = {

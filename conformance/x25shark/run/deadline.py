@@ -73,7 +73,7 @@ def of_run(cases: Iterable[str], profile: Profile) -> float:
 @dataclass(frozen=True)
 class Time:
     """Seconds that a run may take. at_most: no further case begins then. usual: each case has a
-    moment then, and so it has when cases have waited that long for nothing."""
+    moment then, and so it has when the router has kept cases waiting for that long."""
 
     at_most: float = math.inf
     usual: float = math.inf
@@ -130,7 +130,10 @@ class Bounds:
         """Why each case has a moment only; "": it has its whole time."""
         if self._in_vain >= self._length.in_vain:
             waited = in_words(self._in_vain)
-            return f"{self._cases_in_vain} cases had already waited {waited} for nothing"
+            return (
+                f"the router had kept {self._cases_in_vain} cases waiting, {waited} in all, for "
+                "packets that it did not send, or sent in part"
+            )
         if time.monotonic() >= self._began + self._length.usual:
             return f"the run had already taken {in_words(self._length.usual)}"
         return ""
@@ -164,7 +167,7 @@ class Bounds:
             return Verdict.NOT_RUN, why
         if why := self.why_a_moment:
             return Verdict.INCONCLUSIVE, (
-                f"the case was not done in the moment it was given: {why} "
+                f"the case had a moment only and was not done: {why} "
                 "(a longer --deadline gives cases more)"
             )
         return Verdict.INCONCLUSIVE, (

@@ -36,13 +36,15 @@ from ..results import CaseResult, ExpectationResult, JudgeReading, PacketLine
 from ..sides.bench import Bench
 from ..verdicts import Verdict
 from .builtin_dissector import BuiltinDissector
-from .explaining import Until, explanation
+from .explaining import Until, explanation, nearest, sent_before
 from .ladder import ladder
 from .observations import fault_of_ours
 
 # Windows keep a router from sending nearly as many packets that nobody has read.
 MOST_UNREAD = 2_000
 MOST_IN_A_SEGMENT = 1_000
+# Purposes about the frames of a serial line.
+_OF_LINK = ("HDLC-", "LAPB-")
 # Slow cases carry many times as much as others.
 SLOW_ALLOWANCE = 20
 JUDGE_SECONDS = 30.0
@@ -95,13 +97,17 @@ class CaseRecord:
 
 @dataclass
 class Watched:
-    """A purpose about the whole run, and what it came to so far."""
+    """A purpose about the whole run, and what it came to so far.
+
+    with_case: the packet that broke it is the one for which the case itself failed.
+    """
 
     purpose: Purpose
     watch: Watch
     connections: int = 0
     remarks: list[str] = field(default_factory=list)
     broken: tuple[ExpectationResult, CaseResult] | None = None
+    with_case: bool = False
     error: str | None = None
 
     @property
@@ -274,7 +280,12 @@ class Judgement:
                 watched.remarks = watched.remarks or [remark]
             elif not one.met and watched.broken is None:
                 frames = judge_two.frames()
-                watched.broken = (_expectation_result(expectation, one, two, frames), result)
+                broken = _expectation_result(expectation, one, two, frames)
+                watched.broken = (broken, result)
+                watched.with_case = broken.frame is not None and any(
+                    not e.met and (e.frame, e.k) == (broken.frame, broken.k)
+                    for e in result.expectations
+                )
 
     @staticmethod
     def whole_run(watched: Watched, rerun: str) -> CaseResult:
@@ -300,11 +311,15 @@ class Judgement:
                 f"in case {case.id}: side {expectation.side} expected {expectation.text} "
                 f"({expectation.clause}); received: {saw}{frame}"
             )
+            if watched.with_case:
+                result.reason += f"; the same packet for which {case.id} fails: one fault, not two"
+            elif case.verdict is Verdict.FAIL:
+                result.reason += f"; {case.id} itself fails too, and this may follow from it"
         elif not watched.connections:
             result.verdict = Verdict.INCONCLUSIVE
             result.reason = (
-                "no case of this run had a connection with what this is about; it looks at what "
-                "the other cases of a run bring"
+                "no case of this run brought what this is about: it has none of its own and looks "
+                "at what the router sends in the others, so select more of them beside it"
             )
         return result
 
@@ -332,9 +347,12 @@ class Judgement:
         one = evaluate_all(record.expectations, record.judge_one)
         consumed: Consumed = set()
         two = evaluate_all(record.expectations, judge_two, consumed)
-        deciding = {(s.view.frame, s.view.k) for s in two if s.view is not None and not s.met}
-        packets = ladder(record.sides, judge_two, found, deciding)
         frames = judge_two.frames()
+        deciding = {(s.view.frame, s.view.k) for s in two if s.view is not None and not s.met}
+        if (first := _first_unmet(record.expectations, one)) is not None:
+            behind = record.expectations[first].stimulus
+            deciding |= {frames[behind]} if behind in frames else set()
+        packets = ladder(record.sides, judge_two, found, deciding)
         for stimulus in {e.stimulus for e in record.expectations if e.stimulus} - frames.keys():
             frames[stimulus] = (frame_of_part(stimulus, packets, record.sides), None)
         result.expectations = [
@@ -362,15 +380,7 @@ class Judgement:
             return
         unmet = self._verdict(result, record, one)
         if unmet is not None:
-            more = explanation(
-                record.expectations[unmet],
-                two[unmet],
-                judge_two,
-                consumed,
-                record.sides,
-                record.received,
-            )
-            result.reason += f"; {more}" if more else ""
+            _explain(result, record, unmet, two[unmet], judge_two, consumed)
         self._doubt(result, record)
 
     @staticmethod
@@ -385,24 +395,15 @@ class Judgement:
 
     @staticmethod
     def _verdict(result: CaseResult, record: CaseRecord, seen: Sequence[Seen]) -> int | None:
-        """Set verdict and reason; the number of the expectation that decided, if it was not met."""
+        """Set the verdict; the number of the expectation that decided, if it was not met."""
         if not record.expectations and result.verdict is Verdict.PASS:
             result.verdict, result.reason = Verdict.ERROR, "the case expected nothing at all"
             return None
-        unmet = [number for number, reading in enumerate(seen) if not reading.met]
-        # Harm that the router did after a preamble had failed counts more than that it failed.
-        for number in sorted(unmet, key=lambda number: record.expectations[number].preamble):
-            expectation, reading = record.expectations[number], seen[number]
-            shown = result.expectations[number]
-            preamble = "in the preamble: " if expectation.preamble else ""
-            frame = f" (frame {shown.frame}, packet {shown.k})" if shown.frame else ""
-            note = f" [{expectation.note}]" if expectation.note else ""
-            result.reason = (
-                f"{preamble}side {expectation.side} expected {expectation.text}{note} "
-                f"({expectation.clause}); received: {reading.saw}{frame}"
-            )
-            result.verdict = Verdict.INCONCLUSIVE if expectation.preamble else Verdict.FAIL
-            return number
+        unmet = _first_unmet(record.expectations, seen)
+        if unmet is not None:
+            preamble = record.expectations[unmet].preamble
+            result.verdict = Verdict.INCONCLUSIVE if preamble else Verdict.FAIL
+            return unmet
         if result.verdict is Verdict.FAIL:
             result.verdict = Verdict.ERROR
             result.reason = f"the tester contradicts itself: {result.reason}"
@@ -516,6 +517,40 @@ def _has_octets_for_a_flood(ordered: InOrder, mine: Collection[Key], most: int) 
     )
 
 
+def _first_unmet(expectations: Sequence[Expectation], seen: Sequence[Seen]) -> int | None:
+    """The number of the expectation that decides against a case.
+
+    Harm that the router did after a preamble had failed counts more than that it failed.
+    """
+    unmet = [number for number, reading in enumerate(seen) if not reading.met]
+    return min(unmet, key=lambda number: expectations[number].preamble, default=None)
+
+
+def _explain(
+    result: CaseResult,
+    record: CaseRecord,
+    number: int,
+    seen: Seen,
+    judge_two: EvidenceJudge,
+    consumed: Consumed,
+) -> None:
+    """Write the reason of a case for this expectation, which decided and was not met."""
+    expectation, shown = record.expectations[number], result.expectations[number]
+    saw, frame, k = seen.saw, shown.frame, shown.k
+    if (near := nearest(expectation, seen, judge_two, consumed)) is not None:
+        saw, frame, k = near.text, near.frame, near.k
+    preamble = "setting up for the case: " if expectation.preamble else ""
+    note = f" [{expectation.note}]" if expectation.note else ""
+    place = f" (frame {frame}, packet {k})" if frame else ""
+    of_link = result.id.startswith(_OF_LINK)
+    sent = sent_before(expectation, shown, result.packets, of_link=of_link)
+    more = explanation(expectation, seen, judge_two, consumed, record.sides, record.received)
+    result.reason = (
+        f"{preamble}side {expectation.side} expected {expectation.text}{note} "
+        f"({expectation.clause}); received: {saw}{place}{sent}"
+    ) + (f"; {more}" if more else "")
+
+
 def _disagreement(
     expectations: Sequence[Expectation], one: Sequence[Seen], two: Sequence[Seen]
 ) -> str | None:
@@ -538,15 +573,16 @@ def frame_of_part(
     packets: Sequence[PacketLine],
     sides: Sequence[tuple[str, Direction]],
 ) -> int | None:
-    """Frame of a stimulus in which no packet ends: the last one before the next packet."""
+    """Frame of a stimulus in which no packet ends: the first one behind the packet before."""
     direction, offset = stimulus
     back = Direction(direction.destination, direction.source)
     mine = {number for number, (_, from_router) in enumerate(sides, 1) if from_router == back}
     sent = [line for line in packets if line.sent and line.connection in mine]
     # A part stands without an offset of its own among packets that have one.
     end = min((line.frame for line in sent if line.k and line.offset > offset), default=None)
-    before = [line for line in sent if end is None or line.frame < end]
-    return before[-1].frame if before and not before[-1].k else None
+    begin = max((line.frame for line in sent if line.k and line.offset < offset), default=0)
+    parts = [line.frame for line in sent if not line.k and line.frame > begin]
+    return next((frame for frame in parts if end is None or frame < end), None)
 
 
 def _expectation_result(
@@ -592,7 +628,7 @@ def _concerns(purpose: Purpose, direction: Direction) -> bool:
     """Whether a purpose about the whole run is about such a direction: XOT, frames, or packets."""
     if purpose.id.startswith("XOT-"):
         return direction.line is None
-    return direction.framed == purpose.id.startswith(("HDLC-", "LAPB-"))
+    return direction.framed == purpose.id.startswith(_OF_LINK)
 
 
 def _exactly(condition: str, direction: Direction, offset: int, k: int) -> str:

@@ -41,7 +41,7 @@ def ladder(
         ends[Direction(direction.destination, direction.source)] = (name, True, number)
     # A packet on a line is shown with the frame that brought it.
     reads = [r for r in judge_two.reads if r.direction.line is None or r.view.framed]
-    lines = [_packet(read, ends) for read in kept(reads, deciding)]
+    lines = [_packet(read, ends, judge_two) for read in kept(reads, deciding)]
     if len(reads) <= _MOST_PACKETS:
         lines += _parts(found, ends, {read.view.frame for read in reads})
         lines.sort(key=lambda line: line.frame)
@@ -60,7 +60,7 @@ def kept(reads: list[Read], deciding: Collection[tuple[int | None, int | None]])
     return [read for i, read in enumerate(reads) if i in wanted or i >= last]
 
 
-def _packet(read: Read, ends: dict[Direction, _End]) -> PacketLine:
+def _packet(read: Read, ends: dict[Direction, _End], judge_two: EvidenceJudge) -> PacketLine:
     line = read.direction.line
     unknown = ("?", False, 0)
     if line is not None:
@@ -70,6 +70,8 @@ def _packet(read: Read, ends: dict[Direction, _End]) -> PacketLine:
     if len(read.octets) > _MOST_OCTETS:
         shown += f"... ({len(read.octets)} octets)"
     text = summary_line(read.octets, to_dte=not sent)
+    if judge_two.has_bad_version(read.view):
+        text = f"(XOT version not 0) {text}"
     return PacketLine(
         time=0.0,
         frame=read.view.frame or 0,

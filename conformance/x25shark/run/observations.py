@@ -7,6 +7,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scapy_x25.x25 import CALL_ACCEPTED, packet_type
+
 from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
 from ..sides.bench import Bench
@@ -19,7 +21,7 @@ def called(bench: Bench) -> bool:
         side.name
         for side in bench.sides
         for octets in (*side.connection.received, *side.connection.sent)
-        if octets.packet[2:3] == b"\x0f"
+        if packet_type(octets.packet) == CALL_ACCEPTED
     }
     return len(names) == 2 if bench.two_sided else bool(names)
 

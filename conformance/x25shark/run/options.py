@@ -32,7 +32,8 @@ class Options:
     is. keep_going: run every case, even if the router does not answer any more. inconclusive_ok:
     INCONCLUSIVE cases do not spoil the exit status. time: that the run may take, from when it
     starts; each case has a bound of its own then. judge_apart: in a process of its own; the
-    purposes about the whole run are then those that are known when it starts.
+    purposes about the whole run are then those that are known when it starts. profile_name: what
+    results call a profile that was read from a copy.
     """
 
     router: str
@@ -51,6 +52,7 @@ class Options:
     inconclusive_ok: bool = False
     time: Time = ANY_TIME
     judge_apart: bool = False
+    profile_name: str = ""
 
     def rerun_command(self, purpose: Purpose, shown_in: str | None = None) -> str:
         """The command that runs just this case again.
@@ -64,7 +66,8 @@ class Options:
         seed = f" --seed {self.seed}" if self.seed else ""
         repeat = f" --repeat {self.repeat}" if self.repeat > 1 else ""
         chosen = ",".join(case.id for case in cases)
-        return f"x25shark run --router {self.router}{options} --select {chosen}{slow}{seed}{repeat}"
+        router = f"{self.profile_name or self.router}{options}"
+        return f"x25shark run --router {router} --select {chosen}{slow}{seed}{repeat}"
 
 
 @dataclass

@@ -21,10 +21,13 @@ from typing import IO, Protocol
 from ..interrupts import interrupts
 from ..line_places import tcp
 from ..profile import Control, Profile, ProfileError
+from ..report.tell import complain
 from . import descriptors
 
 READY_SECONDS = 30.0
 HOOK_SECONDS = 300.0
+# When somebody at a terminal begins to wonder.
+TELL_SECONDS = 10.0
 # For a hook that is given up to end by itself.
 ORDERLY_SECONDS = 2.0
 # Octets of router.log; what is older is dropped where a router writes more.
@@ -287,7 +290,11 @@ class Router:
             preexec_fn=descriptors.give_back,  # noqa: PLW1509 - one system call
         )
         try:
-            status = _status_within(process, HOOK_SECONDS)
+            status = _status_within(process, TELL_SECONDS)
+            if status is None and not interrupts.hurried:
+                hint = "" if which == "stop" else ". It has to end and leave the router running (&)"
+                complain(f"control.{which} has not ended; it is given {HOOK_SECONDS:g} s{hint}")
+                status = _status_within(process, HOOK_SECONDS - TELL_SECONDS)
         except BaseException:
             _end(process)
             raise

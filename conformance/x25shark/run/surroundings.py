@@ -128,14 +128,19 @@ class Surroundings:
             ends["a"] = found.a
         for name, address in ends.items():
             if address is not None:
-                self._apart(name, address)
+                self._apart(name, address, found.router)
                 listener = self.listeners[name] = Listener(self.loop, address)
                 self._stack.callback(listener.close)
                 if others:
                     listener.stranger = partial(self._stranger, owners, listener.address)
 
-    def _apart(self, name: str, address: Address) -> None:
+    def _apart(self, name: str, address: Address, router: Address) -> None:
         """Which side a call is for is told by where it arrives. Raises ProfileError."""
+        if address == router:
+            raise ProfileError(
+                f"{self.profile.path}: xot.{name} is {address[0]}:{address[1]}, as xot.router is: "
+                "the tester would call itself"
+            )
         for other, listener in self.listeners.items():
             if listener.address == address:
                 raise ProfileError(

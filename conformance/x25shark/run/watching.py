@@ -3,8 +3,8 @@
 
 First what did not pass the last time, then all that is selected. Each run is a process of its own,
 so that a change of the suite counts as well; one that is under way when a file changes is ended.
-What building and running the router writes in the same folder is no change: each run builds and
-starts it, and would be ended by that before its first case.
+What building and running the router writes in the same folder does not count as a change: each run
+builds and starts it, and would be ended by that before its first case.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _INTERVAL = 0.2
 _LEFT_OUT = frozenset({"__pycache__", "node_modules", "target"})
 _WRITTEN = (".log", ".pid", ".pcap", ".pcapng")
 _ELF = b"\x7fELF"  # programs, objects and libraries
+# Runs in a row that the same file has ended, until it is told that a run may write it itself.
+_TOLD_AFTER = 3
 _AGAIN = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
@@ -134,6 +136,8 @@ class Watching:
         self._begin = begin
         self._again_ready = again_ready
         self._changed = False
+        self._ended_by = ""
+        self._in_a_row = 0
 
     def run(self) -> NoReturn:
         """Until it is interrupted."""
@@ -178,6 +182,7 @@ class Watching:
                 if self._changed:
                     process.send_signal(signal.SIGINT)
                     process.wait()
+                    self._ended()
                     return False
                 time.sleep(_INTERVAL)
         except KeyboardInterrupt:
@@ -185,7 +190,22 @@ class Watching:
             process.send_signal(signal.SIGINT)
             process.wait()
             raise
+        self._in_a_row = 0
         return True
+
+    def _ended(self) -> None:
+        """A run was ended by a change: tell where the same file ends one after the other.
+
+        It is not left out: somebody who saves a file again and again does that as well.
+        """
+        file = self._files.last_changed
+        self._in_a_row = self._in_a_row + 1 if file == self._ended_by else 1
+        self._ended_by = file
+        if self._in_a_row == _TOLD_AFTER and self._files.place.is_dir():
+            self._say(
+                f"{file} has ended {_TOLD_AFTER} runs in a row. If a run writes it (the build, the "
+                "router), watch a folder without it: --watch PATH"
+            )
 
 
 def restart(profile: Profile, log: Path) -> None:

@@ -87,7 +87,11 @@ def _kind(one: dict[str, Any]) -> str:
         return "path"
     if "prefixItems" in one:
         types = [item["type"] for item in one["prefixItems"]]
-        return "IPv4 address" if types == ["string", "integer"] else "two numbers"
+        if types == ["string", "integer"]:
+            return "IPv4 address"
+        if types == ["integer"] * 2:
+            return "two numbers"
+        return ", ".join(map(_kind, one["prefixItems"]))
     if one.get("type") == "array":
         return f"list of {_kind(one['items'])}s"
     if one.get("type") == "object":

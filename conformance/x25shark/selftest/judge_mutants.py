@@ -132,15 +132,24 @@ def changes(expectation: Expectation, view: PacketView | None, octets: bytes) ->
         yield Change("q", True, direction, view.offset, bytes(other))
     if not isinstance(expectation, Counted):
         # The class of the packet is named by the template as such.
-        yield Change("type", True, direction, view.offset, _other_type(octets, expectation))
+        changed = _other_type(octets, expectation)
+        if changed is not None:
+            yield Change("type", True, direction, view.offset, changed)
 
 
-def _other_type(octets: bytes, expectation: Expectation) -> bytes:
+def _other_type(octets: bytes, expectation: Expectation) -> bytes | None:
+    """The packet with a type that no alternative allows and that may not pass; None where each is.
+
+    One that may pass would leave it to the packet behind it to meet the expectation.
+    """
+    allowed = list(expectation.leading())
+    if isinstance(expectation, Next):
+        allowed += expectation.passing
     for kind in (0xF1, 0x27, 0x1F, 0x17):
         changed = octets[:2] + bytes([kind]) + octets[3:]
-        if not any(matches(t, changed) for t in expectation.leading()):
+        if not any(matches(t, changed) for t in allowed):
             return changed
-    return octets
+    return None
 
 
 def _with_other(packet: Packet, name: str, expectation: Expectation) -> bytes | None:
@@ -247,6 +256,9 @@ def counter_change(expectation: CounterMoved, judge: Judge) -> Change | None:
         for event in cut.events(judge):
             if definition.count([event], match):
                 changed = _other_type(event[1].octets, expectation)
+                if changed is None:
+                    # Packets of all types count.
+                    return None
                 direction = cut.back if event[0] else cut.direction
                 return Change("counted packet", True, direction, event[1].offset, changed)
     return None

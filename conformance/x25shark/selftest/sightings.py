@@ -15,19 +15,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from scapy_x25.x25 import (
+    CALL_ACCEPTED,
+    CALL_REQUEST,
+    CLEAR_CONFIRMATION,
+    CLEAR_REQUEST,
+    INTERRUPT,
+    INTERRUPT_CONFIRMATION,
+    RECEIVE_NOT_READY,
+    RECEIVE_READY,
+    RESET_CONFIRMATION,
+    RESTART_CONFIRMATION,
+    RESTART_REQUEST,
+)
+
 from ..catalogue.permission import Permission
 from ..endpoints import XOT_PORT
 from ..evidence import pcapng
 from ..judges.reading import CaptureReader, PacketRead, Reading, TcpEnd
+from ..sides.numbering import DATA
 
 ROUTER = "127.0.25.1"
 # Of a frame of a serial line: who sent it, as judges tell it, and as a filter.
 ON_A_LINE = "R"
 FROM_ROUTER = f"(ip.src == {ROUTER} || hdlcs.direction == 1)"
-DATA, RR, RNR = 0x00, 0x01, 0x05
-RESET_CONFIRMATION = 0x1F
-INTERRUPT, INTERRUPT_CONFIRMATION = 0x23, 0x27
-RESTART, RESTART_CONFIRMATION = 0xFB, 0xFF
 I_FRAME = 0x00
 FIELDS = (
     *("x25s.type", "x25s.octets", "x25s.user_data", "x25s.m", "x25s.p_r", "x25s.facility_code"),
@@ -35,7 +46,6 @@ FIELDS = (
 )
 # SABM, UA: a link begins anew.
 SABM, UA = _UNNUMBERED = (0x2F, 0x63)
-_CALL, _CALL_CONNECTED, _CLEAR, _CONFIRMATION = 0x0B, 0x0F, 0x13, 0x17
 
 _STRICT = re.compile(r"\b(?:x25s|xots|x25t|lapbs|hdlcs)\.[a-z0-9_.]+")
 _FROM_ROUTER = re.compile(r"\brouter\b")
@@ -94,7 +104,7 @@ def seconds_until_the_answer(seen: Seen) -> float:
 @measure
 def data_without_p_r(seen: Seen) -> float:
     """The most Data of the router on a connection between two P(R) of the tester."""
-    return max(_data_behind(seen, {DATA, RR, RNR}).values(), default=0)
+    return max(_data_behind(seen, {DATA, RECEIVE_READY, RECEIVE_NOT_READY}).values(), default=0)
 
 
 @measure
@@ -104,9 +114,10 @@ def window_status_repeated(seen: Seen) -> float:
     found = 0
     for packet in seen.reading.packets:
         before = last.get(packet.stream)
-        if packet.src == ROUTER and _kind(packet) == RR and before and before.src == ROUTER:
+        ready = _ours(packet) and _kind(packet) == RECEIVE_READY
+        if ready and before and _ours(before):
             p_r = number(packet, "x25s.p_r")
-            found += (_kind(before), number(before, "x25s.p_r")) == (RR, p_r)
+            found += (_kind(before), number(before, "x25s.p_r")) == (RECEIVE_READY, p_r)
         last[packet.stream] = packet
     return found
 
@@ -123,7 +134,7 @@ def acknowledged_before_the_far_end(seen: Seen) -> float:
     far: dict[int, int] = {}
 
     def taken(packet: PacketRead) -> int:
-        if _kind(packet) in (_CALL, _CALL_CONNECTED):
+        if _kind(packet) in (CALL_REQUEST, CALL_ACCEPTED):
             far[packet.stream] = 0
         p_r = None if _ours(packet) else number(packet, "x25s.p_r")
         return 0 if p_r is None else _newly_acknowledged(far, packet.stream, p_r)
@@ -137,7 +148,7 @@ def _most_acknowledged(seen: Seen, settled: Callable[[PacketRead], int]) -> int:
     p_r_of: dict[int, int] = {}
     for packet in seen.reading.packets:
         p_r = number(packet, "x25s.p_r")
-        if _kind(packet) in (_CALL, _CALL_CONNECTED):
+        if _kind(packet) in (CALL_REQUEST, CALL_ACCEPTED):
             p_r_of[packet.stream] = ahead = 0
         elif _ours(packet) and p_r is not None:
             ahead += _newly_acknowledged(p_r_of, packet.stream, p_r)
@@ -162,7 +173,7 @@ def data_behind_rnr(seen: Seen) -> float:
         kind = _kind(packet)
         if packet.src == ROUTER:
             found += kind == DATA and packet.stream in busy
-        elif kind == RNR:
+        elif kind == RECEIVE_NOT_READY:
             busy.add(packet.stream)
         elif kind is not None:
             busy.discard(packet.stream)
@@ -274,7 +285,7 @@ def seconds_until_a_restart_is_confirmed(seen: Seen) -> float:
     asked: dict[str, float] = {}
     for packet in seen.reading.packets:
         kind = number(packet, "x25s.type")
-        if kind == RESTART:
+        if kind == RESTART_REQUEST:
             asked[packet.src] = seen.time(packet)
         elif kind == RESTART_CONFIRMATION and packet.dst in asked:
             longest = max(longest, seen.time(packet) - asked.pop(packet.dst))
@@ -342,9 +353,9 @@ def closed_behind_a_clear(seen: Seen) -> float:
     confirmed: set[int] = set()
     for packet in seen.reading.packets:
         kind = _kind(packet)
-        if kind == _CLEAR and _ours(packet):
+        if kind == CLEAR_REQUEST and _ours(packet):
             open_clears.add(packet.stream)
-        elif kind == _CONFIRMATION and packet.frame < closed.get(packet.stream, 0):
+        elif kind == CLEAR_CONFIRMATION and packet.frame < closed.get(packet.stream, 0):
             confirmed.add(packet.stream)
     return len((open_clears & closed.keys()) - confirmed)
 
@@ -354,7 +365,7 @@ def confirmations_behind_the_others(seen: Seen) -> float:
     """Clear Confirmations of the router that followed one of the tester on another connection."""
     count = owed = 0
     for packet in seen.reading.packets:
-        if _kind(packet) != _CONFIRMATION:
+        if _kind(packet) != CLEAR_CONFIRMATION:
             continue
         if not _ours(packet):
             owed += 1
@@ -369,7 +380,7 @@ def calls_that_overtake(seen: Seen) -> float:
     placed: list[object] = []
     count = 0
     for packet in seen.reading.packets:
-        if _kind(packet) != _CALL:
+        if _kind(packet) != CALL_REQUEST:
             continue
         data = packet.fields.get("x25s.user_data")
         if not _ours(packet):

@@ -7,7 +7,7 @@ With --full all cases run with each, in every relay model and on lines, under th
 under one of ten lines; with --pairs so do combinations in which every pair of permissions that go
 together occurs. --drawn N runs them once with N permissions together, drawn by --seed; --together
 with those that are named. Such a run is split among the jobs. --alternatives runs with each
-permission the cases that the catalogue says it touches (alternatives.toml), wherever it can show;
+permission the cases that the catalogue says it touches (touched_by), wherever it can show;
 --alternatives N does so with N permissions, drawn by --seed. --slow takes the slow cases as well,
 which mostly wait for timers: give it many --jobs.
 """

@@ -3,6 +3,9 @@
 
 routers   what is known of kinds of routers, and how each is configured for the tester
 probe     what the router answers to a connection and a call
-command   the questions, and the files
+command   x25shark init and completion; questions: what an answer has to be
+pics, profile_keys     PICS items and keys of a profile, in words
+without_profile        a router of which only addresses are given
+doctor    x25shark doctor: what works on this machine
 wireshark_files, wireshark_command     what x25shark wireshark puts where
 """

@@ -216,7 +216,7 @@ def doctor_command() -> None:
     well = True
     for what, words, good in findings():
         tell(f"{'ok ' if good else '-- '} {what:12} {words}", hang=17)
-        well = well and good
+        well = well and good is not False
     sys.exit(0 if well else 1)
 
 

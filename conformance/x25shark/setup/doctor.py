@@ -13,6 +13,7 @@ from ..judges import program
 from ..judges.reading import JudgeError
 from ..judges.sandbox import as_other_id
 from ..judges.wireshark import open_judge
+from ..load.engine import GET_ENGINE
 from ..run.namespaces import NamespaceError, try_out
 from ..run.rights import RightsError, may_capture
 from ..run.versions import confinement, version_of
@@ -27,15 +28,18 @@ _AGAINST = (
 )
 
 
-def findings() -> Iterator[tuple[str, str, bool]]:
-    """What was looked at, what was found in words, and whether all is well."""
+def findings() -> Iterator[tuple[str, str, bool | None]]:
+    """What was looked at, what was found in words, and whether all is well.
+
+    None: it is not there, and only some commands need it.
+    """
     yield "x25shark", f"{__version__}, Python {platform.python_version()}", True
     yield _judge()
     yield _capture()
     yield _namespace()
     yield _wireshark()
     engine = importlib.util.find_spec("x25shark_engine") is not None
-    yield "load engine", "installed" if engine else "not installed: ci/setup engine", True
+    yield "load engine", "installed" if engine else f"not installed. {GET_ENGINE}", engine or None
 
 
 def _judge() -> tuple[str, str, bool]:
@@ -62,10 +66,10 @@ def _capture() -> tuple[str, str, bool]:
     return "capture", "dumpcap may capture" if can else no, True
 
 
-def _wireshark() -> tuple[str, str, bool]:
+def _wireshark() -> tuple[str, str, bool | None]:
     if shutil.which("wireshark") is None:
         no = "not installed; x25shark open needs it"
-        return "wireshark", f"{no}. On Debian and Ubuntu: sudo apt-get install wireshark", True
+        return "wireshark", f"{no}. On Debian and Ubuntu: sudo apt-get install wireshark", None
     if as_other_id() is None:
         return "wireshark", f"installed. {AS_ROOT}", True
     return "wireshark", "installed; x25shark open starts it", True

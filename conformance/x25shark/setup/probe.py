@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from scapy_x25 import CallRequest, ClearRequest, PacketSize, WindowSize, summary_line
+from scapy_x25.x25 import CALL_ACCEPTED, packet_type
 
 from ..links import xot
 from ..links.loop import Loop
@@ -70,4 +71,4 @@ def _call(profile: Profile, loop: Loop, listener: Listener | None, said: list[st
 
 
 def _connected(side: Connection) -> bool:
-    return bool(side.received) and side.received[0].packet[2:3] == b"\x0f"
+    return bool(side.received) and packet_type(side.received[0].packet) == CALL_ACCEPTED

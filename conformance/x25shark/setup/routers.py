@@ -138,7 +138,7 @@ def _goxot(plan: Plan) -> str:
 
 
 def _other(plan: Plan) -> str:
-    return "What the router has to be told:\n\n" + _facts(plan)
+    return "Configure the router as follows:\n\n" + _facts(plan)
 
 
 def _facts(plan: Plan) -> str:

@@ -130,9 +130,13 @@ def status_command() -> None:
         found = status(_places())
     except WiresharkFilesError as error:
         _refuse(str(error))
+    installed = set(found.values()) != {"absent"}
+    if not installed:
+        tell("not installed: x25shark wireshark install")
     for path, state in found.items():
         tell(f"{_WORDS[state]:10} {path}")
-    tell(f"check      {_loaded()}")
+    if installed:
+        tell(f"check      {_loaded()}")
     sys.exit(0 if set(found.values()) <= {"current", "changed"} else 1)
 
 

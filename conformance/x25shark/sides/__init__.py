@@ -19,7 +19,7 @@ wire          the connection of a side as it is: its octets, and how it ends
 answers       what the profile lets a router answer: how soon, with which causes and diagnostics
 diagnostics   diagnostics that are right on one link and not on another
 capacity      whether the router has room for one more call
-cleared_by_dte  a DTE that clears behind a reset, or in place of one
+own_accord    a DTE that clears or resets a call of its own accord
 race          two things at the same time, tried again and again with a seed
 postamble     what every case demands at its end, and clearing what is up
 outcomes      how a case can end early

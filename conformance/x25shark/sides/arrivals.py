@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from scapy_x25 import summary_line
+from scapy_x25.x25 import CLEAR_CONFIRMATION, packet_type
 
 from ..links.carrier import Carrier, Unit
 
@@ -30,14 +31,26 @@ class Arrivals:
     @property
     def units(self) -> list[Unit]:
         """What has come since the call of this side began, or since the connection was opened."""
-        side = self.side
-        return [unit for unit in side.connection.received if unit.offset >= side.start]
+        return self.since(self.side.start)
+
+    def since(self, offset: int) -> list[Unit]:
+        """What has come on the connection from this offset on."""
+        return [unit for unit in self.side.connection.received if unit.offset >= offset]
+
+    def types(self, start: int = 0) -> list[int | None]:
+        """The types of all packets of the connection, from this offset on."""
+        return [packet_type(unit.packet) for unit in self.since(start)]
+
+    @property
+    def reacted(self) -> bool:
+        """Whether anything has come since the call of this side began, or the connection ended."""
+        return bool(self.units) or self.side.connection.end is not None
 
     @property
     def unread(self) -> str:
         """What has come and no expectation has looked at, in words: the last of it."""
         side = self.side
-        units = [unit for unit in self.units if unit.offset >= side.cursor]
+        units = self.since(max(side.start, side.cursor))
         if units:
             return summary_line(units[-1].packet)
         return f"TCP {side.connection.end}" if side.connection.end is not None else ""
@@ -52,7 +65,7 @@ class Arrivals:
         for unit in reversed(self.side.connection.received):
             if unit.offset < self.side.cursor:
                 break
-            if unit.packet[2:3] != b"\x17":
+            if packet_type(unit.packet) != CLEAR_CONFIRMATION:
                 return True
         return False
 

@@ -37,7 +37,7 @@ from ..links.loop import Loop
 from ..links.xot import LinkError, Listener
 from ..profile import Profile
 from ..record import HEADER, TestRecord
-from . import cleared_by_dte, postamble
+from . import own_accord, postamble
 from .agreement import acceptance, values_of
 from .arriving import as_they_arrive, whatever_arrives
 from .capacity import Capacity, Ended
@@ -153,7 +153,7 @@ class Bench(Context):
         """Where it says nothing of the router that an expectation is not met: raise the outcome."""
         self.capacity.turned_away(side, expectation)
         if self._faces_a_dte:
-            cleared_by_dte.look(side, expectation)
+            own_accord.look(side, expectation)
 
     @property
     def _faces_a_dte(self) -> bool:
@@ -382,20 +382,33 @@ class Bench(Context):
         self.settle(side_a, side_b, request, connected)
         return Call(self, side_a, side_b)
 
-    def call_again(self, side: Side, note: str = "") -> Call:
+    def call_again(
+        self, side: Side, note: str = "", options: Mapping[str, Any] | None = None
+    ) -> Call:
         """A further call of a side whose call is over; a router may close that connection instead.
 
         RFC 1613 5: it may be maintained. The close may be on its way already when A calls again:
         then A takes a new connection. Raises ExpectationFailed.
         """
-        request = self.call_request()
-        side.numbering.reset()
+        request = self.call_request(**(options or {}))
+        side = self.to_call_again(side)
         side.send(request)
         if not self.went_on(side) and side.arrivals.closed_unanswered:
             side.expect_closed()
             self.remark("the connection is closed at the second call")
-            return self.place_call(note=note)
+            return self.place_call(note=note, options=options)
         return self._answered(side, request, None, note)
+
+    def to_call_again(self, side: Side) -> Side:
+        """The side for a further call, its numbers from 0.
+
+        On a line it is another one where a call of the router has had the channel since: any call
+        may take any that is free (X.25 Annex A).
+        """
+        if side.stop is not None:
+            return self.connect(at=side.name.lower(), modulus=side.modulus)
+        side.numbering.reset()
+        return side
 
     def _reach(self, modulus: int, note: str) -> Side:
         """A connection to the router; where it takes none, what should come on it never does."""
@@ -480,10 +493,10 @@ class Bench(Context):
             if race.tried and not race.times:
                 raise Inconclusive(race.text)
 
-    def settle_clears(self) -> None:
-        """Raises Inconclusive if a DTE has ended a call of its own accord, unasked."""
+    def settle_own_accord(self) -> None:
+        """Raises Inconclusive if a DTE has cleared or reset a call of its own accord, unasked."""
         for side in self.sides if self._faces_a_dte else ():
-            cleared_by_dte.look_at_the_end(side)
+            own_accord.look_at_the_end(side)
 
     # the end of the case
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from scapy_x25 import ClearConfirmation, ClearRequest
+from scapy_x25.x25 import CALL_ACCEPTED, packet_type
 
 from ..judges.expectation import Expectation
 from ..judges.template import decode
@@ -214,7 +215,7 @@ def _busy(side: Side) -> bool:
 def _was_connected(side: Side) -> bool:
     """Whether a call came about on this connection; one that was refused took no room."""
     units = itertools.chain(side.connection.received, side.connection.sent)
-    return any(unit.packet[2:3] == b"\x0f" for unit in units)
+    return any(packet_type(unit.packet) == CALL_ACCEPTED for unit in units)
 
 
 def _turned_down(side: Side, *, dte: bool) -> bool:

@@ -11,9 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..judges.values import Either, OneOf, either
-
-OF_A_DTE = (0, *range(0x80, 0x100))
+from ..judges.values import OF_A_DTE, Either, OneOf, either
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,8 @@ class Causes(OneOf):
 def with_those_of_a_dte(of_a_network: OneOf, *others: int) -> Causes:
     """The same and a DTE's; others: what passes besides where the router is one."""
     return Causes(
-        tuple(dict.fromkeys((*of_a_network.values, *others, *OF_A_DTE))), of_a_network=of_a_network
+        tuple(dict.fromkeys((*of_a_network.values, *others, *OF_A_DTE.values))),
+        of_a_network=of_a_network,
     )
 
 

@@ -56,7 +56,7 @@ class ChannelSide(Side):
         return not self.router_is_dce
 
     def _transmit(self, packets: Sequence[bytes]) -> None:
-        self.context.last_sender = self
+        self.context.sends(self)
         self._circuit.send_packets(list(packets))
 
     def allow(self, *templates: Packet) -> None:

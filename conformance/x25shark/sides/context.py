@@ -55,6 +55,8 @@ class Context(Answers):
         self.received: dict[Direction, Received] = {}
         self.accepted: dict[End, list[Direction]] = {}
         self.last_sender: Sender | None = None
+        # Where a TCP connection was ended since it has sent, and how ("FIN", "RST").
+        self.tcp_ended: tuple[str, str] | None = None
         self.last_call: Packet | None = None
         # Whether addresses and ports of a connection were those of an earlier one of this case.
         self.same_ends = False
@@ -78,11 +80,19 @@ class Context(Answers):
 
     def state(self, expectation: Expectation) -> None:
         """Add an expectation to those that are judged."""
-        if self.last_sender is not None and self.last_sender.connection.sent:
-            side = self.last_sender
+        side = self.last_sender
+        if side is not None and (side.connection.sent or side.connection.sent_in_part):
             back = Direction(side.direction.destination, side.direction.source)
-            expectation.stimulus = (back, side.connection.sent[-1].offset)
+            last = side.connection.sent[-1] if side.connection.sent else None
+            begun = last.end if last is not None else 0
+            whole = last is not None and not side.connection.sent_in_part
+            expectation.stimulus = (back, last.offset if last is not None and whole else begun)
+        expectation.tcp_ended = self.tcp_ended
         self.expectations.append(expectation)
+
+    def sends(self, side: Sender) -> None:
+        """This side sends something now."""
+        self.last_sender, self.tcp_ended = side, None
 
     def judge(self, expectation: Expectation) -> Seen:
         """What judge one says of an expectation at this moment."""
@@ -99,6 +109,7 @@ class Context(Answers):
             alternatives=(template,),
             preamble=self.in_preamble,
             note=note,
+            on_line=at in self.profile.line.by_side(),
         )
         self.state(missing)
         return ExpectationFailed(missing, self.judge(missing))

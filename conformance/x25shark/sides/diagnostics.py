@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Diagnostics that are right on one link and not on another.
 
-Cases name them as a DCE sends them (X.25 Annex C, Annex E). Where the router is no DCE, or no end
-is one (RFC 1613 5: on XOT), it sees the mirrored state, and what it sends is as right as a request,
-whose diagnostic is not mandatory (X.25 5.2.4.1, 5.4.3.1, 5.5.1): none then stands for 0.
+Cases name them as a DCE sends them (X.25 Annex C, Annex E). Where the router is not a DCE, or no
+end is one (RFC 1613 5: on XOT), it sees the mirrored state, and what it sends is as right as a
+request, whose diagnostic is not mandatory (X.25 5.2.4.1, 5.4.3.1, 5.5.1): none then stands for 0.
 """
 
 from __future__ import annotations

@@ -25,13 +25,14 @@ from scapy_x25.lapb import (
     LapbSABME,
     LapbUA,
 )
+from scapy_x25.x25 import RESTART_CONFIRMATION, RESTART_REQUEST
 
 from ..judges.expectation import TcpEnd
 from ..judges.frames import ABORTED, decode_frame
 from ..judges.values import one_of
 from ..links.circuits import Channels, Circuit
 from ..links.hdlc import FrameUnit, Line
-from ..links.lapb import DISC, DM, FRMR, SABM, UA, Parameters, Station
+from ..links.lapb import DISC, DM, FRMR, RNR, SABM, UA, Parameters, Station
 from ..profile import Line as LineProfile
 from .channel import ChannelSide
 from .context import Context
@@ -65,6 +66,7 @@ ASKING_FOR_A_LINK: tuple[Packet, ...] = (LapbSABM(), LapbDM(p_f=0), LapbDISC())
 NOT_READY_SECONDS = 3.0
 _NETWORK_OPERATIONAL = 0x07
 _P_F = 0x10
+_OF_RESTARTS = (RESTART_REQUEST, RESTART_CONFIRMATION)
 
 
 def _alike(passing: Packet, expected: Packet | TcpEnd) -> bool:
@@ -74,6 +76,11 @@ def _alike(passing: Packet, expected: Packet | TcpEnd) -> bool:
     both = passing.fields.keys() & expected.fields.keys()
     pairs = [(passing.fields[name], expected.fields[name]) for name in both]
     return all(a == b or not isinstance(a, int) or not isinstance(b, int) for a, b in pairs)
+
+
+def _begins(control: int) -> bool:
+    """Whether a link can begin with this frame of the router."""
+    return control & ~_P_F in (SABM, UA)
 
 
 class LineSide(Side):
@@ -305,7 +312,7 @@ class LineSide(Side):
         A busy router (RNR) need not have taken the I frames that came meanwhile (X.25 2.4.5.8).
         The station sends them again when it is not busy any more; then it is polled once more. A
         request for them may cross a poll, so a router that is known to be busy is polled when it
-        has them.
+        has them; one that comes to be busy as it is polled may ask for them ahead of its answer.
         """
         if self.station.peer_busy:
             self.wait_until(
@@ -317,8 +324,11 @@ class LineSide(Side):
         others = one_of(*(number % 8 for number in range(v_s + 1, v_s + 8)))
         stale = self.frames.answers(n_r=others)
         passing = stale if self._answered_before() else ()
+        begin = self.connection.received_octets
         self.send(LapbRR(address=self.command_address, p_f=1))
-        busy = [LapbRNR(address=self.command_address, p_f=1, n_r=one_of(*older))] if older else []
+        if older:
+            self.wait_until(lambda: self._answered_since(begin))
+        busy = self.frames.answers(n_r=one_of(*older)) if older and self._busy_before() else ()
         seen = self.expect(*self.frames.answers(n_r=v_s), *busy, passing=passing, note="fence")
         if seen is None or seen.n_r == v_s:
             return
@@ -329,8 +339,17 @@ class LineSide(Side):
 
     def _answered_before(self) -> bool:
         """Whether a supervisory response with F=1 is there that no expectation has looked at."""
-        new = [u.octets for u in self.line.log.received if u.offset >= self.cursor and u.valid]
+        return self._answered_since(self.cursor)
+
+    def _answered_since(self, begin: int) -> bool:
+        """Whether a supervisory response with F=1 has come from there on."""
+        new = [u.octets for u in self.line.log.received if u.offset >= begin and u.valid]
         return any(o[0] == self.command_address and o[1] & 0x13 == 0x11 for o in new)
+
+    def _busy_before(self) -> bool:
+        """Whether an RNR is there that no expectation has looked at."""
+        new = [u.octets[1] for u in self.line.log.received if u.offset >= self.cursor and u.valid]
+        return any(control & 0x0F == RNR for control in new)
 
     def _fence_without_a_link(self) -> int:
         """DISC and its answer.
@@ -538,12 +557,45 @@ class LineLink:
         confirmed (X.25 3.3)."""
         line = self.line
         layer = line.layer
+        frames = [unit for unit in line.line.log.received if unit.valid]
+        began = max((u.offset for u in frames if _begins(u.octets[1])), default=0)
+        # What came before belongs to an earlier link.
+        layer.cursor = max(layer.cursor, began)
         layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
         layer.expect(RestartConfirmation(), RestartRequest())
+        if self._restarted != line.station.links:
+            self._settle(began)
         # A call over another link must not overtake it.
         layer.wait_until(lambda: not line.station.unacknowledged)
         self.note_restarted()
         line.cursor = line.connection.received_octets
+
+    def _settle(self, began: int) -> None:
+        """The router's own Restart of this link, behind its confirmation of the tester's.
+
+        No clause says how soon it comes (X.25 3.3.2, 4.6), and it ends what has begun until then.
+        A router that leaves it to the tester on one link is not waited for on the next.
+        """
+        line, layer = self.line, self.line.layer
+
+        def came() -> list[bool]:
+            """Of the packets of restarts on this link, which ask for one."""
+            kinds = layer.arrivals.types(began)
+            return [kind == RESTART_REQUEST for kind in kinds if kind in _OF_RESTARTS]
+
+        if came()[:1] == [True]:
+            # It has met the tester's.
+            line.line.restarts = True
+            return
+        if line.line.restarts is not False:
+            layer.wait_until(
+                lambda: any(came()) or not line.station.up, line.context.profile.times.reaction
+            )
+            if line.station.up:
+                line.line.restarts = any(came())
+        if any(came()):
+            layer.expect(RestartRequest(), passing=(RestartConfirmation(),))
+            layer.send(RestartConfirmation())
 
     def note_restarted(self) -> None:
         """The packet layer of this link has been restarted, or is the case's own business."""

@@ -48,7 +48,7 @@ class FramePlane:
         self.log = line.log
         self.local, self.remote = line.tester(), line.router()
         self.end: str | None = None
-        self.closed = False
+        self.closed = self.sent_in_part = False
         self.on_unit: Callable[[FrameUnit], None] | None = None
 
     @property
@@ -122,7 +122,7 @@ class LineWire(ConnectionWire):
         """The case is about this line, which sends now."""
         line = self.line
         line.take_part()
-        line.context.last_sender = line
+        line.context.sends(line)
 
 
 class Losses:

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-DATA, RR, RNR = 0x00, 0x01, 0x05
-RESET, RESET_CONFIRMATION = 0x1B, 0x1F
-CLEAR = 0x13
+from scapy_x25.x25 import (
+    RECEIVE_NOT_READY,
+    RECEIVE_READY,
+    REJECT,
+    RESET_CONFIRMATION,
+    RESET_REQUEST,
+)
+
+DATA = 0
 
 
 def kind_of(packet: bytes, modulus: int) -> int | None:
-    """The packet type: 0 for Data, 0x01, 0x05, 0x09 for RR, RNR, REJ, else octet 3."""
+    """The packet type: DATA, or octet 3, of RR, RNR and REJ without their P(R)."""
     if len(packet) < 3:
         return None
     octet = packet[2]
     if not octet & 1:
         return DATA
-    if modulus == 8 and octet & 0x1F in (0x01, 0x05, 0x09):
+    if modulus == 8 and octet & 0x1F in (RECEIVE_READY, RECEIVE_NOT_READY, REJECT):
         return octet & 0x1F
     return octet
 
@@ -65,7 +71,7 @@ class Numbering:
             numbers = self._numbers(packet, kind)
             if numbers and numbers[0] == self.next_p_s:
                 self.next_p_s = (self.next_p_s + 1) % self.modulus
-        elif kind == RESET:
+        elif kind == RESET_REQUEST:
             self.reset()
             self.resetting = True
         elif kind == RESET_CONFIRMATION:
@@ -74,10 +80,10 @@ class Numbering:
     def received(self, packet: bytes) -> bool:
         """Count a packet from the router; True if it is Data that wants an acknowledgement."""
         kind = kind_of(packet, self.modulus)
-        if kind in (RESET, RESET_CONFIRMATION):
+        if kind in (RESET_REQUEST, RESET_CONFIRMATION):
             self.reset()
             self.resetting = False
-        if kind not in (DATA, RR, RNR) or self.resetting:
+        if kind not in (DATA, RECEIVE_READY, RECEIVE_NOT_READY) or self.resetting:
             return False
         numbers = self._numbers(packet, kind)
         if numbers is None:

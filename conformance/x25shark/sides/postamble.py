@@ -7,6 +7,15 @@ from dataclasses import dataclass
 
 from scapy.packet import Packet
 from scapy_x25 import ClearConfirmation, ClearRequest, ResetRequest
+from scapy_x25.x25 import (
+    CALL_ACCEPTED,
+    CALL_REQUEST,
+    CLEAR_CONFIRMATION,
+    CLEAR_REQUEST,
+    PVC_SETUP,
+    RESET_REQUEST,
+    packet_type,
+)
 
 from ..judges.expectation import NoConnection, Quiet
 from ..judges.template import decode
@@ -16,8 +25,8 @@ from .listeners import Listeners
 from .points import Points
 from .side import Side
 
-# Octet 3: Clear Confirmation; Call Request, Call Accepted and PVC setup, behind which RR may come.
-_CLEAR_CONFIRMATION, _SET_UP = b"\x17", (b"\x0b", b"\x0f", b"\xf5")
+# Behind these RR may come.
+_SET_UP = (CALL_REQUEST, CALL_ACCEPTED, PVC_SETUP)
 
 
 def stop_at_further_calls(points: Points) -> None:
@@ -70,21 +79,21 @@ def _over_from(answers: Answers, side: Side) -> int | None:
         return None
     over: int | None = None
     for unit in side.connection.received:
-        kind = unit.packet[2:3]
+        kind = packet_type(unit.packet)
         if kind in _SET_UP:
             over = None
-        elif kind == _CLEAR_CONFIRMATION and over is None and unit.offset >= side.origin:
+        elif kind == CLEAR_CONFIRMATION and over is None and unit.offset >= side.origin:
             over = unit.offset
     return over
 
 
 def _repeated(answers: Answers, side: Side) -> tuple[Packet, ...]:
     """What may come again for want of an answer, for the router runs T12 and T13."""
-    kinds = [unit.packet[2:3] for unit in side.connection.received]
+    kinds = side.arrivals.types()
     again: list[Packet] = []
-    if kinds.count(b"\x13") > 1:
+    if kinds.count(CLEAR_REQUEST) > 1:
         again.append(ClearRequest(diagnostic=answers.diagnostic(50)))
-    if kinds.count(b"\x1b") > 1:
+    if kinds.count(RESET_REQUEST) > 1:
         again.append(ResetRequest(diagnostic=answers.diagnostic(51)))
     return tuple(side.right_here(packet) for packet in again)
 

@@ -67,10 +67,10 @@ class SerialLines:
         """The tester's ends of all serial lines."""
         return [line.line for line in self._points.lines.values()]
 
-    def raise_links(self) -> None:
+    def raise_links(self, *, but: LineSide | None = None) -> None:
         """Bring up the links of all lines (preamble P-LINK) but those that the case keeps down."""
         for line in self._points.lines.values():
-            if not line.kept_down:
+            if line is not but and not line.kept_down:
                 self.need(line)
                 line.link.bring_up()
 

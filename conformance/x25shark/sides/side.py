@@ -23,6 +23,15 @@ from scapy_x25 import (
     ResetRequest,
     RestartRequest,
 )
+from scapy_x25.x25 import (
+    CALL_ACCEPTED,
+    CALL_REQUEST,
+    CLEAR_CONFIRMATION,
+    CLEAR_REQUEST,
+    RESET_CONFIRMATION,
+    RESET_REQUEST,
+    packet_type,
+)
 
 from ..judges.expectation import (
     CLOSED,
@@ -45,7 +54,7 @@ from .arriving import as_its_caller_arrives, is_another_form, says_callers, with
 from .causes import as_no_dte
 from .context import Context
 from .diagnostics import as_no_dce
-from .numbering import DATA, RESET, RESET_CONFIRMATION, Numbering, kind_of
+from .numbering import DATA, Numbering, kind_of
 from .outcomes import ExpectationFailed, Inconclusive
 from .wire import ConnectionWire
 
@@ -102,6 +111,14 @@ def _with_right(template: Any, field: str, right_of: Callable[[Any], Any]) -> An
     whole = template.copy()
     whole.fields[field] = right
     return whole
+
+
+# What a packet of the router makes of a call.
+_PHASES: dict[int | None, str] = {
+    CALL_ACCEPTED: "connected",
+    CLEAR_REQUEST: "being cleared",
+    CLEAR_CONFIRMATION: "cleared",
+}
 
 
 class Side:
@@ -263,7 +280,7 @@ class Side:
         kind = kind_of(octets, self.modulus)
         if kind == DATA and in_sequence:
             self._not_echoed.append(octets[self._data_header :])
-        elif kind in (RESET, RESET_CONFIRMATION):
+        elif kind in (RESET_REQUEST, RESET_CONFIRMATION):
             self.allow(*(self.data(octets) for octets in dict.fromkeys(self._not_echoed)))
             self._not_echoed.clear()
 
@@ -332,10 +349,9 @@ class Side:
 
     def _arrived(self, unit: Unit) -> None:
         packet = unit.packet
-        if packet[2:3] == b"\x0b" and self.phase == "cleared":
+        if packet_type(packet) == CALL_REQUEST and self.phase == "cleared":
             self.next_call = unit.offset
-        if len(packet) >= 3 and packet[2] in (0x0F, 0x13, 0x17):
-            phase = {0x0F: "connected", 0x13: "being cleared", 0x17: "cleared"}[packet[2]]
+        if (phase := _PHASES.get(packet_type(packet))) is not None:
             collision = phase == "being cleared" and self.phase == "clearing"
             # X.25 4.1.9: clearing is complete then, without a confirmation.
             self.phase = "cleared" if collision else phase
@@ -411,10 +427,10 @@ class Side:
 
     def _comes_from(self) -> str:
         """The calling address of the Call that is there, or comes now; "": there is none."""
-        new = [unit.packet for unit in self.arrivals.units if unit.offset >= self.cursor]
+        new = [unit.packet for unit in self.arrivals.since(max(self.start, self.cursor))]
         if not new:
             self.wait_until(lambda: not self.arrivals.at_end or self.connection.end is not None)
-            new = [unit.packet for unit in self.arrivals.units if unit.offset >= self.cursor]
+            new = [unit.packet for unit in self.arrivals.since(max(self.start, self.cursor))]
         first = self.decoded(new[0]) if new else None
         return (first.calling_address or "") if isinstance(first, CallRequest) else ""
 
@@ -613,6 +629,7 @@ class Side:
     def close(self) -> None:
         """Close TCP (FIN); not amid a packet that is on its way in, for that would cut it."""
         self.wire.let_it_finish()
+        self.context.tcp_ended = (self.name, "FIN")
         self.connection.close()
 
 

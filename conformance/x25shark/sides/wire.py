@@ -37,7 +37,7 @@ class ConnectionWire:
     def send(self, octets: bytes) -> None:
         """Send octets on the connection as they are: headers, halves of packets, anything."""
         side = self.side
-        side.context.last_sender = side
+        side.context.sends(side)
         side.unanswered_call = None
         self.tcp.send(octets)
 
@@ -53,9 +53,11 @@ class ConnectionWire:
     def reset(self) -> None:
         """End the connection with a TCP RST; as close() otherwise."""
         self.let_it_finish()
+        self.side.context.tcp_ended = (self.side.name, "RST")
         self.tcp.reset()
 
     def half_close(self) -> None:
         """Send FIN and go on reading; not amid a packet, as close() does not."""
         self.let_it_finish()
+        self.side.context.tcp_ended = (self.side.name, "FIN")
         self.tcp.finish_sending()

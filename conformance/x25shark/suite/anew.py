@@ -6,6 +6,9 @@ X.25 4.1.7, 4.4.3, 4.5; RFC 1613 5.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from scapy.packet import Packet
 from scapy_x25 import (
     ClearConfirmation,
@@ -55,7 +58,7 @@ def called_with(bench: Bench, a: Side | None, request: Packet) -> Side:
     modulus = 8 if a is None else a.modulus
     if a is None or is_gone(a):
         a = bench.connect(modulus=modulus)
-    a.numbering.reset()
+    a = bench.to_call_again(a)
     a.send(request)
     bench.went_on(a)
     if not a.arrivals.closed_unanswered:
@@ -66,9 +69,11 @@ def called_with(bench: Bench, a: Side | None, request: Packet) -> Side:
     return again
 
 
-def again(bench: Bench, a: Side) -> Call:
+def again(bench: Bench, a: Side, options: Mapping[str, Any] | None = None) -> Call:
     """A further call of A, on its connection if that is still there."""
-    return bench.place_call() if is_gone(a) else bench.call_again(a)
+    if is_gone(a):
+        return bench.place_call(options=options)
+    return bench.call_again(a, options=options)
 
 
 def refused_by_b(bench: Bench, a: Side) -> Side:

@@ -82,10 +82,10 @@ def cleared(side: AnySide, *, cause: Matcher | int, diagnostic: Matcher | int | 
 def at_the_other_end(bench: Bench, here: Packet) -> Matcher:
     """The diagnostic where no error was made and the other end was cleared so: the same, or 0.
 
-    At the level of groups the two ends may get different ones of the same group.
+    At the level of groups the two ends may get different ones of the same group, and where this end
+    got none the other one that of a network's own; where any will do, any.
     """
-    same = one_of(here.diagnostic, 0, None)
-    return either(same, bench.diagnostic(here.diagnostic)) if here.diagnostic else same
+    return either(one_of(here.diagnostic, 0, None), bench.diagnostic(here.diagnostic or 0))
 
 
 def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) -> None:

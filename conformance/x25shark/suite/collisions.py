@@ -14,6 +14,7 @@ from scapy_x25 import (
     ResetIndication,
     ResetRequest,
 )
+from scapy_x25.x25 import RESET_CONFIRMATION, RESET_REQUEST
 
 from ..judges.expectation import CLOSED
 from ..sides.bench import Bench, Call
@@ -36,7 +37,7 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
     marks = [side.cursor for side in ends]
     first.send(ResetRequest(cause=0, diagnostic=diagnostic))
     race.pause()
-    if any(u.offset >= marks[1] and u.packet[2:3] == b"\x1b" for u in last.arrivals.units):
+    if RESET_REQUEST in last.arrivals.types(marks[1]):
         expect_after(last, ResetIndication(cause=0, diagnostic=diagnostic), *before)
         last.send(ResetConfirmation())
         expect_after(first, ResetConfirmation(), *before)
@@ -52,12 +53,15 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
     # Or a router with few channels would have none left in the end.
     end(beside)
     for side, mark in zip(ends, marks, strict=True):
-        kinds = [unit.packet[2] for unit in side.connection.received if unit.offset >= mark]
+        kinds = side.arrivals.types(mark)
         side.expect_count(reset, 0, 1, start=mark)
-        first_of_all = 0x1F in kinds and 0x1B not in kinds[: kinds.index(0x1F)]
+        first_of_all = (
+            RESET_CONFIRMATION in kinds
+            and RESET_REQUEST not in kinds[: kinds.index(RESET_CONFIRMATION)]
+        )
         due = first_of_all or confirms_collisions(call.bench)
         side.expect_count(ResetConfirmation(), 0, int(due), start=mark, note=NOT_DUE * (not due))
-        if kinds.count(0x1B) and 0x1F in kinds[: kinds.index(0x1B)]:
+        if kinds.count(RESET_REQUEST) and RESET_CONFIRMATION in kinds[: kinds.index(RESET_REQUEST)]:
             side.send(ResetConfirmation())
     return True
 

@@ -19,6 +19,7 @@ from scapy_x25 import (
     ClearIndication,
     ClearRequest,
 )
+from scapy_x25.x25 import CALL_REQUEST, packet_type
 
 from ..judges.expectation import CLOSED
 from ..judges.template import decode
@@ -138,7 +139,7 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     Where the connection to B was lost before an answer, a network may try again: RFC 1613 6.1 and
     X.25 4.1 forbid no further attempt. B loses each of them as it lost the first.
     """
-    request = next(u.packet for u in a.connection.sent if u.packet[2:3] == b"\x0b")
+    request = next(u.packet for u in a.connection.sent if packet_type(u.packet) == CALL_REQUEST)
 
     def lost_as_well(b: Side) -> None:
         bench.remark("the router tries the call once more")

@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from scapy_x25 import hdlc
+from scapy_x25.x25 import RESTART_REQUEST, packet_type
 
 from ..judges.template import matches
+from ..judges.values import OF_A_DTE
 from ..links.hdlc import FrameUnit
-from ..sides.causes import OF_A_DTE
 from ..sides.line import NOT_READY_SECONDS
 from .clearing import AnySide
 from .language import (
     ASKING_FOR_A_LINK,
     Bench,
     Call,
+    Diagnostic,
     Inconclusive,
     LapbDISC,
     LapbDM,
@@ -42,13 +44,16 @@ from .language import (
 )
 from .reactions import both
 
-_RESTART = b"\xfb"
 _SABM = 0x2F
 # What is sent within this part of T1 behind the last time is early; the rest is for clocks, and
 # for a tester that is a little late.
 EARLY_FROM = 0.8
 EARLY = 0.1
+# By this part of a timer at the latest its time is over.
+LATE = 1.2
 LOOK = 0.02
+# Commands of HDLC that LAPB does not have (X.25 Table 2-5), without P.
+UI, XID, TEST = 0x03, 0xAF, 0xE3
 # How often a command may cross with a router's wish for a link.
 CROSSINGS = 20
 # What a router does that sets its link up anew, or gives it up: DISC may come ahead of SABM, as at
@@ -195,19 +200,22 @@ def beyond_the_window(line: LineSide, first: int) -> Packet:
     return LapbI(n_s=one_of(*(number % 8 for number in numbers)))
 
 
-def all_again(line: LineSide, first: int, count: int) -> None:
+def all_again(line: LineSide, first: int, count: int, *, may_ask: bool = False) -> None:
     """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1.
 
     The first may come once more: it may have been sent to a busy station too (X.25 2.4.5.7), and
     the acknowledgement crosses with it. Those behind it may have been under way when the router was
     told to begin with it. Those from the N(R) of the first F=1 on come once more where T1 ran out
-    meanwhile (X.25 2.4.5.9), though the tester may have acknowledged some of them by then. What it
-    sends now has the N(R) that it acknowledged last: N(R) is V(R) at the time of sending (X.25
-    2.4.5.1), and does not run back.
+    meanwhile (X.25 2.4.5.9), though the tester may have acknowledged some of them by then. With
+    may_ask the router may poll before the first too: no clause says when a frame that is open is
+    sent again to a station that is no longer busy. What it sends now has the N(R) that it
+    acknowledged last: N(R) is V(R) at the time of sending (X.25 2.4.5.1), and does not run back.
     """
     acknowledged = line.station.v_s
     under_way = tuple(LapbI(n_s=number % 8) for number in range(first + 1, first + count))
-    final: int | None = None
+    final = first if may_ask and asks_before_it_sends(line) else None
+    if final is not None:
+        respond(line, LapbRR, first)
     for number in range(first, first + count):
         again = (LapbI(n_s=first % 8),) if number > first else under_way
         if final is not None:
@@ -216,6 +224,21 @@ def all_again(line: LineSide, first: int, count: int) -> None:
         if final is None and is_polled(line):
             final = number + 1
         respond(line, LapbRR, number + 1)
+
+
+def asks_before_it_sends(line: LineSide) -> bool:
+    """Whether the router polls by a supervisory frame, and sends no I frame before the answer."""
+    begin = line.cursor
+
+    def sent_i_frames() -> bool:
+        units = line.line.log.received
+        return any(u.valid and not u.octets[1] & 1 for u in units if u.offset >= begin)
+
+    line.wait_until(
+        lambda: sent_i_frames() or polled(line, begin),
+        line.profile.t1_at_most + line.context.reaction_limit,
+    )
+    return not sent_i_frames() and polled(line, begin)
 
 
 def respond(line: LineSide, kind: type[Packet], n_r: int) -> None:
@@ -253,14 +276,30 @@ def polls(line: LineSide) -> tuple[Packet, ...]:
     return (*commands, LapbI(p_f=1))
 
 
-def expect_poll(line: LineSide, note: str = "") -> None:
-    """The router polls at T1; what it has to say first may be a little late."""
-    line.expect(
+def expect_poll(line: LineSide, note: str = "", within: float | None = None) -> None:
+    """The router polls at T1; what it has to say first may be a little late, unless within says
+    how much.
+
+    Raises Inconclusive where it ends the link in place of that, as the frame may have been the only
+    attempt.
+    """
+    seen = line.expect(
         *polls(line),
-        within=line.profile.t1_at_most + line.context.reaction_limit,
+        *ends_after(line, 1),
+        within=line.profile.t1_at_most + line.context.reaction_limit if within is None else within,
         passing=(LapbI(p_f=0),),
         note=note,
     )
+    if isinstance(seen, ENDS):
+        line.allow(*ENDING)
+        link_was_reset(line)
+        raise Inconclusive("N2 is 1: the router makes no further attempt by a poll")
+
+
+def ends_after(line: LineSide, attempts: int) -> tuple[Packet, ...]:
+    """How a router may end a link behind so many attempts, of which its I frame may be the first
+    (X.25 2.4.8.4): none where N2 is more, or is not given."""
+    return ANEW if names_given(line, ("n2",)) and line.profile.n2 <= attempts else ()
 
 
 def given_up(line: LineSide, begin: int) -> None:
@@ -349,22 +388,25 @@ def polled(line: LineSide, begin: int) -> bool:
     return any(octets[0] == line.response_address and octets[1] & 0x10 for octets in came)
 
 
-def taken(line: LineSide, p_f: int = 1, passing: Sequence[Packet] = ()) -> bool:
+def taken(
+    line: LineSide, p_f: int = 1, passing: Sequence[Packet] = (), *, at_once: bool = False
+) -> bool:
     """SABM is answered by UA; whether the first one was. A station that is not ready yet may refuse
     it by DM, and so does one whose DISC crosses with it (X.25 2.4.4.1, 2.4.4.5.2); for good is too
-    long.
+    long. at_once: nothing of a link comes ahead of UA.
 
     DM F=0 may be a wish for a link that has crossed with SABM P=0 (X.25 2.4.4.4.2): UA follows.
     """
     until, patient, first = time.monotonic() + NOT_READY_SECONDS, True, True
+    expect = line.expect_at_once if at_once else line.expect
     while patient:
         line.send(LapbSABM(p_f=p_f))
         patient = time.monotonic() < until
         refused = (LapbDM(p_f=p_f),) if patient else ()
-        seen = line.expect(LapbUA(p_f=p_f), *refused, passing=passing)
+        seen = expect(LapbUA(p_f=p_f), *refused, passing=passing)
         begin = line.cursor
         if isinstance(seen, LapbDM) and not p_f and _comes(line, begin, LapbUA(p_f=0)):
-            seen = line.expect(LapbUA(p_f=0), passing=passing)
+            seen = expect(LapbUA(p_f=0), passing=passing)
         if isinstance(seen, LapbUA):
             return first
         line.context.remark("SABM was refused by DM at first")
@@ -406,6 +448,13 @@ def not_before(line: LineSide, earliest: float, *templates: Packet, note: str) -
         line.expect_count(template, 0, 0, start=begin, note=note)
 
 
+def comes_at_t1(line: LineSide, *templates: Packet) -> bool:
+    """Whether one of these comes before T1 and the time of a reaction (TR) are over."""
+    begin = line.cursor
+    within = LATE * line.profile.t1 + line.context.profile.times.reaction
+    return line.wait_until(lambda: came(line, begin, templates), within)
+
+
 def last_look(line: LineSide, *templates: Packet) -> float:
     """Wait for one of these; the last moment (monotonic, seconds) at which none had come."""
     begin = line.cursor
@@ -428,7 +477,7 @@ def restarted(line: LineSide, begin: int = 0) -> bool:
 
     def came() -> bool:
         units = line.channels.log(0).received
-        return any(u.packet[2:3] == _RESTART and u.offset >= begin for u in units)
+        return any(packet_type(u.packet) == RESTART_REQUEST and u.offset >= begin for u in units)
 
     line.layer.wait_until(came, line.context.profile.times.reaction)
     return came()
@@ -436,13 +485,15 @@ def restarted(line: LineSide, begin: int = 0) -> bool:
 
 def of_a_dte(line: LineSide, cause: int) -> Matcher:
     """A cause as the router of this line may write it: a DTE has its own (X.25 5.5.1.1)."""
-    return one_of(cause) if line.profile.role == "dce" else one_of(*OF_A_DTE)
+    return one_of(cause) if line.profile.role == "dce" else OF_A_DTE
 
 
 def link_was_reset(line: LineSide) -> None:
     """What the packet layer may make of it: it goes on, or restarts (X.25 4.6); what the tester
-    restarts is confirmed, or collides."""
-    line.layer.allow(RestartRequest(), RestartConfirmation())
+    restarts is confirmed, or collides. A restart that the tester leaves unconfirmed is repeated,
+    and given up with a Diagnostic (T10 of Table D-1)."""
+    given_up = Diagnostic(diagnostic=line.context.diagnostic(52))
+    line.layer.allow(RestartRequest(), RestartConfirmation(), given_up)
 
 
 def may_be_reset(*sides: Side) -> None:

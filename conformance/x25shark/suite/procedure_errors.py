@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scapy.packet import Packet
+from scapy_x25.x25 import RESET_REQUEST
 
 from ..judges.template import matches
-from ..sides.numbering import DATA, RESET, kind_of
+from ..sides.numbering import DATA, kind_of
 from ..sides.side import AbsentSide, Side
 from .language import (
     RNR,
@@ -74,10 +75,10 @@ def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
 
     def come() -> set[int | None]:
         new = (unit.packet for unit in y.arrivals.units if unit.offset >= begin)
-        return {kind_of(packet, y.modulus) for packet in new} & {DATA, RESET}
+        return {kind_of(packet, y.modulus) for packet in new} & {DATA, RESET_REQUEST}
 
     y.wait_until(lambda: bool(come()) or y.connection.end is not None)
-    if RESET not in come():
+    if RESET_REQUEST not in come():
         return False
     expect_after(
         x, ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(PARTIALLY_FULL))
@@ -87,6 +88,32 @@ def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
     y.send(ResetConfirmation())
     bench.remark("part-filled Data with M=1 and D=0 is reset (165), by a router that is a DTE")
     return True
+
+
+def takes_empty_data(call: Call, *, q: int = 0) -> bool:
+    """Whether Data of A without user data passes. False: it brought a Reset (a remark), which is
+    complete: to X.25 it is a packet as others are, to ISO/IEC 8208 one that is too short.
+
+    A host that sends back what it reads need not send back an empty message.
+    """
+    bench, a, b = call.bench, call.a, call.b
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
+    a.send(a.data(b"", q=q))
+    if isinstance(b, Side):
+        came = b.expect(b.data(b"", q=q), ResetIndication(cause=bench.remote_reset))
+        if isinstance(came, ResetIndication):
+            b.send(ResetConfirmation())
+            a.expect(reset)
+    else:
+        a.allow(a.data(b"", q=q))
+        a.send_data(b"behind it")
+        came = a.expect(a.data(b"behind it"), reset)
+    refused = isinstance(came, ResetIndication)
+    if refused:
+        bench.remark("Data without user data is refused by a Reset")
+        a.send(ResetConfirmation())
+    call.fence()
+    return not refused
 
 
 def expect_reset_or_ignored(call: Call, *diagnostics: int) -> None:

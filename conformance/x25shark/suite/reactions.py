@@ -19,6 +19,7 @@ from scapy_x25 import (
     ResetIndication,
     ResetRequest,
 )
+from scapy_x25.x25 import RESET_REQUEST
 
 from ..judges.expectation import CLOSED, TcpEnd
 from ..judges.values import Matcher
@@ -90,11 +91,11 @@ def expect_while_sending(
 ) -> Packet | None:
     """As expect(); the side goes on sending Data that is discarded, which does not start the timer
     of the router anew (X.25 Annex D)."""
-    came = len(side.connection.received)
+    came = side.arrivals.end()
     for _ in range(_TIMES):
         side.put(header(side, 0x00) + b"to be discarded")
         if side.wait_until(
-            lambda: len(side.connection.received) > came or side.connection.end is not None,
+            lambda: bool(side.arrivals.since(came)) or side.connection.end is not None,
             within / _TIMES,
         ):
             break
@@ -135,16 +136,17 @@ def not_delivered(call: Call, *codes: int) -> bool:
     a.allow(Diagnostic(diagnostic=diagnostic))
     reset = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
     clear = ClearIndication(cause=bench.local_clear, diagnostic=diagnostic)
-    text = f"behind the error {bench.number}".encode()
+    text, note = f"behind the error {bench.number}".encode(), "the Data behind the error"
     a.send(a.data(text))
     if isinstance(b, AbsentSide):
-        came = a.expect(a.data(text), reset, clear, CLOSED)
+        came = a.expect(a.data(text), reset, clear, CLOSED, note=note)
     else:
         came = b.expect(
             b.data(text),
             ResetIndication(cause=bench.remote_reset),
             ClearIndication(cause=bench.network_clear),
             CLOSED,
+            note=note,
         )
     kind = type(came)
     if kind is ResetIndication:
@@ -169,13 +171,7 @@ def not_delivered(call: Call, *codes: int) -> bool:
 
 def call_arrived(bench: Bench, a: Side) -> bool:
     """Wait until the call of A is at the other end (True), or A has an answer or a close."""
-    a.wait_until(
-        lambda: (
-            bench.listeners.is_called()
-            or bool(a.connection.received)
-            or a.connection.end is not None
-        )
-    )
+    a.wait_until(lambda: bench.listeners.is_called() or a.arrivals.reacted)
     return bench.listeners.is_called() or a.phase == "connected"
 
 
@@ -223,7 +219,7 @@ def was_reset(side: Side) -> bool:
 
 def resets(side: Side) -> int:
     """How many Resets have come on this connection."""
-    return sum(unit.packet[2:3] == b"\x1b" for unit in side.connection.received)
+    return side.arrivals.types().count(RESET_REQUEST)
 
 
 def fence_call(bench: Bench) -> None:
@@ -231,4 +227,5 @@ def fence_call(bench: Bench) -> None:
     a = bench.connect()
     request = bench.call_request()
     a.send(request)
-    connects(bench, a, CallRequest(user_data=request.user_data))
+    note = "the Call behind the wrong ones, of which none goes on"
+    connects(bench, a, CallRequest(user_data=request.user_data), note=note)

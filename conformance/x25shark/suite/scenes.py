@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from scapy_x25 import RNR128, X25
+from scapy_x25.x25 import RESET_CONFIRMATION
 
 from ..sides.channel import ChannelSide
 from ..sides.side import AbsentSide
@@ -153,7 +154,7 @@ def stays_in_d2(scene: Scene) -> None:
 
     What is under way on that call then is nobody's business.
     """
-    if any(unit.packet[2:3] == b"\x1f" for unit in scene.side.connection.received):
+    if RESET_CONFIRMATION in scene.side.arrivals.types():
         for side in (scene.connected.a, scene.connected.b):
             side.allow(X25())
         raise NotApplicable("the router confirms a reset at once and does not stay in d2")
@@ -327,7 +328,7 @@ def takes_a_call(scene: Scene) -> None:
     if side.name == "B" and not reaches_a(bench):
         scene.fence()
         return
-    side.numbering.reset()
+    side = bench.to_call_again(side)
     if side.name == "B":
         scene.call = call_of_b(bench, side)
     else:

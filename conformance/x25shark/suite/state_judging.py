@@ -61,7 +61,9 @@ from .scenes import (
 from .transfer import interrupt_answered
 
 # Events that a host which ends its calls itself may ignore in place of a reset (a remark).
-HOST_MAY_IGNORE = frozenset({"undefined_type", "interrupt_confirmation"})
+HOST_MAY_IGNORE = frozenset(
+    {"undefined_type", "interrupt_confirmation", "interrupt_confirmation_too_long"}
+)
 
 # What has no meaning beyond one link (RFC 1613 6.4).
 LOCAL_PACKETS = (
@@ -240,10 +242,10 @@ def _cleared_or_ignored(scene: Scene, clear: Packet) -> None:
     side, mark = scene.side, scene.side.cursor
     scene.fence()
     side.wait_until(
-        lambda: any(unit.offset >= mark for unit in side.connection.received),
+        lambda: bool(side.arrivals.since(mark)),
         scene.bench.reaction_limit,
     )
-    if any(unit.offset >= mark for unit in side.connection.received):
+    if side.arrivals.since(mark):
         _ends(side, clear, or_close=False)
     else:
         scene.bench.remark("as a DTE, the router discards packets of a call on a free channel")

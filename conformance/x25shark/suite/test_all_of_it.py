@@ -35,7 +35,7 @@ def error(way: Call) -> None:
     b.expect(ResetIndication(cause=bench.remote_reset))
     b.send(ResetConfirmation())
     # A's confirmation and what B does next may come in either order: they are on two connections,
-    # and until it has come, an error of B is no reason for a second Reset to A (X.25 Table C-4).
+    # and until it has come, an error of B does not call for a second Reset to A (X.25 Table C-4).
     way.fence()
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from scapy_x25 import REJ128
 
 from ..judges.expectation import PacketView
+from ..judges.template import decode
 from ..judges.watch import Rule
 from .language import (
     REJ,
@@ -118,6 +119,7 @@ def test_facility_length_matches_the_facilities(watch: Watch) -> None:
     watch.always(
         "a facility length that is that of the facilities",
         given_sent=partial(_facilities_rule, splice=watch.model == "splice"),
+        told=_wrong_length,
         about=(CallRequest, CallAccepted),
     )
 
@@ -147,6 +149,23 @@ def _facilities_are_wrong(packet: Packet, known: Collection[bytes]) -> bool:
     return any(isinstance(f, Raw) for f in facilities) or any(
         bytes(f) not in known for f in _undefined_facilities(packet)
     )
+
+
+def _wrong_length(view: PacketView) -> str:
+    """What the facility length of a packet counts in place of its facilities."""
+    packet = decode(view.octets)
+    length, found = packet.fields.get("facility_length") or 0, packet.fields.get("facilities")
+    strange = _undefined_facilities(packet)
+    if found is None:
+        why = f"the facility length is {length}, and fewer octets follow"
+    elif any(isinstance(f, Raw) for f in found):
+        why = f"the facility length is {length}: it cuts off the last facility"
+    else:
+        why = (
+            f"the facility length is {length}: it counts the octets {bytes(strange[0]).hex(' ')} "
+            "as a facility that nobody sent"
+        )
+    return f"{view.text} ({why})"
 
 
 def _undefined_facilities(packet: Packet) -> list[Packet]:

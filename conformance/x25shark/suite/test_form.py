@@ -412,7 +412,7 @@ def _of_no_call(conversation: Conversation) -> PacketView | None:
 
     What the router had read of the tester when it sent something need not be known: in p2 its own
     packets count alone, and in p3 nothing but the tester's answer sets the call up. A Call of the
-    tester in a call is no new one, and what is on its way when it clears is of the call still.
+    tester in a call is not a new one, and what is on its way when it clears is of the call still.
     """
     called, up, clearing, over = False, False, False, False
     for sent, packet, view in conversation:

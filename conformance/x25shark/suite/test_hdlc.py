@@ -35,6 +35,7 @@ from .language import (
     purpose,
 )
 from .links import came, taken
+from .occasion import amid
 
 # Bits of the longest frame that anybody keeps.
 ANY_LENGTH = 8 * hdlc.LONGEST
@@ -155,7 +156,8 @@ def test_any_number_of_flags(bench: Bench) -> None:
         line.link.bring_down()
         for flags in (1, 2, 50, 1000):
             line.wire.send_flags(flags)
-            ended_at_once(line)
+            with amid(bench, f"behind {flags} more flags between two frames"):
+                ended_at_once(line)
 
 
 def ended_at_once(line: LineSide) -> None:
@@ -275,8 +277,7 @@ def test_idle_line(bench: Bench) -> None:
     for _ in range(12):
         line.wire.send_idle(20)
         line.pause(line.profile.t3 / 10)
-    line.station.set_up()
-    line.expect(LapbUA(p_f=1), passing=(LapbRR(), LapbSABM(), LapbDISC(), LapbDM()))
+    taken(line, passing=(LapbRR(), *ASKING_FOR_A_LINK))
     # What the new link brings: the restart of the router.
     line.layer.allow(RestartRequest())
     line.link_fence()

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from .language import (
     ASKING_FOR_A_LINK,
     Bench,
+    Inconclusive,
     LapbDISC,
     LapbDM,
     LapbFRMR,
@@ -17,12 +19,19 @@ from .language import (
     LapbRR,
     LapbSABM,
     LapbUA,
+    LapbUndefined,
     LineSide,
     Packet,
     RestartConfirmation,
+    RestartRequest,
     purpose,
 )
 from .links import (
+    ANEW,
+    EARLY_FROM,
+    TEST,
+    UI,
+    XID,
     expect_poll,
     is_polled,
     link_was_reset,
@@ -34,6 +43,7 @@ from .links import (
     taken,
     unacknowledged,
 )
+from .test_lapb_set import open_set_up
 
 
 def a_rej_condition(line: LineSide, restart: Packet) -> None:
@@ -75,31 +85,37 @@ LATE = 3
 
 @purpose("LAPB-SET-20")
 def test_conditions_end_with_their_link(bench: Bench) -> None:
-    """By SABM alone, and by DISC and SABM: a first frame that is missing brings REJ, and the
-    router sends I frames."""
+    """By SABM alone, by DISC and SABM, and by FRMR, behind which the router sends SABM: a first
+    frame that is missing brings REJ, and the router sends I frames."""
     line, restart = ready(bench)
     line.layer.allow(RestartConfirmation())
-    for disconnected in (False, True):
+    for begin_anew in (reset, anew, made_to_reset):
         for bring_about in CONDITIONS:
             bring_about(line, restart)
             note = "a new link behind " + bring_about.__name__.replace("_", " ")
-            anew(line, disconnected)
-            begin = line.cursor
-            out_of_sequence(line, restart, 1)
-            line.expect(LapbREJ(n_r=0), note=f"{note}: its first frame is missing")
-            if is_polled(line):
-                # As soon as there is a link, a router may ask whether the tester is there, and
-                # send no more I frames before the answer (X.25 2.4.3).
-                respond(line, LapbRR, line.station.v_r)
-            line.send(line.packet(restart, n_s=0))
-            line.expect_count(LapbI(), 1, start=begin, note=f"{note}: I frames of the router")
-            # The first may have been on its way before the condition was thought of; none but I
-            # frames tells the router that the tester is ready.
-            _second_frame(line, restart, begin)
-            line.expect_count(LapbI(), 2, start=begin, note=f"{note}: more I frames of the router")
+            begin_anew(line)
+            begins_at_0(line, restart, note)
             line.by_hand = False
             line.link.bring_down()
             line.link.bring_up()
+
+
+def begins_at_0(line: LineSide, restart: Packet, note: str) -> None:
+    """Behind UA, by hand: a first frame that is missing brings REJ, and the router sends I
+    frames."""
+    begin = line.cursor
+    out_of_sequence(line, restart, 1)
+    line.expect(LapbREJ(n_r=0), note=f"{note}: its first frame is missing")
+    if is_polled(line):
+        # As soon as there is a link, a router may ask whether the tester is there, and send no more
+        # I frames before the answer (X.25 2.4.3).
+        respond(line, LapbRR, line.station.v_r)
+    line.send(line.packet(restart, n_s=0))
+    line.expect_count(LapbI(), 1, start=begin, note=f"{note}: I frames of the router")
+    # The first may have been on its way before the condition was thought of; none but I frames
+    # tells the router that the tester is ready.
+    _second_frame(line, restart, begin)
+    line.expect_count(LapbI(), 2, start=begin, note=f"{note}: more I frames of the router")
 
 
 def _second_frame(line: LineSide, restart: Packet, begin: int) -> None:
@@ -111,14 +127,32 @@ def _second_frame(line: LineSide, restart: Packet, begin: int) -> None:
         line.send(line.packet(restart, n_s=1))
 
 
-def anew(line: LineSide, disconnected: bool) -> None:
-    """A new link, by hand."""
+def reset(line: LineSide) -> None:
+    """A new link by SABM alone, by hand."""
     line.by_hand = True
     link_was_reset(line)
-    if disconnected:
-        line.send(LapbDISC(p_f=1))
-        line.expect(LapbUA(p_f=1), passing=line.frames.rejections())
     taken(line, passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
+
+
+def anew(line: LineSide) -> None:
+    """A new link by DISC and SABM, by hand."""
+    line.by_hand = True
+    link_was_reset(line)
+    line.send(LapbDISC(p_f=1))
+    line.expect(LapbUA(p_f=1), passing=line.frames.rejections())
+    reset(line)
+
+
+def made_to_reset(line: LineSide) -> None:
+    """FRMR: the router resets the link by SABM, or has none (X.25 2.4.6.2)."""
+    line.by_hand = True
+    link_was_reset(line)
+    v_s, v_r = line.station.v_s, line.station.v_r
+    line.send(LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
+    if isinstance(line.expect(*ANEW, passing=line.frames.rejections()), LapbSABM):
+        line.send(LapbUA(p_f=1))
+    else:
+        reset(line)
 
 
 @purpose("LAPB-SET-21", each_line=True)
@@ -130,7 +164,7 @@ def test_the_queue_ends_with_its_link(bench: Bench) -> None:
     line, restart = ready(bench)
     unacknowledged(line, restart, line.profile.k + LATE)
     line.layer.allow(RestartConfirmation())
-    anew(line, disconnected=True)
+    anew(line)
     line.by_hand = False
     begin = line.cursor
     line.layer.wait_until(lambda: line.station.v_r > 0)
@@ -176,3 +210,49 @@ def test_commands_without_p(bench: Bench) -> None:
         taken(line, p_f=0, passing=ASKING_FOR_A_LINK)
         line.send(line.packet(restart, n_s=0, n_r=0))
         line.poll(n_r=1)
+
+
+def of_no_link(line: LineSide, restart: Packet, p: int) -> list[Packet]:
+    """Frames that would do something on a link: I frames that are next, one that is not, RNR, REJ,
+    an N(R) that nobody sent, and commands that LAPB does not have, the last ones with this P."""
+    command = line.command_address
+    return [
+        line.packet(restart, n_s=0, n_r=0),
+        line.packet(restart, n_s=1, n_r=0, p_f=p),
+        line.packet(restart, n_s=4, n_r=0),
+        LapbREJ(n_r=0),
+        LapbRR(n_r=5),
+        LapbRNR(address=command, n_r=0),
+        *(LapbUndefined(address=command, type=kind, p_f=p) for kind in (UI, XID, TEST)),
+        LapbRNR(address=command, n_r=0, p_f=p),
+    ]
+
+
+@purpose("LAPB-SET-24")
+def test_what_comes_ahead_of_ua(bench: Bench) -> None:
+    """While the router's SABM is open: not answered then or later, and not counted."""
+    line = open_set_up(bench)
+    restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+    line.layer.allow(RestartConfirmation())
+    link_was_reset(line)
+    frames = of_no_link(line, restart, 1)
+    line.wire.send_whole([line.frames.with_fcs(frame) for frame in frames])
+    if time.monotonic() - line.line.unanswered_since > EARLY_FROM * line.profile.t1:
+        raise Inconclusive("the machine is slow: the router's SABM may come again")
+    line.send(LapbUA(p_f=1))
+    begins_at_0(line, restart, "what came ahead of UA")
+
+
+@purpose("LAPB-SET-25", each_line=True)
+def test_what_comes_without_a_link(bench: Bench) -> None:
+    """Ahead of a SABM; between that and the UA to it the router sends nothing of a link."""
+    line = bench.line()
+    restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+    line.link.bring_down()
+    line.by_hand = True
+    line.layer.allow(RestartConfirmation())
+    link_was_reset(line)
+    frames = of_no_link(line, restart, 0)
+    line.wire.send_whole([line.frames.with_fcs(frame) for frame in frames])
+    taken(line, passing=ASKING_FOR_A_LINK, at_once=True)
+    begins_at_0(line, restart, "what came without a link")

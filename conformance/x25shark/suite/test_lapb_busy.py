@@ -21,7 +21,9 @@ from .language import (
 )
 from .links import (
     all_again,
+    count_to,
     expect_poll,
+    opened,
     polled,
     polled_to_the_end,
     polls,
@@ -58,13 +60,13 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
     line.expect_count(
         LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
     )
-    all_after(line, n_r)
+    all_after(line, n_r, is_open=opened(line, n_r, begin) > 0)
 
 
-def all_after(line: LineSide, n_r: int) -> None:
-    """RR ends busy: every packet that waited comes."""
+def all_after(line: LineSide, n_r: int, *, is_open: bool) -> None:
+    """RR ends busy: every packet that waited comes; at once where no frame of them is open."""
     respond(line, LapbRR, n_r)
-    all_again(line, n_r, WAITING)
+    all_again(line, n_r, WAITING, may_ask=is_open)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
 
@@ -113,8 +115,10 @@ def only_the_first(line: LineSide, first: int, begin: int) -> None:
 def test_a_busy_peer_is_polled(bench: Bench) -> None:
     """On all lines; RR is the answer."""
     for lines in with_one_t1(bench):
-        opened = [(line, busy_with_open(line, restart), line.cursor) for line, restart in lines]
-        for line, first, begin in opened:
+        with_frames = [
+            (line, busy_with_open(line, restart), line.cursor) for line, restart in lines
+        ]
+        for line, first, begin in with_frames:
             expect_poll(line)
             only_the_first(line, first, begin)
             line.send(LapbRR(n_r=first, p_f=1))
@@ -140,8 +144,14 @@ def test_a_busy_peer_falls_silent(bench: Bench) -> None:
 
 @purpose("LAPB-BUSY-04", each_line=True)
 def test_rr_ends_busy(bench: Bench) -> None:
+    """By its N(R) after the set-up, and by N(R)=0 and 7."""
     line, restart = ready(bench)
-    all_after(line, busy(line, restart))
+    for number in (line.station.v_r, 0, 7):
+        line.by_hand = False
+        count_to(line, restart, number)
+        begin = line.cursor
+        n_r = busy(line, restart)
+        all_after(line, n_r, is_open=opened(line, n_r, begin) > 0)
 
 
 @purpose("LAPB-BUSY-05", each_line=True)
@@ -170,19 +180,19 @@ def test_rnr_with_p(bench: Bench) -> None:
 def test_answered_polls_keep_the_link(bench: Bench) -> None:
     """More than N2 of them on each line, as long as the router asks."""
     for lines in with_one_t1(bench):
-        opened, demands = [], []
-        for line, restart in lines:
-            opened.append((line, busy_with_open(line, restart), line.cursor))
-            line.never(LapbSABM(), LapbDISC(), LapbDM())
-            demands.append(bench.expectations[-1])
+        open_there = [(line, busy_with_open(line, restart), line.cursor) for line, restart in lines]
+        demands = []
         for number in range(max(line.profile.n2 for line, _ in lines) + MORE):
-            for line, first, _ in opened:
+            for line, first, _ in open_there:
                 if not number or asks_again(line):
                     expect_poll(line, f"poll {number + 1}")
                     line.send(LapbRNR(n_r=first, p_f=1))
-        for (line, first, begin), demand in zip(opened, demands, strict=True):
+                if not number:
+                    line.never(LapbSABM(), LapbDISC(), LapbDM())
+                    demands.append(bench.expectations[-1])
+        for (line, first, begin), demand in zip(open_there, demands, strict=True):
             only_the_first(line, first, begin)
-            all_after(line, first)
+            all_after(line, first, is_open=True)
             demand.stop = line.cursor
 
 
@@ -214,6 +224,7 @@ def test_as_commands(bench: Bench) -> None:
     )
     # To a poll of its own the router has no answer yet, and sends nothing until it has.
     respond(line, LapbRNR, n_r)
+    is_open = opened(line, n_r, begin) > 0
     line.send(LapbRR(address=command, n_r=n_r))
-    all_again(line, n_r, WAITING)
+    all_again(line, n_r, WAITING, may_ask=is_open)
     line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)

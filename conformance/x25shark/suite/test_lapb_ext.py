@@ -3,9 +3,50 @@
 
 from __future__ import annotations
 
-from .language import Bench, LapbDISC, LapbDM, LapbRR, LapbSABM, LineSide, purpose
-from .links import expect_poll, given_up, names_given, polls, respond
-from .test_plp_lines import LATE
+from .language import (
+    Bench,
+    LapbDISC,
+    LapbDM,
+    LapbI,
+    LapbRR,
+    LapbSABM,
+    LineSide,
+    RestartConfirmation,
+    purpose,
+)
+from .links import (
+    LATE,
+    comes_at_t1,
+    expect_poll,
+    given_up,
+    names_given,
+    needs_given,
+    one_open,
+    polls,
+    ready,
+    respond,
+)
+
+# How often a T1 may be late before it is too long.
+TRIES = 3
+
+
+@purpose("LAPB-EXT-05", each_line=True)
+def test_t1_is_no_longer(bench: Bench) -> None:
+    """The router polls at T1 and the time of a reaction (TR) at the latest. Once in time is enough:
+    a machine that is held up is late more than once, but not always."""
+    needs_given(bench.line(), "t1")
+    line, restart = ready(bench)
+    line.layer.allow(RestartConfirmation())
+    first = one_open(line, restart)
+    for left in reversed(range(TRIES)):
+        line.skip()
+        if comes_at_t1(line, *polls(line)) or not left:
+            break
+        expect_poll(line)
+        respond(line, LapbRR, first)
+        line.expect(LapbI(n_s=first))
+    line.expect(*polls(line), passing=(LapbI(p_f=0),), within=0, note="T1")
 
 
 @purpose("LAPB-EXT-06")

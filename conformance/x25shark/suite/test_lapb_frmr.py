@@ -33,10 +33,15 @@ from .links import (
     ANEW,
     EARLY_FROM,
     ENDING,
+    ENDS,
+    TEST,
+    UI,
+    XID,
     at_the_line,
     begin_again,
     calls_lines,
     came,
+    count_to,
     expect_poll,
     last_look,
     link_was_reset,
@@ -52,6 +57,10 @@ from .links import (
     unacknowledged,
 )
 from .test_hdlc import giant
+from .test_lapb_anew import begins_at_0
+
+# Longer than T1, in T1.
+BEHIND_T1 = 1.5
 
 
 def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
@@ -66,13 +75,16 @@ def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
     return line, restart, wrong << 5 | 1
 
 
-def frmr(line: LineSide, rejection: Packet, *others: Packet, **options: Any) -> None:
-    """FRMR. A router that is the DTE may reset the link at once in its place (ISO/IEC 7776)."""
+def frmr(line: LineSide, rejection: Packet, *others: Packet, **options: Any) -> bool:
+    """FRMR, or one of the others. A router that is the DTE may reset the link at once in its place
+    (ISO/IEC 7776): whether it has not."""
     resets = (LapbSABM(p_f=1), LapbDISC(p_f=1)) if line.profile.role == "dte" else ()
     seen = line.expect(rejection, *others, *resets, **options)
     if isinstance(seen, (LapbSABM, LapbDISC)):
         line.context.remark("the router, a DTE, resets the link in place of FRMR")
         line.allow(*ENDING)
+        return False
+    return True
 
 
 def numbers_that_differ(bench: Bench) -> LineSide:
@@ -107,13 +119,20 @@ def numbers_that_differ(bench: Bench) -> LineSide:
 
 @purpose("LAPB-FRMR-01", each_line=True)
 def test_undefined_control(bench: Bench) -> None:
-    line, _ = ready(bench)
-    line.by_hand = True
-    for control in (0x0D, 0xEF):
-        send_control(line, control)
-        line.expect(LapbFRMR(w=1, rejected_control=control), LapbSABM(p_f=1))
-        begin_again(line)
-        line.by_hand = True
+    """With P=0 and P=1; and commands of HDLC that LAPB does not have, with an information field:
+    no packet is taken out of them."""
+    line, restart = ready(bench)
+    packet = bytes(restart)
+    for kind, information in ((0x0D, b""), (0xEF, b""), *((c, packet) for c in (UI, XID, TEST))):
+        for p_f in (0, 1):
+            line.by_hand = True
+            line.skip()
+            begin, control = line.cursor, kind | p_f << 4
+            send_control(line, control, information)
+            rejection = LapbFRMR(w=1, rejected_control=control, c_r=0, p_f=p_f)
+            line.expect(rejection, LapbSABM(p_f=1), LapbDISC(p_f=1))
+            line.expect_count(LapbI(), 0, 0, start=begin, note="no packet is taken")
+            begin_again(line)
 
 
 @purpose("LAPB-FRMR-02", each_line=True)
@@ -170,17 +189,22 @@ def test_invalid_n_r(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-05", each_line=True)
 def test_information_field(bench: Bench) -> None:
-    """With a V(S) and a V(R) that differ, and are not 0; and with an I frame that is open.
+    """With a V(S) and a V(R) that differ, above 3 where their difference lets them be, and with an
+    I frame that is open.
 
     V(S) is the N(S) of the next I frame, whatever is acknowledged (X.25 2.4.1.2, 2.3.4.9); a router
     whose T1 has run out may have set it back to that of the frame that it sends again.
     """
     line = numbers_that_differ(bench)
+    restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
+    for _ in range(8):
+        if min(line.station.v_s, line.station.v_r) >= 4:
+            break
+        count_to(line, restart, (line.station.v_r + 1) % 8)
     line.by_hand = True
     line.skip()
     rejects(line, (line.station.v_r + 2) % 8, line.station.v_r)
     begin_again(line)
-    restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
     begin = line.cursor
     first = one_open(line, restart)
     line.layer.allow(RestartConfirmation())
@@ -406,4 +430,70 @@ def test_n_r_runs_back(bench: Bench) -> None:
         line.send(line.packet(restart) if kind is LapbI else kind())
         line.send(LapbRR(address=line.command_address, n_r=first))
         frmr(line, LapbFRMR(z=1, rejected_control=first << 5 | 1))
+        begin_again(line)
+
+
+@purpose("LAPB-FRMR-17", each_line=True)
+def test_nothing_is_sent_in_frame_reject(bench: Bench) -> None:
+    """I frames are open, and more wait: neither what asks for them nor T1 brings any, and nobody is
+    polled. The link behind it begins at 0."""
+    line, restart = ready(bench)
+    line.layer.allow(RestartConfirmation())
+    first = unacknowledged(line, restart, line.profile.k + 2)
+    line.skip()
+    control = first << 5 | 0x01
+    send_control(line, control, b"\0")
+    link_was_reset(line)
+    if not frmr(line, LapbFRMR(rejected_control=control, w=1, x=1), passing=polls(line)):
+        return
+    begin, command = line.cursor, line.command_address
+    again = LapbFRMR(rejected_control=control)
+    line.send(
+        *(kind(n_r=first, p_f=1) for kind in (LapbRR, LapbREJ)),
+        *(LapbREJ(address=command, n_r=first), LapbRNR(n_r=first), LapbRR(n_r=first + 1 & 7)),
+    )
+    out_of_sequence(line, restart, 0, n_r=first)
+    send_control(line, UI, bytes(restart))
+    if names_given(line, ("t1",)):
+        line.pause(BEHIND_T1 * line.profile.t1)
+    line.send(LapbRR(address=command, p_f=1))
+    seen = line.expect(LapbFRMR(rejected_control=control, p_f=1), *ANEW, passing=(LapbFRMR(p_f=0),))
+    for kind in (LapbI, LapbRR, LapbRNR, LapbREJ):
+        for address in (line.response_address, command):
+            line.expect_count(kind(address=address), 0, 0, start=begin, note="frame reject")
+    line.allow(again)
+    if isinstance(seen, ENDS):
+        # N2 may have been reached (X.25 2.4.7.3).
+        line.allow(*ENDING)
+        return
+    line.send(LapbSABM(p_f=1))
+    line.expect(LapbUA(p_f=1), passing=(again,))
+    begins_at_0(line, restart, "behind frame reject")
+
+
+@purpose("LAPB-FRMR-18", each_line=True)
+def test_frmr_and_dm_end_frame_reject(bench: Bench) -> None:
+    """Of the tester: the link is set up anew, or there is none; FRMR does not answer any longer."""
+    ends = LapbFRMR(rejected_control=0x01, z=1), LapbDM(p_f=0), LapbDM(p_f=1)
+    for end in ends:
+        line, _, _ = rejected(bench)
+        line.send(end, LapbRR(address=line.command_address, p_f=1))
+        line.expect(*ANEW, passing=(LapbFRMR(p_f=0),), note=f"{end.name} ends frame reject")
+        line.allow(*ENDING)
+        begin_again(line)
+
+
+@purpose("LAPB-FRMR-19", each_line=True)
+def test_invalid_n_r_at_the_wrap(bench: Bench) -> None:
+    """I frames from N(S)=7 on are open, which reach over the end: N(R) beyond them, and behind."""
+    line, restart = ready(bench)
+    for beyond in (True, False):
+        count_to(line, restart, 7)
+        count = min(2, line.profile.k)
+        first = unacknowledged(line, restart, count)
+        line.layer.allow(RestartConfirmation())
+        wrong = (first + count + 1 if beyond else first - 1) % 8
+        line.skip()
+        line.send(LapbRR(address=line.command_address, n_r=wrong))
+        frmr(line, LapbFRMR(z=1, rejected_control=wrong << 5 | 1), passing=polls(line))
         begin_again(line)

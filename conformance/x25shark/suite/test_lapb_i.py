@@ -12,7 +12,6 @@ from .language import (
     Bench,
     Diagnostic,
     LapbDISC,
-    LapbDM,
     LapbFRMR,
     LapbI,
     LapbREJ,
@@ -29,6 +28,9 @@ from .language import (
     purpose,
 )
 from .links import (
+    ANEW,
+    ENDING,
+    ENDS,
     at_the_line,
     begin_again,
     beyond_the_window,
@@ -156,7 +158,8 @@ def test_longest_frame(bench: Bench) -> None:
 
 @purpose("LAPB-I-07", each_line=True)
 def test_passed_up_once(bench: Bench) -> None:
-    """Each N(S) once, so that V(R) wraps as well."""
+    """Each N(S) once, so that V(R) wraps as well; with P=0, and with P=1, as a station sends it
+    again at T1 (X.25 2.4.5.9)."""
     line, restart = ready(bench)
     for _ in range(8):
         number = line.station.v_s
@@ -166,8 +169,11 @@ def test_passed_up_once(bench: Bench) -> None:
         line.poll(n_r=taken)
         line.wire.send_whole([line.frames.with_fcs(line.packet(restart, n_s=number))])
         line.allow(*line.frames.rejections(n_r=taken))
+        rejections = line.frames.rejections(n_r=taken)
         line.send(LapbRR(address=line.command_address, p_f=1))
-        line.expect(*line.frames.answers(n_r=taken), passing=line.frames.rejections(n_r=taken))
+        line.expect(*line.frames.answers(n_r=taken), passing=rejections)
+        line.wire.send_whole([line.frames.with_fcs(line.packet(restart, n_s=number, p_f=1))])
+        line.expect(*line.frames.answers(n_r=taken), passing=rejections, note="again with P=1")
 
 
 @purpose("LAPB-I-08")
@@ -247,8 +253,9 @@ def test_f_1_that_answers_nothing(bench: Bench) -> None:
         begin = line.cursor
         line.send(kind(p_f=1), LapbRR())
         line.send(LapbRR(address=line.command_address, p_f=1))
-        seen = line.expect(*line.frames.answers(), LapbSABM(p_f=1), LapbDM())
-        if isinstance(seen, LapbSABM | LapbDM):
+        seen = line.expect(*line.frames.answers(), *ANEW)
+        if isinstance(seen, ENDS):
+            line.allow(*ENDING)
             begin_again(line)
             continue
         line.link_fence()
@@ -292,6 +299,6 @@ def test_i_frame_as_a_response(bench: Bench) -> None:
     line.by_hand = True
     out_of_sequence(line, restart, 0, address=line.response_address)
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.frames.answers(n_r=before), LapbFRMR(w=1), LapbSABM(), LapbDM())
-    line.allow(LapbFRMR(w=1), LapbSABM(), LapbDM(), *line.frames.answers(n_r=before))
+    line.expect(*line.frames.answers(n_r=before), LapbFRMR(w=1), *ANEW)
+    line.allow(LapbFRMR(w=1), *ENDING, *line.frames.answers(n_r=before))
     line.layer.allow(RestartRequest())

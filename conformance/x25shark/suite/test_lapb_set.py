@@ -22,6 +22,7 @@ from .language import (
     LapbSABM,
     LapbSABME,
     LapbUA,
+    LapbUndefined,
     LineSide,
     RestartRequest,
     Side,
@@ -35,8 +36,12 @@ from .links import (
     EARLY_FROM,
     ENDING,
     ENDS,
+    TEST,
+    UI,
+    XID,
     answered_without_a_link,
     begin_again,
+    comes_at_t1,
     last_look,
     link_was_reset,
     not_before,
@@ -109,15 +114,22 @@ def test_starts_the_link(bench: Bench) -> None:
 def test_sabm_is_repeated(bench: Bench) -> None:
     """N2 in all, one each T1. However late the tester looks: T1 lies between any two of them.
 
-    After N2 of them it is for a higher layer to try again, at once or later (X.25 2.4.4.1). What
-    the profile does not give is not judged; N2 may be 1.
+    T1 is no longer than it and the time of a reaction (TR), once at least of several times. After
+    N2 of them it is for a higher layer to try again, at once or later (X.25 2.4.4.1). What the
+    profile does not give is not judged; N2 may be 1.
     """
     began = time.monotonic()
     line = open_set_up(bench)
     begin = line.cursor
     within, given = line.profile.t1_at_most + bench.reaction_limit, line.profile.model_fields_set
-    for number in range(2, line.profile.n2 + 1 if "n2" in given else 2):
-        line.expect_at_once(LapbSABM(p_f=1), within=within, note=f"SABM {number} of N2")
+    last = line.profile.n2 if "n2" in given else 1
+    in_time = "t1" not in given or last == 2
+    for number in range(2, last + 1):
+        in_time = in_time or comes_at_t1(line, LapbSABM())
+        late = number == last and not in_time
+        line.expect_at_once(
+            LapbSABM(p_f=1), within=0 if late else within, note=f"SABM {number} of N2"
+        )
     if "n2" not in given:
         with bench.preamble():
             line.expect_at_once(LapbSABM(p_f=1), within=within, note="n2 is not given: it may be 1")
@@ -238,6 +250,9 @@ def test_commands_without_a_link(bench: Bench) -> None:
     supervisory = LapbRR, LapbRNR, LapbREJ
     for frame in (*(kind(address=command, p_f=1) for kind in supervisory), LapbI(p_f=1)):
         answered_without_a_link(line, frame, LapbDM(p_f=1))
+    for control in (UI, XID, TEST):
+        frame = LapbUndefined(address=command, type=control, p_f=1)
+        answered_without_a_link(line, frame, LapbDM(p_f=1), LapbFRMR(w=1))
     begin = line.cursor
     for kind in supervisory:
         line.wire.send_whole([line.frames.with_fcs(kind(p_f=1))])
@@ -317,6 +332,29 @@ def test_sabm_as_a_response(bench: Bench) -> None:
     line.link.bring_down()
     line.send(LapbSABM(address=line.response_address, p_f=1))
     line.no_reaction(LapbUA(address=between(0, 255)))
+
+
+@purpose("LAPB-SET-26", each_line=True)
+def test_commands_as_responses(bench: Bench) -> None:
+    """SABM and DISC with the address of a response during information transfer: FRMR with W, a
+    reset of the link, or nothing; they have no UA, and the link is not ended."""
+    line = bench.line()
+    for kind in (LapbSABM, LapbDISC):
+        for p_f in (0, 1):
+            line.link.bring_up()
+            line.link_fence()
+            before = line.station.v_s
+            line.by_hand = True
+            response = kind(address=line.response_address, p_f=p_f)
+            line.wire.send_whole([line.frames.with_fcs(response)])
+            line.send(LapbRR(address=line.command_address, p_f=1))
+            line.expect(
+                *line.frames.answers(n_r=before),
+                *(LapbFRMR(w=1), LapbSABM(p_f=1), LapbDISC(p_f=1), LapbDM(p_f=0)),
+                note=f"{response.name} as a response",
+            )
+            line.allow(LapbFRMR(w=1), *ENDING)
+            begin_again(line)
 
 
 @purpose("LAPB-SET-17")

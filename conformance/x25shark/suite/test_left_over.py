@@ -16,7 +16,7 @@ from scapy_x25 import ClosedUserGroup, PacketSize, WindowSize
 from ..judges.expectation import TcpEnd
 from .anew import again, as_new, called_with, given_up, refused_by_b, without_a_route
 from .calls import accepted, agreed_by, at_a, received_call, window_holds
-from .clearing import AnySide, clear_with, refused
+from .clearing import AnySide, clear_with, end, refused
 from .language import (
     ABSENT,
     CLOSED,
@@ -42,6 +42,7 @@ from .language import (
 from .procedure_errors import expect_refusal
 from .reactions import UNDEFINED, both, header, resets
 from .test_plp_fac import DTE_FACILITIES
+from .windows import all_acknowledged
 
 FULL = b"a sequence that is never ended".ljust(128)
 
@@ -172,10 +173,22 @@ def test_next_call_finds_nothing_left(bench: Bench) -> None:
 
 @purpose("SYS-INTEG-14")
 def test_values_are_those_of_the_call(bench: Bench) -> None:
-    """A call with larger values, then one that names neither: 128 octets and 2."""
+    """A call with small values, one with larger ones, then one that names neither: 128 octets and
+    2. What the larger values let in is taken, full packets and a window of them. Behind it neither
+    side may send longer packets than it has agreed to."""
     size = min(512, bench.profile.limits.packet_size)
     bench.need(size > 128, "a packet size above 128")
-    first = bench.place_call(options={"size": size, "window": 7})
+    small = bench.place_call(options={"size": 128, "window": 1})
+    small.fence()
+    end(small)
+    first = again(bench, small.a, {"size": size, "window": 7})
+    for here, there in (both(first), both(first)[::-1]):
+        all_acknowledged(here)
+        free = here.window - here.numbering.outstanding
+        messages = [bench.record(here.packet_size) for _ in range(free)]
+        here.send(*map(here.data, messages))
+        for octets in messages:
+            there.expect_message(octets, longest=there.size_in, note="as large as agreed")
     first.fence()
     a = first.a
     first.a.send(ClearRequest(cause=0, diagnostic=0))
@@ -203,18 +216,19 @@ def test_values_are_those_of_the_call(bench: Bench) -> None:
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
     call.fence()
-    if call.a.packet_size < 512 and call.model != "splice":
-        too_long = call.a.data(bytes(call.a.packet_size + 1))
-        call.a.send(too_long)
-        expect_refusal(call, too_long, 39)
+    if call.model == "splice":
+        return
+    for way in (call, call.turned()):
+        if way.a.packet_size < size:
+            too_long = way.a.data(bytes(way.a.packet_size + 1))
+            way.a.send(too_long)
+            expect_refusal(way, too_long, 39)
 
 
 @purpose("PLP-RST-22", both_sides=True)
 def test_interrupt_behind_a_reset(call: Call) -> None:
-    """A router that confirms by itself holds A's Interrupt until B has confirmed; it is not lost.
-
-    Elsewhere A has to wait for B.
-    """
+    """A window of Data and an Interrupt. A router that confirms by itself holds them until B has
+    confirmed; none is lost. Elsewhere A has to wait for B."""
     bench, a, b = call.bench, *both(call)
     a.send(ResetRequest(cause=0, diagnostic=0))
     b.expect(ResetIndication(cause=0, diagnostic=0))
@@ -223,13 +237,15 @@ def test_interrupt_behind_a_reset(call: Call) -> None:
     if not by_itself:
         b.send(ResetConfirmation())
     a.expect(ResetConfirmation())
-    a.send(Interrupt(user_data=b"behind a reset"))
+    waiting = [f"waits {number}".encode() for number in range(a.window)]
+    a.send(*(a.data(octets) for octets in waiting), Interrupt(user_data=b"waits as well"))
     if by_itself:
+        bench.fence("the router has what A sent")
         b.send(ResetConfirmation())
-    b.expect(Interrupt(user_data=b"behind a reset"))
+    arrives_with_an_interrupt(b, waiting)
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
-    as_new(call)
+    as_new_but_for_numbers(call)
 
 
 @purpose("PLP-RST-23", both_sides=True)
@@ -278,14 +294,18 @@ def as_new_but_for_numbers(call: Call) -> None:
 def test_what_waits_for_the_other_confirmation(call: Call) -> None:
     """The router resets both sides for an error of A, and A goes on before B has confirmed.
 
-    What A sends meanwhile arrives whole and in order. The second time A resets before B has
-    confirmed: what waited may come ahead of a Reset, and not behind it.
+    What A sends meanwhile arrives whole and in order, and an Interrupt behind it or before. The
+    second time A resets before B has confirmed: what waited may come ahead of a Reset, and not
+    behind it.
     """
     a, b = both(call)
     waiting = waits_for_a_confirmation(call)
+    a.send(Interrupt(user_data=b"waits as well"))
+    call.bench.fence("the router has the Interrupt")
     b.send(ResetConfirmation())
-    for number, octets in enumerate(waiting):
-        b.expect(Data(p_s=number, user_data=octets), note="it waited for B's confirmation")
+    arrives_with_an_interrupt(b, waiting)
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
     as_new_but_for_numbers(call)
     old = [Data(user_data=octets) for octets in waits_for_a_confirmation(call)]
     a.send(ResetRequest(cause=0, diagnostic=0))
@@ -306,6 +326,15 @@ def test_what_waits_for_the_other_confirmation(call: Call) -> None:
         b.send(ResetConfirmation())
         b.expect(behind)
     as_new_but_for_numbers(call)
+
+
+def arrives_with_an_interrupt(b: Side, waiting: Sequence[bytes]) -> None:
+    """The Data that waited for B's confirmation, in order, and the Interrupt at any place."""
+    due: list[Packet] = [Data(p_s=n, user_data=octets) for n, octets in enumerate(waiting)]
+    interrupt: list[Packet] = [Interrupt(user_data=b"waits as well")]
+    while due or interrupt:
+        came = b.expect(*due[:1], *interrupt, note="it is due once B has confirmed")
+        (interrupt if isinstance(came, Interrupt) else due).pop(0)
 
 
 def waits_for_a_confirmation(call: Call) -> list[bytes]:

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Data transfer (X.25 4.3, 4.4)."""
 
+from itertools import product
+
+from .clearing import end
 from .language import (
     Bench,
     Call,
     CallAccepted,
     Data,
+    Interrupt,
     ResetConfirmation,
     ResetIndication,
     purpose,
 )
-from .procedure_errors import expect_refusal
+from .occasion import amid
+from .procedure_errors import expect_refusal, takes_empty_data
 from .shut_windows import outside_the_window
-from .transfer import acknowledged_inside_data
+from .transfer import acknowledged_inside_data, interrupt_answered
 
 # In T2 the router returns what A sent, so that "B sends the same, A expects it" holds there too.
 
@@ -43,25 +48,9 @@ def test_every_length_passes(call: Call) -> None:
 
 @purpose("PLP-DATA-03", both_sides=True)
 def test_data_without_user_data(call: Call) -> None:
-    """With Q=0 and with Q=1. A host that sends back what it reads need not send back an empty
-    message."""
-    bench, a, b = call.bench, call.a, call.b
-    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
+    """With Q=0 and with Q=1."""
     for q in (0, 1):
-        a.send(a.data(b"", q=q))
-        if b.present:
-            came = b.expect(Data(q=q, user_data=b""), ResetIndication(cause=bench.remote_reset))
-            if isinstance(came, ResetIndication):
-                b.send(ResetConfirmation())
-                a.expect(reset)
-        else:
-            a.allow(Data(q=q, user_data=b""))
-            a.send_data(b"behind it")
-            came = a.expect(Data(user_data=b"behind it"), reset)
-        if isinstance(came, ResetIndication):
-            bench.remark("Data without user data is refused by a Reset")
-            a.send(ResetConfirmation())
-        call.fence()
+        takes_empty_data(call, q=q)
 
 
 @purpose("PLP-DATA-04", both_sides=True)
@@ -100,11 +89,13 @@ def test_repeated_p_s(call: Call) -> None:
 
 @purpose("PLP-DATA-08")
 def test_p_s_outside_the_window(bench: Bench) -> None:
-    """Window 2, and the smallest and the largest; from A, and from B where there is a side B."""
-    for window in (2, 1, 7):
-        outside_the_window(bench.call(window=window))
-        if bench.two_sided:
-            outside_the_window(bench.call(window=window).turned())
+    """Each window of modulo 8, that of 2 first; from A, and from B where there is a side B."""
+    for window in (2, 1, 3, 4, 5, 6, 7):
+        for from_b in (False, True) if bench.two_sided else (False,):
+            call = bench.call(window=window)
+            with amid(bench, f"window {window}"):
+                outside_the_window(call.turned() if from_b else call)
+            end(call)
 
 
 @purpose("PLP-DATA-09", both_sides=True)
@@ -216,3 +207,23 @@ def test_order_of_small_and_large_packets(call: Call) -> None:
         for octets in packets:
             call.b.expect_message(octets)
     call.fence()
+
+
+# Behind Q=1 a PAD does not act upon this message (X.29 4.4).
+_NO_PAD_MESSAGE = b"\x0f"
+
+
+@purpose("PLP-DATA-25")
+def test_an_end_of_the_router_takes_every_q_d_and_m(call: Call) -> None:
+    """More packets than the window holds, so that they have to be acknowledged.
+
+    What its user makes of them, and whether it sends them back with their Q, is its own matter.
+    """
+    a = call.a
+    a.allow(Data())
+    for q, d in product((0, 1), (0, 1) if call.bench.declared("P-DBIT") else (0,)):
+        for length in (0, a.packet_size - 1, 2 * a.packet_size):
+            a.send_message(_NO_PAD_MESSAGE + call.bench.random.randbytes(length), q=q, d=d)
+    behind = Interrupt(user_data=b"!")
+    a.send(behind)
+    interrupt_answered(call, behind)

@@ -13,6 +13,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .procedure_errors import takes_empty_data
 from .reactions import both, reset
 from .transfer import (
     acknowledged_up_to,
@@ -39,11 +40,17 @@ def test_d_bit_passes(call: Call) -> None:
 
 @purpose("PLP-DBIT-02", both_sides=True)
 def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
-    """Alone, in a sequence with M=1 in a full packet and in one that is not (Table 4-1), empty."""
+    """Alone, in a sequence with M=1 in a full packet and in one that is not (Table 4-1); empty, of
+    a router that takes such Data; and over the wrap of P(S)."""
     a, b = both(call)
     full = bytes(min(a.packet_size, b.size_in))
-    for octets, m in ((b"alone", 0), (full, 1), (b"part of it", 1), (b"the rest", 0), (b"", 0)):
+    for octets, m in ((b"alone", 0), (full, 1), (b"part of it", 1), (b"the rest", 0)):
         confirmed_by_b_alone(call, octets, m=m)
+    if takes_empty_data(call):
+        confirmed_by_b_alone(call, b"")
+    while a.numbering.next_p_s != 0:
+        confirmed_by_b_alone(call, b"up to the wrap")
+    confirmed_by_b_alone(call, b"behind it")
     call.fence()
 
 
@@ -64,8 +71,29 @@ def test_earlier_packets_may_be_acknowledged(call: Call) -> None:
     b.acknowledge(2)
     a.expect(*acknowledgement(2), passing=(*acknowledgement(0), *acknowledgement(1)))
     _later_ones_wait(call)
+    _behind_more_data(call)
     b.withholding = False
     call.fence()
+
+
+def _behind_more_data(call: Call) -> None:
+    """The same at the end of a packet sequence, which B has as A sent it if its packets are of the
+    same size."""
+    a, b = both(call)
+    if b.size_in != a.packet_size:
+        return
+    full = call.bench.record(a.packet_size)
+    a.send(a.data(full, m=1), a.data(b"D=1 at the end", d=1))
+    b.expect(Data(d=0, m=1, user_data=full))
+    taken = 4
+    if not may_come(b):
+        taken = 5
+        b.acknowledge(taken)
+    b.expect(Data(d=1, m=0, user_data=b"D=1 at the end"))
+    fence_from_b(call, p_r=taken)
+    acknowledged_up_to(a, *range(6), note="B has not acknowledged the D=1 at the end of a sequence")
+    b.acknowledge(6)
+    a.expect(*acknowledgement(6), passing=(*acknowledgement(4), *acknowledgement(5)))
 
 
 def _later_ones_wait(call: Call) -> None:

@@ -13,7 +13,10 @@ from .language import (
     LapbI,
     LineSide,
     Matcher,
+    Packet,
     Raw,
+    RegistrationConfirmation,
+    RegistrationRequest,
     Side,
     purpose,
 )
@@ -102,7 +105,7 @@ def test_wrong_general_format(bench: Bench) -> None:
 
 def is_invalid(bench: Bench, line: LineSide, free: Side, packet: bytes, code: Matcher) -> None:
     """As brings(), on a channel without a call: one that clears it with this diagnostic will do."""
-    begin, received = line.layer.cursor, line.layer.connection.received
+    begin = line.layer.cursor
     error = ClearIndication(cause=bench.local_clear, diagnostic=code)
     least = int(sends_diagnostics(bench, line))
     free.allow(error)
@@ -112,7 +115,7 @@ def is_invalid(bench: Bench, line: LineSide, free: Side, packet: bytes, code: Ma
     line.link_fence()
     if least:
         line.layer.wait_until(
-            lambda: free.phase == "being cleared" or any(u.offset >= begin for u in received)
+            lambda: free.phase == "being cleared" or bool(line.layer.arrivals.since(begin))
         )
     if free.phase == "being cleared":
         bench.remark("a wrong general format identifier clears the channel")
@@ -187,6 +190,30 @@ def test_channel_zero_without_a_type(bench: Bench) -> None:
     line, call = of_the_call(bench)
     brings(bench, line, header(line, 0, RR)[:2], bench.diagnostic(38))
     call.fence("the call goes on")
+
+
+# Registers nothing; the confirmation is of that.
+REGISTRATIONS: tuple[Packet, ...] = (
+    RegistrationRequest(registration=b""),
+    RegistrationConfirmation(cause=0x7F, diagnostic=0, registration=b""),
+)
+
+
+@purpose("PLP-DIAG-09")
+def test_registration(bench: Bench) -> None:
+    """To each DCE. It may confirm a request, or say that it knows no such type (33), and does not
+    take a confirmation; but it restarts nothing."""
+    _, call = of_the_call(bench)
+    dces = [one for one in bench.lines.values() if one.profile.role == "dce"]
+    bench.need(bool(dces), "a line on which the router is the DCE")
+    for line in dces:
+        line.layer.allow(
+            RegistrationConfirmation(), Diagnostic(diagnostic=bench.diagnostic(33, 36))
+        )
+        for packet in REGISTRATIONS:
+            line.layer.send(packet)
+            line.link_fence()
+            call.fence(f"the call goes on behind {packet.name}")
 
 
 @purpose("PLP-DIAG-07")

@@ -84,6 +84,7 @@ from .language import (
     lacks,
     purpose,
 )
+from .occasion import amid
 from .reactions import both, taken_by_a_dte
 from .test_all_of_it import values
 
@@ -158,12 +159,15 @@ def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
 @purpose("PLP-FAC-02")
 def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
     """Of a Call without both, and without one of them, on the connection of a call with values of
-    its own. Refused, or the answer has what is missing; behind a splice it is B that gives it."""
+    its own; packets as long as the answer says pass. Refused, or the answer has what is missing;
+    behind a splice it is B that gives it."""
     before = bench.place_call(options=values(bench, 256, 3))
     end(before)
     a: Side | None = before.a
     for named in ((), (PacketSize(),), (WindowSize(),)):
-        a = call_lacking(bench, a, named)
+        given = "".join(f"{facility.name} alone" for facility in named) or "no facility"
+        with amid(bench, f"a Call with {given}, on the connection of the call before"):
+            a = call_lacking(bench, a, named)
     bench.fence()
 
 
@@ -185,7 +189,10 @@ def call_lacking(bench: Bench, a: Side | None, named: Sequence[Packet]) -> Side:
     answers = [CallAccepted(facilities=list(choice)) for choice in product(*choices)]
     came = a.expect(*answers, ClearIndication(), CLOSED)
     if isinstance(came, CallAccepted):
-        end(Call(bench, a, b))
+        bench.settle(a, b, request, came)
+        call = Call(bench, a, b)
+        carries(call)
+        end(call)
     else:
         a.send(ClearConfirmation())
         refused(bench, b, ClearIndication())
@@ -316,9 +323,10 @@ def test_answer_with_a_larger_window(bench: Bench) -> None:
 
 @purpose("PLP-FAC-08")
 def test_window_0_is_refused(bench: Bench) -> None:
-    """0/2 and 2/0."""
-    for window in ((0, 2), (2, 0)):
-        a = bench.connect()
+    """0/2 and 2/0, of modulo 8 and 128 over XOT."""
+    both_moduli = bench.declared("P-MOD128") and not bench.lines
+    for modulus, window in product((8, 128) if both_moduli else (8,), ((0, 2), (2, 0))):
+        a = bench.connect(modulus=modulus)
         a.send(bench.call_request(window=window))
         refused(bench, a, error(bench, 66))
     bench.fence()
@@ -548,33 +556,50 @@ def values_with(bench: Bench, *facilities: Packet) -> list[Packet | Lacks]:
     return found
 
 
-def unknown_facility(bench: Bench, unknown: Packet) -> None:
-    """Refused (65), or the values behind it are as without it; passed on it is a remark."""
+def unknown_facilities(bench: Bench, *unknown: Packet) -> None:
+    """Each of them in a Call of its own: refused (65), or the values behind it are as without it;
+    passed on it is a remark."""
     size, window = PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)
-    values = values_with(bench, size, window)
-    made = call_with(bench, unknown, size, window)
-    refused_or(bench, made, error(bench, 65), values, "a Call with an unknown facility went on")
+    for facility in unknown:
+        values = values_with(bench, size, window)
+        made = call_with(bench, facility, size, window)
+        with amid(bench, f"the facility is {bytes(facility).hex()}"):
+            refused_or(
+                bench, made, error(bench, 65), values, "a Call with an unknown facility went on"
+            )
     bench.fence()
 
 
 @purpose("PLP-FAC-18")
 def test_unknown_class_a_facility(bench: Bench) -> None:
-    unknown_facility(bench, FacilityA(code=0x3E, value=b"\x01"))
+    unknown_facilities(
+        bench, FacilityA(code=0x3E, value=b"\x01"), FacilityA(code=0x21, value=b"\x42")
+    )
 
 
 @purpose("PLP-FAC-19")
 def test_unknown_class_b_facility(bench: Bench) -> None:
-    unknown_facility(bench, FacilityB(code=0x7E, value=b"\xaa\xbb"))
+    unknown_facilities(
+        bench, FacilityB(code=0x7E, value=b"\xaa\xbb"), FacilityB(code=0x5A, value=b"\x43\x01")
+    )
 
 
 @purpose("PLP-FAC-20")
 def test_unknown_class_c_facility(bench: Bench) -> None:
-    unknown_facility(bench, FacilityC(code=0xBE, value=b"\xaa\xbb\xcc"))
+    unknown_facilities(
+        bench,
+        FacilityC(code=0xBE, value=b"\xaa\xbb\xcc"),
+        FacilityC(code=0x81, value=b"\x43\x01\x01"),
+    )
 
 
 @purpose("PLP-FAC-21")
 def test_unknown_class_d_facility(bench: Bench) -> None:
-    unknown_facility(bench, FacilityD(code=0xFE, value=b"\xaa\xbb\xcc\xdd\xee"))
+    unknown_facilities(
+        bench,
+        FacilityD(code=0xFE, value=b"\xaa\xbb\xcc\xdd\xee"),
+        FacilityD(code=0xE0, value=b"\x43"),
+    )
 
 
 @purpose("PLP-FAC-22")
@@ -812,20 +837,30 @@ def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
 
 @purpose("PLP-FAC-29")
 def test_roa_selection_nui_and_charging(bench: Bench) -> None:
-    """Each is carried on, with or without the facility (which is the network's), or refused."""
-    refusal = ClearIndication(cause=bench.cause(0x03), diagnostic=bench.diagnostic(65))
-    for facility in (
-        RoaSelection(dnic=1234),
-        RoaSelectionExtended(value=b"\x12\x34"),
-        NetworkUserIdentification(value=b"user"),
-        ChargingInformationRequest(value=1),
+    """Each is carried on, with or without the facility (which is the network's), or refused.
+
+    By a router that does not have it (65), or by one that has it and knows no such ROA or user.
+    """
+    for facility, causes, codes in (
+        (RoaSelection(dnic=1234), OF_AN_ROA, NO_ROA),
+        (RoaSelectionExtended(value=b"\x12\x34"), OF_AN_ROA, NO_ROA),
+        (NetworkUserIdentification(value=b"user"), OF_A_USER, NO_USER),
+        (ChargingInformationRequest(value=1), (), ()),
     ):
         a, _ = call_with(bench, facility, PacketSize(), WindowSize())
         if bench.went_on(a):
             give_up(a, bench.incoming())
         else:
-            refused(bench, a, refusal)
+            cause, diagnostic = bench.cause(0x03, *causes), bench.diagnostic(65, *codes)
+            refused(bench, a, ClearIndication(cause=cause, diagnostic=diagnostic))
     bench.fence()
+
+
+# What a network may say of an ROA that it does not reach: ROA out of order, not obtainable; that it
+# is not a parameter, or is a problem of the network beyond (X.25 5.2.4, Annex E).
+OF_AN_ROA, NO_ROA = (0x15, 0x0D), (0, 66, *range(112, 123))
+# The same of a user that it does not know: access barred; no parameter, NUI problem (6.21).
+OF_A_USER, NO_USER = (0x0B,), (0, 66, 84)
 
 
 @purpose("PLP-FAC-30")
@@ -873,14 +908,16 @@ def test_facilities_in_a_clear(bench: Bench) -> None:
 
 @purpose("PLP-FAC-33")
 def test_order_of_facilities_does_not_matter(bench: Bench) -> None:
-    """Window size in front, packet size last, reverse charging (not asked for) between them."""
+    """Window size and packet size, either one in front, reverse charging (not asked for) between
+    them."""
     size, window = PacketSize(called=8, calling=8), WindowSize(called=3, calling=3)
     between_them = FastSelectReverseCharging(fast_select=0)
-    values = values_with(bench, between_them, size, window)
-    a, request = call_with(bench, window, between_them, size)
-    b = arrives(bench, CallRequest(facilities=values))
-    connected = at_a(bench, request, values) if not bench.two_sided else []
-    end(accepted(bench, a, b, request, CallAccepted(), connected))
+    for first, last in ((window, size), (size, window)):
+        values = values_with(bench, between_them, size, window)
+        a, request = call_with(bench, first, between_them, last)
+        b = arrives(bench, CallRequest(facilities=values))
+        connected = at_a(bench, request, values) if not bench.two_sided else []
+        end(accepted(bench, a, b, request, CallAccepted(), connected))
     bench.fence()
 
 

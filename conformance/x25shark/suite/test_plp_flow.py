@@ -4,9 +4,8 @@
 from itertools import pairwise, product
 
 from scapy_x25 import RNR128
+from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY
 
-from ..sides.numbering import RNR as FLOW_RNR
-from ..sides.numbering import RR as FLOW_RR
 from ..sides.numbering import kind_of
 from ..sides.side import AbsentSide
 from .calls import seen_alike
@@ -37,7 +36,7 @@ from .transfer import (
     nothing_more_at_b,
     send_as_allowed,
 )
-from .windows import Unacknowledged, fill_window
+from .windows import Unacknowledged, fill_window, may_send
 
 # X.25 leaves it to the network how much it stores; more than this is not flow control.
 MOST_STORED = 2048
@@ -210,14 +209,14 @@ def told_by_rr(side: AnySide) -> list[int]:
     if isinstance(side, AbsentSide):
         return []
     packets = [unit.packet for unit in side.arrivals.units]
-    return [packet[2] >> 5 for packet in packets if kind_of(packet, 8) == FLOW_RR]
+    return [packet[2] >> 5 for packet in packets if kind_of(packet, 8) == RECEIVE_READY]
 
 
 def busy_conditions(side: AnySide) -> int:
     """RNRs that have come (modulo 8)."""
     if isinstance(side, AbsentSide):
         return 0
-    return sum(kind_of(unit.packet, 8) == FLOW_RNR for unit in side.arrivals.units)
+    return sum(kind_of(unit.packet, 8) == RECEIVE_NOT_READY for unit in side.arrivals.units)
 
 
 @purpose("PLP-FLOW-12")
@@ -316,8 +315,8 @@ def the_last_is_acknowledged(call: Call, count: int) -> None:
 def is_told_busy(side: Side) -> bool:
     """Whether RNR is the last that a side has been told of the other window (modulo 8)."""
     kinds = [kind_of(unit.packet, 8) for unit in side.arrivals.units]
-    told = [kind for kind in kinds if kind in (FLOW_RR, FLOW_RNR)]
-    return told[-1:] == [FLOW_RNR]
+    told = [kind for kind in kinds if kind in (RECEIVE_READY, RECEIVE_NOT_READY)]
+    return told[-1:] == [RECEIVE_NOT_READY]
 
 
 @purpose("PLP-FLOW-24", both_sides=True, window=3)
@@ -346,3 +345,20 @@ def test_reject_acknowledges_nothing(call: Call) -> None:
     b.send(REJ(p_r=held.came % 8))
     nothing_more_at_b(call, "a REJ acknowledges nothing", held.due)
     release(call, held)
+
+
+@purpose("PLP-FLOW-25", window=7)
+def test_what_waits_in_an_end_of_the_router(call: Call) -> None:
+    """A sends as long as it may, and gives no P(R) for what comes back until then."""
+    a = call.a
+    call.bench.need(call.bench.far_end.echoes, "an end that sends Data back (addresses.echo)")
+    a.withholding = True
+    sent: list[bytes] = []
+    while len(sent) < 4 * a.window and may_send(a):
+        sent.append(b"number %d" % len(sent))
+        a.send_data(sent[-1], p_r=0)
+    a.withholding = False
+    a.acknowledge()
+    for octets in sent:
+        a.expect_message(octets)
+    call.fence()

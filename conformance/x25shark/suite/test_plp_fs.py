@@ -48,7 +48,8 @@ from .language import (
     WindowSize,
     purpose,
 )
-from .reactions import taken_by_a_dte
+from .occasion import amid
+from .reactions import both, taken_by_a_dte
 from .test_plp_fac import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
 
 UNRESTRICTED, RESTRICTED = 2, 3
@@ -58,6 +59,10 @@ ADDRESSES = ("called_address", "calling_address")
 LONGEST_ADDRESS = 15
 # Octets of a Call, and what a frame adds: address, control field and FCS.
 LONGEST_PACKET, OF_A_FRAME = 257, 5
+
+
+# Octets of user data: the most that a call without fast select may have, and more (X.25 6.16).
+LENGTHS = (1, 16, 17, 64, 127, 128)
 
 
 def octets(bench: Bench, length: int) -> bytes:
@@ -71,32 +76,41 @@ def fast_select_call(bench: Bench) -> Call:
 
 
 @purpose("PLP-FS-01")
-def test_call_user_data_of_128_octets(bench: Bench) -> None:
-    user_data = octets(bench, 128)
-    a = bench.connect()
-    a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=user_data))
-    facility = FastSelectReverseCharging(fast_select=UNRESTRICTED)
-    give_up(a, bench.incoming(CallRequest(facilities=[facility], user_data=user_data)))
+def test_call_user_data(bench: Bench) -> None:
+    for length in LENGTHS:
+        user_data = octets(bench, length)
+        a = bench.connect()
+        a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=user_data))
+        facility = FastSelectReverseCharging(fast_select=UNRESTRICTED)
+        with amid(bench, f"with {length} octets of user data"):
+            arrived = bench.incoming(CallRequest(facilities=[facility], user_data=user_data))
+        give_up(a, arrived)
     bench.fence()
 
 
 @purpose("PLP-FS-02")
-def test_called_user_data_of_128_octets(bench: Bench) -> None:
-    user_data = octets(bench, 128)
-    request = bench.call_request(fast_select=UNRESTRICTED)
-    a, b = pending(bench, request)
-    answer = CallAccepted(user_data=user_data)
-    accepted(bench, a, b, request, answer, [answer.copy()]).fence()
+def test_called_user_data(bench: Bench) -> None:
+    for length in LENGTHS:
+        user_data = octets(bench, length)
+        request = bench.call_request(fast_select=UNRESTRICTED)
+        a, b = pending(bench, request)
+        answer = CallAccepted(user_data=user_data)
+        with amid(bench, f"with {length} octets of user data"):
+            call = accepted(bench, a, b, request, answer, [answer.copy()])
+        call.fence()
+        end(call)
 
 
 @purpose("PLP-FS-03")
-def test_clear_user_data_of_128_octets_in_a_refusal(bench: Bench) -> None:
-    user_data = octets(bench, 128)
-    a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
-    b.send(clear_with(user_data))
-    a.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
-    a.send(ClearConfirmation())
-    confirmed(b)
+def test_clear_user_data_in_a_refusal(bench: Bench) -> None:
+    for length in LENGTHS:
+        user_data = octets(bench, length)
+        a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
+        b.send(clear_with(user_data))
+        with amid(bench, f"with {length} octets of user data"):
+            a.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
+        a.send(ClearConfirmation())
+        confirmed(b)
     bench.fence()
 
 
@@ -303,13 +317,18 @@ def test_destination_without_fast_select_acceptance(bench: Bench) -> None:
 
 @purpose("PLP-FS-09")
 def test_clear_user_data_after_data_transfer(bench: Bench) -> None:
-    user_data = octets(bench, 100)
-    call = fast_select_call(bench)
-    call.fence("data both ways")
-    call.a.send(clear_with(user_data))
-    call.b.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
-    call.b.send(ClearConfirmation())
-    confirmed(call.a)
+    """By either side."""
+    for length in LENGTHS:
+        user_data = octets(bench, length)
+        for turned in (False, True):
+            call = fast_select_call(bench)
+            call.fence("data both ways")
+            clearing, cleared = both(call.turned() if turned else call)
+            clearing.send(clear_with(user_data))
+            with amid(bench, f"with {length} octets of user data"):
+                cleared.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
+            cleared.send(ClearConfirmation())
+            confirmed(clearing)
     bench.fence()
 
 

@@ -20,7 +20,7 @@ from .language import (
 from .occasion import amid
 from .procedure_errors import expect_reset, expect_reset_or_ignored
 from .reactions import both, lengths_above
-from .transfer import each_way, fence_from_b, send_as_allowed
+from .transfer import each_way, fence_from_b, interrupt_answered, send_as_allowed
 from .windows import fill_window, may_send
 
 
@@ -252,4 +252,13 @@ def amid_a_sequence(call: Call) -> None:
     a.send_data(whole[end:], q=1)
     between = (Interrupt(), InterruptConfirmation())
     b.expect_message(whole, q=1, start=begin, passing=between)
+    call.fence()
+
+
+@purpose("PLP-INT-16")
+def test_an_end_of_the_router_takes_every_length(call: Call) -> None:
+    for length in range(1, 33):
+        interrupt = Interrupt(user_data=call.bench.random.randbytes(length))
+        call.a.send(interrupt)
+        interrupt_answered(call, interrupt)
     call.fence()

@@ -31,7 +31,7 @@ from .language import (
     Side,
     purpose,
 )
-from .links import at_the_line, calls_lines
+from .links import LATE, at_the_line, calls_lines
 from .test_plp_rstrt import confirm, restarting
 
 # Causes that only a network gives: busy, congestion, not obtainable; remote DTE and network
@@ -42,8 +42,6 @@ RESETS = (0x09, 0x0F)
 RESETS_OF_A_CALL = (0x03, 0x05, 0x07, 0x11)
 # Nothing comes before this part of a timer.
 EARLY = 0.8
-# By this part of a timer at the latest its time is over.
-LATE = 1.2
 
 
 def lines_of_a(role: str, bench: Bench) -> list[str]:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from scapy_x25 import RNR128
+from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY
 
+from ..sides.numbering import DATA
 from .calls import window_holds
 from .clearing import confirmed, refused
 from .language import (
@@ -35,7 +37,7 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .procedure_errors import expect_refusal, expect_reset
+from .procedure_errors import expect_refusal, expect_reset, takes_empty_data
 from .reactions import (
     both,
     call_arrived,
@@ -50,6 +52,8 @@ from .transfer import acknowledged_inside_data, fence_from_b
 from .windows import fill_window
 
 PACKETS = 300
+# Data by which P(S) and P(R) get past six bits.
+BEYOND_SIX_BITS = 70
 
 
 @purpose("PLP-MOD-01")
@@ -90,26 +94,9 @@ def test_m_is_bit_1_of_octet_4(call: Call) -> None:
             octets = bytes((number,)) * (full * sender.packet_size + 100)
             sender.send_message(octets)
             receiver.expect_message(octets, longest=receiver.size_in)
-    if not empty_passes(call):
-        call.fence()
-        call.bench.remark("Data without user data is refused by a Reset")
-        if empty_passes(call.bench.call()):
-            b.expect(b.data(b""), note="as in modulo 8")
+    if not takes_empty_data(call) and takes_empty_data(call.bench.call()):
+        b.expect(b.data(b""), note="as in modulo 8")
     call.fence()
-
-
-def empty_passes(call: Call) -> bool:
-    """Whether Data without user data arrives. False: it brought a Reset, which is complete."""
-    bench, (a, b) = call.bench, both(call)
-    a.send(a.data(b""))
-    came = b.expect(b.data(b""), ResetIndication(cause=bench.remote_reset))
-    if not isinstance(came, ResetIndication):
-        return True
-    b.send(ResetConfirmation())
-    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
-    a.expect(reset)
-    a.send(ResetConfirmation())
-    return False
 
 
 @purpose("PLP-MOD-04")
@@ -136,8 +123,8 @@ def test_three_octets_are_too_short(call: Call) -> None:
     """RR, RNR, and Data with P(S)=0, as is due behind each reset."""
     if own_numbers_of_modulo_8(call):
         return
-    for octet_3 in (0x01, 0x05, 0x00):
-        if octet_3 == 0x00:
+    for octet_3 in (RECEIVE_READY, RECEIVE_NOT_READY, DATA):
+        if octet_3 == DATA:
             call.a.send(ResetRequest(cause=0, diagnostic=0))
             call.b.expect(ResetIndication(cause=0, diagnostic=0))
             call.b.send(ResetConfirmation())
@@ -293,9 +280,16 @@ def test_modulo_32768_is_refused(bench: Bench) -> None:
 
 @purpose("PLP-MOD-15", both_sides=True, modulus=128)
 def test_every_packet_of_a_call_of_modulo_128(call: Call) -> None:
-    """Interrupts, resets and the clearing have the modulo of the call too (X.25 5.1.1)."""
+    """Interrupts, resets and the clearing have the modulo of the call too (X.25 5.1.1).
+
+    A reset comes behind numbers of more than six bits, and Data behind it begin at 0.
+    """
     a, b = both(call)
     for here, there in ((a, b), (b, a)):
+        for number in range(BEYOND_SIX_BITS):
+            for sender, receiver in ((a, b), (b, a)):
+                sender.send_data(b"%d" % number)
+                receiver.expect(receiver.data(b"%d" % number))
         here.send(Interrupt(user_data=b"modulo 128"))
         there.expect(Interrupt(modulo=gfi(there), user_data=b"modulo 128"))
         there.send(InterruptConfirmation())
@@ -304,6 +298,9 @@ def test_every_packet_of_a_call_of_modulo_128(call: Call) -> None:
         there.expect(ResetIndication(modulo=gfi(there), cause=0))
         there.send(ResetConfirmation())
         here.expect(ResetConfirmation(modulo=gfi(here)))
+        for sender, receiver in ((a, b), (b, a)):
+            sender.send_data(b"behind a reset")
+            receiver.expect(receiver.data(b"behind a reset", p_s=0))
         call.fence()
     a.send(ClearRequest(cause=0, diagnostic=0))
     b.expect(ClearIndication(modulo=gfi(b), cause=0))

@@ -14,6 +14,7 @@ from .calls import accepted
 from .language import (
     CLOSED,
     RNR,
+    RR,
     Bench,
     Call,
     CallAccepted,
@@ -293,7 +294,9 @@ def test_random_legal_session(bench: Bench) -> None:
 
 @purpose("SYS-INTEG-11", window=7)
 def test_splice_is_transparent(call: Call) -> None:
-    """150 packets each way with any LCN; all fields but the LCN arrive as they were sent."""
+    """150 packets each way with any LCN; all fields but the LCN arrive as they were sent.
+
+    Behind them RR and RNR that all have the P(R) of the one before."""
     chance = call.bench.random
     any_lcn = "sent with another LCN, which has no significance"
     for _ in range(150):
@@ -316,11 +319,16 @@ def test_splice_is_transparent(call: Call) -> None:
             there.send_data(octets, **same, lcn=lcn)
             back.expect(Data(**same, user_data=octets), note=any_lcn)
     for there, back in (both(call), both(call)[::-1]):
+        there.send_data(b"ahead")
+        back.expect(Data(user_data=b"ahead"))
         mark = back.cursor
-        there.send(RNR(p_r=there.numbering.p_r))
-        call.fence("behind the RNR")
-        back.expect_count(RNR(), 1, 1, start=mark, note="flow control is that of the ends")
-        there.acknowledge()
+        there.send(*(kind(p_r=there.numbering.p_r) for kind in (RR, RR, RNR, RNR, RR)))
+        there.send_data(b"behind")
+        back.expect(Data(user_data=b"behind"))
+        for kind, times in ((RR, 3), (RNR, 2)):
+            back.expect_count(
+                kind(), times, times, start=mark, note="flow control is between the ends"
+            )
     call.fence()
 
 

@@ -185,8 +185,8 @@ def test_call_storm(bench: Bench) -> None:
         calling.append(a)
         accept_all(bench)
     for a in calling:
-        while not (a.connection.received or a.connection.end):
-            if not a.wait_until(lambda a=a: bench.listeners.is_called() or answered(a)):  # type: ignore[misc]
+        while not a.arrivals.reacted:
+            if not a.wait_until(lambda a=a: bench.listeners.is_called() or a.arrivals.reacted):  # type: ignore[misc]
                 break
             accept_all(bench)
         a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED)
@@ -195,11 +195,6 @@ def test_call_storm(bench: Bench) -> None:
         a.allow(ANYTHING)
     done(bench, calling)
     is_alive(bench)
-
-
-def answered(side: Side) -> bool:
-    """The router has sent something, or closed."""
-    return bool(side.connection.received) or side.connection.end is not None
 
 
 def reset_all(bench: Bench) -> None:
@@ -242,8 +237,8 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
         try:
             a = reach(bench)
             a.send(bench.call_request())
-            while not answered(a):
-                if not a.wait_until(lambda a=a: bench.listeners.is_called() or answered(a)):  # type: ignore[misc]
+            while not a.arrivals.reacted:
+                if not a.wait_until(lambda a=a: bench.listeners.is_called() or a.arrivals.reacted):  # type: ignore[misc]
                     break
                 deal(bench)
         finally:

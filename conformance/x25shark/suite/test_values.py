@@ -25,16 +25,17 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .procedure_errors import expect_refusal
+from .procedure_errors import expect_refusal, part_filled_is_reset, takes_empty_data
 from .reactions import both, most_octets
 from .transfer import (
     acknowledged_up_to,
     acknowledgement,
+    each_way,
     fence_from_b,
     fence_past_window,
     window_of,
 )
-from .windows import all_acknowledged, fill_window, may_come
+from .windows import all_acknowledged, fill_window, may_come, may_send
 
 # Octets around those lengths at which one more octet, or the sign of an octet, comes into play.
 _BORDERS = (127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 4095)
@@ -56,7 +57,8 @@ def lengths(size: int) -> list[int]:
 @purpose("PLP-DATA-22")
 def test_every_size_and_length_passes(bench: Bench) -> None:
     """A packet of each length, a sequence that fills its packets, one with an octet more, and one
-    that ends with an empty packet."""
+    that ends with an empty packet, of a router that takes such Data."""
+    empty = takes_empty_data(bench.place_call())
     for size in (size for size in SIZES if size <= bench.profile.limits.packet_size):
         call = bench.place_call(options={"size": size, "window": 7})
         for way in both_ways(call):
@@ -64,11 +66,44 @@ def test_every_size_and_length_passes(bench: Bench) -> None:
                 octets = bench.random.randbytes(length)
                 way.a.send_message(octets)
                 arrives_there(way, octets, note=f"packet size {size}")
-            octets = bench.random.randbytes(way.a.packet_size)
-            way.a.send_data(octets, m=1)
-            way.a.send_data(b"")
-            arrives_there(way, octets, note=f"packet size {size}, an empty packet at the end")
+            if empty:
+                octets = bench.random.randbytes(way.a.packet_size)
+                way.a.send_data(octets, m=1)
+                way.a.send_data(b"")
+                arrives_there(way, octets, note=f"packet size {size}, an empty packet at the end")
         call.fence()
+
+
+# Packet sizes of the one end and of the other that need not be the same.
+_PAIRS = ((256, 1024), (1024, 256))
+
+
+@purpose("PLP-SEG-21")
+def test_one_octet_less_than_full(bench: Bench) -> None:
+    """At every packet size, both ways, and where the other end has another one."""
+    most = bench.profile.limits.packet_size
+    for size in (size for size in SIZES if size <= most):
+        for way in both_ways(bench.place_call(options={"size": size})):
+            ends_a_sequence(way)
+    if bench.profile.addresses.own_sizes is not None and most >= max(map(max, _PAIRS)):
+        for pair in _PAIRS:
+            for way in each_way(bench, *pair):
+                ends_a_sequence(way)
+
+
+def ends_a_sequence(call: Call) -> None:
+    """A sends M=1 in a packet that lacks one octet. The next packet has another Q."""
+    a, b = both(call)
+    octets = call.bench.random.randbytes(a.packet_size - 1)
+    a.send_data(octets, m=1)
+    if part_filled_is_reset(call.bench, a, b):
+        call.fence("both resets are complete")
+        return
+    a.send_data(b"next after", q=1)
+    note = f"{len(octets)} octets of {a.packet_size} with M=1"
+    b.expect_message(octets, note=note)
+    b.expect_message(b"next after", q=1, note=f"behind {note}")
+    call.fence()
 
 
 @purpose("PLP-DATA-23")
@@ -356,4 +391,22 @@ def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
     b.expect(Data(user_data=b"behind window"), note="RR with the same P(R) ends RNR")
     b.withholding = False
     b.acknowledge()
+    call.fence()
+    opened_by_data(call)
+
+
+def opened_by_data(call: Call) -> None:
+    """B ends RNR by an RR that leaves its window full; the P(R) of its Data opens it then."""
+    a, b = both(call)
+    taken = b.numbering.p_r
+    b.withholding = True
+    sent = fill_window(a, b, [f"full {number}".encode() for number in range(window_of(call))])
+    b.send(RNR(p_r=taken), RR(p_r=taken))
+    fence_from_b(call, p_r=taken, note="the router has RNR and RR, the window of B being full")
+    if may_send(a):
+        sent.send_one_more(a, b"held back")
+    b.withholding = False
+    fence_from_b(call, p_r=b.numbering.p_r, note="Data of B opens its window")
+    with amid(call.bench, "Data of B opened the window, behind an RR that left it full"):
+        sent.take_rest()
     call.fence()

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from scapy_x25.x25 import RESET_REQUEST, packet_type
+
 from ..judges.values import Matcher, Named
 from ..profile import PvcEnd
 from .anew import again, as_new, refused_by_b
@@ -126,8 +128,10 @@ def attempts(bench: Bench, end: PvcEnd) -> None:
     for name in VALUES:
         right = setup(end).getfieldval(f"pvc_{name}")
         another = another_size if name.endswith("size") else another_window
-        changed = {f"pvc_{name}": another(bench, right)}
-        attempt(bench, end, mismatch(bench, end, setup(end, **changed)), **changed)
+        least = 4 if name.endswith("size") else 1
+        for value in sorted({another(bench, right), max(right - 1, least)} - {right}):
+            changed = {f"pvc_{name}": value}
+            attempt(bench, end, mismatch(bench, end, setup(end, **changed)), **changed)
         impossible = 13 if name.endswith("size") else 0
         attempt(bench, end, [answer(IMPOSSIBLE)], **{f"pvc_{name}": impossible})
         attempt(bench, end, ())
@@ -265,7 +269,11 @@ def test_what_is_sent_to_an_end_that_is_away(bench: Bench) -> None:
         reset_behind_the_setup(call)
         note = f"{name.upper()}'s end is back, and was away when {stays.name} sent"
         as_new(call, note)
-        resets_of_it = [u.offset for u in back.connection.received if u.packet[2:3] == b"\x1b"]
+        resets_of_it = [
+            unit.offset
+            for unit in back.arrivals.since(0)
+            if packet_type(unit.packet) == RESET_REQUEST
+        ]
         for packet in (AWAY_DATA, AWAY_INTERRUPT):
             back.expect_count(packet, 0, 0, start=min(resets_of_it, default=0), note=note)
     closed(*both(call))

@@ -39,13 +39,12 @@ from .language import (
 )
 from .link_walks.ending import rejected, reset
 from .link_walks.link import Link
-from .links import at_the_line, calls_lines, may_be_reset, restarted
+from .links import LATE, at_the_line, calls_lines, may_be_reset, restarted
 from .many import at_a_time
 from .reactions import both
 from .scene import Scene
 from .test_all_of_it import values
 from .test_left_over import OLD, behind_old, left_open
-from .test_plp_lines import LATE
 from .test_plp_rstrt import confirm, restart
 from .walks.all_of_it import does_all, is_reset_for_all
 from .whole_calls import WAYS, from_b, makes_all
@@ -307,7 +306,7 @@ def none_before_the_confirmation(bench: Bench, one: LineSide, other: LineSide) -
     x.send(bench.call_request(called=named[at], calling=named[one.name.lower()]))
     if bench.went_on(x, at=at):
         bench.listeners.no_connection(at=at)
-    elif x.connection.received:
+    elif x.arrivals.units:
         refused(bench, x, ClearIndication(cause=bench.network_clear))
         confirm(other)
     else:

@@ -65,9 +65,9 @@ def discarded_in_data_transfer(call: Call, *packets: Packet) -> None:
     may_pass = [p for p in packets if splice and not isinstance(p, RR)]
     b.allow(*may_pass)
     b.expect_message(there, passing=may_pass)
-    for unit in b.connection.received:
+    for unit in b.arrivals.since(before):
         for packet in may_pass:
-            if unit.offset >= before and matches(packet, unit.packet):
+            if matches(packet, unit.packet):
                 call.bench.remark(f"the splice passes {type(packet).__name__} on")
     b.send_message(back)
     a.expect_message(back)
@@ -119,7 +119,7 @@ def test_reject(call: Call) -> None:
 
 @purpose("XOT-FORB-09")
 def test_undefined_types_before_a_call(bench: Bench) -> None:
-    """Every value of octet 3 that is no packet type in either modulo; even ones would be Data."""
+    """Every value of octet 3 that no packet type has in either modulo; even ones would be Data."""
     types = [code for code in range(1, 256, 2) if _is_undefined(code)]
     discarded_before_a_call(bench, *(Undefined(type=code) for code in types))
 

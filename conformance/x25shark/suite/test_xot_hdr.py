@@ -69,8 +69,14 @@ def refuses_version(bench: Bench, version: int, *cuts: int) -> None:
     """A Call in a unit of this version: the connection is closed, and no Call goes out."""
     a = bench.connect()
     send_in_pieces(a, with_version(a.unit_of(bench.call_request()), version), cuts)
-    framing_ends(a)
+    with amid(bench, f"a Call in a unit of version {version:#06x}{_in_pieces(cuts)}"):
+        framing_ends(a)
     bench.fence()
+
+
+def _in_pieces(cuts: tuple[int, ...]) -> str:
+    """Where a unit is cut, to stand behind what it is."""
+    return "".join(f", with a pause behind {cut} of its octets" for cut in cuts)
 
 
 @purpose("XOT-HDR-03")
@@ -130,18 +136,20 @@ def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str, *cuts: 
             end(call)
             return
     else:
-        far_side_ends(bench, call.b)
-    closes(call.a, ClearIndication(cause=bench.network_clear), *resets)
+        with amid(bench, f"{what} came from the other side"):
+            far_side_ends(bench, call.b)
+    with amid(bench, f"{what} came from this side"):
+        closes(call.a, ClearIndication(cause=bench.network_clear), *resets)
     bench.fence()
 
 
 def arrives_empty(b: Side) -> bool:
     """Whether a header without a packet arrives, which no template could name."""
-    known = len(b.connection.received)
+    known = b.arrivals.end()
 
     def came() -> list[bytes]:
         """Without the acknowledgements that are under way from before."""
-        packets = [unit.packet for unit in b.connection.received[known:]]
+        packets = [unit.packet for unit in b.arrivals.since(known)]
         return [p for p in packets if not (p and isinstance(b.decoded(p), RR))]
 
     b.wait_until(lambda: bool(came()) or b.connection.end is not None)
@@ -163,9 +171,10 @@ def ends_or_shifts(a: Side, b: Side, within: float | None = None) -> None:
 
 def refuses_octets(bench: Bench, octets: bytes, *cuts: int) -> None:
     """These octets on a new connection: it is closed."""
-    a = bench.connect()
+    a, length = bench.connect(), int.from_bytes(octets[2:HEADER_OCTETS])
     send_in_pieces(a, octets, cuts)
-    framing_ends(a)
+    with amid(bench, f"a unit of length {length}{_in_pieces(cuts)}"):
+        framing_ends(a)
     bench.fence()
 
 
@@ -195,7 +204,8 @@ def test_length_that_no_packet_has(bench: Bench) -> None:
     """The router has the time for stalled input to notice (TSTALL)."""
     a = bench.connect()
     a.wire.send(bytes.fromhex("0000 ffff") + bytes.fromhex("10 01 0b") + bytes(97))
-    framing_ends(a, within=bench.profile.times.stall)
+    with amid(bench, "a header announces 65535 octets, more than any packet has"):
+        framing_ends(a, within=bench.profile.times.stall)
     bench.fence()
 
 
@@ -283,13 +293,15 @@ def test_borders_after_a_long_length(bench: Bench) -> None:
     request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x03"))
     data = a.unit_of(Data(p_s=0, user_data=bytes(29)))
     a.wire.send(with_length(request, len(request) - 3) + data[:1])
-    if bench.two_sided and bench.went_on(a):
-        b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02\x03\x00"))
-        a.wire.send(data[1:])
-        ends_or_shifts(a, b, stall)
-    elif a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED) is not None:
-        a.wire.send(data[1:])
-        framing_ends(a, stall)
+    answers = CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED
+    with amid(bench, "behind a Call whose length is one too many, a header announces 8208 octets"):
+        if bench.two_sided and bench.went_on(a):
+            b = bench.incoming(IncomingCall(user_data=b"\xc0\x01\x02\x03\x00"))
+            a.wire.send(data[1:])
+            ends_or_shifts(a, b, stall)
+        elif a.expect(*answers) is not None:
+            a.wire.send(data[1:])
+            framing_ends(a, stall)
     bench.fence()
 
 
@@ -306,11 +318,13 @@ def test_urgent_data(call: Call) -> None:
     call.a.wire.send(unit[3:])
     lost = ClearIndication(cause=bench.network_clear), CLOSED
     stall = bench.profile.times.stall
-    if isinstance(call.b.expect(Data(user_data=octets), *lost, within=stall), Data):
+    with amid(bench, "a unit of A whose third octet is TCP urgent data"):
+        came = call.b.expect(Data(user_data=octets), *lost, within=stall)
+        if not isinstance(came, Data):
+            bench.remark("the urgent octet is lost, and the framing of this connection with it")
+            framing_ends(call.a, stall)
+    if isinstance(came, Data):
         call.fence()
-    else:
-        bench.remark("the urgent octet is lost, and the framing of this connection with it")
-        framing_ends(call.a, stall)
     other.fence()
     bench.fence()
 
@@ -353,5 +367,5 @@ def test_errors_of_a_header_in_pieces(bench: Bench) -> None:
         for call in either_way(bench):
             octets = bench.record(64)
             bad = with_version(call.a.unit_of(call.a.data(octets)), 1)
-            what = f"a unit of version 1, with a pause behind {cut} octets of its header,"
+            what = f"a unit of version 1 with a pause behind {cut} of its octets"
             ends_or_passes(call, bad, Data(user_data=octets), what, cut)

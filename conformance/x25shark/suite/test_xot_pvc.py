@@ -14,6 +14,8 @@ from functools import wraps
 from inspect import unwrap
 from typing import Any
 
+from scapy_x25.x25 import PVC_SETUP, RESET_REQUEST, packet_type
+
 from ..judges.values import Matcher
 from ..links.xot import Unit
 from ..profile import PvcEnd
@@ -145,7 +147,7 @@ def confirms_resets(side: Side) -> None:
     def confirm(unit: Unit) -> None:
         collision = side.numbering.resetting
         arrived(unit)
-        if unit.packet[2:3] == b"\x1b" and not collision:
+        if packet_type(unit.packet) == RESET_REQUEST and not collision:
             side.send(ResetConfirmation())
 
     side.connection.on_unit = confirm
@@ -157,14 +159,15 @@ def confirms_resets(side: Side) -> None:
 
 @contextmanager
 def resets_by_hand(*sides: Side) -> Iterator[None]:
-    """While the block runs the case confirms the Resets, and none is left over at its end."""
-    confirming = [side.connection.on_unit for side in sides]
-    for side, confirm in zip(sides, confirming, strict=True):
+    """While the block runs the case expects the Resets and confirms them; none is left over."""
+    before = [(side.connection.on_unit, side.allowed) for side in sides]
+    for side, (confirm, allowed) in zip(sides, before, strict=True):
         assert confirm is not None
         side.connection.on_unit = unwrap(confirm)
+        side.allowed = [t for t in allowed if not isinstance(t, ResetRequest)]
     yield
-    for side, confirm in zip(sides, confirming, strict=True):
-        side.connection.on_unit = confirm
+    for side, (confirm, allowed) in zip(sides, before, strict=True):
+        side.connection.on_unit, side.allowed = confirm, allowed
 
 
 def opened(bench: Bench, end: PvcEnd, at: str) -> Side:
@@ -261,7 +264,7 @@ def refused(
     if may_be_discarded:
         side.allow(*allowed)
         bench.fence()
-        if not side.connection.received and side.connection.end is None:
+        if not side.arrivals.reacted:
             bench.remark("the setup is discarded")
             return
     came = side.expect(*allowed, CLOSED)
@@ -397,8 +400,10 @@ def with_data_on_one(bench: Bench, first: Side, second: Side, far: Side) -> None
 
 @purpose("XOT-PVC-08")
 def test_wrong_version(bench: Bench) -> None:
+    """A responder may send it back with few fields changed (RFC 1613 6.5), and so this version."""
     unknown = setup(end_of(bench, "a"), pvc_version=0x80)
-    refused(bench, unknown, answer(PROTOCOL_ERROR), may_be_discarded=True)
+    sent_back = PvcSetup(pvc_version=0x80, pvc_status=PROTOCOL_ERROR)
+    refused(bench, unknown, answer(PROTOCOL_ERROR), sent_back, may_be_discarded=True)
 
 
 @purpose("XOT-PVC-09")
@@ -671,7 +676,7 @@ def asymmetric(bench: Bench, end: PvcEnd) -> Side:
 def the_other_end_is_there(side: Side) -> None:
     """Raises Inconclusive where a Reset said that it is away (X.25 5.4.3): what this end sends has
     no receiver then, and need not be looked at."""
-    for unit in side.connection.received:
+    for unit in side.arrivals.since(0):
         came = side.decoded(unit.packet)
         if isinstance(came, ResetRequest) and AWAY_CAUSES.matches(came.cause):
             raise Inconclusive(
@@ -738,7 +743,7 @@ def test_setup_without_support(bench: Bench) -> None:
     a = bench.connect()
     a.send(PvcSetup(pvc_initiator_name=b"Serial0", pvc_responder_name=b"Serial1"))
     bench.fence()
-    if any(unit.packet[2:3] == b"\xf5" for unit in a.connection.received):
+    if PVC_SETUP in a.arrivals.types():
         raise Inconclusive("the router answers a PVC setup: its profile should declare X-PVC")
 
 
@@ -814,8 +819,8 @@ def first_with_data(bench: Bench, sides: list[Side]) -> Side:
         return [
             side
             for side, start in seen
-            for unit in side.connection.received
-            if unit.offset >= start and len(unit.packet) > 2 and not unit.packet[2] & 1
+            for unit in side.arrivals.since(start)
+            if len(unit.packet) > 2 and not unit.packet[2] & 1
         ]
 
     bench.loop.wait(lambda: bool(carriers()), bench.reaction_limit, patient=True)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+from . import test_left_over as left_over
 from .collisions import collide
 from .language import (
     RNR,
@@ -12,6 +15,7 @@ from .language import (
     ClearIndication,
     Data,
     Diagnostic,
+    Interrupt,
     InterruptConfirmation,
     Packet,
     PvcSetup,
@@ -26,8 +30,10 @@ from .language import (
     one_of,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_after
-from .reactions import both, resets
+from .reactions import both, resets, with_gfi
+from .test_plp_malf import NO_MODULO, WITHOUT_NUMBERS, WRONG_GFI
 from .test_plp_rst import deliver_from_0
 from .test_xot_forb import discarded_in_data_transfer
 from .test_xot_pvc import (
@@ -90,6 +96,37 @@ def test_errors_on_a_circuit(bench: Bench) -> None:
     bench.fence()
 
 
+WRONG = b"wrong GFI"
+
+
+@purpose("XOT-PVC-38")
+def test_wrong_gfi_on_a_circuit(bench: Bench) -> None:
+    """Data, an Interrupt and a Reset from either end, each of which would be right otherwise: the
+    router discards it, resets the circuit or closes, and Data passes again."""
+    call = circuit(bench)
+    packets = [(b"", gfi << 4) for gfi in WRONG_GFI]
+    packets += product(WITHOUT_NUMBERS[:2], NO_MODULO)
+    for (without, gfi), turned in product(packets, (False, True)):
+        here, there = both(call.turned() if turned else call)
+        octets = without or here.octets_of(here.data(b"\0" + WRONG))[2:]
+        note = f"octet 1 of a packet of {here.name} was 0x{gfi:02x}"
+        there.never(
+            Interrupt(), *(Data(user_data=read) for read in (WRONG, b"\0" + WRONG)), note=note
+        )
+        here.never(ResetConfirmation(), note=note)
+        here.allow(Diagnostic(diagnostic=bench.diagnostic(40)))
+        here.put(with_gfi(here, gfi, octets[0]) + octets[1:])
+        bench.fence("the router has the packet")
+        bench.fence("the router has confirmations of its Resets")
+        if any(side.connection.end is not None for side in (here, there)):
+            bench.remark("a wrong GFI ends a connection of the circuit")
+            closed(here, there)
+            call = circuit(bench)
+        data_passes(call, note)
+    closed(*both(call))
+    bench.fence()
+
+
 @purpose("XOT-PVC-34")
 def test_packets_of_one_link(bench: Bench) -> None:
     """On either connection, in data transfer: discarded, as on that of a call. A Restart resets the
@@ -122,6 +159,22 @@ def test_resets_of_both_ends_cross(bench: Bench) -> None:
             race.reached(collide(call, race, number))
             deliver_from_0(call, b"after collision")
         call.fence()
+    closed(*both(call))
+    bench.fence()
+
+
+@purpose("XOT-PVC-39")
+def test_what_waits_for_the_other_confirmation(bench: Bench) -> None:
+    """As PLP-RST-22, -23 and -26, on a permanent circuit and from each of its ends."""
+    call = circuit(bench)
+    with resets_by_hand(*both(call)):
+        for way in (call, call.turned()):
+            with amid(bench, f"a reset of {way.a.name}"):
+                left_over.test_interrupt_behind_a_reset(way)
+                left_over.test_interrupt_between_two_resets(way)
+            if bench.model == "local" and not bench.declared("R-DTE"):
+                with amid(bench, f"an error of {way.a.name}"):
+                    left_over.test_what_waits_for_the_other_confirmation(way)
     closed(*both(call))
     bench.fence()
 

@@ -58,6 +58,7 @@ from .language import (
 from .many import as_many, at_a_time
 from .occasion import amid
 from .reactions import both, header
+from .windows import all_acknowledged
 
 XOT_PORT = 1998
 # More than any router needs to queue for a call whose peer takes nothing.
@@ -74,6 +75,8 @@ SLOWLY_SECONDS = 0.8
 QUIET_SECONDS = 4.0
 # More packets than anybody takes out of what was read at a time.
 MANY = 300
+# Data in front of another packet of the same segment.
+MOST_BEFORE = 5
 
 
 def call_on_port(bench: Bench, port: int) -> None:
@@ -233,26 +236,34 @@ def test_units_that_come_slowly(call: Call) -> None:
     call.fence()
 
 
-@purpose("XOT-TCP-07", window=7)
+@purpose("XOT-TCP-07", both_sides=True, window=7)
 def test_several_packets_in_one_segment(call: Call) -> None:
-    """The Interrupt may overtake the Data. Then Data behind as many RRs as say nothing new."""
-    bench, a, b = call.bench, call.a, call.b
-    assert isinstance(b, Side)
-    messages = [bench.record(60) for _ in range(min(5, a.window))]
-    before = b.cursor
-    interrupt = Interrupt(user_data=b"\x25")
-    units = [a.unit_of(a.data(octets)) for octets in messages]
-    a.wire.send(b"".join([*units, a.unit_of(interrupt)]))
-    for octets in messages:
-        b.expect_message(octets, passing=(interrupt,))
-    b.expect_count(interrupt, 1, 1, start=before)
-    b.send(InterruptConfirmation())
-    a.expect(InterruptConfirmation())
+    """An Interrupt, and its confirmation, behind no Data, one, and so on up to five; they may
+    overtake them. Then Data behind as many RRs as say nothing new."""
+    bench, a, b = call.bench, *both(call)
+    for before in range(MOST_BEFORE + 1):
+        last_of_a_segment(bench, a, b, before, Interrupt(user_data=bytes((before,))))
+        last_of_a_segment(bench, b, a, before, InterruptConfirmation())
     octets = bench.record(60)
     a.wait_for_window()
     a.wire.send(b"".join([a.unit_of(RR(p_r=a.numbering.p_r))] * MANY + [a.unit_of(a.data(octets))]))
     b.expect_message(octets, note=f"behind {MANY} RRs")
     call.fence()
+
+
+def last_of_a_segment(
+    bench: Bench, sender: Side, receiver: Side, before: int, last: Packet
+) -> None:
+    """This packet behind so many Data, or as many as the window takes."""
+    all_acknowledged(sender)
+    free = sender.window - sender.numbering.outstanding
+    messages = [bench.record(60) for _ in range(min(before, free))]
+    bench.fence("the router has read what came before")
+    start = receiver.cursor
+    sender.send(*map(sender.data, messages), last)
+    for octets in messages:
+        receiver.expect_message(octets, passing=(last,))
+    receiver.expect_count(last, 1, 1, start=start, note=f"behind {len(messages)} Data")
 
 
 @purpose("XOT-TCP-08", window=7)

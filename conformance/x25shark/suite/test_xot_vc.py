@@ -75,7 +75,7 @@ def lcns(side: AnySide) -> list[int]:
     """The LCN of each packet that came on a connection."""
     if not isinstance(side, Side):
         return []
-    packets = [unit.packet for unit in side.connection.received]
+    packets = [unit.packet for unit in side.arrivals.since(0)]
     return [(p[0] & 15) << 8 | p[1] for p in packets if len(p) >= 2]
 
 

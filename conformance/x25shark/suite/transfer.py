@@ -177,7 +177,7 @@ def interrupt_answered(call: Call, sent: Interrupt) -> None:
     if isinstance(a.expect(InterruptConfirmation(), sent), Interrupt):
         a.send(InterruptConfirmation())
         a.expect(InterruptConfirmation())
-    a.send(a.data(text))
+    a.send_data(text)
     echoes = not call.bench.far_end.without_echo
     if echoes and isinstance(a.expect(a.data(text), sent), Interrupt):
         a.send(InterruptConfirmation())

@@ -261,7 +261,7 @@ def with_long_address(scene: Scene) -> None:
         x = bench.connect(at=scene.calling, modulus=scene.modulus)
         x.send(request)
         if not bench.went_on(x, at=scene.there):
-            bench.remark("the route takes no 15 digits")
+            bench.remark("the route does not take 15 digits")
             x.expect(ClearIndication(cause=bench.network_clear), CLOSED)
             if x.phase == "being cleared":
                 x.send(ClearConfirmation())

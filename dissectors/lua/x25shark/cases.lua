@@ -4,7 +4,21 @@
 
 local cases = {}
 
-local CASE = "^([A-Z][A-Z0-9]*%-[A-Z0-9%-]*%d+): (.*)$"
+-- Names of state tables have small letters: STATE-C4-d1-reset_confirmation.
+local CASE = "^([A-Z][A-Z0-9]*%-[A-Za-z0-9_%-]*): (.*)$"
+
+-- What a line of a comment tells: "NOT MET" or "met", the case, and the sentence; nil for somebody
+-- else's.
+function cases.told(line)
+  local word, rest = line:match("^(NOT MET): (.*)$")
+  if not word then
+    word, rest = line:match("^(met): (.*)$")
+  end
+  local name, what = (rest or ""):match(CASE)
+  if name then
+    return word, name, what
+  end
+end
 
 function cases.new()
   return { order = {}, by_name = {} }
@@ -13,12 +27,8 @@ end
 -- One comment of one frame; others than ours are passed over.
 function cases.take(all, frame, comment)
   for line in comment:gmatch("[^\r\n]+") do
-    local word, rest = line:match("^(NOT MET): (.*)$")
-    if not word then
-      word, rest = line:match("^(met): (.*)$")
-    end
-    local name, what = (rest or ""):match(CASE)
-    if name then
+    local word, name, what = cases.told(line)
+    if word then
       local case = all.by_name[name]
       if not case then
         case = { name = name, met = 0, failed = {} }

@@ -24,9 +24,10 @@ local put, put_generated = layer.put, layer.put_generated
 local SHORTEST = 2
 local SHORTEST_EXTENDED = 3 -- modulo 128, frames with numbers
 local FCS_OCTETS = 2
+local NEVER_A_GIANT = 136 -- octets with FCS of a frame that any N1 allows (X.25 2.4.8.5)
 local LENGTH_OCTETS = 2 -- in front of a frame over Ethernet, the lower one first
 local ETHERTYPE = 0x6000
-local SABM, SABME, UA = 0x2f, 0x6f, 0x63
+local SABM, SABME, UA, FRMR = 0x2f, 0x6f, 0x63, 0x87
 local RESTART, RESTART_CONFIRMATION = 0xfb, 0xff
 local TESTED = { "tester", "router" }
 local BY_FLAG = { "DTE", "DCE" }
@@ -70,6 +71,8 @@ local function new_link()
   return {
     offsets = { 0, 0 }, extended = false, asked = {}, setting_up = {}, seen_set_up = false, expected = {},
     circuits = {}, known = false,
+    -- N(S) and information of a long frame that was taken last and is not acknowledged, by direction.
+    doubtful = {},
   }
 end
 
@@ -115,21 +118,39 @@ local function follow_packet(l, p, direction, octets)
   return circuit.take(c, p, direction + 1, octets)
 end
 
+-- A long frame may be a giant to the other end, whose N1 is not known here. Then another one of the
+-- same N(S) stands in its place; a station that repeats a frame does not change it.
+local function in_place_of_a_giant(l, place, n_s, information)
+  local doubtful = l.doubtful[place]
+  if not doubtful or doubtful[1] ~= n_s or doubtful[2] == information then
+    return false
+  end
+  l.doubtful[place] = nil
+  return true
+end
+
 -- What a valid frame does to the link. Returns what has to be kept for later passes.
 local function follow_frame(l, f, direction, octets, kept)
   if f.type == SABM or f.type == SABME then
     l.asked[direction + 1], l.setting_up[direction + 1], l.seen_set_up = f.type, true, true
   elseif f.type == UA then
     accept_set_up(l, direction + 1)
-  elseif f.type == 0 and f.n_s then
+  end
+  if f.n_r and f.type ~= FRMR and f.n_r == l.expected[2 - direction] then
+    l.doubtful[2 - direction] = nil
+  end
+  if f.type == 0 and f.n_s then
     local modulus = l.extended and 128 or 8
     local expected = l.expected[direction + 1]
-    kept.repeated = expected ~= nil and expected ~= f.n_s
-    if not kept.repeated then
+    local in_sequence = expected == nil or expected == f.n_s
+    local information = octets:sub((f.packet_offset or #octets) + 1)
+    kept.repeated = not in_sequence and not in_place_of_a_giant(l, direction + 1, f.n_s, information)
+    if in_sequence then
       l.expected[direction + 1] = (f.n_s + 1) % modulus
+      local long = #octets + FCS_OCTETS > NEVER_A_GIANT
+      l.doubtful[direction + 1] = long and { f.n_s, information } or nil
       if f.information_length then
-        local p = packet.decode(octets:sub(f.packet_offset + 1))
-        kept.findings, kept.record = follow_packet(l, p, direction, octets:sub(f.packet_offset + 1))
+        kept.findings, kept.record = follow_packet(l, packet.decode(information), direction, information)
       end
     end
   end

@@ -181,17 +181,28 @@ function survey.circuits_blocks(s)
   return table.concat(lines, "\n") .. "\n"
 end
 
-function survey.findings_text(s)
-  local lines = { string.format("%6s  %-12s %-26s %s", "frame", "circuit", "finding", "what") }
+-- The findings, a line each below these words; `form` has the place of each.
+local function findings_by(form, s, ...)
+  local lines = { ... }
   for _, f in ipairs(s.findings) do
-    lines[#lines + 1] =
-      string.format("%6d  %-12s %-26s %s", f.frame, f.where == "" and "-" or f.where, f.name, f.sentence or "")
+    local where = f.where == "" and "-" or f.where
+    lines[#lines + 1] = (string.format(form, f.frame, where, f.name, f.sentence or ""):gsub("%s+$", ""))
   end
   if s.found > #s.findings then
     lines[#lines + 1] = string.format("... and %d more", s.found - #s.findings)
   end
   lines[#lines + 1] = string.format("findings: %d", s.found)
   return table.concat(lines, "\n") .. "\n"
+end
+
+function survey.findings_text(s)
+  local head = string.format("%6s  %-12s %-26s %s", "frame", "circuit", "finding", "what")
+  return findings_by("%6d  %-12s %-26s %s", s, head)
+end
+
+-- The same for a window, which is narrower and breaks long lines: the sentence below the rest.
+function survey.findings_blocks(s)
+  return findings_by("frame %d, %s: %s\n   %s", s)
 end
 
 -- The ladder of the wanted circuit: the caller's packets on the left, the called's on the right; in a

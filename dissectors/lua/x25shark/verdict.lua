@@ -2,6 +2,7 @@
 -- The verdict of a packet in a word, for a column that is seen whole: x25shark writes it, with the case
 -- and all that was expected, as a comment of the frame.
 
+local cases = require("x25shark.cases")
 local layer = require("x25shark.layer")
 
 local verdict = {}
@@ -12,26 +13,17 @@ local WORDS = { ["NOT MET"] = "FAIL", met = "met" }
 local proto, field, comment_field
 local referenced = TreeItem.referenced
 
--- The verdict that a comment tells, and its case; nil for a comment of somebody else.
-local function verdict_of(comment)
-  local word, case = comment:match("^(%u[%u ]+): ([%u%d-]+): ")
-  if not word then
-    word, case = comment:match("^(met): ([%u%d-]+): ")
-  end
-  return WORDS[word or ""], case
-end
-
 local function dissect(_, _, tree)
   if not referenced(tree, field) or not comment_field then
     return
   end
   for _, item in ipairs({ comment_field() }) do
     local comment = tostring(item.value)
-    local word, case = verdict_of(comment)
+    local word, case = cases.told(comment:match("^[^\r\n]*"))
     if word then
       -- The sentence is in the branch itself, so that it is seen with every branch closed.
       local branch = tree:add(proto, "x25shark: " .. comment:sub(1, LONGEST))
-      branch:add(field, word .. " " .. case):set_generated()
+      branch:add(field, WORDS[word] .. " " .. case):set_generated()
     end
   end
 end

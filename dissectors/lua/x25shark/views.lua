@@ -106,7 +106,7 @@ local function ask_circuit(title, act)
     if number then
       act(math.floor(number))
     end
-  end, "Number of the circuit")
+  end, "Number of the circuit (see Circuits)")
 end
 
 local function show_circuits()
@@ -132,7 +132,7 @@ local MOST_IN_FILTER = 200
 local function show_findings()
   local window, shown = open_window("X.25 findings", function(draw)
     return survey_all(nil, draw)
-  end, survey.findings_text)
+  end, survey.findings_blocks)
   window:add_button("Show frames", function()
     local numbers, seen = {}, {}
     for _, finding in ipairs(shown() and shown().findings or {}) do

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How a router's counters are read: a module for each way, and the list of them.
 
-    http_json    one JSON document over HTTP
     over_http    what readers over HTTP share
+    errors       what a reader raises
 
 A new way is a module with what Reader names, and its name in _MODULES: `reader` in [counters] takes
 it then. It makes of what it reads a document as JSON has it (objects, lists, numbers, texts); paths
 of [counters.names] lead into that. What tells interfaces apart is to be the outermost level: the
-roots of [counters] stand in front of the names. The reader bounds octets, values and digits.
+roots of [counters] are put before the names. So a reader of flat names with the interface in front
+(s0.calls_in) takes that off and puts it above; names without one stay flat, and paths quote those
+with dots. The reader bounds octets, values and digits.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ __all__ = ["BY_NAME", "READERS", "ReadError", "Reader"]
 class Reader(Protocol):
     """One way to read counters. NAME: in a profile. WORDS: what it is. EXAMPLE: a url for it.
 
-    check() raises ValueError for a url that it cannot read. host(): the machine it leads to.
+    check() raises ValueError for a url that it cannot read. host(): the machine it leads to;
+    "localhost" for what is on this one without an address, such as a file.
     read() returns the document, within so many seconds; opened is to be told of its socket, if it
     has one, so that it can be given up. Raises ReadError, TimeoutError, OSError or ValueError.
     """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of the reference router, one small change each, kept apart from the router's own text.
 
-The ids are those of the fault catalogue. FAULTS.switch_on() applies faults by name.
+Each module says in its first line which faults it has; registry.py has them all, common.py what
+several need. The ids are those of the fault catalogue. FAULTS.switch_on() applies faults by name.
 """
 
 import importlib

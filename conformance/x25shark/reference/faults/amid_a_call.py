@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from .. import codec
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear
@@ -115,6 +116,27 @@ def rr_for_rnr(patch: Patch) -> None:
     def packet(original: Any, relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
         if not channel.accepted and octets[2] & _TYPE_OF_FLOW_CONTROL == Type.RNR:
             octets = octets[:2] + bytes((octets[2] ^ Type.RNR ^ Type.RR,)) + octets[3:]
+        original(relay, channel, octets)
+
+
+@fault("BUG-XOT-128")
+def rr_twice(patch: Patch) -> None:
+    @patch.wrap(SpliceRelay, "packet")
+    def packet(original: Any, relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
+        original(relay, channel, octets)
+        if codec.type_of(octets, channel.modulo) == Type.RR:
+            original(relay, channel, octets)
+
+
+@fault("BUG-XOT-129")
+def no_rr_like_the_last(patch: Patch) -> None:
+    @patch.wrap(SpliceRelay, "packet")
+    def packet(original: Any, relay: SpliceRelay, channel: Channel, octets: bytes) -> None:
+        state = vars(channel)
+        if codec.type_of(octets, channel.modulo) in (Type.RR, Type.RNR):
+            if state.get("last_window_status") == octets:
+                return
+            state["last_window_status"] = octets
         original(relay, channel, octets)
 
 

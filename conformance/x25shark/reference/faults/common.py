@@ -32,6 +32,11 @@ def packet_type(channel: Channel, octets: bytes) -> int:
     return codec.type_of(octets, modulo or 8) if len(octets) >= 3 else -2
 
 
+def send_rr(channel: Channel) -> None:
+    """An RR with P(R) 0, whatever the state."""
+    channel.send(codec.encode_flow(channel.modulo, channel.lcn, Type.RR, 0))
+
+
 def leak(channel: Channel) -> None:
     """An entry of the circuit table that nothing frees."""
     channel.router.circuits.add(ChannelUser())

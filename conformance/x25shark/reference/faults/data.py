@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of data transfer, of re-segmentation, of the D bit and of modulo 128."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import codec
@@ -13,6 +14,9 @@ from ..relay_endtoend import EndToEndRelay
 from ..relay_local import Direction, Segment, Segmenter
 from .common import came_with_accept, mark_reads
 from .registry import Patch, fault
+
+# Packets of so many octets have a length that takes more than one octet.
+_LARGE = 256
 
 
 def change_data(patch: Patch, change: Any) -> None:
@@ -326,6 +330,33 @@ def half_supported(patch: Patch) -> None:
         original(flow, data._replace(d=False))
 
 
+@fault("BUG-DBIT-24")
+def clears_d_at_the_wrap(patch: Patch) -> None:
+    change_data(patch, lambda channel, data: data._replace(d=data.d and data.p_s != 7))
+
+
+@fault("BUG-DBIT-23")
+def local_at_the_end_of_a_sequence(patch: Patch) -> None:
+    def is_behind_m(state: dict[str, Any], data: Data) -> bool:
+        before, state["m_before"] = state.get("m_before", False), data.m
+        return before and data.d
+
+    @patch.wrap(Direction, "data")
+    def data_(original: Any, direction: Direction, data: Data) -> None:
+        behind_m = is_behind_m(vars(direction), data)
+        original(direction, data)
+        if behind_m and direction.owed:
+            direction.owed[-1] = (direction.made, False)
+            direction.settle()
+
+    @patch.wrap(EndToEndRelay, "data_received")
+    def data_received(original: Any, relay: EndToEndRelay, channel: Channel, data: Data) -> None:
+        behind_m = is_behind_m(vars(channel), data)
+        original(relay, channel, data)
+        if behind_m:
+            channel.flow.forward_flow(Type.RR, (data.p_s + 1) % channel.modulo)
+
+
 @fault("BUG-MOD-01")
 def always_8(patch: Patch) -> None:
     @patch.wrap(codec, "modulo_of")
@@ -380,6 +411,32 @@ def full_at_the_other_side(patch: Patch) -> None:
     @patch.wrap(Segmenter, "more_after")
     def more_after(original: Any, segmenter: Segmenter, data: Data) -> bool:
         return data.m and (data.d or len(data.user_data) == segmenter.size_out)
+
+
+def _full_but_one(patch: Patch, where: Callable[[Segmenter], bool]) -> None:
+    """A packet that lacks one octet counts as full, where the function says so."""
+
+    def enough(segmenter: Segmenter, data: Data) -> Data:
+        lacks_one = len(data.user_data) == segmenter.size_in - 1
+        if lacks_one and where(segmenter):
+            return data._replace(user_data=bytes(segmenter.size_in))
+        return data
+
+    for name in ("joins_next", "more_after"):
+
+        @patch.wrap(Segmenter, name)
+        def ask(original: Any, segmenter: Segmenter, data: Data) -> bool:
+            return bool(original(segmenter, enough(segmenter, data)))
+
+
+@fault("BUG-SEG-19")
+def full_but_one_where_large(patch: Patch) -> None:
+    _full_but_one(patch, lambda segmenter: segmenter.size_in >= _LARGE)
+
+
+@fault("BUG-SEG-20")
+def full_but_one_where_smaller(patch: Patch) -> None:
+    _full_but_one(patch, lambda segmenter: segmenter.size_in < segmenter.size_out)
 
 
 @fault("BUG-SEG-15")

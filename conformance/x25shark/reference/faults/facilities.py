@@ -74,6 +74,16 @@ def confirms_without_window(patch: Patch) -> None:
         original(setup, answer)
 
 
+@fault("BUG-FAC-43")
+def confirms_more_than_it_takes(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, answer: Call) -> None:
+        call: Call = vars(setup.channel.user)["call"]
+        if call.facilities.get(PACKET_SIZE) is None:
+            answer.facilities.put_pair(PACKET_SIZE, Pair(DEFAULT_SIZE + 1, DEFAULT_SIZE + 1))
+        original(setup, answer)
+
+
 @fault("BUG-FAC-28")
 def values_of_the_call_before(patch: Patch) -> None:
     @patch.wrap(Negotiation, "offer")

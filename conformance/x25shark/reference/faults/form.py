@@ -16,6 +16,7 @@ from ..negotiation import Negotiation
 from ..relay_local import Segment, Segmenter
 from ..resets import Resets
 from ..tables import P
+from .common import send_rr
 from .registry import Patch, fault
 
 D_BIT, BIT_8 = 0x40, 0x80
@@ -182,18 +183,14 @@ def rr_behind_a_clear(patch: Patch) -> None:
     @patch.wrap(Clearing, "emit")
     def emit(original: Any, clearing: Clearing, clear: Clear) -> None:
         original(clearing, clear)
-        _send_rr(clearing.channel)
-
-
-def _send_rr(channel: Channel) -> None:
-    channel.send(codec.encode_flow(channel.modulo, channel.lcn, Type.RR, 0))
+        send_rr(clearing.channel)
 
 
 @fault("BUG-FORM-20")
 def rr_in_front_of_call_connected(patch: Patch) -> None:
     @patch.wrap(CallSetup, "accept")
     def accept(original: Any, setup: CallSetup, call: Call) -> None:
-        _send_rr(setup.channel)
+        send_rr(setup.channel)
         original(setup, call)
 
 
@@ -202,7 +199,7 @@ def rr_behind_a_call(patch: Patch) -> None:
     @patch.wrap(CallSetup, "call")
     def call(original: Any, setup: CallSetup, *arguments: Any) -> None:
         original(setup, *arguments)
-        _send_rr(setup.channel)
+        send_rr(setup.channel)
 
 
 @fault("BUG-FORM-22")
@@ -210,7 +207,7 @@ def rr_behind_a_clear_confirmation(patch: Patch) -> None:
     @patch.wrap(Clearing, "confirm")
     def confirm(original: Any, clearing: Clearing) -> None:
         original(clearing)
-        _send_rr(clearing.channel)
+        send_rr(clearing.channel)
 
 
 @fault("BUG-FORM-23")
@@ -218,7 +215,7 @@ def rr_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Resets, "emit")
     def emit(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
         original(resets, cause, diagnostic)
-        _send_rr(resets.channel)
+        send_rr(resets.channel)
 
 
 @fault("BUG-FORM-17")

@@ -147,6 +147,24 @@ def ready_by_response_only(patch: Patch) -> None:
     taken_for(patch, lambda s, f: f.kind == Control.RR and f.command and s.peer_busy, Control.RNR)
 
 
+@fault("BUG-LAPB-139")
+def ready_by_f_only(patch: Patch) -> None:
+    taken_for(
+        patch,
+        lambda s, f: f.kind == Control.RR and not f.command and not f.p_f and s.peer_busy,
+        Control.RNR,
+    )
+
+
+@fault("BUG-LAPB-141")
+def busy_behind_n_r_0(patch: Patch) -> None:
+    taken_for(
+        patch,
+        lambda s, f: f.kind == Control.RR and not f.p_f and f.n_r == 0 and s.peer_busy,
+        Control.RNR,
+    )
+
+
 @fault("BUG-LAPB-51")
 def final_dm_ignored(patch: Patch) -> None:
     @patch.wrap(Phases, "on_dm")
@@ -271,3 +289,29 @@ def ua_sets_up(patch: Patch) -> None:
             phases.begin_transfer()
         else:
             original(phases, p_f)
+
+
+@fault("BUG-LAPB-116")
+def undefined_without_link(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        without = errors.lapb.phase is Phase.DISCONNECTED
+        if frame.kind in lapb_frames.NAMES or not without:
+            original(errors, frame)
+
+
+@fault("BUG-LAPB-117")
+def duplicates_unanswered(patch: Patch) -> None:
+    polls_unanswered(
+        patch, lambda s, f: f.kind == Control.I and (f.n_s - s.v_r) % MODULO >= MODULO // 2
+    )
+
+
+@fault("BUG-LAPB-118")
+def n_r_without_wrap(patch: Patch) -> None:
+    def n_r_is_valid(transfer: InformationTransfer, n_r: int) -> bool:
+        station = transfer.lapb
+        end = (station.v_a + len(station.open)) % MODULO
+        return station.v_a <= n_r <= end if station.v_a <= end else True
+
+    patch.replace(InformationTransfer, "n_r_is_valid", n_r_is_valid)

@@ -4,6 +4,7 @@
 from typing import Any
 
 from .. import lapb_frames
+from ..lapb_acknowledging import Acknowledging
 from ..lapb_errors import FrameErrors
 from ..lapb_frames import Control, Frame
 from ..lapb_phases import Phases
@@ -12,6 +13,9 @@ from ..lapb_station import MODULO, Phase
 from ..lapb_transfer import InformationTransfer
 from ..link import SerialLink
 from .registry import Patch, fault
+
+# Control octets that LAPB has not, without P.
+UI, XID, TEST = 0x03, 0xAF, 0xE3
 
 
 def information_overlooked(patch: Patch, *kinds: int) -> None:
@@ -139,3 +143,103 @@ def nothing_of_a_giant(patch: Patch) -> None:
     @patch.wrap(FrameErrors, "too_long")
     def too_long(original: Any, errors: FrameErrors, octets: bytes) -> None:
         original(errors, octets[:1] + b"\0" + octets[2:])
+
+
+@fault("BUG-LAPB-108")
+def nothing_for_xid_and_test(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        known = frame.kind in (XID, TEST)
+        if not known or errors.lapb.phase is not Phase.TRANSFER:
+            original(errors, frame)
+
+
+@fault("BUG-LAPB-109")
+def packet_of_ui(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
+        if frame.kind == UI and station.phase is Phase.TRANSFER:
+            station.station.packet_in(frame.information)
+        original(errors, frame)
+
+
+@fault("BUG-LAPB-110")
+def undefined_without_final(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        rejects = errors.lapb.phase is Phase.TRANSFER
+        original(errors, frame._replace(p_f=frame.p_f and not rejects))
+
+
+@fault("BUG-LAPB-111")
+def sent_again_in_frame_reject(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "out_of_phase")
+    def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
+        if station.phase is Phase.REJECT and frame.kind == Control.REJ:
+            for place, packet in enumerate(station.open):
+                station.transfer.emit_information((station.v_a + place) % MODULO, packet)
+        original(errors, frame)
+
+
+@fault("BUG-LAPB-112")
+def polls_in_frame_reject(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "reject")
+    def reject(original: Any, errors: FrameErrors, frame: Frame, reasons: int) -> None:
+        station = errors.lapb
+        original(errors, frame, reasons)
+
+        def poll() -> None:
+            if station.phase is Phase.REJECT:
+                station.recovery.emit_poll()
+
+        if station.open:
+            station.start("recovery", station.parameters.t1, poll)
+
+
+@fault("BUG-LAPB-113")
+def frmr_in_frame_reject(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
+        if phases.lapb.phase is not Phase.REJECT:
+            original(phases, field)
+
+
+@fault("BUG-LAPB-114")
+def dm_in_frame_reject(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_dm")
+    def on_dm(original: Any, phases: Phases, p_f: bool) -> None:
+        if phases.lapb.phase is not Phase.REJECT:
+            original(phases, p_f)
+
+
+@fault("BUG-LAPB-115")
+def ends_by_a_response(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "undefined")
+    def undefined(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        station = errors.lapb
+        if frame.kind in (Control.SABM, Control.DISC) and station.phase is Phase.TRANSFER:
+            station.on_unnumbered(frame)
+        else:
+            original(errors, frame)
+
+
+@fault("BUG-LAPB-140")
+def rej_below_0(patch: Patch) -> None:
+    @patch.wrap(Acknowledging, "acknowledge_with")
+    def acknowledge_with(original: Any, acknowledging: Acknowledging, kind: int, f: bool) -> None:
+        station = acknowledging.lapb
+        missing = station.v_r
+        if kind == Control.REJ and missing == 0:
+            station.v_r = 7
+        original(acknowledging, kind, f)
+        station.v_r = missing
+
+
+@fault("BUG-LAPB-142")
+def v_r_in_two_bits(patch: Patch) -> None:
+    @patch.wrap(lapb_frames, "rejection")
+    def rejection(original: Any, frame: Frame, v_s: int, v_r: int, reasons: int) -> bytes:
+        field: bytes = original(frame, v_s, v_r & 3, reasons)
+        return field

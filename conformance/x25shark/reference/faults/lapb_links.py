@@ -262,3 +262,97 @@ def calls_outlive_a_link_given_up(patch: Patch) -> None:
     def end_calls(original: Any, interface: SerialInterface, clear: Clear) -> None:
         if not vars(interface.link.lapb).get("in_vain"):
             original(interface, clear)
+
+
+def ahead_of_ua(patch: Patch, note: Callable[[Lapb, Frame], None]) -> None:
+    """What comes while SABM is not answered is not forgotten."""
+
+    @patch.wrap(FrameErrors, "out_of_phase")
+    def out_of_phase(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        if errors.lapb.phase is Phase.SET_UP:
+            note(errors.lapb, frame)
+        original(errors, frame)
+
+
+@fault("BUG-LAPB-132")
+def counted_ahead_of_ua(patch: Patch) -> None:
+    def note(station: Lapb, frame: Frame) -> None:
+        state = vars(station)
+        if frame.kind == Control.I and frame.n_s == state.get("ahead", 0):
+            state["ahead"] = frame.n_s + 1
+
+    ahead_of_ua(patch, note)
+
+    @patch.wrap(Phases, "begin_transfer")
+    def begin_transfer(original: Any, phases: Phases) -> None:
+        original(phases)
+        phases.lapb.v_r = vars(phases.lapb).pop("ahead", 0)
+
+
+@fault("BUG-LAPB-133")
+def busy_ahead_of_ua(patch: Patch) -> None:
+    def note(station: Lapb, frame: Frame) -> None:
+        if frame.kind == Control.RNR:
+            vars(station)["busy"] = True
+
+    ahead_of_ua(patch, note)
+
+    @patch.wrap(Phases, "begin_transfer")
+    def begin_transfer(original: Any, phases: Phases) -> None:
+        station = phases.lapb
+        # What the link begins with is not stopped by it.
+        original(phases)
+        station.peer_busy = vars(station).pop("busy", False)
+
+
+@fault("BUG-LAPB-134")
+def answer_behind_ua(patch: Patch) -> None:
+    def note(station: Lapb, frame: Frame) -> None:
+        if frame.command and frame.p_f:
+            vars(station)["asked"] = True
+
+    ahead_of_ua(patch, note)
+
+    @patch.wrap(Phases, "begin_transfer")
+    def begin_transfer(original: Any, phases: Phases) -> None:
+        original(phases)
+        if vars(phases.lapb).pop("asked", False):
+            phases.lapb.acknowledging.answer_poll()
+
+
+@fault("BUG-LAPB-135")
+def i_frames_ahead_of_ua(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
+        if station.phase is Phase.DISCONNECTED:
+            phases.begin_transfer()
+            station.respond(Control.UA, p_f)
+        else:
+            original(phases, p_f)
+
+
+@fault("BUG-LAPB-136")
+def four_times_t1(patch: Patch) -> None:
+    t1_is(patch, lambda station: 4 if station.phase is Phase.TRANSFER else 1)
+
+
+@fault("BUG-LAPB-137")
+def four_times_t1_of_sabm(patch: Patch) -> None:
+    t1_is(patch, lambda station: 4 if station.phase is Phase.SET_UP else 1)
+
+
+@fault("BUG-LAPB-138")
+def busy_behind_own_reset(patch: Patch) -> None:
+    @patch.wrap(Phases, "set_up")
+    def set_up(original: Any, phases: Phases) -> None:
+        vars(phases.lapb)["was_busy"] = phases.lapb.peer_busy
+        original(phases)
+
+    @patch.wrap(Phases, "on_ua")
+    def on_ua(original: Any, phases: Phases, p_f: bool) -> None:
+        station = phases.lapb
+        sets_up = station.phase is Phase.SET_UP
+        original(phases, p_f)
+        if sets_up and station.phase is Phase.TRANSFER:
+            station.peer_busy = vars(station).pop("was_busy", False)

@@ -49,6 +49,16 @@ def p_s_of_the_next_call(patch: Patch) -> None:
                 raise
 
 
+@fault("BUG-LEFT-30")
+def octet_behind_rr_of_the_next_call(patch: Patch) -> None:
+    count_calls(patch)
+
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        right = 3 if flow.channel.modulo == 8 else 4
+        original(flow, packet_type, octets[:right] if is_later_call(flow.channel) else octets)
+
+
 @fault("BUG-MOD-11")
 def q_of_the_last_packet(patch: Patch) -> None:
     @patch.wrap(DataFlow, "send_data")

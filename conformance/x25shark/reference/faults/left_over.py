@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of circuits that remember what was before a reset, or before the call."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from .. import relay as relaying
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
@@ -17,7 +19,7 @@ from ..interrupts import Interrupts
 from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay, Held
-from ..relay_local import Direction
+from ..relay_local import Direction, LocalRelay
 from ..resets import Resets
 from ..tables import D, P
 from .common import packet_type
@@ -137,6 +139,24 @@ def refused_for_good(patch: Patch) -> None:
     def on_call(original: Any, setup: CallSetup, octets: bytes) -> None:
         if not vars(setup.channel).get("dead"):
             original(setup, octets)
+
+
+@fault("BUG-LEFT-31")
+def interrupt_behind_an_own_reset(patch: Patch) -> None:
+    @patch.wrap(Relay, "reset_by_error")
+    def reset_by_error(original: Any, relay: Relay, channel: Channel, *why: int) -> None:
+        original(relay, channel, *why)
+        vars(relay)["own_reset"] = True
+
+    @patch.wrap(Relay, "reset_confirmed")
+    def reset_confirmed(original: Any, relay: Relay, channel: Channel) -> None:
+        vars(relay)["own_reset"] = channel is relay.near and vars(relay).get("own_reset", False)
+        original(relay, channel)
+
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(original: Any, relay: Relay, channel: Channel, octets: bytes) -> None:
+        if channel is not relay.near or not vars(relay).get("own_reset"):
+            original(relay, channel, octets)
 
 
 @fault("BUG-LEFT-10")
@@ -268,3 +288,124 @@ def interrupt_that_crosses_a_reset(patch: Patch) -> None:
     def complete(original: Any, resets: Resets) -> None:
         original(resets)
         resets.channel.interrupt_in = vars(resets).pop("crossing", False)
+
+
+def _loses_one_that_waited(patch: Patch, index: int, of_side: Callable[[Channel], bool]) -> None:
+    """Of several Data that wait until such a side confirms a Reset one is lost."""
+
+    @patch.wrap(Relay, "reset_confirmed")
+    def reset_confirmed(original: Any, relay: Relay, channel: Channel) -> None:
+        direction = relay.towards(channel) if isinstance(relay, LocalRelay) else None
+        if direction is not None and len(direction.queue) > 1 and of_side(channel):
+            del direction.queue[index]
+            direction.made -= 1
+            direction.owed.popleft()
+            direction.source.flow.acknowledge(1)
+            direction.owed = deque((last - 1, d) for last, d in direction.owed)
+        original(relay, channel)
+
+
+@fault("BUG-RST-40")
+def first_that_waited_for_b(patch: Patch) -> None:
+    _loses_one_that_waited(patch, 0, lambda channel: not channel.accepted)
+
+
+@fault("BUG-RST-41")
+def first_that_waited_for_a(patch: Patch) -> None:
+    _loses_one_that_waited(patch, 0, lambda channel: channel.accepted)
+
+
+@fault("BUG-RST-42")
+def last_that_waited(patch: Patch) -> None:
+    """After a reset that the other end asked for alone."""
+
+    @patch.wrap(Relay, "reset_by_error")
+    def reset_by_error(original: Any, relay: Relay, *why: Any) -> None:
+        original(relay, *why)
+        vars(relay)["by_error"] = True
+
+    @patch.wrap(Relay, "reset_received")
+    def reset_received(original: Any, relay: Relay, *why: Any) -> None:
+        vars(relay)["by_error"] = False
+        original(relay, *why)
+
+    _loses_one_that_waited(patch, -1, lambda channel: not vars(channel.user).get("by_error", False))
+
+
+def _keeps_of_a_number(patch: Patch, keeps: Callable[[Circuit, int, int, int], None]) -> None:
+    """keeps: after a reset in modulo 128, given V(R), P(R) and V(S) from before it."""
+
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Callable[[Circuit], None], circuit: Circuit) -> None:
+        before = tuple(vars(circuit).get(name, 0) for name in ("v_r", "p_r", "v_s"))
+        original(circuit)
+        if circuit.p is P.DATA_TRANSFER and circuit.modulo == 128:
+            keeps(circuit, *before)
+
+
+@fault("BUG-MOD-40")
+def upper_bits_of_p_r(patch: Patch) -> None:
+    def keeps(circuit: Circuit, v_r: int, p_r: int, v_s: int) -> None:
+        circuit.p_r = circuit.p_r_sent = p_r & ~7
+
+    _keeps_of_a_number(patch, keeps)
+
+
+@fault("BUG-MOD-41")
+def p_s_above_7(patch: Patch) -> None:
+    def keeps(circuit: Circuit, v_r: int, p_r: int, v_s: int) -> None:
+        if v_s >= 8 and not circuit.accepted:
+            circuit.v_s = circuit.p_r_received = v_s
+
+    _keeps_of_a_number(patch, keeps)
+
+
+@fault("BUG-MOD-42")
+def p_s_of_a_above_63(patch: Patch) -> None:
+    def keeps(circuit: Circuit, v_r: int, p_r: int, v_s: int) -> None:
+        if v_r >= 64 and circuit.accepted:
+            circuit.v_r, circuit.p_r, circuit.p_r_sent = v_r, p_r, p_r
+
+    _keeps_of_a_number(patch, keeps)
+
+
+def _keeps_a_value(patch: Patch, name: str) -> None:
+    """The value of the last call of a connection of A, where that was the smaller one."""
+
+    @patch.wrap(Circuit, "forget_call")
+    def forget_call(original: Callable[[Circuit], None], circuit: Circuit) -> None:
+        vars(circuit)["last"] = vars(circuit).get(name)
+        original(circuit)
+
+    @patch.wrap(relaying, "set_values")
+    def set_values(original: Any, channel: Channel, *values: Any, peer_calls: bool) -> None:
+        original(channel, *values, peer_calls=peer_calls)
+        last = vars(channel)["last"]
+        if peer_calls and last is not None:
+            setattr(channel, name, min(getattr(channel, name), last))
+
+
+@fault("BUG-LEFT-41")
+def smaller_window_of_the_last_call(patch: Patch) -> None:
+    _keeps_a_value(patch, "window_in")
+
+
+@fault("BUG-LEFT-42")
+def smaller_size_of_the_last_call(patch: Patch) -> None:
+    _keeps_a_value(patch, "size_in")
+
+
+@fault("BUG-LEFT-43")
+def size_of_the_last_called_side(patch: Patch) -> None:
+    longest = [0]
+
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
+        agreed = channel.size_in
+        if not channel.accepted:
+            channel.size_in = longest[0] = max(agreed, longest[0])
+        try:
+            original(flow, data)
+        finally:
+            channel.size_in = agreed

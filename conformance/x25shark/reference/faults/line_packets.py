@@ -7,7 +7,7 @@ from .. import codec
 from ..call_setup import CallSetup
 from ..channel import Channel
 from ..clearing import Clearing
-from ..codec import Clear
+from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, PacketError, ResetCause, Type
 from ..data_flow import DataFlow
 from ..line_counters import LineCounters
@@ -16,6 +16,7 @@ from ..restarts import Restarts
 from ..serial import SerialInterface
 from ..serial_channel import LineClearing, LineRules, SerialChannel
 from ..tables import Cell, Do, P
+from .common import send_rr
 from .registry import Patch, fault
 
 RNRS = 2
@@ -248,3 +249,55 @@ def short_on_channel_3(patch: Patch) -> None:
     def receive(original: Any, channel: SerialChannel, octets: bytes) -> None:
         of_data = len(octets) > _SHORT_DATA and not octets[2] & 1
         original(channel, octets[:-1] if channel.lcn == _THIRD and of_data else octets)
+
+
+@fault("BUG-LINE-48")
+def rr_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Resets, "emit")
+    def emit(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
+        original(resets, cause, diagnostic)
+        if resets.channel.on_line:
+            send_rr(resets.channel)
+
+
+@fault("BUG-LINE-49")
+def rr_behind_a_clear(patch: Patch) -> None:
+    @patch.wrap(Clearing, "emit")
+    def emit(original: Any, clearing: Clearing, clear: Clear) -> None:
+        original(clearing, clear)
+        if clearing.channel.on_line:
+            send_rr(clearing.channel)
+
+
+@fault("BUG-LINE-50")
+def rr_in_front_of_call_connected(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        if setup.channel.on_line:
+            send_rr(setup.channel)
+        original(setup, call)
+
+
+def _low_octet_of_the_channel(patch: Patch, kind: int) -> None:
+    """Packets of this type go out on a line with the low octet of the channel alone."""
+
+    @patch.wrap(SerialInterface, "packet_out")
+    def packet_out(original: Any, interface: SerialInterface, octets: bytes) -> None:
+        if codec.type_of(octets, interface.modulo) == kind:
+            octets = bytes((octets[0] & 0xF0,)) + octets[1:]
+        original(interface, octets)
+
+
+@fault("BUG-LINE-60")
+def channel_of_a_reset_confirmation(patch: Patch) -> None:
+    _low_octet_of_the_channel(patch, Type.RESET_CONFIRMATION)
+
+
+@fault("BUG-LINE-61")
+def channel_of_a_clear_confirmation(patch: Patch) -> None:
+    _low_octet_of_the_channel(patch, Type.CLEAR_CONFIRMATION)
+
+
+@fault("BUG-LINE-62")
+def channel_of_rr(patch: Patch) -> None:
+    _low_octet_of_the_channel(patch, Type.RR)

@@ -5,10 +5,12 @@ from typing import Any
 
 from .. import codec, pvc_setup
 from ..channel import Channel
+from ..channel_rules import Rules
 from ..codec import Clear, Data
 from ..codes import ClearCause, Diag, ResetCause, Type
 from ..connection import Connection
 from ..data_flow import DataFlow
+from ..interrupts import Interrupts
 from ..ports import Wire
 from ..pvc import PvcEnd, PvcTable
 from ..pvc_setup import Initiator, Responder, Setup, Status
@@ -377,3 +379,41 @@ def empty_part(patch: Patch) -> None:
             direction.pump()
         else:
             original(direction, data)
+
+
+@fault("BUG-XOT-130")
+def octet_behind_a_confirmation(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "on_confirmation")
+    def on_confirmation(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        original(interrupts, octets[:3] if interrupts.channel.permanent else octets)
+
+
+@fault("BUG-XOT-131")
+def any_modulo_on_a_circuit(patch: Patch) -> None:
+    @patch.wrap(Rules, "gfi_is_valid")
+    def gfi_is_valid(original: Any, rules: Rules, octets: bytes, packet_type: int) -> bool:
+        return rules.channel.permanent or bool(original(rules, octets, packet_type))
+
+
+@fault("BUG-XOT-132")
+def interrupt_for_an_end_amid_a_reset(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "interrupt_received")
+    def interrupt_received(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
+        other = end.partner.channel if end.partner is not None else None
+        if other is None or other.ready:
+            original(end, channel, octets)
+        else:
+            channel.interrupts.confirm()
+
+
+@fault("BUG-XOT-133")
+def takes_smaller_values(patch: Patch) -> None:
+    @patch.wrap(Responder, "values_fit")
+    def values_fit(_original: Any, responder: Responder, setup: Setup) -> bool:
+        own = responder.end.settings
+        return (
+            setup.window_in <= own.window_out
+            and setup.window_out <= own.window_in
+            and setup.size_in <= own.packet_size_out
+            and setup.size_out <= own.packet_size_in
+        )

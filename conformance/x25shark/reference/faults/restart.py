@@ -282,17 +282,28 @@ def call_on_channel_zero(patch: Patch) -> None:
             original(restarts, octets)
 
 
-@fault("BUG-DIAG-21")
-def restart_for_an_undefined_type(patch: Patch) -> None:
+def _restart_for(patch: Patch, kind: int) -> None:
+    """A packet of this type on channel 0 restarts the line."""
+
     @patch.wrap(Restarts, "on_channel_zero")
     def on_channel_zero(original: Any, restarts: Restarts, octets: bytes) -> None:
         interface = restarts.interface
-        undefined = len(octets) > 2 and codec.type_of(octets, interface.modulo) == UNDEFINED
-        if undefined and interface.r is R.READY:
+        of_it = len(octets) > 2 and codec.type_of(octets, interface.modulo) == kind
+        if of_it and interface.r is R.READY:
             interface.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
             restarts.restart(RestartCause.LOCAL_PROCEDURE_ERROR, Diag.UNIDENTIFIABLE)
         else:
             original(restarts, octets)
+
+
+@fault("BUG-DIAG-21")
+def restart_for_an_undefined_type(patch: Patch) -> None:
+    _restart_for(patch, UNDEFINED)
+
+
+@fault("BUG-DIAG-22")
+def restart_for_a_registration(patch: Patch) -> None:
+    _restart_for(patch, Type.REGISTRATION)
 
 
 @fault("BUG-DIAG-07")

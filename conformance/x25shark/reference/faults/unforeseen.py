@@ -26,6 +26,7 @@ from ..relay_local import Direction, LocalRelay, Segment, Segmenter
 from ..resets import Resets
 from ..router import Router
 from ..routes import Route
+from ..serial_channel import SerialChannel
 from ..tables import D, P
 from ..terminal import Echo, Terminal
 from .common import came_with_accept, mark_reads, packet_type, without_timer
@@ -133,6 +134,16 @@ def m_beside_the_last_number(patch: Patch) -> None:
 @fault("BUG-FLOW-13")
 def rr_that_moves_nothing(patch: Patch) -> None:
     patch.replace(LocalRelay, "flow_received", Relay.flow_received)
+
+
+@fault("BUG-FLOW-21")
+def rr_at_a_full_window(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        was_busy = channel.peer_busy
+        original(flow, packet_type, octets)
+        channel.peer_busy = channel.peer_busy or (was_busy and not channel.window_open())
 
 
 @fault("BUG-FAC-20")
@@ -296,8 +307,8 @@ def one_t12(patch: Patch) -> None:
     _one_for_all(patch, "T12")
 
 
-@fault("BUG-MALF-11")
-def q_and_d_of_the_other_side(patch: Patch) -> None:
+def _takes_bits(patch: Patch, kind: type[Channel]) -> None:
+    """Q and D pass with what has no place for them, between channels of this kind."""
     taken = [0]
 
     def gfi_is_valid(octets: bytes, _packet_type: int, modulo: int) -> bool:
@@ -305,15 +316,25 @@ def q_and_d_of_the_other_side(patch: Patch) -> None:
 
     patch.replace(codec, "gfi_is_valid", gfi_is_valid)
 
-    @patch.wrap(Channel, "receive")
+    @patch.wrap(kind, "receive")
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         taken[0] = 0 if packet_type(channel, octets) in _WITH_BITS else octets[0] & 0xC0
         original(channel, octets)
         taken[0] = 0
 
-    @patch.wrap(Channel, "send")
+    @patch.wrap(kind, "send")
     def send(original: Any, channel: Channel, octets: bytes) -> None:
         original(channel, bytes((octets[0] | taken[0],)) + octets[1:])
+
+
+@fault("BUG-MALF-11")
+def q_and_d_of_the_other_side(patch: Patch) -> None:
+    _takes_bits(patch, Channel)
+
+
+@fault("BUG-LINE-51")
+def q_and_d_of_the_other_line(patch: Patch) -> None:
+    _takes_bits(patch, SerialChannel)
 
 
 @fault("BUG-XOT-86")

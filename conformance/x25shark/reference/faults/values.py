@@ -72,6 +72,14 @@ def six_bits_of_a_window(patch: Patch) -> None:
         return original(circuit, p_s) and (circuit.window_in <= 63 or ahead < 63)
 
 
+@fault("BUG-VAL-17")
+def seventh_of_six(patch: Patch) -> None:
+    @patch.wrap(Circuit, "p_s_is_valid")
+    def p_s_is_valid(original: Any, circuit: Circuit, p_s: int) -> bool:
+        seventh = circuit.window_in == 6 and p_s == circuit.v_r and _ahead(circuit, p_s) == 6
+        return original(circuit, p_s) or seventh
+
+
 @fault("BUG-MOD-07")
 def one_more_of_modulo_128(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")
@@ -319,3 +327,10 @@ def no_p_r_in_qualified_data(patch: Patch) -> None:
     def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
         if not qualified[0]:
             original(flow, p_r)
+
+
+@fault("BUG-MOD-34")
+def window_0(patch: Patch) -> None:
+    @patch.wrap(facilities, "parameter_is_legal")
+    def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
+        return (modulo == 128 and item.code == WINDOW_SIZE) or bool(original(item, modulo))

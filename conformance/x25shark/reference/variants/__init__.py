@@ -2,7 +2,8 @@
 """Legal variants of the reference router: what the standards permit and it does not do by itself.
 
 Each makes use of one permission of the catalogue and is put on as a fault is, but none of them is
-wrong. VARIANTS.switch_on() applies them by name; each module keeps to one group of permissions.
+wrong. VARIANTS.switch_on() applies them by name; each module keeps to one group of
+permissions, which its first line names; registry.py has them all.
 """
 
 import importlib

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from .. import addresses, codec, terminal
 from ..addresses import NO_ADDRESSES, Addresses
@@ -166,6 +167,14 @@ def takes_calls_of_any_length(patch: Patch) -> None:
     patch.replace(codec, "LONGEST", 0xFF)
 
 
+@variant("MAY-CALL-37")
+def takes_calls_without_facility_length(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_call")
+    def parse_call(original: Original, octets: bytes) -> Any:
+        _, at = addresses.parse(octets, 3, octets[0] & 0x80 != 0)
+        return original(octets + bytes(at == len(octets)))
+
+
 @variant("MAY-CALL-12")
 def a_bit_discarded(patch: Patch) -> None:
     @patch.wrap(Rules, "gfi_is_valid")
@@ -223,7 +232,7 @@ def barred_without_a_reason(patch: Patch) -> None:
 
 
 def before_a_call(patch: Patch, answer: Callable[[Channel], None]) -> None:
-    """What is no Call on a free channel is not answered by a Clear."""
+    """What is not a Call on a free channel is not answered by a Clear."""
 
     @patch.wrap(Clearing, "error")
     def clear_error(
@@ -238,7 +247,7 @@ def before_a_call(patch: Patch, answer: Callable[[Channel], None]) -> None:
 
 @variant("MAY-CALL-16")
 def closed_before_a_call(patch: Patch) -> None:
-    """What is no Call on a free channel ends the connection."""
+    """What is not a Call on a free channel ends the connection."""
 
     before_a_call(patch, lambda channel: channel.wire.close())
 
@@ -445,5 +454,15 @@ def prefix_before_the_calling_address(patch: Patch) -> None:
         called, calling, a_bit = call.addresses
         if calling and not a_bit and len(calling) < addresses.LONGEST_PLAIN:
             call.addresses = Addresses(called, PREFIX + calling)
+            call.octets = codec.encode_call(Type.CALL, call)
+        original(router, channel, call)
+
+
+@variant("MAY-CALL-36")
+def address_of_the_default_route(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Original, router: Router, channel: Channel, call: Call) -> None:
+        if not call.addresses.called and not call.addresses.a_bit:
+            call.addresses = call.addresses._replace(called=ADDRESS_OF_B)
             call.octets = codec.encode_call(Type.CALL, call)
         original(router, channel, call)

@@ -15,6 +15,7 @@ from ..resets import Resets
 from ..router import Router
 from ..tables import P
 from ..terminal import Echo
+from .errors import discards_a_long_clear_confirmation
 from .registry import Original, Patch, variant
 
 HELD_SECONDS = 0.01
@@ -212,3 +213,32 @@ def clears_of_its_own_accord(patch: Patch) -> None:
     ) -> None:
         if not ended(echo, channel):
             original(echo, channel, user_data)
+
+
+# what T12 and T13 repeat
+
+
+@variant("MAY-CLR-15")
+def again_as_it_was(patch: Patch) -> None:
+    """A Clear Confirmation that is too long is discarded: so T13 runs out where it can be seen."""
+    discards_a_long_clear_confirmation(patch)
+    cleared: dict[Clearing, Clear] = {}
+    reset: dict[Resets, tuple[int, int]] = {}
+
+    @patch.wrap(Clearing, "send")
+    def send(original: Original, clearing: Clearing, clear: Clear) -> None:
+        cleared[clearing] = clear
+        clearing.channel.repeats = 0
+        original(clearing, clear)
+
+    @patch.wrap(Clearing, "emit")
+    def emit_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        again = clearing.channel.repeats and not clearing.channel.on_line
+        original(clearing, cleared[clearing] if again else clear)
+
+    @patch.wrap(Resets, "emit")
+    def emit_reset(original: Original, resets: Resets, cause: int, diagnostic: int) -> None:
+        if resets.channel.repeats and not resets.channel.on_line:
+            cause, diagnostic = reset[resets]
+        reset[resets] = cause, diagnostic
+        original(resets, cause, diagnostic)

@@ -3,6 +3,7 @@
 
 from ..channel import Channel
 from ..codec import Data
+from ..codes import Diag, PacketError
 from ..data_flow import DataFlow
 from ..terminal import Echo
 from .registry import Original, Patch, variant
@@ -31,3 +32,12 @@ def echo_drops_empty_messages(patch: Patch) -> None:
     def drop(original: Original, echo: Echo) -> None:
         vars(echo)["amid"] = False
         original(echo)
+
+
+@variant("MAY-DATA-03")
+def empty_data_is_too_short(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Original, flow: DataFlow, data: Data) -> None:
+        if not data.user_data:
+            raise PacketError(Diag.TOO_SHORT)
+        original(flow, data)

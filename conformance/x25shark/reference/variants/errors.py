@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How errors are answered: causes, diagnostics, and where X.25 or RFC 1613 leave a choice."""
 
-from dataclasses import replace
-
 from .. import codec
 from ..addresses import Addresses
 from ..channel import Channel
@@ -288,15 +286,6 @@ def confirms_in_a_collision(patch: Patch) -> None:
         if channel.p is P.CLEAR_SENT and not channel.on_line:
             channel.clearing.confirm()
         original(clearing, octets)
-
-
-@variant("MAY-ERR-22")
-def local_error_of_the_peer_is_a_remote_one(patch: Patch) -> None:
-    @patch.wrap(Relay, "cleared")
-    def cleared(original: Original, relay: Relay, channel: Channel, clear: Clear) -> None:
-        if clear.by_peer and clear.cause == ClearCause.LOCAL_PROCEDURE_ERROR:
-            clear = replace(clear, cause=ClearCause.REMOTE_PROCEDURE_ERROR)
-        original(relay, channel, clear)
 
 
 @variant("MAY-ERR-23")

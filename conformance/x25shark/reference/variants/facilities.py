@@ -36,7 +36,9 @@ Values = tuple[Pair, Pair]
 REDIRECTION = 0xC3
 CUG = (fields.CLOSED_USER_GROUP, 0x47)
 # ROA selection in both formats, NUI, charging information: for the network that reads them.
-FOR_THE_NETWORK = (0x44, 0xC4, 0xC6, fields.CHARGING_REQUEST)
+ROA_SELECTION, NUI = (0x44, 0xC4), 0xC6
+FOR_THE_NETWORK = (*ROA_SELECTION, NUI, fields.CHARGING_REQUEST)
+ROA_OUT_OF_ORDER, NUI_PROBLEM = 0x15, 84
 
 # Bit 7 says whether the response is restricted, of fast select alone.
 NO_FAST_SELECT = 0x40
@@ -512,3 +514,14 @@ def called_line_modified_is_ignored(patch: Patch) -> None:
             answer.addresses = NO_ADDRESSES
 
     change_connected(patch, change)
+
+
+@variant("MAY-FAC-41")
+def no_such_roa_or_user(patch: Patch) -> None:
+    @patch.wrap(Router, "call_received")
+    def call_received(original: Original, router: Router, channel: Channel, call: Call) -> None:
+        if any(call.facilities.get(code) is not None for code in ROA_SELECTION):
+            raise PacketError(Diag.NONE, ROA_OUT_OF_ORDER)
+        if call.facilities.get(NUI) is not None:
+            raise PacketError(NUI_PROBLEM, ClearCause.INVALID_FACILITY)
+        original(router, channel, call)

@@ -3,12 +3,15 @@
 
 from typing import Any
 
-from ..hdlc import ESCAPE, FLAG, BitFraming, OctetFraming
+from ..hdlc import ESCAPE, FLAG, BitFraming, OctetFraming, Received
+from ..lapb_recovery import TimerRecovery
+from ..link import SerialLink
 from .registry import Original, Patch, variant
 
 FLAGS = 8
 # Fifteen 1s and more are an idle line (X.25 2.2.12).
 IDLE_ONES = 32
+IDLE = b"\xff\xff\xff"
 ABORTED_OCTETS = 3
 
 
@@ -94,3 +97,23 @@ def aborted_and_sent_again(patch: Patch) -> None:
             framing._put(0xFF, 8, out)
             framing._put(FLAG << 1, 9, out)
         return bytes(out) + bytes(original(framing, octets))
+
+
+@variant("MAY-HDLC-06")
+def an_idle_channel_ends_the_link(patch: Patch) -> None:
+    """T3 is looked at when it runs out; the last thing on the line but flags were ones then."""
+
+    @patch.wrap(BitFraming, "feed")
+    def feed(original: Original, framing: BitFraming, octets: bytes) -> list[Received]:
+        found: list[Received] = original(framing, octets)
+        if found or IDLE in octets:
+            vars(framing)["idle"] = not found
+        return found
+
+    @patch.wrap(TimerRecovery, "t3_expired")
+    def t3_expired(original: Original, recovery: TimerRecovery) -> None:
+        link = recovery.lapb.station
+        if isinstance(link, SerialLink) and vars(link.framing).get("idle"):
+            recovery.lapb.phases.end_link()
+        else:
+            original(recovery)

@@ -93,3 +93,11 @@ def state_before_length(patch: Patch) -> None:
         if not interrupts.channel.interrupt_out:
             raise PacketError(Diag.INTERRUPT_CONFIRMATION_NOT_DUE)
         original(interrupts, octets)
+
+
+@variant("MAY-INT-06")
+def discards_what_is_not_due(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "on_confirmation")
+    def on_confirmation(original: Original, interrupts: Interrupts, octets: bytes) -> None:
+        if interrupts.channel.interrupt_out:
+            original(interrupts, octets)

@@ -344,6 +344,17 @@ def one_i_frame_to_a_busy_peer(patch: Patch) -> None:
             station.v_s = (station.v_s + 1) % 8
 
 
+@variant("MAY-LAPB-70")
+def asks_before_it_sends_again(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        if station.peer_busy and frame.kind == Control.RR and not (station.polling and frame.p_f):
+            # T1 runs for what is open, and its poll begins timer recovery.
+            station.v_s = (station.v_a + len(station.open)) % 8
+        original(transfer, frame)
+
+
 # -- set-up, reset, disconnection
 
 
@@ -379,9 +390,14 @@ def everyone_starts_the_link(patch: Patch) -> None:
     @patch.wrap(Phases, "end_link")
     def end_link(original: Original, phases: Phases) -> None:
         station = phases.lapb
+
+        def retry() -> None:
+            if station.phase is Phase.DISCONNECTED:
+                phases.set_up()
+
         original(phases)
         if station.line and "retry" not in station.running:
-            station.start("retry", patch.number, station.phases.set_up)
+            station.start("retry", patch.number, retry)
 
 
 @variant("MAY-LAPB-22")
@@ -692,3 +708,14 @@ def polls_a_new_link(patch: Patch) -> None:
     def begin_transfer(original: Original, phases: Phases) -> None:
         original(phases)
         phases.lapb.recovery.poll()
+
+
+@variant("MAY-LAPB-65")
+def unsolicited_f_1_resets(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Original, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        if frame.p_f and not frame.command and not station.polling:
+            station.phases.set_up()
+        else:
+            original(transfer, frame)

@@ -6,6 +6,7 @@ from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Call, Clear
 from ..codes import ClearCause, Diag, ResetCause, RestartCause, Type
+from ..environment import Interface
 from ..facilities import DEFAULT_SIZE, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
 from ..negotiation import Negotiation
 from ..relay import Relay
@@ -32,11 +33,16 @@ def no_restart_of_its_own(patch: Patch) -> None:
         else:
             original(restarts, cause, code)
 
+    first_is_not_counted(patch)
+
+
+def first_is_not_counted(patch: Patch) -> None:
+    """A Restart that brings the interface up (RFC 1382)."""
+
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Original, restarts: Restarts, octets: bytes) -> None:
         interface = restarts.interface
         if vars(interface).pop("new_link", False):
-            # It brings the interface up, and so is not counted (RFC 1382).
             interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
         else:
             original(restarts, octets)
@@ -240,3 +246,37 @@ def calls_outlive_a_link_reset(patch: Patch) -> None:
             elif channel.p is not P.READY:
                 cause = ClearCause.NETWORK_CONGESTION
                 channel.clearing.clear(Clear(cause, Diag.NONE, by_peer=False))
+
+
+@variant("MAY-LINE-19", number=0.4)
+def first_restart_late(patch: Patch) -> None:
+    """Until then a Restart of the other is confirmed, and calls come about."""
+    first_is_not_counted(patch)
+
+    def forget(interface: Interface) -> None:
+        vars(interface).pop("new_link", None)
+        if timer := vars(interface).pop("first_restart", None):
+            timer.cancel()
+
+    @patch.wrap(SerialInterface, "link_down")
+    def link_down(original: Original, interface: SerialInterface) -> None:
+        forget(interface)
+        original(interface)
+
+    @patch.wrap(Restarts, "restart")
+    def restart(original: Original, restarts: Restarts, cause: int, code: int) -> None:
+        interface = restarts.interface
+
+        def now() -> None:
+            forget(interface)
+            interface.end_calls(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+            original(restarts, cause, code)
+
+        forget(interface)
+        if cause == RestartCause.NETWORK_OPERATIONAL:
+            restarts.complete()
+            vars(interface)["new_link"] = True
+            timers = interface.router.timers
+            vars(interface)["first_restart"] = timers.start(patch.number, now)
+        else:
+            original(restarts, cause, code)

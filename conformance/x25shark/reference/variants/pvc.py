@@ -213,3 +213,11 @@ def no_setup_while_its_own_is_out(patch: Patch) -> None:
 @variant("MAY-PVC-18")
 def the_connection_of_the_other_router_counts(patch: Patch) -> None:
     patch.replace(Initiator, "keeps_own", lambda initiator: initiator.end.channel is None)
+
+
+@variant("MAY-PVC-20")
+def another_version_is_sent_back(patch: Patch) -> None:
+    @patch.wrap(PvcTable, "refusal")
+    def refusal(original: Original, table: PvcTable, setup: Setup, status: int) -> Setup:
+        answer: Setup = original(table, setup, status)
+        return answer._replace(version=setup.version) if setup.version else answer

@@ -142,3 +142,16 @@ def reset_ends_the_call(patch: Patch) -> None:
         _original: Original, _echo: Echo, channel: Channel, _cause: int, _diagnostic: int
     ) -> None:
         channel.clearing.clear(Clear(ClearCause.DTE_ORIGINATED, Diag.NONE))
+
+
+@variant("MAY-RST-10", number=3)
+def resets_of_its_own_accord(patch: Patch) -> None:
+    """In place of taking the third Data of a call."""
+
+    @patch.wrap(Echo, "data_received")
+    def data_received(original: Original, echo: Echo, channel: Channel, data: Data) -> None:
+        taken = vars(echo)["taken"] = vars(echo).get("taken", 0) + 1
+        if taken == patch.number:
+            channel.resets.reset(ResetCause.DTE_ORIGINATED, Diag.NONE)
+        else:
+            original(echo, channel, data)

@@ -83,7 +83,8 @@ def other_modulo_clears(patch: Patch) -> None:
     def gfi_is_valid(original: Original, rules: Rules, octets: bytes, packet_type: int) -> bool:
         channel = rules.channel
         valid = bool(original(rules, octets, packet_type))
-        if not valid and channel.ready and octets[0] & 0x30 in (0x10, 0x20):
+        of_a_call = channel.ready and not channel.permanent
+        if not valid and of_a_call and octets[0] & 0x30 in (0x10, 0x20):
             channel.clearing.error(Diag.INVALID_GFI)
         return valid
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from scapy_x25 import hdlc
+from scapy_x25.x25 import RESTART_REQUEST, packet_type
 
 from ..language import (
     ASKING_FOR_A_LINK,
@@ -46,7 +47,7 @@ def begun(link: Link, number: int, owed: int = 0) -> None:
     line.by_hand = False
     line.link.restart()
     units = line.channels.log(0).received
-    asked = any(u.packet[2:3] == b"\xfb" and u.offset >= begin for u in units)
+    asked = any(packet_type(u.packet) == RESTART_REQUEST and u.offset >= begin for u in units)
     if owed and not asked:
         # It goes on as if there had been no reset: what was open may come yet (X.25 2.4.7, 4.6).
         begin_again(line)

@@ -86,6 +86,9 @@ def acknowledge(link: Link, number: int) -> bool:
         link.owed += 1
         link.asked += 1
         link.gap = ""
+    if link.repeated:
+        # What an F=1 before it has brought again is there, and is not taken for more than k.
+        link.fence()
     goes_on = count == there or not link.repeated
     if link.busy_from is None and goes_on and link.owed > there - count:
         link.comes(following, begin, "the window has moved")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 from scapy_x25 import RNR128
 
-from ..language import RNR, RR, RR128, Bench, Call
+from ..language import RNR, RR, RR128, Bench, Call, InterruptConfirmation, Raw
 from ..occasion import amid
 from . import flowing, wrong
 from .alphabet import ACTIONS, Action, Step
@@ -69,6 +69,10 @@ ERRORS: tuple[tuple[str, int, int], ...] = (
     ("stray-reset-confirmation", 0, 0),
     ("interrupt", 0, 4),
     ("second-interrupt", 0, 1),
+    ("octet-behind", 0, 0),  # RR
+    ("octet-behind", 0, 4),  # RNR
+    ("interrupt", 1, 0),
+    ("octet-behind", 0, 2),  # Interrupt Confirmation
 )
 
 
@@ -107,8 +111,25 @@ def _back_behind_rnr(bench: Bench, circuit: Circuit, step: Step) -> bool:
     return resets_both(bench, circuit, step, rr(p_r=first), 2)
 
 
+def _octet_behind(bench: Bench, circuit: Circuit, step: Step) -> bool:
+    """RR, RNR or an Interrupt Confirmation that is right but for an octet behind it."""
+    x, _ = circuit.ends(step.side)
+    rr, rnr = (RR128, RNR128) if x.modulus == 128 else (RR, RNR)
+    kind = (rr, rnr, InterruptConfirmation)[step.number % 3]
+    if kind is InterruptConfirmation:
+        if x not in circuit.interrupted:
+            return False
+    elif not checks_numbers(bench):
+        return False
+    return resets_both(bench, circuit, step, x.octets_of(kind() / Raw(b"\0")), 39)
+
+
 # What only this list does, beside the actions of the walks.
-OWN: dict[str, Action] = {"overfill": _overfill, "back-behind-rnr": _back_behind_rnr}
+OWN: dict[str, Action] = {
+    "overfill": _overfill,
+    "back-behind-rnr": _back_behind_rnr,
+    "octet-behind": _octet_behind,
+}
 
 
 def does_all(bench: Bench, call: Call, where: str) -> None:

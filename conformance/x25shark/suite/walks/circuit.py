@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY, RESET_CONFIRMATION, RESET_REQUEST
+
 from ...judges.expectation import TcpEnd
 from ...sides import numbering
 from ..language import CLOSED, Call, ClearConfirmation, Data, Data128, Packet, Side
 from ..reactions import both
 
 # The packets after which it is known whether the peer is ready.
-_READINESS = (numbering.RR, numbering.RNR, numbering.RESET, numbering.RESET_CONFIRMATION)
+_READINESS = (RECEIVE_READY, RECEIVE_NOT_READY, RESET_REQUEST, RESET_CONFIRMATION)
 
 
 @dataclass
@@ -183,7 +185,7 @@ def told_not_ready(side: Side) -> bool:
     """Whether the last that this side was told of flow control is RNR."""
     kinds = [numbering.kind_of(unit.packet, side.modulus) for unit in side.arrivals.units]
     told = [kind for kind in kinds if kind in _READINESS]
-    return bool(told) and told[-1] == numbering.RNR
+    return bool(told) and told[-1] == RECEIVE_NOT_READY
 
 
 def any_data(side: Side) -> Packet:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults that show at the second or third packet of one TCP read, by its type and by the side."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..channel import Channel
+from ..codes import Type
+from ..connection import Connection
+from .common import packet_type
+from .registry import Patch, fault
+
+SECOND, THIRD = 2, 3
+
+
+def _loses(patch: Patch, place: int, kind: int, of_side: Callable[[Channel], bool]) -> None:
+    """The packet at this place of a read is lost if it is of this type, from such a side."""
+    number = [0]
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        number[0] = 0
+        original(connection, octets)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        number[0] += 1
+        is_lost = number[0] == place and packet_type(channel, octets) == kind
+        if not is_lost or not of_side(channel):
+            original(channel, octets)
+
+
+def _calling(channel: Channel) -> bool:
+    return channel.accepted
+
+
+def _called(channel: Channel) -> bool:
+    return not channel.accepted
+
+
+@fault("BUG-XOT-140")
+def third_interrupt_of_a(patch: Patch) -> None:
+    _loses(patch, THIRD, Type.INTERRUPT, _calling)
+
+
+@fault("BUG-XOT-141")
+def third_interrupt_of_b(patch: Patch) -> None:
+    _loses(patch, THIRD, Type.INTERRUPT, _called)
+
+
+@fault("BUG-XOT-142")
+def second_rr_of_b(patch: Patch) -> None:
+    _loses(patch, SECOND, Type.RR, _called)
+
+
+@fault("BUG-XOT-143")
+def second_rr_of_a(patch: Patch) -> None:
+    _loses(patch, SECOND, Type.RR, _calling)
+
+
+@fault("BUG-XOT-144")
+def second_rnr_of_b(patch: Patch) -> None:
+    _loses(patch, SECOND, Type.RNR, _called)
+
+
+@fault("BUG-XOT-145")
+def third_confirmation_of_b(patch: Patch) -> None:
+    _loses(patch, THIRD, Type.INTERRUPT_CONFIRMATION, _called)

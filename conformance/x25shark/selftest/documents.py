@@ -8,8 +8,8 @@ the tree are what it writes.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -252,12 +252,18 @@ def all_pages() -> dict[str, str]:
     }
 
 
-def main(folder: Path = FOLDER) -> None:
+def main() -> None:
     """Write them."""
+    parser = argparse.ArgumentParser(
+        prog="python -m x25shark.selftest.documents",
+        description="Write the documents that are made from data.",
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="below it (docs/)")
+    folder: Path = parser.parse_args().folder
     for path, text in all_pages().items():
         write_whole(folder / path, text)
 
 
 if __name__ == "__main__":
     with told():
-        main(*map(Path, sys.argv[1:2]))
+        main()

@@ -47,13 +47,17 @@ class Arrivals:
         return bool(self.units) or self.side.connection.end is not None
 
     @property
-    def unread(self) -> str:
-        """What has come and no expectation has looked at, in words: the last of it."""
-        side = self.side
-        units = self.since(max(side.start, side.cursor))
-        if units:
-            return summary_line(units[-1].packet)
-        return f"TCP {side.connection.end}" if side.connection.end is not None else ""
+    def unread(self) -> list[Unit]:
+        """What of these no expectation has looked at."""
+        return self.since(max(self.side.start, self.side.cursor))
+
+    @property
+    def last_unread(self) -> str:
+        """The last of these in words, or the end of the connection; "": there is neither."""
+        if unread := self.unread:
+            return summary_line(unread[-1].packet)
+        end = self.side.connection.end
+        return f"TCP {end}" if end is not None else ""
 
     @property
     def answered(self) -> bool:

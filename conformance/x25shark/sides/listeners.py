@@ -217,7 +217,8 @@ class Listeners:
         side = self._context.last_sender
         if side is None or isinstance(side, LineSide):
             return ""
-        return f"side {side.name} got {side.arrivals.unread}" if side.arrivals.unread else ""
+        told = side.arrivals.last_unread
+        return f"side {side.name} got {told}" if told else ""
 
 
 def _brought(connection: Connection) -> bool:

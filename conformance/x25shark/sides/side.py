@@ -427,10 +427,10 @@ class Side:
 
     def _comes_from(self) -> str:
         """The calling address of the Call that is there, or comes now; "": there is none."""
-        new = [unit.packet for unit in self.arrivals.since(max(self.start, self.cursor))]
+        new = [unit.packet for unit in self.arrivals.unread]
         if not new:
             self.wait_until(lambda: not self.arrivals.at_end or self.connection.end is not None)
-            new = [unit.packet for unit in self.arrivals.since(max(self.start, self.cursor))]
+            new = [unit.packet for unit in self.arrivals.unread]
         first = self.decoded(new[0]) if new else None
         return (first.calling_address or "") if isinstance(first, CallRequest) else ""
 

@@ -341,15 +341,19 @@ def beyond_a_window_that_was_used(call: Call) -> None:
 def test_p_r_behind_rnr_may_not_run_back(call: Call) -> None:
     """A has acknowledged two Data by RNR (one, of a router that sends no more without a P(R)).
 
-    An RR that takes one of them back is an error.
+    An RR or RNR behind it, in one segment, that takes one of them back is an error. The RR for what
+    came before may still be on its way.
     """
     a, b = both(call)
-    a.withholding = True
-    came = fill_window(b, a, (b"first", b"second")).came
-    a.withholding = False
-    right, back = RNR(p_r=came), RR(p_r=came - 1)
-    a.send(right, back)
-    expect_refusal(call, back, 2, before=[right])
+    for kind in (RR, RNR):
+        earlier = a.numbering.p_r
+        a.withholding = True
+        taken = earlier + fill_window(b, a, (b"first", b"second")).came
+        a.withholding = False
+        right, back = RNR(p_r=taken), kind(p_r=taken - 1)
+        a.send(right, back)
+        what = f"A has sent {kind.__name__} with a P(R) below that of RNR"
+        expect_refusal(call, back, 2, before=[right, RR(p_r=earlier)], note=what)
 
 
 @purpose("PLP-FLOW-21", both_sides=True, window=7)

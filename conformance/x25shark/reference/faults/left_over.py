@@ -39,6 +39,20 @@ def _keeps(patch: Patch, name: str, state: P) -> None:
             setattr(circuit, name, kept)
 
 
+def _checks_by_the_largest(patch: Patch, remembered: Callable[[Channel], State]) -> None:
+    """The length of Data is checked by the largest size so far of what is remembered together."""
+
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
+        channel = flow.channel
+        state, agreed = remembered(channel), channel.size_in
+        channel.size_in = state["longest"] = max(agreed, state.get("longest", 0))
+        try:
+            original(flow, data)
+        finally:
+            channel.size_in = agreed
+
+
 @fault("BUG-DBIT-22")
 def default_window_behind_a_reset(patch: Patch) -> None:
     @patch.wrap(Resets, "on_reset")
@@ -216,16 +230,7 @@ def interrupt_over_two_resets(patch: Patch) -> None:
 
 @fault("BUG-LEFT-15")
 def size_of_the_last_call(patch: Patch) -> None:
-    @patch.wrap(DataFlow, "check_data")
-    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
-        channel = flow.channel
-        state: State = vars(channel)
-        agreed = channel.size_in
-        channel.size_in = state["longest"] = max(agreed, state.get("longest", 0))
-        try:
-            original(flow, data)
-        finally:
-            channel.size_in = agreed
+    _checks_by_the_largest(patch, vars)
 
 
 @fault("BUG-LEFT-16")
@@ -397,15 +402,5 @@ def smaller_size_of_the_last_call(patch: Patch) -> None:
 
 @fault("BUG-LEFT-43")
 def size_of_the_last_called_side(patch: Patch) -> None:
-    longest = [0]
-
-    @patch.wrap(DataFlow, "check_data")
-    def check_data(original: Any, flow: DataFlow, data: Data) -> None:
-        channel = flow.channel
-        agreed = channel.size_in
-        if not channel.accepted:
-            channel.size_in = longest[0] = max(agreed, longest[0])
-        try:
-            original(flow, data)
-        finally:
-            channel.size_in = agreed
+    of_all: State = {}
+    _checks_by_the_largest(patch, lambda channel: {} if channel.accepted else of_all)

@@ -236,7 +236,7 @@ def asks_before_it_sends(line: LineSide) -> bool:
 
     line.wait_until(
         lambda: sent_i_frames() or polled(line, begin),
-        line.profile.t1_at_most + line.context.reaction_limit,
+        by_t1(line),
     )
     return not sent_i_frames() and polled(line, begin)
 
@@ -276,6 +276,11 @@ def polls(line: LineSide) -> tuple[Packet, ...]:
     return (*commands, LapbI(p_f=1))
 
 
+def by_t1(line: LineSide) -> float:
+    """Seconds within which the router has done what it does when T1 runs out."""
+    return line.profile.t1_at_most + line.context.reaction_limit
+
+
 def expect_poll(line: LineSide, note: str = "", within: float | None = None) -> None:
     """The router polls at T1; what it has to say first may be a little late, unless within says
     how much.
@@ -286,7 +291,7 @@ def expect_poll(line: LineSide, note: str = "", within: float | None = None) -> 
     seen = line.expect(
         *polls(line),
         *ends_after(line, 1),
-        within=line.profile.t1_at_most + line.context.reaction_limit if within is None else within,
+        within=by_t1(line) if within is None else within,
         passing=(LapbI(p_f=0),),
         note=note,
     )
@@ -304,7 +309,7 @@ def ends_after(line: LineSide, attempts: int) -> tuple[Packet, ...]:
 
 def given_up(line: LineSide, begin: int) -> None:
     """The last poll without an answer, if there is one more, and then a new link, or none."""
-    reaction_limit = line.profile.t1_at_most + line.context.reaction_limit
+    reaction_limit = by_t1(line)
     last = line.expect(*polls(line), *ANEW, within=reaction_limit, passing=(LapbI(p_f=0),))
     if not isinstance(last, ENDS):
         line.expect(*ANEW, within=reaction_limit, note="N2 polls")
@@ -326,7 +331,7 @@ def polled_to_the_end(
             line, begin = one
             seen = line.expect(
                 *(*polls(line), *(ANEW if number >= line.profile.n2 - fewer else ())),
-                within=line.profile.t1_at_most + line.context.reaction_limit,
+                within=by_t1(line),
                 note=f"poll {number + 1}",
                 **options,
             )
@@ -458,7 +463,7 @@ def comes_at_t1(line: LineSide, *templates: Packet) -> bool:
 def last_look(line: LineSide, *templates: Packet) -> float:
     """Wait for one of these; the last moment (monotonic, seconds) at which none had come."""
     begin = line.cursor
-    until = time.monotonic() + line.profile.t1_at_most + line.context.reaction_limit
+    until = time.monotonic() + by_t1(line)
 
     def came() -> bool:
         frames = [u.octets for u in line.line.log.received if u.offset >= begin and u.valid]

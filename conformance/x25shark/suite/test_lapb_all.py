@@ -8,7 +8,7 @@ from .language import Bench, Data, LapbI, LapbREJ, LapbRR, LineSide, Packet, Raw
 from .link_walks.all_of_it import OWN, does_all
 from .link_walks.link import Link
 from .link_walks.walk import ACTIONS, recover
-from .links import at_the_line, calls_lines, expect_poll, is_polled, opened, respond
+from .links import at_the_line, by_t1, calls_lines, expect_poll, is_polled, opened, respond
 from .test_all_of_it import values
 
 #: What is left open on a link, what ends it, and what it is called.
@@ -120,7 +120,7 @@ def _comes_again(line: LineSide, n_s: int, packet: bytes, begin: int, why: str) 
         return [f[2:-2] for f in frames if not f[1] & 1 and f[1] >> 1 & 7 == n_s]
 
     for _ in range(line.profile.n2):
-        line.wait_until(lambda: bool(came()) or is_polled(line))
+        line.wait_until(lambda: bool(came()) or is_polled(line), by_t1(line))
         if came() or not is_polled(line):
             break
         respond(line, LapbRR, n_s)

@@ -21,6 +21,7 @@ from .language import (
 )
 from .links import (
     all_again,
+    by_t1,
     count_to,
     expect_poll,
     opened,
@@ -199,9 +200,7 @@ def test_answered_polls_keep_the_link(bench: Bench) -> None:
 def asks_again(line: LineSide) -> bool:
     """Whether a router whose poll was answered asks once more, which it need not."""
     begin = line.cursor
-    line.wait_until(
-        lambda: polled(line, begin), line.profile.t1_at_most + line.context.reaction_limit
-    )
+    line.wait_until(lambda: polled(line, begin), by_t1(line))
     if not polled(line, begin):
         line.context.remark(f"line {line.name.lower()}: no more polls behind one that RNR answered")
     return polled(line, begin)

@@ -39,6 +39,7 @@ from .links import (
     XID,
     at_the_line,
     begin_again,
+    by_t1,
     calls_lines,
     came,
     count_to,
@@ -286,7 +287,7 @@ def test_received_frmr(bench: Bench) -> None:
     )
     seen = line.expect(*ANEW)
     if isinstance(seen, LapbSABM) and names_given(line, ("n2",)) and line.profile.n2 > 1:
-        within = line.profile.t1_at_most + bench.reaction_limit
+        within = by_t1(line)
         line.expect(LapbSABM(p_f=1), within=within, note="nothing has answered the first one")
     line.allow(*ENDING)
 

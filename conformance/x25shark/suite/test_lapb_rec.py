@@ -36,6 +36,7 @@ from .links import (
     all_again,
     at_the_line,
     begin_again,
+    by_t1,
     calls_lines,
     came,
     count_to,
@@ -172,7 +173,7 @@ def test_rej_with_p(bench: Bench) -> None:
         passing=(*usual, *polls(line), others),
         note="ahead of the I frame",
     )
-    line.wait_until(lambda: came(line, begin, (again,)) or is_polled(line))
+    line.wait_until(lambda: came(line, begin, (again,)) or is_polled(line), by_t1(line))
     if is_polled(line) and not came(line, begin, (again,)):
         respond(line, LapbRR, first)
     most = 2 if asked or polled(line, begin) else 1
@@ -348,7 +349,7 @@ def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
             expect_poll(line)
             line.send(LapbRR(n_r=ANOTHER, p_f=0))
         for line, _ in lines:
-            within = line.profile.t1_at_most + bench.reaction_limit
+            within = by_t1(line)
             note = "RR F=0 does not answer the poll"
             seen = line.expect(*polls(line), *ends_after(line, 2), within=within, note=note)
             if isinstance(seen, ENDS):
@@ -384,7 +385,7 @@ def test_rr_that_acknowledges_nothing(bench: Bench) -> None:
     # That frame may have been a poll itself.
     line.skip()
     begin = line.cursor
-    until = time.monotonic() + line.profile.t1_at_most + bench.reaction_limit
+    until = time.monotonic() + by_t1(line)
     while not polled(line, begin) and time.monotonic() < until:
         line.send(LapbRR(n_r=first))
         line.pause(line.profile.t1 / 4)

@@ -41,6 +41,7 @@ from .links import (
     XID,
     answered_without_a_link,
     begin_again,
+    by_t1,
     comes_at_t1,
     last_look,
     link_was_reset,
@@ -121,7 +122,7 @@ def test_sabm_is_repeated(bench: Bench) -> None:
     began = time.monotonic()
     line = open_set_up(bench)
     begin = line.cursor
-    within, given = line.profile.t1_at_most + bench.reaction_limit, line.profile.model_fields_set
+    within, given = by_t1(line), line.profile.model_fields_set
     last = line.profile.n2 if "n2" in given else 1
     in_time = "t1" not in given or last == 2
     for number in range(2, last + 1):
@@ -146,7 +147,7 @@ def test_ua_without_f(bench: Bench) -> None:
     A station for which UA had ended the set-up would send no SABM, and answer the poll by RR.
     """
     line = open_set_up(bench)
-    within = line.profile.t1_at_most + bench.reaction_limit
+    within = by_t1(line)
     line.send(LapbUA(p_f=0))
     if "n2" in line.profile.model_fields_set and line.profile.n2 > 1:
         line.expect_at_once(LapbSABM(p_f=1), within=within)
@@ -164,7 +165,7 @@ def test_dm_refuses(bench: Bench) -> None:
     Where it leaves the first poll unanswered, which LAPB-SET-11 judges, it has been silent.
     """
     line = open_set_up(bench)
-    reaction_limit = line.profile.t1_at_most + bench.reaction_limit
+    reaction_limit = by_t1(line)
     for refused in range(REFUSALS):
         began = time.monotonic()
         line.send(LapbDM(p_f=1), LapbRR(address=line.command_address, p_f=1))
@@ -361,7 +362,7 @@ def test_commands_as_responses(bench: Bench) -> None:
 def test_other_frames_during_set_up(bench: Bench) -> None:
     """They are ignored: the next SABM comes at T1, and not because of them."""
     line = open_set_up(bench)
-    within, tried = line.profile.t1_at_most + bench.reaction_limit, None
+    within, tried = by_t1(line), None
     # One that tries no more than twice has one SABM left.
     if "n2" in line.profile.model_fields_set and line.profile.n2 > 2:
         # It asks for a link, and refuses none: SABM has P=1 to tell the two apart (2.4.4.6). A

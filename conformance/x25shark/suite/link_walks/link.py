@@ -19,7 +19,7 @@ from ..language import (
     RestartRequest,
     not_in,
 )
-from ..links import all_again, is_polled, polls, respond
+from ..links import all_again, by_t1, is_polled, polls, respond
 
 # What takes longer than this part of T1 is late; so often it is not an accident.
 LATE = 0.6
@@ -144,7 +144,7 @@ class Link:
         template = LapbI(n_s=n_s % 8)
 
         for _ in range(line.profile.n2):
-            line.wait_until(lambda: self._has_come(template, begin) or self.is_polled)
+            line.wait_until(lambda: self._has_come(template, begin) or self.is_polled, by_t1(line))
             if self._has_come(template, begin):
                 break
             self.answer()

@@ -55,7 +55,7 @@ from .frame_changes import FramePlaces, frame_changes, harmless_change, quiet_fr
 _HEADER_OCTETS = 4
 # What counts is not changed together with other packets.
 _ALONE = (Quiet, Counted, CounterMoved)
-_INTERRUPT_CONFIRMATION = 0x27
+_INTERRUPT_CONFIRMATION, _UNDEFINED = 0x27, 0x2B
 
 
 @dataclass(frozen=True)
@@ -229,10 +229,15 @@ def _flip(packet: Packet, name: str) -> bytes:
     return bytes(other)
 
 
-def quiet_change(expectation: Quiet, judge: Judge) -> Change | None:
-    """An RR that may pass becomes an Interrupt Confirmation (a frame: DM), which may not."""
+def quiet_change(expectation: Quiet, judge: Judge, others: Sequence[Expectation]) -> Change | None:
+    """An RR that may pass becomes an Interrupt Confirmation (a frame: DM), which may not.
+
+    Where others count those, and would take it for one of theirs, it becomes a packet of a type
+    that X.25 does not have.
+    """
     direction = expectation.direction
     assert direction is not None
+    counted = [t for o in others if isinstance(o, Counted) for t in o.leading()]
     for view in expectation.window(judge):
         if view.framed:
             frame = quiet_frame(expectation, view)
@@ -240,9 +245,10 @@ def quiet_change(expectation: Quiet, judge: Judge) -> Change | None:
                 return Change("RR", True, direction, view.offset, frame)
         elif view.type == 0x01 and view.end - view.offset == _HEADER_OCTETS + 3:
             header = b"\x10\x01" if direction.line is None else view.octets[:2]
-            packet = header + bytes([_INTERRUPT_CONFIRMATION])
-            if not any(matches(t, packet) for t in expectation.passing):
-                return Change("RR", True, direction, view.offset, packet)
+            for kind in (_INTERRUPT_CONFIRMATION, _UNDEFINED):
+                packet = header + bytes([kind])
+                if not any(matches(t, packet) for t in (*expectation.passing, *counted)):
+                    return Change("RR", True, direction, view.offset, packet)
     return None
 
 
@@ -360,7 +366,7 @@ class Examiner:
         if expectation.direction is None:
             return
         if isinstance(expectation, Quiet):
-            change = quiet_change(expectation, record.judge_one)
+            change = quiet_change(expectation, record.judge_one, record.expectations)
             if change is not None:
                 yield change
         elif isinstance(expectation, (Next, Counted)):

@@ -2120,6 +2120,27 @@ def places_in_one_read(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def behind_a_confirmation_in_one_read(make_lab: Any, model: str) -> Any:
+    """Of each side: an Interrupt and a Reset behind a Reset Confirmation; Data and a Reset behind an
+    Interrupt Confirmation."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    for here, there in ((a, b), (b, a)):
+        there.tell("10011b0000")
+        here.tell_together("10011f", "10012301")
+        there.tell("100127")
+        there.tell("10011b0000")
+        here.tell_together("10011f", "10011b0000")
+        there.tell("10011f")
+        there.tell("10012301")
+        here.tell_together("100127", "10010041")
+        there.tell("100121", "10012301")
+        here.tell_together("100127", "10011b0000")
+        there.tell("10011f")
+    return lab
+
+
+@scenario
 def several_that_wait_for_a_confirmation(make_lab: Any, model: str) -> Any:
     """Behind an error of each side, and behind a reset of A."""
     lab = make_lab(model)

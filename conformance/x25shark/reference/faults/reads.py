@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults that show at the second or third packet of one TCP read, by its type and by the side."""
+"""Faults that show at the second or third packet of one TCP read, by its type and by the side, or
+by what is ahead of it.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +28,23 @@ def _loses(patch: Patch, place: int, kind: int, of_side: Callable[[Channel], boo
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         number[0] += 1
         is_lost = number[0] == place and packet_type(channel, octets) == kind
+        if not is_lost or not of_side(channel):
+            original(channel, octets)
+
+
+def _loses_behind(patch: Patch, ahead: int, kind: int, of_side: Callable[[Channel], bool]) -> None:
+    """A packet of this type is lost in one read behind one of the other type, from such a side."""
+    before: list[int | None] = [None]
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        before[0] = None
+        original(connection, octets)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        now = packet_type(channel, octets)
+        is_lost, before[0] = before[0] == ahead and now == kind, now
         if not is_lost or not of_side(channel):
             original(channel, octets)
 
@@ -66,3 +85,23 @@ def second_rnr_of_b(patch: Patch) -> None:
 @fault("BUG-XOT-145")
 def third_confirmation_of_b(patch: Patch) -> None:
     _loses(patch, THIRD, Type.INTERRUPT_CONFIRMATION, _called)
+
+
+@fault("BUG-XOT-146")
+def interrupt_behind_a_reset_confirmation(patch: Patch) -> None:
+    _loses_behind(patch, Type.RESET_CONFIRMATION, Type.INTERRUPT, _calling)
+
+
+@fault("BUG-XOT-147")
+def reset_behind_a_reset_confirmation(patch: Patch) -> None:
+    _loses_behind(patch, Type.RESET_CONFIRMATION, Type.RESET, _called)
+
+
+@fault("BUG-XOT-148")
+def reset_behind_an_interrupt_confirmation(patch: Patch) -> None:
+    _loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.RESET, _called)
+
+
+@fault("BUG-XOT-149")
+def data_behind_an_interrupt_confirmation(patch: Patch) -> None:
+    _loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.DATA, _called)

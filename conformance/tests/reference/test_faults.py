@@ -2121,8 +2121,8 @@ def places_in_one_read(make_lab: Any, model: str) -> Any:
 
 @scenario
 def behind_a_confirmation_in_one_read(make_lab: Any, model: str) -> Any:
-    """Of each side: an Interrupt and a Reset behind a Reset Confirmation; Data and a Reset behind an
-    Interrupt Confirmation."""
+    """Of each side: an Interrupt and a Reset behind a Reset Confirmation, and Data and a Reset behind
+    an Interrupt Confirmation."""
     lab = make_lab(model)
     a, b = lab.call(WIDE)
     for here, there in ((a, b), (b, a)):
@@ -2137,6 +2137,20 @@ def behind_a_confirmation_in_one_read(make_lab: Any, model: str) -> Any:
         there.tell("100121", "10012301")
         here.tell_together("100127", "10011b0000")
         there.tell("10011f")
+    return lab
+
+
+@scenario
+def held_by_rnr_and_reset(make_lab: Any, model: str) -> Any:
+    """Each side says RNR, gets Data that waits for it, and resets; then each sends Data."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    for here, there in ((a, b), (b, a)):
+        here.tell("100105")
+        there.tell("10010041")
+        here.tell("10011b0000")
+        there.tell("10011f", "10010042")
+        here.tell("10010043")
     return lab
 
 

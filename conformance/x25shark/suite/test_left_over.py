@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scapy_x25 import ClosedUserGroup, PacketSize, WindowSize
+from scapy_x25.x25 import RECEIVE_NOT_READY
 
 from ..judges.expectation import TcpEnd
 from .anew import again, as_new, called_with, given_up, refused_by_b, without_a_route
@@ -85,6 +86,16 @@ def _queued(call: Call) -> None:
         call.bench.fence("the router has what both sides have sent")
 
 
+def _held(call: Call) -> None:
+    """Both sides have said RNR, and Data has come for them since. One that the router has told so
+    sends none."""
+    _busy(call)
+    for side in both(call):
+        if RECEIVE_NOT_READY not in side.arrivals.types(side.start):
+            side.send_data(FULL, q=1)
+    call.bench.fence("the router has what both sides have sent")
+
+
 def _unacknowledged(call: Call) -> None:
     """Each side has one Data that it has not acknowledged; three it has, so no number is 0."""
     for here, there in (both(call), both(call)[::-1]):
@@ -100,6 +111,7 @@ def _unacknowledged(call: Call) -> None:
 MIDDLES: dict[Callable[[Call], None], str] = {
     _busy: "both sides were busy before it",
     _queued: "Data waited for both sides before it",
+    _held: "both sides were busy before it, and Data waited for them",
     _interrupted: "both Interrupts were open before it",
     _amid_a_sequence: "both sequences with Q=1 were open before it",
     _unacknowledged: "Data was not acknowledged before it",

@@ -404,3 +404,40 @@ def smaller_size_of_the_last_call(patch: Patch) -> None:
 def size_of_the_last_called_side(patch: Patch) -> None:
     of_all: State = {}
     _checks_by_the_largest(patch, lambda channel: {} if channel.accepted else of_all)
+
+
+def _holds_for_rnr(circuit: Circuit) -> Direction | None:
+    """What goes to a side that has said RNR, if Data waits there for that."""
+    relay = vars(circuit).get("user")
+    if not isinstance(relay, LocalRelay) or not isinstance(circuit, Channel):
+        return None
+    direction = relay.towards(circuit)
+    return direction if circuit.peer_busy and direction is not None and direction.queue else None
+
+
+@fault("BUG-LEFT-44")
+def held_by_rnr_over_a_reset(patch: Patch) -> None:
+    held: list[Any] = []
+
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Any, circuit: Circuit) -> None:
+        direction = _holds_for_rnr(circuit)
+        held[:] = [direction, *direction.queue] if direction is not None else held
+        original(circuit)
+
+    @patch.wrap(Direction, "clear")
+    def clear(original: Any, direction: Direction) -> None:
+        original(direction)
+        if held and held[0] is direction:
+            direction.queue.extend(held[1:])
+            direction.made = len(direction.queue)
+            held.clear()
+
+
+@fault("BUG-LEFT-45")
+def busy_over_a_reset_where_data_is_held(patch: Patch) -> None:
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Any, circuit: Circuit) -> None:
+        stays_busy = _holds_for_rnr(circuit) is not None
+        original(circuit)
+        circuit.peer_busy = stays_busy

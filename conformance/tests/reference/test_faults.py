@@ -2121,7 +2121,7 @@ def places_in_one_read(make_lab: Any, model: str) -> Any:
 
 @scenario
 def behind_a_confirmation_in_one_read(make_lab: Any, model: str) -> Any:
-    """Of each side: an Interrupt and a Reset behind a Reset Confirmation, and Data and a Reset behind
+    """Of each side: an Interrupt and a Reset behind a Reset Confirmation; Data and a Reset behind
     an Interrupt Confirmation."""
     lab = make_lab(model)
     a, b = lab.call(WIDE)
@@ -2151,6 +2151,20 @@ def held_by_rnr_and_reset(make_lab: Any, model: str) -> Any:
         here.tell("10011b0000")
         there.tell("10011f", "10010042")
         here.tell("10010043")
+    return lab
+
+
+@scenario
+def qualified_data_round_modulo_128(make_lab: Any, model: str) -> Any:
+    """130 Data with Q=1 each way."""
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    for number in range(130):
+        for here, there in ((a, b), (b, a)):
+            sent = number % 128
+            behind = (number + (here is b)) % 128
+            here.tell(f"a001{2 * sent:02x}{2 * behind:02x}41")
+            there.tell(f"200101{2 * ((number + 1) % 128):02x}")
     return lab
 
 

@@ -68,16 +68,17 @@ def test_call_of_modulo_128(bench: Bench) -> None:
 
 @purpose("PLP-MOD-02", both_sides=True, modulus=128, window=7)
 def test_data_with_numbers_of_7_bits(call: Call) -> None:
-    """300 Data each way, in turns: P(S) and P(R) run from 0 to 127 and start again.
+    """300 Data each way, in turns: P(S) and P(R) run from 0 to 127 and start again. Q=1 in each
+    third, so also beside P(S)=127.
 
     Where each side has numbers of its own, B's may be of modulo 8 (RFC 1613 6.2).
     """
     a, b = both(call)
     for number in range(PACKETS):
         for there, back in ((a, b), (b, a)):
-            octets = f"{there.name} {number}".encode()
-            there.send_data(octets)
-            back.expect(back.data(octets, p_s=number % back.modulus, m=0))
+            octets, q = f"{there.name} {number}".encode(), int(number % 3 == 0)
+            there.send_data(octets, q=q)
+            back.expect(back.data(octets, p_s=number % back.modulus, m=0, q=q))
     call.fence()
 
 

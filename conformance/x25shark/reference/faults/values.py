@@ -305,6 +305,28 @@ def six_bits_of_a_p_r(patch: Patch) -> None:
         return data if modulo == 8 else data._replace(p_r=data.p_r & 0x3F)
 
 
+@fault("BUG-MOD-43")
+def q_beside_the_last_p_s(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_data")
+    def parse_data(original: Any, octets: bytes, modulo: int) -> Data:
+        data: Data = original(octets, modulo)
+        return data._replace(q=data.q and (modulo == 8 or data.p_s != 127))
+
+
+@fault("BUG-MOD-44")
+def q_of_the_first_round_only(patch: Patch) -> None:
+    rounds: dict[int, bool] = {}
+
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
+        has_been_round = rounds.get(id(channel), False)
+        if channel.modulo == 128 and not channel.accepted:
+            rounds[id(channel)] = has_been_round or octets[2] >> 1 == 127
+            octets = bytes((octets[0] & 0x7F,)) + octets[1:] if has_been_round else octets
+        original(flow, octets)
+
+
 @fault("BUG-FLOW-19")
 def window_of_the_other_direction(patch: Patch) -> None:
     @patch.wrap(Circuit, "p_s_is_valid")

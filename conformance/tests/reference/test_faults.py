@@ -2120,6 +2120,23 @@ def places_in_one_read(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def four_in_one_read(make_lab: Any, model: str) -> Any:
+    """Of each side, whose window is full, in two orders: RR, Data, an Interrupt, and what confirms
+    that of the other side."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    for here, there in ((a, b), (b, a)):
+        there.tell("10010041", "10010242", "10012301")
+        here.tell_together("10010041", "100127", "100141", "10012301")
+        there.tell("100127", "100121", "10012301")
+        here.tell_together("10012302", "100127", "10014243")
+        there.tell("100127", "100141")
+        a.tell("10011b0000")
+        b.tell("10011f")
+    return lab
+
+
+@scenario
 def behind_a_confirmation_in_one_read(make_lab: Any, model: str) -> Any:
     """Of each side: an Interrupt and a Reset behind a Reset Confirmation; Data and a Reset behind
     an Interrupt Confirmation."""

@@ -11,7 +11,6 @@ import math
 import threading
 import time
 from functools import partial
-from itertools import product
 
 from ..sides.channel import ChannelSide
 from .calls import pending
@@ -58,7 +57,6 @@ from .language import (
 )
 from .many import as_many, at_a_time
 from .occasion import amid
-from .procedure_errors import expect_after
 from .reactions import both, header
 from .windows import all_acknowledged
 
@@ -668,59 +666,3 @@ def test_segment_that_looks_like_a_unit(call: Call) -> None:
             send_in_pieces(a, whole, [start, start + len(inner)])
             arrives_there(call, octets)
     call.fence()
-
-
-def follows(call: Call, here: Side, there: Side, kind: type[Packet], confirms: Packet) -> None:
-    """A packet of this kind in one segment with a confirmation: both arrive. An Interrupt may
-    overtake the confirmation of another, and a Reset may do away with that."""
-    octets = call.bench.record(60)
-    behind = here.data(octets) if kind is Data else kind()
-    here.send(confirms, behind)
-    both_due = [confirms, behind]
-    if kind is Interrupt:
-        first = there.expect(*both_due)
-        there.expect(both_due[isinstance(first, type(confirms))])
-        there.send(InterruptConfirmation())
-        here.expect(InterruptConfirmation())
-    elif kind is Data:
-        there.expect(confirms)
-        there.expect_message(octets)
-    else:
-        expect_after(there, ResetIndication(), confirms)
-        there.send(ResetConfirmation())
-        here.expect(ResetConfirmation())
-
-
-#: What may come in one segment behind a Reset Confirmation and an Interrupt Confirmation.
-BEHIND: tuple[type[Packet], ...] = (Data, Interrupt, ResetRequest)
-
-
-@purpose("XOT-TCP-33")
-def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
-    """Data, an Interrupt or a Reset behind a Reset Confirmation and behind an Interrupt
-    Confirmation, of A and of B; then A's Call behind a Clear Confirmation. The router may close A's
-    connection instead."""
-    bench, a, b = call.bench, *both(call)
-    for (here, there), kind in product(((a, b), (b, a)), BEHIND):
-        with amid(bench, f"{kind().name} with a confirmation of {here.name}"):
-            there.send(ResetRequest(cause=0, diagnostic=0))
-            here.expect(ResetIndication(cause=0, diagnostic=0))
-            follows(call, here, there, kind, ResetConfirmation())
-            there.send(Interrupt(user_data=b"1"))
-            here.expect(Interrupt(user_data=b"1"))
-            follows(call, here, there, kind, InterruptConfirmation())
-    b.send(ClearRequest(cause=0, diagnostic=7))
-    a.expect(ClearIndication(cause=0, diagnostic=7))
-    a.numbering.reset()
-    a.send(ClearConfirmation(), bench.call_request())
-    b.expect(ClearConfirmation(), CLOSED)
-    bench.went_on(a)
-    if a.arrivals.closed_unanswered:
-        a.expect_closed()
-        bench.remark("the connection is closed behind the Clear Confirmation")
-    else:
-        b = bench.incoming()
-        b.send(b.acceptance)
-        a.expect(CallAccepted())
-        Call(bench, a, b).fence()
-    bench.fence()

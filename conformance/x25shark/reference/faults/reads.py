@@ -12,7 +12,7 @@ from ..connection import Connection
 from .common import packet_type
 from .registry import Patch, fault
 
-SECOND, THIRD = 2, 3
+SECOND, THIRD, FOURTH = 2, 3, 4
 
 
 def _loses(patch: Patch, place: int, kind: int, of_side: Callable[[Channel], bool]) -> None:
@@ -105,3 +105,35 @@ def reset_behind_an_interrupt_confirmation(patch: Patch) -> None:
 @fault("BUG-XOT-149")
 def data_behind_an_interrupt_confirmation(patch: Patch) -> None:
     _loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.DATA, _called)
+
+
+@fault("BUG-XOT-150")
+def third_rr_of_b(patch: Patch) -> None:
+    _loses(patch, THIRD, Type.RR, _called)
+
+
+@fault("BUG-XOT-151")
+def fourth_interrupt_of_a(patch: Patch) -> None:
+    _loses(patch, FOURTH, Type.INTERRUPT, _calling)
+
+
+@fault("BUG-XOT-152")
+def second_confirmation_of_b(patch: Patch) -> None:
+    _loses(patch, SECOND, Type.INTERRUPT_CONFIRMATION, _called)
+
+
+@fault("BUG-XOT-153")
+def data_of_a_behind_two_others(patch: Patch) -> None:
+    others = [0]
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        others[0] = 0
+        original(connection, octets)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        is_data = packet_type(channel, octets) == Type.DATA
+        others[0] += not is_data
+        if not is_data or others[0] < SECOND or not _calling(channel):
+            original(channel, octets)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What comes in one TCP segment: at each place, and behind what it may stand (RFC 1613 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+
+from .language import (
+    CLOSED,
+    RR,
+    Call,
+    CallAccepted,
+    ClearConfirmation,
+    ClearIndication,
+    ClearRequest,
+    Data,
+    Interrupt,
+    InterruptConfirmation,
+    Packet,
+    ResetConfirmation,
+    ResetIndication,
+    ResetRequest,
+    Side,
+    purpose,
+)
+from .occasion import amid
+from .procedure_errors import expect_after
+from .reactions import both
+from .windows import fill_window
+
+
+def follows(call: Call, here: Side, there: Side, kind: type[Packet], confirms: Packet) -> None:
+    """A packet of this kind in one segment with a confirmation: both arrive. An Interrupt may
+    overtake the confirmation of another, and a Reset may do away with that."""
+    octets = call.bench.record(60)
+    behind = here.data(octets) if kind is Data else kind()
+    here.send(confirms, behind)
+    both_due = [confirms, behind]
+    if kind is Interrupt:
+        first = there.expect(*both_due)
+        there.expect(both_due[isinstance(first, type(confirms))])
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation())
+    elif kind is Data:
+        there.expect(confirms)
+        there.expect_message(octets)
+    else:
+        expect_after(there, ResetIndication(), confirms)
+        there.send(ResetConfirmation())
+        here.expect(ResetConfirmation())
+
+
+#: What may come in one segment behind a Reset Confirmation and an Interrupt Confirmation.
+BEHIND: tuple[type[Packet], ...] = (Data, Interrupt, ResetRequest)
+
+
+@purpose("XOT-TCP-33")
+def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
+    """Data, an Interrupt or a Reset behind a Reset Confirmation and behind an Interrupt
+    Confirmation, of A and of B; then A's Call behind a Clear Confirmation. The router may close A's
+    connection instead."""
+    bench, a, b = call.bench, *both(call)
+    for (here, there), kind in product(((a, b), (b, a)), BEHIND):
+        with amid(bench, f"{kind().name} with a confirmation of {here.name}"):
+            there.send(ResetRequest(cause=0, diagnostic=0))
+            here.expect(ResetIndication(cause=0, diagnostic=0))
+            follows(call, here, there, kind, ResetConfirmation())
+            there.send(Interrupt(user_data=b"1"))
+            here.expect(Interrupt(user_data=b"1"))
+            follows(call, here, there, kind, InterruptConfirmation())
+    b.send(ClearRequest(cause=0, diagnostic=7))
+    a.expect(ClearIndication(cause=0, diagnostic=7))
+    a.numbering.reset()
+    a.send(ClearConfirmation(), bench.call_request())
+    b.expect(ClearConfirmation(), CLOSED)
+    bench.went_on(a)
+    if a.arrivals.closed_unanswered:
+        a.expect_closed()
+        bench.remark("the connection is closed behind the Clear Confirmation")
+    else:
+        b = bench.incoming()
+        b.send(b.acceptance)
+        a.expect(CallAccepted())
+        Call(bench, a, b).fence()
+    bench.fence()
+
+
+#: What a segment holds, in each order: Data is nowhere behind the RR, whose P(R) it would repeat.
+KINDS: tuple[type[Packet], ...] = (Data, Interrupt, InterruptConfirmation, RR)
+
+
+def orders() -> Iterator[tuple[type[Packet], ...]]:
+    """Each kind at each place that it can have; RR at the first without Data."""
+    yield from (o for o in permutations(KINDS) if o.index(Data) < o.index(RR))
+    yield from ((RR, *others) for others in permutations((Interrupt, InterruptConfirmation)))
+
+
+@purpose("XOT-TCP-42", window=2)
+def test_each_kind_at_each_place(call: Call) -> None:
+    """Of A and of B. Behind an RR the window of the other side is open again, so it sends more."""
+    a, b = both(call)
+    for (here, there), order in product(((a, b), (b, a)), orders()):
+        with amid(call.bench, ", ".join(kind().name for kind in order) + f" of {here.name}"):
+            in_one_segment(call, here, there, order)
+    call.fence()
+
+
+def in_one_segment(call: Call, here: Side, there: Side, order: tuple[type[Packet], ...]) -> None:
+    """These packets of one side in one segment, which all do what they have to."""
+    octets, p_r = call.bench.record(60), here.numbering.p_r
+    here.withholding = True
+    filled = fill_window(there, here, (b"first", b"second"))
+    there.send(Interrupt(user_data=b"to confirm"))
+    here.expect(Interrupt(user_data=b"to confirm"), passing=filled.passing)
+    packets: dict[type[Packet], Packet] = {
+        Interrupt: Interrupt(user_data=b"in between"),
+        InterruptConfirmation: InterruptConfirmation(),
+        RR: RR(p_r=(p_r + filled.came) % 8),
+    }
+    if Data in order:
+        packets[Data] = here.data(octets, p_r=p_r)
+    here.send(*(packets[kind] for kind in order))
+    packets[Data] = Data(user_data=octets)
+    due = [packets[kind] for kind in order if kind is not RR]
+    while due:
+        came = there.expect(*due)
+        due = [packet for packet in due if not isinstance(came, type(packet))]
+    there.send(InterruptConfirmation())
+    here.expect(InterruptConfirmation(), passing=filled.passing)
+    here.withholding = False
+    filled.take_rest()
+    there.send_data(b"behind the RR")
+    here.expect(Data(user_data=b"behind the RR"))
+    here.acknowledge()
+    call.fence()

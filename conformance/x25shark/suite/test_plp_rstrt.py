@@ -411,8 +411,10 @@ def test_confirmation_of_wrong_length(bench: Bench) -> None:
 def test_calls_in_every_state(bench: Bench) -> None:
     """One that is cleared and not confirmed, one that is not answered yet, one that is up, one that
     is being reset: for the called side's line, and for that of the side that calls; by a Restart,
-    and by the end of the link (X.25 4.6)."""
-    for at, ends in itertools.product(calls_lines(bench), (restart, _down_and_up)):
+    and by the end of the link (X.25 4.6). The line's side clears and resets, or the far one does.
+    """
+    ways = itertools.product(calls_lines(bench), (restart, _down_and_up), (False, True))
+    for at, ends, by_far in ways:
         # The tester calls on the same channel again in the end.
         clearing, up, resetting = bench.call(), bench.call(), bench.call()
         line, _, _ = at_the_line(bench, up, at)
@@ -420,24 +422,34 @@ def test_calls_in_every_state(bench: Bench) -> None:
             calling = bench.connect()
             calling.send(bench.call_request())
             called = bench.incoming()
-            one, other = both(resetting)
+            one, other = _acting(bench, resetting, at, by_far)
             one.send(ResetRequest(cause=0, diagnostic=0))
             other.expect(ResetIndication())
             # It may have been confirmed before, where the sides of a path are independent.
             one.allow(ResetConfirmation())
-            _, near, far = at_the_line(bench, clearing, at)
-            far.send(ClearRequest(cause=0, diagnostic=0))
-            near.expect(ClearIndication())
+            one, other = _acting(bench, clearing, at, by_far)
+            one.send(ClearRequest(cause=0, diagnostic=0))
+            other.expect(ClearIndication())
+            one.allow(ClearConfirmation())
+        _, near, far = at_the_line(bench, clearing, at)
         ends(line)
-        # If not before: a confirmation may have end-to-end significance (X.25 4.1.7).
-        far.expect(ClearConfirmation(), CLOSED)
+        if by_far:
+            # If not before: a confirmation may have end-to-end significance (X.25 4.1.7).
+            far.expect(ClearConfirmation(), CLOSED)
+        elif far.connection.end is None:
+            far.send(ClearConfirmation())
         for call in (up, resetting):
-            _, _, far = at_the_line(bench, call, at)
-            _cleared(far)
+            _cleared(at_the_line(bench, call, at)[2])
         _cleared(calling if at == "b" else called)
         assert isinstance(near, ChannelSide)
         _called_again(bench, line, near.lcn)
     bench.fence("a call on a channel that is free again")
+
+
+def _acting(bench: Bench, call: Call, at: str, by_far: bool) -> tuple[Side, Side]:
+    """Who acts, and the other one: the side at this line, or the far one first."""
+    _, near, far = at_the_line(bench, call, at)
+    return (far, near) if by_far else (near, far)
 
 
 def _called_again(bench: Bench, line: LineSide, lcn: int) -> None:

@@ -9,7 +9,8 @@ from ..codec import Clear
 from ..codes import ClearCause, Diag, RestartCause, Type
 from ..restarts import Restarts
 from ..serial import SerialInterface
-from ..tables import UNDEFINED, P, R
+from ..tables import UNDEFINED, D, P, R
+from .common import other_end
 from .registry import Patch, fault
 
 PAUSE_SECONDS = 0.05
@@ -366,6 +367,18 @@ def restart_before_the_answer(patch: Patch) -> None:
         interface.channels = {n: c for n, c in every.items() if n not in pending}
         original(restarts, octets)
         interface.channels |= pending
+
+
+@fault("BUG-RSTRT-33")
+def restart_before_the_far_end_confirms(patch: Patch) -> None:
+    @patch.wrap(SerialInterface, "end_calls")
+    def end_calls(original: Any, interface: SerialInterface, clear: Clear) -> None:
+        every = interface.channels
+        far = {number: other_end(channel) for number, channel in every.items()}
+        kept = {n: c for n, c in every.items() if getattr(far[n], "d", None) is D.RESET_SENT}
+        interface.channels = {n: c for n, c in every.items() if n not in kept}
+        original(interface, clear)
+        interface.channels |= kept
 
 
 @fault("BUG-RSTRT-22")

@@ -223,7 +223,18 @@ class Line(_Places):
             raise ValueError(
                 f'give one of {keys} and serial: where the line is ({examples}, serial = "s0")'
             )
+        if self.whole_frames and self.framing == "bit":
+            assert self.place is not None
+            raise ValueError(
+                f'framing = "bit" is of a line whose bits are carried; {self.place[0].KEY} hands '
+                f'whole frames on: leave it out, or say framing = "octet"'
+            )
         return self
+
+    @property
+    def whole_frames(self) -> bool:
+        """Whether the way to the line hands whole frames on, and nothing else of it."""
+        return self.place is not None and self.place[0].WHOLE_FRAMES
 
     @property
     def place(self) -> tuple[Way, Any] | None:

@@ -12,6 +12,7 @@ KEY = "pty"
 TYPE = str
 EXAMPLE = '"/dev/pts/7"'
 WORDS = "path of a terminal that carries the octets of the line"
+WHOLE_FRAMES = False
 
 
 def read(value: Any) -> str:

@@ -11,6 +11,7 @@ KEY = "tcp"
 TYPE = tuple[str, int]
 EXAMPLE = '"192.0.2.1:2001"'
 WORDS = "the octets of the line go over a TCP connection to there"
+WHOLE_FRAMES = False
 
 _SECONDS = 5.0
 read = endpoint

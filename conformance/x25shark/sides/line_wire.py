@@ -10,15 +10,19 @@ from scapy.packet import Packet
 from scapy_x25 import hdlc
 from scapy_x25.lapb import LapbREJ, LapbRNR, LapbRR
 
+from .. import profile as profiles
 from ..links.hdlc import FrameUnit, Line
 from ..links.lapb import Station
+from .outcomes import NotApplicable
 from .wire import ConnectionWire, Wired
 
 
 class OnALine(Wired, Protocol):
     """What these parts need of their line."""
 
+    name: str
     line: Line
+    profile: profiles.Line
     station: Station
     frames: LineFrames
 
@@ -91,32 +95,39 @@ class LineWire(ConnectionWire):
     def send_part(self, octets: bytes, bits: int, behind: bytes = b"") -> None:
         """A frame whose last octet has only so many bits; behind: a whole one that shares its last
         flag."""
-        self.begin()
+        self._begin_in_octets("single bits")
         self.line.line.send_part(octets, bits, behind)
 
     def send_aborted(self, octets: bytes) -> None:
         """The octets, then an abort."""
-        self.begin()
+        self._begin_in_octets("an abort")
         self.line.line.send_aborted(octets)
 
     def send_flags(self, count: int) -> None:
-        self.begin()
+        self._begin_in_octets("flags alone")
         self.line.line.send_flags(count)
 
     def send_idle(self, octets: int) -> None:
         """Ones, as many as so many octets have bits."""
-        self.begin()
+        self._begin_in_octets("ones")
         self.line.line.send_idle(octets)
 
     def send_behind_ones(self, ones: int, octets: bytes) -> None:
         """So many 1s and a 0, then the octets of a frame that no flag opens."""
-        self.begin()
+        self._begin_in_octets("ones ahead of a frame")
         self.line.line.send_behind_ones(ones, octets)
 
     def send(self, octets: bytes) -> None:
         """Octets of the line as they are."""
-        self.begin()
+        self._begin_in_octets("octets of any kind")
         self.line.line.send_octets(octets)
+
+    def _begin_in_octets(self, what: str) -> None:
+        """As begin(), for what is no whole frame. Raises NotApplicable where the line has none."""
+        if self.line.profile.whole_frames:
+            name = self.line.name.lower()
+            raise NotApplicable(f"line {name} hands whole frames on, and cannot carry {what}")
+        self.begin()
 
     def begin(self) -> None:
         """The case is about this line, which sends now."""

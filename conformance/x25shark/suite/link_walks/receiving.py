@@ -98,6 +98,8 @@ def noise(link: Link, number: int) -> bool:
         hdlc.with_fcs(bytes([0x0F, control]) + whole[2:]),
         hdlc.with_fcs(whole[:1]),
     )[how]
+    if invalid is None and line.profile.whole_frames:
+        return False
     if invalid is None:
         for _ in range(times):
             line.wire.send_aborted(right)

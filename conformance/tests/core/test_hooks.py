@@ -166,3 +166,16 @@ def test_what_a_router_prints_without_end_does_not_fill_the_disk(
         assert router.shorten_log().startswith("the router printed more than 1 MB")
         assert router.shorten_log() == ""
     assert log.read_bytes() == b"last"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("printf 'begins\\nno such \\033[1moption\\n\\n'; exit 3", r"no such \\x1b\[1moption"),
+        ("exit 3", "it printed nothing"),
+    ],
+)
+def test_what_a_command_printed_last_is_said(tmp_path: Path, command: str, why: str) -> None:
+    router = Router(load_profile(str(own_profile(tmp_path, command, "true"))), tmp_path / "log")
+    with pytest.raises(RouterError, match=f"control.start ended with status 3: {why}$"):
+        router.start()

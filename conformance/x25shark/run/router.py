@@ -22,6 +22,7 @@ from ..interrupts import interrupts
 from ..line_places import tcp
 from ..profile import Control, Profile, ProfileError
 from ..report.tell import complain
+from ..report.text import one_line
 from . import descriptors
 
 READY_SECONDS = 30.0
@@ -32,6 +33,9 @@ TELL_SECONDS = 10.0
 ORDERLY_SECONDS = 2.0
 # Octets of router.log; what is older is dropped where a router writes more.
 LONGEST_LOG = 64 << 20
+# Octets at its end in which the line is that is shown when the router does not start.
+_TAIL = 4096
+_NOTHING = "it printed nothing"
 # For a router on this machine that is not gone when its stop hook is done.
 GONE_SECONDS = 5.0
 # Between two looks whether an interrupt came, or a router has gone.
@@ -274,9 +278,18 @@ class Router:
         self._process.kill()
         self._process.wait()
         self._process = None
-        log = self._log_path.read_text("utf-8", "replace").strip().splitlines()
-        why = log[-1] if log else "it said nothing"
-        raise RouterError(f"the reference router did not start: {why}")
+        raise RouterError(f"the reference router did not start: {self.last_printed or _NOTHING}")
+
+    @property
+    def last_printed(self) -> str:
+        """The last line that the router, or a command of the profile, has printed, or ""."""
+        try:
+            with self._log_path.open("rb") as log:
+                log.seek(max(0, os.fstat(log.fileno()).st_size - _TAIL))
+                lines = log.read(_TAIL).decode("utf-8", "replace").split("\n")
+        except OSError:
+            return ""
+        return one_line(next((line for line in reversed(lines) if line.strip()), ""), 200)
 
     def _hook(self, which: str) -> None:
         control: Control = self._profile.control
@@ -306,8 +319,7 @@ class Router:
             raise RouterError(f"control.{which} {why}")
         if status != 0:
             raise RouterError(
-                f"control.{which} ended with status {status}; {self._log_path.name} has what it "
-                "printed"
+                f"control.{which} ended with status {status}: {self.last_printed or _NOTHING}"
             )
 
 

@@ -178,9 +178,12 @@ class Surroundings:
                 every=PAUSE_SECONDS,
             )
         except LinkError as error:
+            started = self.router if self.profile.control.start is not None else None
+            printed = started.last_printed if started is not None else ""
             raise CampaignError(
                 f"the router does not answer: {error}. Check xot.router and xot.a in "
-                f"{self.profile.path}, and that the router is running",
+                f"{self.profile.path}, and that the router is running"
+                + (f". What control.start printed last: {printed}" if printed else ""),
                 2,
             ) from None
         if self.capture is not None:

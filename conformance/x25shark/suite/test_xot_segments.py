@@ -25,29 +25,53 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .procedure_errors import expect_after
-from .reactions import both
+from .reactions import both, resets
 from .windows import fill_window
 
 
 def follows(call: Call, here: Side, there: Side, kind: type[Packet], confirms: Packet) -> None:
-    """A packet of this kind in one segment with a confirmation: both arrive. An Interrupt may
-    overtake the confirmation of another, and a Reset may do away with that."""
+    """A packet of this kind in one segment with a confirmation: both arrive, in any order behind an
+    Interrupt. A Reset may do away with its confirmation."""
+    if kind is ResetRequest:
+        a_reset_follows(here, there, confirms)
+        return
     octets = call.bench.record(60)
     behind = here.data(octets) if kind is Data else kind()
     here.send(confirms, behind)
-    both_due = [confirms, behind]
+    due = [confirms, Data(user_data=octets) if kind is Data else behind]
+    if isinstance(confirms, ResetConfirmation):
+        there.expect(due.pop(0))
+    while due:
+        came = there.expect(*due)
+        due = [packet for packet in due if not isinstance(came, type(packet))]
     if kind is Interrupt:
-        first = there.expect(*both_due)
-        there.expect(both_due[isinstance(first, type(confirms))])
         there.send(InterruptConfirmation())
         here.expect(InterruptConfirmation())
-    elif kind is Data:
-        there.expect(confirms)
-        there.expect_message(octets)
-    else:
-        expect_after(there, ResetIndication(), confirms)
+
+
+def a_reset_follows(here: Side, there: Side, confirms: Packet) -> None:
+    """Where a Reset of the other side is not confirmed yet, both may be one: one that crosses a
+    Reset Request is not confirmed (X.25 4.4.3.3), or none comes. Data behind it tells which."""
+    resetting, told = there.numbering.resetting, resets(there)
+    here.send(confirms, ResetRequest(cause=0, diagnostic=0))
+    tells: list[Packet] = []
+    if resetting:
+        here.wait_until(lambda: not here.numbering.resetting or resets(there) > told)
+    if resetting and not here.numbering.resetting:
+        here.expect(ResetConfirmation())
+        here.send_data(b"behind the Reset")
+        tells = [Data(user_data=b"behind the Reset")]
+    came = there.expect(ResetIndication(), confirms)
+    crossed = isinstance(came, ResetIndication) and isinstance(confirms, ResetConfirmation)
+    if not isinstance(came, ResetIndication):
+        came = there.expect(ResetIndication(), *tells)
+    if isinstance(came, Data):
+        return
+    if not crossed:
         there.send(ResetConfirmation())
+    if tells:
+        there.expect(*tells)
+    else:
         here.expect(ResetConfirmation())
 
 
@@ -69,6 +93,7 @@ def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
             there.send(Interrupt(user_data=b"1"))
             here.expect(Interrupt(user_data=b"1"))
             follows(call, here, there, kind, InterruptConfirmation())
+            call.fence()
     b.send(ClearRequest(cause=0, diagnostic=7))
     a.expect(ClearIndication(cause=0, diagnostic=7))
     a.numbering.reset()
@@ -118,6 +143,7 @@ def in_one_segment(call: Call, here: Side, there: Side, order: tuple[type[Packet
         InterruptConfirmation: InterruptConfirmation(),
         RR: RR(p_r=(p_r + filled.came) % 8),
     }
+    came_before = filled.came
     if Data in order:
         packets[Data] = here.data(octets, p_r=p_r)
     here.send(*(packets[kind] for kind in order))
@@ -130,6 +156,8 @@ def in_one_segment(call: Call, here: Side, there: Side, order: tuple[type[Packet
     here.expect(InterruptConfirmation(), passing=filled.passing)
     here.withholding = False
     filled.take_rest()
+    if came_before < len(filled.sent):
+        here.acknowledge()
     there.send_data(b"behind the RR")
     here.expect(Data(user_data=b"behind the RR"))
     here.acknowledge()

@@ -123,6 +123,14 @@ def confirmed_late(patch: Patch) -> None:
     def confirm_reset(original: Original, resets: Resets) -> None:
         resets.channel.start_timer("confirm", patch.number, lambda: original(resets))
 
+    @patch.wrap(EndToEndRelay, "writable")
+    def writable(original: Original, relay: EndToEndRelay, channel: Channel) -> None:
+        """A Reset that came before the late confirmation waits for that, not for the peer's."""
+        original(relay, channel)
+        other = relay.other(channel)
+        if other is not None and channel.ready:
+            other.resets.confirm()
+
 
 @variant("MAY-RST-08")
 def long_confirmation_discarded(patch: Patch) -> None:

@@ -127,6 +127,7 @@ class Row(Strict):
     burst: Burst | None = None
     left_out: list[str] = []
     filters: dict[str, Any] | None = None
+    interrupted: str = ""
 
 
 class Idle(Strict):

@@ -125,6 +125,10 @@ class Bench:
     counters: list[dict[str, Any]] = field(default_factory=list)
     few_at_once: bool = False
     """Whether the path takes few new connections at the same time."""
+    measured: bool = False
+    """Whether any trial through the router had a circuit."""
+    _running: str = ""
+    """The phase at hand."""
     _ends: float = 0.0
     """When the time of the size at hand is over."""
 
@@ -132,15 +136,20 @@ class Bench:
         """All sizes. Raises Gone or Interrupted."""
         for number, size in enumerate(self.plan.sizes, 1):
             title = f"{size} octets ({number}/{len(self.plan.sizes)})"
-            self.rows.append({"size": size, "packet_size": self.plan.packet_size_for(size)})
-            self._size(self.rows[-1], title)
+            row: dict[str, Any] = {"size": size, "packet_size": self.plan.packet_size_for(size)}
+            self.rows.append(row)
+            try:
+                self._size(row, title)
+            except (Gone, Interrupted, KeyboardInterrupt):
+                row["interrupted"] = self._running
+                raise
 
     def look_at_set_up(self) -> None:
         """A path that takes few connections at once gets few: each trial would wait for seconds."""
         self.say("circuits up")
         size = self.plan.sizes[0]
         track = self.track.of_size(size, self.plan.packet_size_for(size))
-        trial = self._checked(track.at(lowest_rate(self.plan.trial), self.plan.trial / 2))
+        trial = self._checked(track, track.at(lowest_rate(self.plan.trial), self.plan.trial / 2))
         self.few_at_once = trial.crowded_out
         if self.few_at_once:
             track.open_few_at_once()
@@ -164,7 +173,8 @@ class Bench:
             else None
         )
         with self._phase("hammer", title, asks=False):
-            row["hammer"] = self._checked(track.alone().flood(self.plan.trial / 2)).as_dict()
+            alone = track.alone()
+            row["hammer"] = self._checked(alone, alone.flood(self.plan.trial / 2)).as_dict()
         highest = row["hammer"]["carried"]
         with self._phase("search", title):
             found = self._search(track, highest, row)
@@ -182,7 +192,9 @@ class Bench:
             row["flood"] = self._more("flood", row, track, lambda: self._flood(track))
         row["less"] = overloaded(row)
         if "delay" not in self.plan.skip:
-            row["delays"] = list(self.delays(row, track, rate, title))
+            row["delays"] = []
+            for one in self.delays(row, track, rate, title):
+                row["delays"].append(one)
         if "burst" not in self.plan.skip and self._has_time(row, "burst"):
             with self._phase("burst", title):
                 row["burst"] = self._burst(track, rate)
@@ -193,14 +205,17 @@ class Bench:
     @contextmanager
     def _phase(self, name: str, title: str, asks: bool = True) -> Iterator[None]:
         self.say(f"{title}  {name}")
+        self._running = name
         if not asks:
             yield
             return
         with self.management.phase(name):
             yield
 
-    def _checked(self, trial: Trial) -> Trial:
+    def _checked(self, track: Track, trial: Trial) -> Trial:
         """Ends the bench where it cannot go on."""
+        if trial.connected and track.target is not None:
+            self.measured = True
         if trial.interrupted:
             raise Interrupted
         if not trial.connected:
@@ -209,7 +224,8 @@ class Bench:
         return trial
 
     def _flood(self, track: Track) -> dict[str, Any]:
-        return self._checked(self._counted(track, lambda: track.flood(self.plan.trial))).as_dict()
+        trial = self._counted(track, lambda: track.flood(self.plan.trial))
+        return self._checked(track, trial).as_dict()
 
     def _more(
         self, name: str, row: dict[str, Any], track: Track, measure: Callable[[], dict[str, Any]]
@@ -238,8 +254,8 @@ class Bench:
         return best
 
     def _at(self, track: Track, rate: float) -> dict[str, Any]:
-        trial = self._checked(self._counted(track, lambda: track.at(rate, self.plan.trial)))
-        return trial.as_dict()
+        trial = self._counted(track, lambda: track.at(rate, self.plan.trial))
+        return self._checked(track, trial).as_dict()
 
     def _counted(self, track: Track, measure: Callable[[], Trial]) -> Trial:
         """A trial with the router's counters of Data packets read before and after it."""
@@ -275,9 +291,11 @@ class Bench:
     def _search(self, track: Track, highest: float, row: dict[str, Any]) -> Found:
         started = time.monotonic()
         over = started + self.plan.bound
+        made: list[Trial] = []
 
         def measure(rate: float, seconds: float) -> Trial:
-            trial = self._checked(track.at(rate, seconds))
+            trial = self._checked(track, track.at(rate, seconds))
+            made.append(trial)
             for _ in range(TRIES - 1):
                 lossless = not trial.harmed and trial.delivered >= trial.offered
                 if trial.clean or not lossless or trial.behind > DISTURBED:
@@ -285,20 +303,26 @@ class Bench:
                 if time.monotonic() >= over:
                     break
                 # Whoever took the processor away for a moment is not the router.
-                again = self._checked(track.at(rate, seconds))
-                trial = min(trial, again, key=lambda t: t.loss_ratio)
+                again = self._checked(track, track.at(rate, seconds))
+                made[-1] = trial = min(trial, again, key=lambda t: t.loss_ratio)
             self.say(f"{row['size']} octets  search, {rate:.0f} messages/s")
             return trial
 
-        found = search(
-            measure,
-            highest,
-            width=self.plan.width,
-            trial_seconds=self.plan.trial,
-            bound_seconds=self.plan.bound,
-        )
-        self._descend(found, measure)
-        self._confirm(found, measure)
+        try:
+            found = search(
+                measure,
+                highest,
+                width=self.plan.width,
+                trial_seconds=self.plan.trial,
+                bound_seconds=self.plan.bound,
+            )
+            self._descend(found, measure)
+            self._confirm(found, measure)
+        except (Gone, Interrupted, KeyboardInterrupt):
+            if made:
+                row["throughput"] = partly(made, time.monotonic() - started)
+                row["trials"] = [trial.as_dict() for trial in made]
+            raise
         row["throughput"] = conclude(found, time.monotonic() - started)
         row["trials"] = [trial.as_dict() for trial in found.trials]
         return found
@@ -335,8 +359,9 @@ class Bench:
             seconds = max(self.plan.delay, LIGHT_SECONDS) if name == "light" else self.plan.delay
             for number in range(1, TRIES + 1):
                 with self._phase(f"delay at {name} load", title):
-                    through = self._checked(track.at(wanted, seconds))
-                alone = self._checked(track.alone().at(wanted, self.plan.delay))
+                    through = self._checked(track, track.at(wanted, seconds))
+                beside = track.alone()
+                alone = self._checked(beside, beside.at(wanted, self.plan.delay))
                 one = {
                     "load": name,
                     "rate": through.rate,
@@ -355,7 +380,7 @@ class Bench:
         most = self.plan.burst_most
         good, bad, tried = 0, None, min(BURST, most)
         while tried <= most and time.monotonic() < self._ends:
-            trial = self._checked(track.burst(tried, tried / rate))
+            trial = self._checked(track, track.burst(tried, tried / rate))
             if trial.harmed or trial.delivered < trial.offered:
                 bad = tried
             else:
@@ -378,7 +403,7 @@ class Bench:
             try:
                 with self.filters.set(number), self._phase(f"filter {number}", title):
                     one = search(
-                        lambda rate, seconds: self._checked(track.at(rate, seconds)),
+                        lambda rate, seconds: self._checked(track, track.at(rate, seconds)),
                         upper * 1.1,
                         width=self.plan.width,
                         trial_seconds=self.plan.trial,
@@ -423,6 +448,16 @@ def conclude(found: Found, seconds: float) -> dict[str, Any]:
         "clean_messages": tried,
         "loss": loss,
     }
+
+
+def partly(trials: Sequence[Trial], seconds: float) -> dict[str, Any]:
+    """What a search says that did not come to its end: bounds, but no throughput.
+
+    Its last trial may be the one in which the router went; what was lost in it says nothing.
+    """
+    nothing = dict.fromkeys(GOALS, Bounds(None, None))
+    before = list(trials[:-1] or trials)
+    return conclude(Found(nothing, before, complete=False), seconds) | {"said": False}
 
 
 def by_short_trials(trials: Sequence[Trial]) -> Bounds:

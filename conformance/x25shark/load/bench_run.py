@@ -76,7 +76,7 @@ def run_bench(
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
-            outcome = gone_outcome(gone, any("throughput" in row for row in bench.rows))
+            outcome = gone_outcome(gone, bench.measured)
     return _conclude(
         head | body(bench, quiet, outcome), management, wrong, outcome, console, folder
     )
@@ -185,7 +185,9 @@ def _of_all(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     found = row["throughput"]
-    if not found["complete"] and not found["said"] and not found["loss"]:
+    if row.get("interrupted"):
+        yield f"interrupted ({row['interrupted']}): its figures are those until then"
+    elif not found["complete"] and not found["said"] and not found["loss"]:
         yield "no rate without loss was found in the time of the search (--bound)"
     elif not found["complete"]:
         words = "the search ran out of time: the bounds are wider than asked"

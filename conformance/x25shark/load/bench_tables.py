@@ -33,8 +33,12 @@ def _filter(row: Row, number: str) -> str:
     return "-" if value is None else rate(value)
 
 
+def _size(row: Row) -> str:
+    return f"{row['size']} (part)" if row.get("interrupted") else str(row["size"])
+
+
 RATES: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("size", lambda row: str(row["size"])),
+    ("size", _size),
     ("theoretical", lambda row: count(row["theoretical"]) if row.get("theoretical") else "-"),
     ("hammer", lambda row: _carried(row, "hammer")),
     ("max", _maximum),

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from x25shark.counters.settings import Counters
 from x25shark.load.bench import Bench, BenchPlan, Gone
 from x25shark.load.bench_run import body
 from x25shark.load.bench_tables import rates
@@ -115,3 +117,70 @@ def test_a_router_that_never_took_a_call_has_not_been_measured() -> None:
         bench.run()
     assert gone_outcome(gone.value, bench.measured).status == 3
     assert body(bench, {}, Outcome())["rows"] == []
+
+
+class Page(Management):
+    """A page that shows what the router counted when it looked last: every so many seconds."""
+
+    def __init__(self, every: float, age: float | None = None) -> None:
+        names = {"data_in": "in", "data_out": "out"}
+        roots = {"a": "x", "b": "x"}
+        named = Counters.model_validate({"names": names, "roots": roots, "age": age})
+        super().__init__(named, "http://127.0.0.1:1/")
+        self.count = 2**32 - 7
+        self.every = every
+        self.shown, self.gathered = self.count, time.monotonic()
+
+    def carries(self, rate: float, seconds: float) -> Trial:
+        self.page()
+        found = slow(rate, seconds)
+        self.count = (self.count + found.offered) % 2**32
+        return replace(found, packets_sent=found.offered, packets_received=found.offered)
+
+    def page(self) -> Any:
+        if time.monotonic() >= self.gathered + self.every:
+            self.shown, self.gathered = self.count, time.monotonic()
+        return {"x": {"in": self.shown, "out": self.shown}}
+
+
+SIZES_WITH_PAGE = replace(QUICK, sizes=[64, 128], skip=frozenset({"delay", "burst"}))
+
+
+@pytest.mark.parametrize(("every", "age"), [(0.0, None), (0.4, 0.4), (0.4, None)])
+def test_a_right_router_is_not_accused_of_a_page_that_is_old(
+    every: float, age: float | None
+) -> None:
+    page = Page(every, age)
+    bench = bench_of(page.carries, SIZES_WITH_PAGE, management=page)
+    bench.look_at_set_up()
+    bench.run()
+    assert bench.counters
+    assert all(reading["right"] for reading in bench.counters)
+    assert "flood" in {reading["load"] for reading in bench.counters}
+    old = [r for r in body(bench, {}, Outcome())["verdict"]["remarks"] if "waited for" in r]
+    assert bool(old) == bool(every)
+    assert {r["size"] for r in bench.counters} == ({64} if every else {64, 128})
+
+
+def test_nothing_is_said_of_a_page_that_is_older_than_anybody_waits() -> None:
+    page = Page(1e9)
+    plan = replace(SIZES_WITH_PAGE, patience=0.1)
+    bench = bench_of(page.carries, plan, management=page)
+    bench.look_at_set_up()
+    page.every = 0.0  # now it shows what came before
+    page.page()
+    page.every = 1e9
+    bench.run()
+    assert bench.counters == []
+    verdict = body(bench, {}, Outcome())["verdict"]
+    assert not [r for r in verdict["reasons"] if "moved by" in r]
+    assert any("did not show within 0.1 s" in remark for remark in verdict["remarks"])
+
+
+def test_a_counter_that_counts_nothing_is_wrong_and_not_old() -> None:
+    page = Page(1e9)
+    bench = bench_of(page.carries, replace(SIZES_WITH_PAGE, patience=0.1), management=page)
+    bench.look_at_set_up()
+    bench.run()
+    assert bench.counters
+    assert not any(reading["right"] for reading in bench.counters)

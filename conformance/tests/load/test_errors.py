@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from x25shark.counters.names import NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
 from x25shark.counters.settings import Counters
+from x25shark.load import errors
 from x25shark.load.errors import LINE_KINDS, ErrorRow, as_it_runs, what_moved
+from x25shark.load.management import Management
 from x25shark.profile import load_profile
 
 NAMED = Counters.model_validate(
@@ -26,6 +28,7 @@ def page(**counters: int) -> dict[str, Any]:
     [
         (page(bad=8), ("all.bad", 3, RIGHT)),
         (page(bad=8, discards=9), ("all.bad", 3, RIGHT)),
+        (page(bad=2), ("all.bad", 0, NOT_COUNTED)),  # it began anew
         (page(discards=8), ("all.discards", 0, WRONG_COUNTER)),
         (page(data=8, discards=8), ("all.discards", 0, WRONG_COUNTER)),
         (page(data=9, pdus=9), ("all.bad", 0, NOT_COUNTED)),  # the same Data, counted twice
@@ -35,6 +38,41 @@ def page(**counters: int) -> dict[str, Any]:
 )
 def test_what_moved_is_told_apart(after: Any, expected: tuple[str, int, str]) -> None:
     assert what_moved(NAMED, page(), after) == expected
+
+
+def test_a_counter_that_passes_its_top_has_moved() -> None:
+    top = 2**32
+    assert what_moved(NAMED, page(bad=top - 1), page(bad=1)) == ("all.bad", 2, RIGHT)
+    other = what_moved(NAMED, page(discards=top - 1), page(discards=1))
+    assert other == ("all.discards", 0, WRONG_COUNTER)
+
+
+class LatePage(Management):
+    """Shows what was counted only at the third look."""
+
+    def __init__(self) -> None:
+        super().__init__(NAMED, "http://127.0.0.1:1/")
+        self.shown = self.bad = 5
+        self.looks = 0
+
+    def page(self) -> Any:
+        self.looks += 1
+        if self.looks > 2:
+            self.shown = self.bad
+        return page(bad=self.shown)
+
+
+def test_the_page_may_show_an_error_a_moment_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = LatePage()
+
+    def cases(*_: Any) -> tuple[dict[str, str], str]:
+        late.bad, late.looks = late.bad + 3, 0
+        return {"XOT-HDR-03": "PASS"}, ""
+
+    monkeypatch.setattr(errors, "_run", cases)
+    profile = load_profile("reference").model_copy(update={"counters": NAMED})
+    rows = errors.errors(profile, late, {})
+    assert [(row.counter, row.moved, row.result) for row in rows] == [("all.bad", 3, RIGHT)] * 3
 
 
 def test_a_router_without_the_counter_has_none() -> None:

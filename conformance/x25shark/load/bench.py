@@ -18,7 +18,7 @@ from typing import Any
 
 from .ceiling import messages_per_second
 from .filters import FilterError, Filters
-from .management import Management
+from .management import WAIT, Management
 from .results import NEAR
 from .search import GOALS, LEAST_MESSAGES, Bounds, Found, lowest_rate, search
 from .trial import KINDS, Track, Trial
@@ -78,6 +78,12 @@ class BenchPlan:
     burst_most: int = 2000
     filters: bool = False
     """Whether the profile has a hook for filter conditions."""
+    counters: bool = False
+    """Whether there is a page of counters."""
+    age: float | None = None
+    """By how much that page may be too old; None: it is measured."""
+    patience: float = 1.5
+    """How long it is waited for the page when that is measured."""
     skip: frozenset[str] = frozenset()
 
     def packet_size_for(self, size: int) -> int:
@@ -109,7 +115,15 @@ class BenchPlan:
     def _once(self) -> float:
         """What is done once, whatever the sizes."""
         idle = 2 * self.idle + 2 if "idle" not in self.skip else 0
-        return idle + (25 if "errors" not in self.skip else 5)
+        return idle + self._counting() + (25 if "errors" not in self.skip else 5)
+
+    def _counting(self) -> float:
+        """What is waited for a page of counters that is old: before and after a trial at the
+        maximum and a flood."""
+        if not self.counters or "counters" in self.skip:
+            return 0.0
+        measured = self.patience if self.age is None else 0.0
+        return measured + 4 * WAIT * (self.patience if self.age is None else self.age)
 
 
 @dataclass
@@ -127,6 +141,8 @@ class Bench:
     """Whether the path takes few new connections at the same time."""
     measured: bool = False
     """Whether any trial through the router had a circuit."""
+    _waited_for: set[str] = field(default_factory=set)
+    """The loads at which counters were read although their page is old."""
     _running: str = ""
     """The phase at hand."""
     _ends: float = 0.0
@@ -153,6 +169,13 @@ class Bench:
         self.few_at_once = trial.crowded_out
         if self.few_at_once:
             track.open_few_at_once()
+        if not {"counters", "errors"} <= self.plan.skip:
+            self.say("how old the counters page is")
+            few = lowest_rate(self.plan.trial)
+            self.management.measure_age(
+                lambda: self._checked(track, track.at(few, LEAST_MESSAGES / few / 5)),
+                self.plan.patience,
+            )
 
     def _has_time(self, row: dict[str, Any], part: str) -> bool:
         """Whether the size's time is not over; if it is, the part is noted as left out."""
@@ -180,7 +203,7 @@ class Bench:
             found = self._search(track, highest, row)
         rate = row["throughput"]["rate"]
         with self._phase("maximum", title):
-            row["maximum"] = self._at(track, rate)
+            row["maximum"] = self._at(track, rate, "maximum")
         with self._phase("control", title, asks=False):
             row["control"] = self._at(track.alone(), rate)
         share = row["throughput"]["rate"] / highest if highest else None
@@ -224,7 +247,7 @@ class Bench:
         return trial
 
     def _flood(self, track: Track) -> dict[str, Any]:
-        trial = self._counted(track, lambda: track.flood(self.plan.trial))
+        trial = self._counted(track, lambda: track.flood(self.plan.trial), "flood")
         return self._checked(track, trial).as_dict()
 
     def _more(
@@ -253,28 +276,54 @@ class Bench:
                 break
         return best
 
-    def _at(self, track: Track, rate: float) -> dict[str, Any]:
-        trial = self._counted(track, lambda: track.at(rate, self.plan.trial))
+    def _at(self, track: Track, rate: float, load: str = "") -> dict[str, Any]:
+        trial = self._counted(track, lambda: track.at(rate, self.plan.trial), load)
         return self._checked(track, trial).as_dict()
 
-    def _counted(self, track: Track, measure: Callable[[], Trial]) -> Trial:
-        """A trial with the router's counters of Data packets read before and after it."""
+    def _counted(self, track: Track, measure: Callable[[], Trial], load: str) -> Trial:
+        """A trial with the router's counters of Data packets read before and after it.
+
+        A page that may be old is waited for once for each of the loads that are named.
+        """
         if track.target is None or "counters" in self.plan.skip or self.management.url is None:
             return measure()
-        before = self.management.page()
+        if self.management.age and (not load or load in self._waited_for):
+            return measure()
+        if self.management.is_too_old():
+            return measure()
+        self._waited_for.add(load)
+        began = time.monotonic()
+        before = self.management.page_at_rest()
+        waited = time.monotonic() - began
         trial = measure()
-        after = self.management.page()
-        if before is None or after is None:
+        if before is None:
             return trial
+        began = time.monotonic()
+        after = self.management.page_when(
+            lambda page: all(r["right"] for r in self._readings(track, trial, before, page))
+        )
+        if self.management.age:  # the plan has this time beside that of the size
+            self._ends += waited + time.monotonic() - began
+        if after is not None:
+            self.counters += self._readings(track, trial, before, after)
+        return trial
+
+    def _readings(
+        self, track: Track, trial: Trial, before: Any, after: Any
+    ) -> list[dict[str, Any]]:
+        """By how much each counter moved in a trial, and by how much it should have."""
         load = "flood" if trial.rate is None else f"{trial.rate:.0f}/s"
+        found = []
         for name, interface, sent in (
             ("data_in", "a", trial.packets_sent),
             ("data_out", "b", trial.packets_received),
         ):
-            moved = self.management.moved(before, after, name, interface)
-            if sent is None or moved is None:
+            if sent is None:
                 continue
-            self.counters.append(
+            moved = self.management.moved(before, after, name, interface, sent)
+            if moved is None:
+                continue
+            found.append(
                 {
                     "counter": moved[0],
                     "name": name,
@@ -286,7 +335,7 @@ class Bench:
                     "right": sent == moved[1],
                 }
             )
-        return trial
+        return found
 
     def _search(self, track: Track, highest: float, row: dict[str, Any]) -> Found:
         started = time.monotonic()

@@ -54,8 +54,14 @@ def run_bench(
     }
     profile = target.profile
     hook = profile.control.filters if profile else None
-    plan = replace(plan, filters=hook is not None)
-    management = Management(profile.counters if profile else None, target.counters_url)
+    counters = profile.counters if profile else None
+    management = Management(counters, target.counters_url)
+    plan = replace(
+        plan,
+        filters=hook is not None,
+        counters=management.url is not None,
+        age=counters.age if counters else None,
+    )
     console.print(
         f"This takes about {plan.seconds() / 60:.1f} minutes; Ctrl-C stops it and keeps what "
         f"was measured."
@@ -155,6 +161,7 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
                 f"{reading['shown']} Data packets passed ({reading['size']} octets, "
                 f"{reading['load']})"
             )
+    remarks += _of_counters(bench)
     if outcome.reason:
         remarks.append(outcome.reason)
     return {
@@ -169,6 +176,22 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
             "share_of_control": max((row.get("share_of_control") or 0 for row in rows), default=0),
         },
     }
+
+
+def _of_counters(bench: Bench) -> Iterator[str]:
+    """Where not every trial that could be was held against the counters."""
+    if "counters" in bench.plan.skip:
+        return
+    if bench.management.age:
+        yield (
+            f"the counters page may be {bench.management.age:.2g} s old: it was waited for in two "
+            "trials of the first size alone"
+        )
+    elif bench.management.is_too_old():
+        yield (
+            f"the counters page did not show within {bench.plan.patience:g} s what had passed: "
+            "nothing is said of its counters (counters.age of the profile says how old it may be)"
+        )
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..counters.locations import places
 from ..counters.names import NAMES, NO_COUNTER, NOT_COUNTED, RIGHT, WRONG_COUNTER
-from ..counters.pages import in_words, numbers, value
+from ..counters.pages import in_words, moved, numbers, value
 from ..counters.paths import Path as Place
 from ..counters.settings import Counters
 from ..profile import Profile
@@ -122,13 +122,16 @@ def as_it_runs(profile: Profile, url: str | None, serial: Mapping[str, str]) -> 
 def _row(
     kind: Kind, router: Path, output: Path, profile: Profile, management: Management
 ) -> ErrorRow:
-    before = management.page()
+    counters = profile.counters
+    before = management.page_at_rest()
     verdicts, problem = _run(kind.cases, router, output)
-    after = management.page()
-    if problem or profile.counters is None or before is None or after is None:
+    if problem or counters is None or before is None or management.is_too_old():
         return ErrorRow(kind.error, verdicts, problem=problem)
-    counter, moved, result = what_moved(profile.counters, before, after, kind)
-    return ErrorRow(kind.error, verdicts, counter, moved, result)
+    after = management.page_when(lambda page: what_moved(counters, before, page, kind)[2] == RIGHT)
+    if after is None:
+        return ErrorRow(kind.error, verdicts)
+    counter, step, result = what_moved(counters, before, after, kind)
+    return ErrorRow(kind.error, verdicts, counter, step, result)
 
 
 def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, str], str]:
@@ -158,15 +161,16 @@ def what_moved(
         known += place.paths
         of_errors += place.paths if NAMES[place.name].error else ()
     earlier = dict(numbers(before))
-    moved = [
+    others = [
         steps
         for steps, number in numbers(after)
-        if number > earlier.get(steps, number) and _is_below(counters, kind.interface, steps)
+        if moved(earlier.get(steps, number), number, 1) > 0
+        and _is_below(counters, kind.interface, steps)
     ]
     # Much else moves while the cases run: only what counts errors can have counted these.
     instead = [
         in_words(steps)
-        for steps in moved
+        for steps in others
         if any(p.leads_to(steps) for p in of_errors)
         or (_OF_ERRORS.search(str(steps[-1])) and not any(p.leads_to(steps) for p in known))
     ]
@@ -175,8 +179,8 @@ def what_moved(
     old, new = (value(page, mapped[0].paths) for page in (before, after))
     if new is None:
         return ("", None, NO_COUNTER)
-    if new > (old or 0):
-        return mapped[0].text, new - (old or 0), RIGHT
+    if (step := moved(old or 0, new, 1)) > 0:
+        return mapped[0].text, step, RIGHT
     if instead:
         return instead[0], 0, WRONG_COUNTER
     return mapped[0].text, 0, NOT_COUNTED

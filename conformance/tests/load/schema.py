@@ -91,6 +91,7 @@ class Throughput(Strict):
     seconds: float
     clean_messages: int
     loss: str
+    problem: str
 
 
 class Delay(Strict):

@@ -23,7 +23,7 @@ from x25shark.load.ceiling import frame_octets, messages_per_second
 from x25shark.load.management import Management
 from x25shark.load.measure_cli import bit_rate
 from x25shark.load.options import LoadOptions, OptionError
-from x25shark.load.search import GOALS, Bounds, Found, search
+from x25shark.load.search import GOALS, Bounds, Found, library, search
 from x25shark.load.trial import KINDS, Trial, crowded_out, growth, lost_by_kind
 
 from .samples import cpu
@@ -114,12 +114,31 @@ def test_what_stops_the_measurement_comes_through_the_search() -> None:
         find(path)
 
 
+def test_a_defect_of_the_engine_is_not_the_end_of_the_time() -> None:
+    def path(rate: float, seconds: float) -> Trial:
+        raise RuntimeError("a thread of the engine ended")
+
+    with pytest.raises(RuntimeError, match="a thread of the engine"):
+        find(path)
+
+
+def test_what_the_library_stumbles_over_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def main_loop(*_: Any) -> None:
+        raise RuntimeError("Load not worth")
+
+    monkeypatch.setattr(library().MultipleLossRatioSearch, "main_loop", main_loop)
+    done = find(trial)
+    assert (done.complete, done.problem) == (False, "Load not worth")
+    row = {"size": 128, "throughput": conclude(done, 1.0), "trials": []}
+    assert any("MLRsearch stumbled: Load not worth" in remark for remark in _remarks(row))
+
+
 def test_a_search_without_time_gives_what_short_trials_say() -> None:
     done = search(
         lambda rate, seconds: trial(rate, seconds, behind=max(0.0, 1 - 500 / rate)),
         100_000.0, width=0.01, trial_seconds=1.0, bound_seconds=1e-9,
     )  # fmt: skip
-    assert not done.complete
+    assert (done.complete, done.problem) == (False, "")
     assert conclude(done, 1.0)["short"]
     trials = [trial(100, 1), trial(400, 1, missing=1), trial(300, 1), trial(600, 1)]
     assert (by_short_trials(trials).lower, by_short_trials(trials).upper) == (300, 400)
@@ -138,7 +157,14 @@ def test_what_no_rate_explains_is_found_at_every_rate(where: str) -> None:
 @pytest.mark.parametrize(("lost_at", "said"), [(64, True), (33, False), (None, False)])
 def test_a_burst_that_was_not_narrowed_says_so(lost_at: int | None, said: bool) -> None:
     row = {
-        "throughput": {"complete": True, "said": True, "loss": "", "rate": 500, "upper": 510},
+        "throughput": {
+            "complete": True,
+            "problem": "",
+            "said": True,
+            "loss": "",
+            "rate": 500,
+            "upper": 510,
+        },
         "burst": {"messages": 32, "lost_at": lost_at, "most": 2000},
     }
     assert any("has 32 to 63 messages" in remark for remark in _remarks(row)) is said

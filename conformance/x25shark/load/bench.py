@@ -492,6 +492,7 @@ def conclude(found: Found, seconds: float) -> dict[str, Any]:
         "half_percent_lower": half.lower,
         "half_percent_upper": half.upper,
         "complete": found.complete,
+        "problem": found.problem,
         "short": short,
         "seconds": seconds,
         "clean_messages": tried,

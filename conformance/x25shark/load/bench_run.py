@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from ..interrupts import interrupts
+from ..report.text import one_line
 from . import idle, results, search, terminal
 from .bench import Bench, BenchPlan, Gone, Interrupted, narrow, spoilt, standstill
 from .bench_page import write_bench_page
@@ -210,6 +211,8 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     found = row["throughput"]
     if row.get("interrupted"):
         yield f"interrupted ({row['interrupted']}): its figures are those until then"
+    elif found["problem"]:
+        yield f"the search ended early, MLRsearch stumbled: {one_line(found['problem'], 200)}"
     elif not found["complete"] and not found["said"] and not found["loss"]:
         yield "no rate without loss was found in the time of the search (--bound)"
     elif not found["complete"]:

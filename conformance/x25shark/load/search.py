@@ -17,6 +17,8 @@ from .trial import Trial
 
 GOALS = (0.0, 0.005)
 """Loss ratios that are searched for: throughput (RFC 1242 3.17), and the rate at half a percent."""
+_TIME_IS_OVER = "Optimized search takes too long."
+"""What the library says of it, by a RuntimeError like any other."""
 LEAST_MESSAGES = 10
 """Messages of a trial below which it says nothing."""
 
@@ -32,11 +34,13 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Found:
-    """Bounds by goal; all trials in order; whether the search came to its end in time."""
+    """Bounds by goal; all trials in order; whether the search came to its end in time, and what the
+    library stumbled over if it was not the time."""
 
     goals: dict[float, Bounds]
     trials: list[Trial]
     complete: bool
+    problem: str = ""
 
 
 def library() -> Any:
@@ -57,9 +61,14 @@ class _Measurer:
         self._result = result
         self._measure = measure
         self.trials: list[Trial] = []
+        self.failed = False
 
     def measure(self, intended_duration: float, intended_load: float) -> Any:
-        trial = self._measure(intended_load, intended_duration)
+        try:
+            trial = self._measure(intended_load, intended_duration)
+        except RuntimeError:
+            self.failed = True
+            raise
         self.trials.append(trial)
         offered = max(trial.offered, 1)
         ratio = trial.loss_ratio
@@ -115,16 +124,20 @@ def search(
     config.warmup_duration = 0.0
     measurer = _Measurer(mlr.MeasurementResult, measure)
     run = mlr.MultipleLossRatioSearch(config=config)
-    complete = True
+    complete, problem = True, ""
     try:
         run.search(measurer=measurer, debug=lambda _text: None)
-    except RuntimeError:
-        complete = False  # the library ends so when the time is over
+    except RuntimeError as error:
+        # A defect of the engine is not the end of the time; nor is a library that does not begin.
+        if measurer.failed or not measurer.trials:
+            raise
+        complete = False
+        problem = "" if str(error) == _TIME_IS_OVER else str(error)
     found = {}
     for goal in config.goals:
         bounds = run.database.get_relevant_bounds(target=run.scaling.goal_to_final_target[goal])
         found[goal.loss_ratio] = Bounds(_rate(bounds.clo), _rate(bounds.chi))
-    return Found(found, measurer.trials, complete)
+    return Found(found, measurer.trials, complete, problem)
 
 
 def _rate(load: Any) -> float | None:

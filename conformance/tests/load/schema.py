@@ -108,6 +108,13 @@ class Burst(Strict):
     most: int
 
 
+class Filters(Strict):
+    one: float | None = Field(alias="1")
+    ten: float | None = Field(alias="10")
+    why: dict[Literal["1", "10"], Literal["", "no hook", "failed", "no time", "loss"]]
+    short: list[Literal["1", "10"]]
+
+
 class Row(Strict):
     size: int
     packet_size: int
@@ -127,7 +134,7 @@ class Row(Strict):
     delays: list[Delay] = []
     burst: Burst | None = None
     left_out: list[str] = []
-    filters: dict[str, Any] | None = None
+    filters: Filters | None = None
     interrupted: str = ""
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from x25shark.load import idle
 from x25shark.load.bench import (
-    SIZES,
+    DEFAULT,
+    QUICK,
     Bench,
     BenchPlan,
     by_short_trials,
@@ -278,19 +279,14 @@ def test_a_message_gets_the_least_packet_size_that_it_fits_in() -> None:
 
 
 def test_quick_is_a_minute_and_the_default_five() -> None:
-    quick = BenchPlan(
-        (128, 1024, 4096),
-        trial=0.5,
-        bound=3.5,
-        confirm=1,
-        delay=0.3,
-        idle=2,
-        burst_most=500,
-        skip=frozenset({"errors"}),
-    )
-    assert quick.seconds() <= 60
-    assert BenchPlan(SIZES).seconds() <= 300
-    assert BenchPlan([32], filters=True).seconds() > BenchPlan([32]).seconds()
+    for plan, most in ((QUICK, 60), (DEFAULT, 300)):
+        with_page = replace(plan, counters=True)
+        for one in (plan, with_page, with_page.with_filters()):
+            assert one.seconds() <= most
+            assert one.size_seconds() <= 30
+        assert plan.with_filters().filters > 1.5
+    old = replace(DEFAULT, counters=True, age=10.0)
+    assert old.seconds() > DEFAULT.seconds() + 40, "a page that is old is waited for, and said"
 
 
 @pytest.mark.parametrize(

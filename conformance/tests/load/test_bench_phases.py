@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path as File
 from typing import Any
 
 import pytest
 from x25shark.counters.settings import Counters
-from x25shark.load.bench import Bench, BenchPlan, Gone
+from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan, Gone, Interrupted
 from x25shark.load.bench_run import body
 from x25shark.load.bench_tables import rates
+from x25shark.load.filters import FilterError, Filters
 from x25shark.load.management import Management
 from x25shark.load.options import LoadOptions
 from x25shark.load.running import Outcome, gone_outcome
@@ -22,7 +25,7 @@ from .schema import Row
 from .test_bench import trial
 
 FLOOD = 100_000.0
-QUICK = BenchPlan([128], trial=0.5, bound=60.0, confirm=1.0, delay=0.3, burst_most=500)
+SHORT = BenchPlan([128], trial=0.5, bound=60.0, confirm=1.0, delay=0.3, burst_most=500)
 
 
 @dataclass
@@ -51,7 +54,7 @@ class Path:
 
 
 def bench_of(
-    carries: Callable[[float, float], Trial], plan: BenchPlan = QUICK, **more: Any
+    carries: Callable[[float, float], Trial], plan: BenchPlan = SHORT, **more: Any
 ) -> Bench:
     path: Any = Path(carries)
     usual: dict[str, Any] = {"management": Management(None, None), "filters": None}
@@ -102,7 +105,7 @@ def test_what_came_before_a_later_phase_stays() -> None:
             return replace(super().flood(seconds), connected=int(self.target is None))
 
     path: Any = Dies(slow)
-    bench = Bench(path, QUICK, Management(None, None), None, lambda _text: None)
+    bench = Bench(path, SHORT, Management(None, None), None, lambda _text: None)
     with pytest.raises(Gone):
         bench.run()
     (row,) = bench.rows
@@ -143,7 +146,7 @@ class Page(Management):
         return {"x": {"in": self.shown, "out": self.shown}}
 
 
-SIZES_WITH_PAGE = replace(QUICK, sizes=[64, 128], skip=frozenset({"delay", "burst"}))
+SIZES_WITH_PAGE = replace(SHORT, sizes=[64, 128], skip=frozenset({"delay", "burst"}))
 
 
 @pytest.mark.parametrize(("every", "age"), [(0.0, None), (0.4, 0.4), (0.4, None)])
@@ -184,3 +187,176 @@ def test_a_counter_that_counts_nothing_is_wrong_and_not_old() -> None:
     bench.run()
     assert bench.counters
     assert not any(reading["right"] for reading in bench.counters)
+
+
+class Clock:
+    """Stands still but for what trials and hooks take."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "sleep", self.passes)
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class SlowHook(Filters):
+    """Sets nothing, in a second and a half."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__("{count}")
+        self.clock = clock
+        self.counts: list[int] = []
+
+    def _run(self, number: int, seconds: float) -> None:
+        self.clock.passes(min(1.5, seconds))
+        self.counts.append(number)
+
+
+@pytest.mark.parametrize("capacity", [20, 1000, 50_000])
+@pytest.mark.parametrize("hook", [False, True])
+@pytest.mark.parametrize(("plan", "most"), [(QUICK, 60), (DEFAULT, 300)])
+def test_the_time_that_is_said_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capacity: float, hook: bool, plan: BenchPlan, most: float
+) -> None:
+    clock = Clock(monkeypatch)
+
+    def carries(rate: float, seconds: float) -> Trial:
+        over = max(0.0, 1 - capacity / rate)
+        clock.passes(0.05 + seconds + (1.0 if over else 0.0))  # the grace
+        return trial(rate, seconds, behind=over)
+
+    slow_hook = SlowHook(clock)
+    plan = replace(plan.with_filters() if hook else plan, counters=True)
+    bench = bench_of(carries, plan, filters=slow_hook if hook else None)
+    bench.look_at_set_up()
+    bench.run()
+    # Idle traffic and counters have times of their own; the errors have what is left.
+    errors = 0 if "errors" in plan.skip else plan.errors
+    others = plan.seconds() - len(plan.sizes) * plan.size_seconds() - errors
+    assert clock.now - 1000 + others + min(errors, 5) <= most
+    if hook:
+        assert slow_hook.counts[-1] == 0
+        for row in bench.rows:
+            found = row["filters"]
+            assert found["1"] or found["why"]["1"] == "no time"
+
+
+def hook_of(folder: File, code: str) -> Filters:
+    """A script as the hook, which writes down every count."""
+    script, counts = folder / "hook.py", folder / "counts"
+    script.write_text(
+        f"import sys\ncount = int(sys.argv[1])\n"
+        f"open({str(counts)!r}, 'a').write(f'{{count}}\\n')\n{code}\n",
+        "utf-8",
+    )
+    return Filters(f"{sys.executable} {script} {{count}}")
+
+
+def counts_of(folder: File) -> list[int]:
+    return [int(line) for line in (folder / "counts").read_text("utf-8").split()]
+
+
+ONE_SIZE = replace(SHORT, skip=frozenset({"delay", "burst"}), filters=60.0)
+
+
+def test_the_hook_sets_each_number_of_conditions_and_takes_them_away(tmp_path: File) -> None:
+    """The path is slower with conditions, as it reads what the hook wrote."""
+
+    def carries(rate: float, seconds: float) -> Trial:
+        counts = counts_of(tmp_path) if (tmp_path / "counts").exists() else [0]
+        return trial(rate, seconds, behind=max(0.0, 1 - (1000 - 50 * counts[-1]) / rate))
+
+    bench = bench_of(carries, ONE_SIZE, filters=hook_of(tmp_path, ""))
+    bench.run()
+    assert counts_of(tmp_path) == [1, 10, 0]
+    (row,) = bench.rows
+    Row.model_validate(row)
+    assert row["filters"]["1"] == pytest.approx(950, rel=0.03)
+    assert row["filters"]["10"] == pytest.approx(500, rel=0.03)
+    (cells,) = rates({"rows": bench.rows})[1]
+    assert [float(cell) for cell in cells[-2:]] == pytest.approx([950, 500], rel=0.03)
+
+
+def said_of(bench: Bench) -> tuple[list[str], list[str]]:
+    """f1 and f10 of the last size, and the remarks."""
+    return rates({"rows": bench.rows})[1][-1][-2:], body(bench, {}, Outcome())["verdict"]["remarks"]
+
+
+def test_no_hook_a_hook_that_fails_and_want_of_time_are_told_apart(tmp_path: File) -> None:
+    without = bench_of(slow, ONE_SIZE)
+    without.run()
+    assert said_of(without)[0] == ["no hook", "no hook"]
+
+    two = replace(ONE_SIZE, sizes=[64, 128])
+    fails = bench_of(slow, two, filters=hook_of(tmp_path, "sys.exit(3 if count else 0)"))
+    fails.run()
+    cells, remarks = said_of(fails)
+    assert cells == ["failed", "failed"]
+    assert counts_of(tmp_path) == [1, 0], "what failed is not tried again at the next size"
+    assert any("control.filters ended with status 3" in remark for remark in remarks)
+    assert not any("may still be" in remark for remark in remarks)
+
+    lossy = bench_of(
+        lambda rate, seconds: trial(rate, seconds, missing=1 if lossy_from_here() else 0),
+        ONE_SIZE, filters=hook_of(tmp_path, ""),
+    )  # fmt: skip
+
+    def lossy_from_here() -> bool:
+        return counts_of(tmp_path)[-1] > 0
+
+    lossy.run()
+    cells, remarks = said_of(lossy)
+    assert cells == ["loss", "loss"]
+    assert any("with 1 filter condition no rate without loss" in remark for remark in remarks)
+
+
+def test_filters_for_which_there_is_no_time_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    def carries(rate: float, seconds: float) -> Trial:
+        clock.passes(100)
+        return slow(rate, seconds)
+
+    hook = SlowHook(clock)
+    bench = bench_of(carries, ONE_SIZE, filters=hook)
+    bench.run()
+    cells, remarks = said_of(bench)
+    assert cells == ["no time", "no time"]
+    assert any("no time was left for: filter 1, filter 10" in remark for remark in remarks)
+
+
+def test_a_reset_that_fails_is_said_and_the_figures_stay(tmp_path: File) -> None:
+    bench = bench_of(slow, ONE_SIZE, filters=hook_of(tmp_path, "sys.exit(0 if count else 4)"))
+    bench.run()
+    cells, remarks = said_of(bench)
+    assert [float(cell.replace(" ", "")) for cell in cells] == pytest.approx([1000] * 2, rel=0.03)
+    assert any("filter conditions may still be" in remark for remark in remarks)
+
+
+@pytest.mark.parametrize("end", [Gone, Interrupted])
+def test_a_reset_that_fails_does_not_hide_what_ended_the_search(
+    tmp_path: File, end: type[Exception]
+) -> None:
+    def carries(rate: float, seconds: float) -> Trial:
+        if not (tmp_path / "counts").exists():
+            return slow(rate, seconds)
+        ended = {"connected": 0} if end is Gone else {"interrupted": True}
+        return replace(slow(rate, seconds), **ended)
+
+    bench = bench_of(carries, ONE_SIZE, filters=hook_of(tmp_path, "sys.exit(0 if count else 4)"))
+    with pytest.raises(end):
+        bench.run()
+    assert counts_of(tmp_path) == [1, 0]
+    cells, remarks = said_of(bench)
+    assert cells == ["-", "-"]
+    assert any("filter conditions may still be" in remark for remark in remarks)
+    assert bench.rows[0]["interrupted"] == "filter 1"
+
+
+def test_a_hook_that_does_not_end_is_ended(tmp_path: File) -> None:
+    hook = hook_of(tmp_path, "import time; time.sleep(600)")
+    with pytest.raises(FilterError, match="did not end within 1 s"):
+        hook.set(1, 0.0)
+    assert hook.problem

@@ -110,7 +110,8 @@ def test_what_becomes_of_bad_units_and_what_counts_them(
 ) -> None:
     skipped = (w for name in ("idle", "delay", "burst", "counters") for w in ("--skip", name))
     switched = ("--fault", fault) if fault else ()
-    done = x25shark("bench", "-P", "128", "--trial", "0.1", "--bound", "1", *skipped, *switched,
+    done = x25shark("bench", "-P", "128", "--trial", "0.1", "--bound", "1",
+                    "--errors-bound", "600", *skipped, *switched,
                     "-o", str(tmp_path / "out"))  # fmt: skip
     result = load_json()
     Bench.model_validate(result)
@@ -132,7 +133,8 @@ def test_what_becomes_of_bad_frames_and_what_counts_them(
     skipped = (w for name in ("idle", "delay", "burst", "counters") for w in ("--skip", name))
     switched = (w for fault in faults for w in ("--fault", fault))
     done = x25shark("bench", "--router", "reference-xot-serial", "--router-echo", "-P", "128",
-                    "-N", "1", "--trial", "0.1", "--bound", "1", *skipped, *switched,
+                    "-N", "1", "--trial", "0.1", "--bound", "1",
+                    "--errors-bound", "600", *skipped, *switched,
                     "-o", str(tmp_path / "out"))  # fmt: skip
     result = load_json()
     Bench.model_validate(result)

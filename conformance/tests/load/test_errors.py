@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tomllib
 from typing import Any
 
@@ -71,8 +72,26 @@ def test_the_page_may_show_an_error_a_moment_later(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(errors, "_run", cases)
     profile = load_profile("reference").model_copy(update={"counters": NAMED})
-    rows = errors.errors(profile, late, {})
+    rows = list(errors.errors(profile, late, {}, 60))
     assert [(row.counter, row.moved, row.result) for row in rows] == [("all.bad", 3, RIGHT)] * 3
+
+
+def test_errors_for_which_there_is_no_time_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile, nobody = load_profile("reference"), Management(None, None)
+    rows = list(errors.errors(profile, nobody, {}, 0))
+    assert [row.problem for row in rows] == ["no time was left"] * 3
+    assert all(row.reason == "" for row in rows)
+
+    asked: list[str] = []
+
+    def nothing(command: list[str], seconds: float) -> None:
+        asked.append(command[command.index("--deadline") + 1])
+        raise subprocess.TimeoutExpired(command, seconds)
+
+    monkeypatch.setattr(errors, "run", nothing)
+    rows = list(errors.errors(profile, nobody, {}, 40))
+    assert asked == ["40"] * 3
+    assert [row.problem for row in rows] == ["the cases did not end within 55 s"] * 3
 
 
 def test_a_router_without_the_counter_has_none() -> None:

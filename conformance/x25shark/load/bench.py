@@ -13,9 +13,10 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..interrupts import interrupts
 from .ceiling import messages_per_second
 from .filters import FilterError, Filters
 from .management import WAIT, Management
@@ -46,7 +47,13 @@ BELOW = 0.9
 CONFIRMED = 40_000
 """Messages that a rate is confirmed with, if there is time."""
 DESCENT = 8
+_SET_UP = 1.0
+_STARTS = 2.0
+"""What tshark takes to begin and to end."""
 RECOVERS = 1.0
+NO_HOOK, HOOK_FAILED = "no hook", "failed"
+NO_TIME, NO_RATE = "no time", "loss"
+"""Why there is no rate with filter conditions."""
 
 
 class Gone(Exception):
@@ -75,9 +82,12 @@ class BenchPlan:
     width: float = 0.01
     line_rate: float | None = None
     idle: float = 8.0
+    burst: float = 4.0
     burst_most: int = 2000
-    filters: bool = False
-    """Whether the profile has a hook for filter conditions."""
+    errors: float = 30.0
+    """For all kinds of errors together."""
+    filters: float = 0.0
+    """For the filter conditions of a size; 0: the profile has no hook for them."""
     counters: bool = False
     """Whether there is a page of counters."""
     age: float | None = None
@@ -92,30 +102,41 @@ class BenchPlan:
             return self.packet_size
         return next(p for p in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096) if p >= size)
 
+    def with_filters(self) -> BenchPlan:
+        """The same with time for filter conditions, which the other parts of a size give away."""
+        if "filters" in self.skip:
+            return self
+        less = replace(
+            self, bound=0.75 * self.bound, delay=0.5 * self.delay, burst=0.75 * self.burst
+        )
+        return replace(less, filters=self.size_seconds() - less.size_seconds())
+
     def seconds(self) -> float:
         """The longest that it should take."""
         return self.size_seconds() * len(self.sizes) + self._once()
 
+    def search_seconds(self) -> float:
+        """What the search of a size and its confirmation have."""
+        return self.bound + max(self.confirm, self.trial)
+
     def size_seconds(self) -> float:
         """What one size has: what did not come within it is left out."""
-        size = self.bound + max(self.confirm, self.trial) + 4 * self.trial + 2
-        return size + self.later_seconds()
+        return self.search_seconds() + 4 * self.trial + 2 + self.later_seconds()
 
     def later_seconds(self) -> float:
         """What of it is for the parts behind the flood."""
-        later = 0.0
+        later = self.filters
         if "delay" not in self.skip:
             later += 5 * (self.delay + 0.1) + max(self.delay, LIGHT_SECONDS)
         if "burst" not in self.skip:
-            later += 3 if self.burst_most <= 500 else 6
-        if self.filters and "filters" not in self.skip:
-            later += self.bound
+            later += self.burst
         return later
 
     def _once(self) -> float:
         """What is done once, whatever the sizes."""
-        idle = 2 * self.idle + 2 if "idle" not in self.skip else 0
-        return idle + self._counting() + (25 if "errors" not in self.skip else 5)
+        idle = 2 * (self.idle + _STARTS) if "idle" not in self.skip else 0
+        errors = self.errors if "errors" not in self.skip else 0
+        return _SET_UP + idle + self._counting() + errors
 
     def _counting(self) -> float:
         """What is waited for a page of counters that is old: before and after a trial at the
@@ -124,6 +145,22 @@ class BenchPlan:
             return 0.0
         measured = self.patience if self.age is None else 0.0
         return measured + 4 * WAIT * (self.patience if self.age is None else self.age)
+
+
+QUICK = BenchPlan(
+    QUICK_SIZES,
+    trial=0.5,
+    bound=3.5,
+    confirm=1.0,
+    delay=0.3,
+    idle=2.0,
+    burst=1.2,
+    burst_most=500,
+    patience=0.9,
+    skip=frozenset({"errors"}),
+)
+"""What --quick measures."""
+DEFAULT = BenchPlan(SIZES)
 
 
 @dataclass
@@ -177,17 +214,21 @@ class Bench:
                 self.plan.patience,
             )
 
-    def _has_time(self, row: dict[str, Any], part: str) -> bool:
-        """Whether the size's time is not over; if it is, the part is noted as left out."""
-        if time.monotonic() < self._ends:
+    def _has_time(self, row: dict[str, Any], part: str, later: float = 0.0) -> bool:
+        """Whether the size's time, but for what comes later, is not over; if it is, the part is
+        noted as left out."""
+        if time.monotonic() < self._ends - later:
             return True
         row.setdefault("left_out", []).append(part)
         return False
 
     def _size(self, row: dict[str, Any], title: str) -> None:
-        # What the sizes before have left over is there too.
+        # What the sizes before have left over is there too, and what they took too much is not;
+        # without the time for a search there would be nothing at all.
         now = time.monotonic()
-        self._ends = max(self._ends, now) + self.plan.size_seconds()
+        self._ends = max(
+            (self._ends or now) + self.plan.size_seconds(), now + self.plan.search_seconds()
+        )
         track = self.track.of_size(row["size"], row["packet_size"])
         row["packets"] = math.ceil(row["size"] / row["packet_size"])
         row["theoretical"] = (
@@ -218,12 +259,11 @@ class Bench:
             row["delays"] = []
             for one in self.delays(row, track, rate, title):
                 row["delays"].append(one)
-        if "burst" not in self.plan.skip and self._has_time(row, "burst"):
+        if "burst" not in self.plan.skip and self._has_time(row, "burst", self.plan.filters):
             with self._phase("burst", title):
                 row["burst"] = self._burst(track, rate)
-        wanted = self.filters is not None and "filters" not in self.plan.skip
-        if wanted and self._has_time(row, "filters"):
-            row["filters"] = self._filters(track, found, title)
+        if "filters" not in self.plan.skip:
+            self._filters(row, track, found, title)
 
     @contextmanager
     def _phase(self, name: str, title: str, asks: bool = True) -> Iterator[None]:
@@ -400,7 +440,7 @@ class Bench:
     ) -> Iterator[dict[str, Any]]:
         """Delay at light load, at half and at the found rate, with and without the router."""
         for name, share in LOADS:
-            if not self._has_time(row, f"delay at {name} load"):
+            if not self._has_time(row, f"delay at {name} load", self.plan.filters):
                 continue
             wanted = max(rate * share, LEAST_RATE)
             # At light load nothing but the path itself makes a message wait: long enough to see
@@ -419,7 +459,8 @@ class Bench:
                     "clean": through.clean,
                 }
                 # A path that stands still does so each time; a busy machine does not.
-                over = number == TRIES or time.monotonic() >= self._ends
+                ends = self._ends - self.plan.filters
+                over = number == TRIES or time.monotonic() >= ends
                 if over or not standstill({"delays": [one]}):
                     break
             yield one
@@ -428,7 +469,7 @@ class Bench:
         """The longest burst without loss: doubled until one loses, then halved in between."""
         most = self.plan.burst_most
         good, bad, tried = 0, None, min(BURST, most)
-        while tried <= most and time.monotonic() < self._ends:
+        while tried <= most and time.monotonic() < self._ends - self.plan.filters:
             trial = self._checked(track, track.burst(tried, tried / rate))
             if trial.harmed or trial.delivered < trial.offered:
                 bad = tried
@@ -443,26 +484,53 @@ class Bench:
                 break
         return {"messages": good, "lost_at": bad, "most": most}
 
-    def _filters(self, track: Track, found: Found, title: str) -> dict[str, Any]:
-        """The rate with 1 and with 10 filter conditions in the router's configuration."""
-        assert self.filters is not None
-        rates: dict[str, Any] = {}
-        upper = found.goals[0.0].upper or found.goals[0.0].lower or 1000.0
-        for number in (1, 10):
-            try:
-                with self.filters.set(number), self._phase(f"filter {number}", title):
-                    one = search(
-                        lambda rate, seconds: self._checked(track, track.at(rate, seconds)),
-                        upper * 1.1,
-                        width=self.plan.width,
-                        trial_seconds=self.plan.trial,
-                        bound_seconds=self.plan.bound / 2,
-                    )
-                    rates[str(number)] = one.goals[0.0].lower
-            except FilterError as error:
-                rates[str(number)] = None
-                rates["problem"] = str(error)
-        return rates
+    def _filters(self, row: dict[str, Any], track: Track, before: Found, title: str) -> None:
+        """The rate with 1 and with 10 filter conditions in the router's configuration, and why
+        there is none."""
+        hook = self.filters
+        unknown = NO_HOOK if hook is None else HOOK_FAILED if hook.problem else ""
+        why, short = {"1": unknown, "10": unknown}, list[str]()
+        rates: dict[str, Any] = {"1": None, "10": None, "why": why, "short": short}
+        row["filters"] = rates
+        if hook is None or hook.problem:
+            return
+        upper = before.goals[0.0].upper or before.goals[0.0].lower or row["throughput"]["rate"]
+        try:
+            for name, left in (("1", 2), ("10", 1)):
+                if not self._has_time(row, f"filter {name}", 2 * hook.took):
+                    why[name] = NO_TIME
+                    continue
+                with self._phase(f"filter {name}", title):
+                    hook.set(int(name), self._ends - time.monotonic())
+                    # What comes after is taking them away, and setting others before.
+                    seconds = self._ends - time.monotonic() - left * hook.took
+                    found = self._filtered(track, upper, seconds / left)
+                rate = found.goals[0.0].lower
+                if not found.complete:
+                    short.append(name)
+                    rate = rate or by_short_trials(found.trials).lower
+                rates[name] = rate
+                why[name] = "" if rate else NO_RATE if found.complete else NO_TIME
+        except FilterError:
+            for name, said in why.items():
+                why[name] = said or ("" if rates[name] else HOOK_FAILED)
+        finally:
+            # Whatever ended it: the router is left as it was.
+            with interrupts.counted():
+                hook.reset()
+
+    def _filtered(self, track: Track, upper: float, seconds: float) -> Found:
+        """A search up to a little above what the router carried without conditions."""
+        # Shorter trials than before, as long as they have enough messages: there is less time.
+        trial = min(max(self.plan.trial / 2, 4 * LEAST_MESSAGES / upper), self.plan.trial)
+        return search(
+            lambda rate, long: self._checked(track, track.at(rate, long)),
+            upper * 1.1,
+            width=self.plan.width,
+            trial_seconds=trial,
+            bound_seconds=max(min(seconds, self.plan.bound / 2), trial),
+            goals=(0.0,),
+        )
 
 
 def narrow(burst: int) -> float:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,11 @@ from rich.console import Console
 from ..interrupts import interrupts
 from ..report.text import one_line
 from . import idle, results, search, terminal
-from .bench import Bench, BenchPlan, Gone, Interrupted, narrow, spoilt, standstill
+from .bench import NO_RATE, Bench, BenchPlan, Gone, Interrupted, narrow, spoilt, standstill
 from .bench_page import write_bench_page
 from .bench_tables import TABLES
 from .engine import Engine
-from .errors import ErrorRow, errors
+from .errors import ErrorRow, errors, kinds_of
 from .filters import Filters
 from .management import Management
 from .options import LoadOptions, Mode
@@ -26,6 +27,8 @@ from .target import Target
 from .terminal import print_tables
 from .trial import Track
 from .wording import plural
+
+_LEAST_ERRORS = 5.0
 
 
 def run_bench(
@@ -42,6 +45,16 @@ def run_bench(
     search.library()  # before anything is measured
     mode: Mode = "sink" if target.listen else "echo"
     track = Track(engine, replace(options, mode=mode), target, grace)
+    profile = target.profile
+    hook = profile.control.filters if profile else None
+    counters = profile.counters if profile else None
+    management = Management(counters, target.counters_url)
+    plan = replace(
+        plan.with_filters() if hook else plan,
+        counters=management.url is not None,
+        age=counters.age if counters else None,
+        errors=plan.errors if profile and kinds_of(profile) else 0.0,
+    )
     head = results.head("bench", engine, target, track.options)
     unused = ("duration", "longest", "shortest", "calls", "messages", "depth", "hold")
     head["options"] = results.without(head["options"], *unused) | {
@@ -53,21 +66,12 @@ def run_bench(
         "grace_seconds": grace,
         "line_rate": plan.line_rate,
     }
-    profile = target.profile
-    hook = profile.control.filters if profile else None
-    counters = profile.counters if profile else None
-    management = Management(counters, target.counters_url)
-    plan = replace(
-        plan,
-        filters=hook is not None,
-        counters=management.url is not None,
-        age=counters.age if counters else None,
-    )
     console.print(
-        f"This takes about {plan.seconds() / 60:.1f} minutes; Ctrl-C stops it and keeps what "
+        f"This takes up to {plan.seconds() / 60:.1f} minutes; Ctrl-C stops it and keeps what "
         f"was measured."
     )
     outcome = Outcome()
+    ends = time.monotonic() + plan.seconds()
     with progress(console, plan.seconds()) as say:
         bench = Bench(track, plan, management, Filters(hook) if hook else None, say)
         quiet: dict[str, Any] = {}
@@ -75,11 +79,14 @@ def run_bench(
         try:
             bench.look_at_set_up()
             if "idle" not in plan.skip:
-                quiet |= _idle(bench, target, plan.idle)
+                _idle(bench, target, plan.idle, quiet)
             bench.run()
-            if "errors" not in plan.skip and profile is not None and profile.xot is not None:
+            if "errors" not in plan.skip and plan.errors and profile is not None:
                 say("errors: units and frames that are wrong")
-                wrong = errors(profile, management, target.serial)
+                # What the sizes did not need is there too.
+                left = max(ends - time.monotonic(), _LEAST_ERRORS)
+                for row in errors(profile, management, target.serial, left):
+                    wrong.append(row)
         except (KeyboardInterrupt, Interrupted):
             outcome = Outcome(130, "Interrupted: the figures are those until then.")
         except Gone as gone:
@@ -112,13 +119,13 @@ def _conclude(
     return int(result["exit_status"])
 
 
-def _idle(bench: Bench, target: Target, seconds: float) -> dict[str, Any]:
+def _idle(bench: Bench, target: Target, seconds: float, found: dict[str, Any]) -> None:
     """The router left alone, without circuits and with some that carry nothing."""
     address, _, port = target.connect.rpartition(":")
     interface = target.profile.capture.interface if target.profile else "auto"
     device = "any" if interface == "auto" else interface
     bench.say("idle, without circuits")
-    found = {"without": idle.watch(address, int(port), seconds, device).as_dict()}
+    found["without"] = idle.watch(address, int(port), seconds, device).as_dict()
     bench.say("idle, with circuits up")
     track = bench.track
     # An open-loop trial whose only messages are due after the end: circuits that carry nothing.
@@ -127,7 +134,6 @@ def _idle(bench: Bench, target: Target, seconds: float) -> dict[str, Any]:
             found["with"] = idle.watch(address, int(port), seconds, device).as_dict()
         else:
             found["with"] = {"seconds": 0, "per_minute": {}, "problem": "no circuit came up"}
-    return found
 
 
 def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -163,6 +169,13 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
                 f"{reading['load']})"
             )
     remarks += _of_counters(bench)
+    if bench.filters is not None and bench.filters.problem:
+        remarks.append(f"no filter conditions from then on: {bench.filters.problem}")
+    if bench.filters is not None and bench.filters.left_set:
+        remarks.append(
+            "filter conditions may still be in the router's configuration, and were in what was "
+            f"measured since: {bench.filters.left_set}"
+        )
     if outcome.reason:
         remarks.append(outcome.reason)
     return {
@@ -240,6 +253,13 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
             f"the longest burst has {burst['messages']} to {over - 1} messages: no time was left "
             "to find out which"
         )
+    filters = row.get("filters") or {"why": {}, "short": []}
+    for number, why in filters["why"].items():
+        if why == NO_RATE:
+            yield f"with {plural(int(number), 'filter condition')} no rate without loss was found"
+    if filters["short"]:
+        names = " and ".join(f"f{number}" for number in filters["short"])
+        yield f"the search for {names} ran out of time: the router may do more"
     if row.get("left_out"):
         yield f"no time was left for: {', '.join(row['left_out'])}"
     if flood and flood["held_back"] + flood["lost"]["late"] > 0 and not flood["lost"]["missing"]:

@@ -29,8 +29,10 @@ def _maximum(row: Row) -> str:
 
 
 def _filter(row: Row, number: str) -> str:
-    value = (row.get("filters") or {}).get(number)
-    return "-" if value is None else rate(value)
+    found = row.get("filters") or {}
+    value = found.get(number)
+    # Results of earlier versions do not say why.
+    return rate(value) if value is not None else found.get("why", {}).get(number) or "-"
 
 
 def _size(row: Row) -> str:

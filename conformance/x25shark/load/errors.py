@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from ..counters.settings import Counters
 from ..profile import Profile
 from ..results import ResultsError, read_results
 from ..temporary import temporary_folder
+from ..verdicts import Verdict
 from .management import Management
 from .programs import last_words, run
 
@@ -55,8 +57,10 @@ LINE_KINDS = (
     Kind("giant", ("HDLC-12",), "giants"),
     Kind("abort", ("HDLC-06",), "aborts"),
 )
-_SECONDS = 600.0
-"""What a busy machine may take for a few cases."""
+_LEAST = 1.0
+_ENDS = 15.0
+"""Seconds in which a run whose time is over has to end."""
+_NO_TIME = "no time was left"
 _OF_ERRORS = re.compile(
     "discard|error|reject|invalid|illegal|drop|bad|malform|crc|fcs|runt|giant|abort", re.IGNORECASE
 )
@@ -89,17 +93,29 @@ class ErrorRow:
         return f"{self.error}: {'; '.join(parts)}" if parts else ""
 
 
-def errors(profile: Profile, management: Management, serial: Mapping[str, str]) -> list[ErrorRow]:
-    """A row for each kind of error. serial: where the router has its serial lines, by name."""
-    kinds = list(XOT_KINDS if profile.xot is not None else ())
-    kinds += [kind.on(side) for side in profile.line.by_side() for kind in LINE_KINDS]
+def kinds_of(profile: Profile) -> list[Kind]:
+    """What errors there are to make."""
+    if profile.xot is None:
+        return []
+    kinds = list(XOT_KINDS)
+    return kinds + [kind.on(side) for side in profile.line.by_side() for kind in LINE_KINDS]
+
+
+def errors(
+    profile: Profile, management: Management, serial: Mapping[str, str], seconds: float
+) -> Iterator[ErrorRow]:
+    """A row for each kind of error, as far as the time goes. serial: where the router has its
+    serial lines, by name."""
+    ends = time.monotonic() + seconds
     with temporary_folder("errors") as folder:
         router = folder / "router.toml"
         router.write_text(as_it_runs(profile, management.url, serial), "utf-8")
-        return [
-            _row(kind, router, folder / str(number), profile, management)
-            for number, kind in enumerate(kinds)
-        ]
+        for number, kind in enumerate(kinds_of(profile)):
+            left = ends - time.monotonic()
+            if left < _LEAST:
+                yield ErrorRow(kind.error, {}, problem=_NO_TIME)
+            else:
+                yield _row(kind, router, folder / str(number), profile, management, left)
 
 
 def as_it_runs(profile: Profile, url: str | None, serial: Mapping[str, str]) -> str:
@@ -120,11 +136,11 @@ def as_it_runs(profile: Profile, url: str | None, serial: Mapping[str, str]) -> 
 
 
 def _row(
-    kind: Kind, router: Path, output: Path, profile: Profile, management: Management
+    kind: Kind, router: Path, output: Path, profile: Profile, management: Management, left: float
 ) -> ErrorRow:
     counters = profile.counters
     before = management.page_at_rest()
-    verdicts, problem = _run(kind.cases, router, output)
+    verdicts, problem = _run(kind.cases, router, output, left)
     if problem or counters is None or before is None or management.is_too_old():
         return ErrorRow(kind.error, verdicts, problem=problem)
     after = management.page_when(lambda page: what_moved(counters, before, page, kind)[2] == RIGHT)
@@ -134,18 +150,22 @@ def _row(
     return ErrorRow(kind.error, verdicts, counter, step, result)
 
 
-def _run(cases: tuple[str, ...], router: Path, output: Path) -> tuple[dict[str, str], str]:
+def _run(
+    cases: tuple[str, ...], router: Path, output: Path, seconds: float
+) -> tuple[dict[str, str], str]:
     """Verdicts by case, and why there are none."""
     command = [sys.executable, "-P", "-c", "from x25shark.cli import main; main()", "run"]
     command += ["--router", str(router), "--select", ",".join(cases), "--output", str(output)]
+    command += ["--deadline", str(max(round(seconds), 1))]
     try:
-        done = run(command, _SECONDS)
+        done = run(command, seconds + _ENDS)
         found = read_results(output / "results.json")
     except subprocess.TimeoutExpired:
-        return {}, f"the cases did not end within {_SECONDS:g} s"
+        return {}, f"the cases did not end within {seconds + _ENDS:.0f} s"
     except ResultsError as error:
         return {}, last_words(done, str(error))
-    return {case.id: str(case.verdict) for case in found.cases if case.id in cases}, ""
+    verdicts = {case.id: str(case.verdict) for case in found.cases if case.id in cases}
+    return verdicts, _NO_TIME if Verdict.NOT_RUN in verdicts.values() else ""
 
 
 def what_moved(

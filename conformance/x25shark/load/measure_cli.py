@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from .arguments import (
     session_options,
     target_options,
 )
-from .bench import ORIGINAL_SIZES, QUICK_SIZES, BenchPlan
+from .bench import DEFAULT, ORIGINAL_SIZES, QUICK, QUICK_SIZES
 from .bench import SIZES as ONE_PACKET
 from .bench_run import run_bench
 from .options import SHORTEST, LoadOptions, OptionError, number_list
@@ -85,6 +86,12 @@ def bit_rate(text: str) -> float:
     help="Seconds that the search of one size may take. Default: 9; --quick: 3.5.",
 )
 @click.option(
+    "--errors-bound",
+    "errors_seconds",
+    type=NumberRange(1, 86_400),
+    help="Seconds that the errors may take. Default: 30, or what the other parts left over.",
+)
+@click.option(
     "--width",
     type=NumberRange(0.001, 0.5),
     default=0.01,
@@ -120,6 +127,7 @@ def bench(
     packet_size: str | None,
     trial_seconds: float | None,
     bound_seconds: float | None,
+    errors_seconds: float | None,
     width: float,
     grace: float,
     line_rate: str | None,
@@ -146,18 +154,17 @@ def bench(
         size = int(packet_size) if packet_size else (128 if original else None)
         if size is None and max(chosen) > 4096:
             raise OptionError(f"-P: {max(chosen)} octets do not fit in one packet (--packet-size)")
-        plan = BenchPlan(
+        usual = QUICK if quick else DEFAULT
+        plan = replace(
+            usual,
             sizes=chosen,
             packet_size=size,
-            trial=trial_seconds or (0.5 if quick else 1.0),
-            bound=bound_seconds or (3.5 if quick else 9.0),
-            confirm=1.0 if quick else 3.0,
-            delay=0.3 if quick else 1.0,
+            trial=trial_seconds or usual.trial,
+            bound=bound_seconds or usual.bound,
+            errors=errors_seconds or usual.errors,
             width=width,
             line_rate=bit_rate(line_rate) if line_rate else None,
-            idle=2.0 if quick else 8.0,
-            burst_most=500 if quick else 2000,
-            skip=frozenset(skip) | ({"errors"} if quick else set()),
+            skip=usual.skip | set(skip),
         )
     except OptionError as error:
         fail(error)

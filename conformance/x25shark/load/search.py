@@ -8,7 +8,7 @@ import it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,7 @@ def search(
     width: float,
     trial_seconds: float,
     bound_seconds: float,
+    goals: Sequence[float] = GOALS,
 ) -> Found:
     """Search up to the rate `highest`; measure(rate, seconds) makes one trial.
 
@@ -115,7 +116,7 @@ def search(
             expansion_coefficient=4,
             fail_fast=False,
         )
-        for ratio in GOALS
+        for ratio in goals
     ]
     lowest = lowest_rate(trial_seconds)
     config.min_load = lowest

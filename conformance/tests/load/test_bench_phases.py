@@ -14,12 +14,13 @@ import pytest
 from x25shark.counters.settings import Counters
 from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan, Gone, Interrupted
 from x25shark.load.bench_run import body
-from x25shark.load.bench_tables import rates
+from x25shark.load.bench_tables import bounds, rates
 from x25shark.load.filters import FilterError, Filters
 from x25shark.load.management import Management
 from x25shark.load.options import LoadOptions
 from x25shark.load.running import Outcome, gone_outcome
 from x25shark.load.trial import Trial
+from x25shark.load.wording import count
 
 from .schema import Row
 from .test_bench import trial
@@ -64,6 +65,31 @@ def bench_of(
 def slow(rate: float, seconds: float) -> Trial:
     """A path that carries 1000/s and holds back the rest."""
     return trial(rate, seconds, behind=max(0.0, 1 - 1000 / rate))
+
+
+@pytest.mark.parametrize(("capacity", "unsure"), [(100, True), (50_000, False)])
+def test_how_small_a_loss_could_be_seen_is_said(capacity: float, unsure: bool) -> None:
+    bench = bench_of(
+        lambda rate, seconds: trial(rate, seconds, behind=max(0.0, 1 - capacity / rate)),
+        replace(SHORT, skip=frozenset({"delay", "burst"})),
+    )
+    bench.run()
+    (row,) = bench.rows
+    clean = row["throughput"]["clean_messages"]
+    assert (clean < 30_000) is unsure
+    head, (cells,) = bounds({"rows": bench.rows})
+    assert (head[-1], cells[-1]) == ("no loss in", count(clean))
+    remarks = [r for r in body(bench, {}, Outcome())["verdict"]["remarks"] if "too few" in r]
+    words = f"one in 10 000: no loss in {count(clean)} of 128 octets (< {3 / clean:.1%})"
+    assert [words in remark for remark in remarks] == [True] * unsure
+
+
+def test_a_search_that_ends_early_leaves_its_time_to_the_confirmation() -> None:
+    bench = bench_of(slow, replace(SHORT, skip=frozenset({"delay", "burst"})))
+    bench.run()
+    (row,) = bench.rows
+    longest = max(one["seconds"] for one in row["trials"])
+    assert longest > 10 * SHORT.confirm  # 40 000 messages at 900/s
 
 
 @pytest.mark.parametrize("trials", [2, 5])

@@ -46,6 +46,8 @@ WELL_BELOW = 0.98
 BELOW = 0.9
 CONFIRMED = 40_000
 """Messages that a rate is confirmed with, if there is time."""
+RARE = 1e-4
+"""Loss that a throughput should be sure of."""
 DESCENT = 8
 _SET_UP = 1.0
 _STARTS = 2.0
@@ -406,7 +408,7 @@ class Bench:
                 bound_seconds=self.plan.bound,
             )
             self._descend(found, measure)
-            self._confirm(found, measure)
+            self._confirm(found, measure, max(over - time.monotonic(), 0.0))
         except (Gone, Interrupted, KeyboardInterrupt):
             if made:
                 row["throughput"] = partly(made, time.monotonic() - started)
@@ -427,11 +429,11 @@ class Bench:
             seconds = max(self.plan.trial, 2 * LEAST_MESSAGES / lowest)
             found.trials.append(measure(lowest / 2, seconds))
 
-    def _confirm(self, found: Found, measure: Callable[[float, float], Trial]) -> None:
+    def _confirm(self, found: Found, measure: Callable[[float, float], Trial], more: float) -> None:
         """Many messages a little below the rate found: rare loss has nothing to do with the rate,
-        and the trials of a search may be too small to show it."""
+        and the trials of a search may be too small to show it. more: what the search left over."""
         rate = conclude(found, 0.0)["rate"] * BELOW
-        seconds = min(CONFIRMED / rate, self.plan.confirm)
+        seconds = min(CONFIRMED / rate, self.plan.confirm + more)
         if seconds > self.plan.trial and time.monotonic() < self._ends:
             found.trials.append(measure(rate, seconds))
 
@@ -595,6 +597,11 @@ def loss_below(found: Found, half: Bounds) -> str:
     carries = half.lower or max((t.carried for t in found.trials), default=0.0)
     below = [t for t in found.trials if (t.rate or 0) <= carries * WELL_BELOW]
     return _of_kinds(KINDS[1:], [(trial.lost, trial.offered) for trial in below])
+
+
+def unseen(clean_messages: int) -> float:
+    """The share that may be lost although none of so many was, with 95 % confidence."""
+    return 3 / max(clean_messages, 3)
 
 
 def spoilt(row: Mapping[str, Any]) -> str:

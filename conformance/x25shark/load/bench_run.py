@@ -14,7 +14,18 @@ from rich.console import Console
 from ..interrupts import interrupts
 from ..report.text import one_line
 from . import idle, results, search, terminal
-from .bench import NO_RATE, Bench, BenchPlan, Gone, Interrupted, narrow, spoilt, standstill
+from .bench import (
+    NO_RATE,
+    RARE,
+    Bench,
+    BenchPlan,
+    Gone,
+    Interrupted,
+    narrow,
+    spoilt,
+    standstill,
+    unseen,
+)
 from .bench_page import write_bench_page
 from .bench_tables import TABLES
 from .engine import Engine
@@ -26,7 +37,7 @@ from .running import Outcome, conclude_status, gone_outcome, progress, sentences
 from .target import Target
 from .terminal import print_tables
 from .trial import Track
-from .wording import plural
+from .wording import count, plural
 
 _LEAST_ERRORS = 5.0
 
@@ -215,9 +226,25 @@ def _of_all(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for text in _remarks(row):
             sizes.setdefault(text, []).append(str(row["size"]))
     yield from (f"{', '.join(where)} octets: {text}" for text, where in sizes.items())
+    if rare := [_no_loss(row) for row in rows if _is_unsure(row)]:
+        yield (
+            f"too few messages in the time to see a loss of one in {count(1 / RARE)}: no loss in "
+            f"{', '.join(rare)}"
+        )
     other = max((t["other_work"] for row in rows for t in row["trials"]), default=0.0)
     if other >= results.OTHER_WORK:
         yield f"other work took up to {other:.0%} of this machine: rates may be too low"
+
+
+def _is_unsure(row: Mapping[str, Any]) -> bool:
+    found = row["throughput"]
+    return bool(found["said"]) and unseen(found["clean_messages"]) > RARE
+
+
+def _no_loss(row: Mapping[str, Any]) -> str:
+    """How small a loss could have been seen."""
+    clean = row["throughput"]["clean_messages"]
+    return f"{count(clean)} of {row['size']} octets (< {unseen(clean):.1%})"
 
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:

@@ -58,7 +58,17 @@ def rates(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 def bounds(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """How sure the maximum is, and how long a burst may be."""
-    head = ["size", "from", "to", "at 0.5 % loss", "control", "share", "trials", "burst", "loss <"]
+    head = [
+        "size",
+        "from",
+        "to",
+        "at 0.5 % loss",
+        "control",
+        "share",
+        "trials",
+        "burst",
+        "no loss in",
+    ]
     rows = []
     for row in result["rows"]:
         found = row["throughput"]
@@ -76,8 +86,7 @@ def bounds(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
                 "-" if share is None else percent(share),
                 str(len(row["trials"])),
                 longest,
-                # No loss in n messages: with 95 % confidence the loss is below 3/n.
-                f"{3 / clean:.1g}" if clean and found["said"] else "-",
+                count(clean) if clean and found["said"] else "-",
             ]
         )
     return head, rows

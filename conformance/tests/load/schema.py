@@ -106,6 +106,7 @@ class Burst(Strict):
     messages: int
     lost_at: int | None
     most: int
+    control: bool | None
 
 
 class Filters(Strict):

@@ -166,7 +166,7 @@ def test_a_burst_that_was_not_narrowed_says_so(lost_at: int | None, said: bool) 
             "rate": 500,
             "upper": 510,
         },
-        "burst": {"messages": 32, "lost_at": lost_at, "most": 2000},
+        "burst": {"messages": 32, "lost_at": lost_at, "most": 2000, "control": True},
     }
     assert any("has 32 to 63 messages" in remark for remark in _remarks(row)) is said
 

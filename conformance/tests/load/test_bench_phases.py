@@ -14,7 +14,7 @@ import pytest
 from x25shark.counters.settings import Counters
 from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan, Gone, Interrupted
 from x25shark.load.bench_run import body
-from x25shark.load.bench_tables import bounds, rates
+from x25shark.load.bench_tables import bounds, delays, rates
 from x25shark.load.filters import FilterError, Filters
 from x25shark.load.management import Management
 from x25shark.load.options import LoadOptions
@@ -386,3 +386,36 @@ def test_a_hook_that_does_not_end_is_ended(tmp_path: File) -> None:
     with pytest.raises(FilterError, match="did not end within 1 s"):
         hook.set(1, 0.0)
     assert hook.problem
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_burst_stands_beside_what_the_tester_alone_takes(alone: bool) -> None:
+    class Drops(Path):
+        def burst(self, messages: int, seconds: float) -> Trial:
+            most = 50 if self.target is not None or not alone else messages
+            lost = max(messages - most, 0)
+            return replace(trial(messages, 1.0, missing=lost), rate=None)
+
+    path: Any = Drops(slow)
+    plan = replace(SHORT, skip=frozenset({"delay", "filters"}))
+    bench = Bench(path, plan, Management(None, None), None, lambda _text: None)
+    bench.run()
+    (row,) = bench.rows
+    Row.model_validate(row)
+    assert (row["burst"]["messages"], row["burst"]["control"]) == (50, alone)
+    cell = bounds({"rows": bench.rows})[1][0][-2]
+    assert cell == ("50" if alone else "50*")
+    remarks = body(bench, {}, Outcome())["verdict"]["remarks"]
+    assert any("the tester alone lost of a burst" in remark for remark in remarks) is not alone
+
+
+def test_the_controls_own_p99_and_near_filters_are_shown() -> None:
+    times = {"p50": 1.0, "p95": 1.0, "p99": 2.0, "p99.9": 3.0, "max": 4.0}
+    one = {"load": "light", "rate": 50.0, "router": times, "control": times | {"p99": 0.5}}
+    head, (cells,) = delays({"rows": [{"size": 128, "delays": [one]}]})
+    assert dict(zip(head, cells, strict=True))["control p99"] == "0.500"
+    row = {
+        "size": 128, "hammer": {"carried": 100.0}, "throughput": {"said": False},
+        "filters": {"1": 90.0, "10": 70.0, "why": {"1": "", "10": ""}},
+    }  # fmt: skip
+    assert rates({"rows": [row]})[1][0][-2:] == ["90.0*", "70.0"]

@@ -484,7 +484,13 @@ class Bench:
             tried = min(2 * good, most) if bad is None else (good + bad) // 2
             if tried in (good, 0):
                 break
-        return {"messages": good, "lost_at": bad, "most": most}
+        control = None
+        if bad is not None and time.monotonic() < self._ends - self.plan.filters:
+            # What the tester alone does not take is no limit of the router.
+            alone = track.alone()
+            trial = self._checked(alone, alone.burst(bad, bad / rate))
+            control = not trial.harmed and trial.delivered >= trial.offered
+        return {"messages": good, "lost_at": bad, "most": most, "control": control}
 
     def _filters(self, row: dict[str, Any], track: Track, before: Found, title: str) -> None:
         """The rate with 1 and with 10 filter conditions in the router's configuration, and why

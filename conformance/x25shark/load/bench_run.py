@@ -280,6 +280,10 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
             f"the longest burst has {burst['messages']} to {over - 1} messages: no time was left "
             "to find out which"
         )
+    if burst and burst["control"] is False:
+        yield (
+            f"the tester alone lost of a burst of {burst['lost_at']} too: the router may take more"
+        )
     filters = row.get("filters") or {"why": {}, "short": []}
     for number, why in filters["why"].items():
         if why == NO_RATE:

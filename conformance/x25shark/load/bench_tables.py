@@ -12,6 +12,7 @@ from typing import Any
 from ..report.text import one_line
 from . import published
 from .page import TableMaker, router_usage
+from .results import NEAR
 from .wording import count, milliseconds, percent, rate
 
 Row = Mapping[str, Any]
@@ -31,8 +32,11 @@ def _maximum(row: Row) -> str:
 def _filter(row: Row, number: str) -> str:
     found = row.get("filters") or {}
     value = found.get(number)
-    # Results of earlier versions do not say why.
-    return rate(value) if value is not None else found.get("why", {}).get(number) or "-"
+    if value is None:
+        # Results of earlier versions do not say why.
+        return found.get("why", {}).get(number) or "-"
+    # Filters cost the tester nothing: its own figure is the same.
+    return rate(value) + ("*" if value >= NEAR * row["hammer"]["carried"] else "")
 
 
 def _size(row: Row) -> str:
@@ -76,6 +80,8 @@ def bounds(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         longest = "-" if burst is None else count(burst["messages"])
         if burst is not None and burst["lost_at"] is None:
             longest = f">= {longest}"
+        elif burst is not None and burst.get("control") is False:
+            longest += "*"
         share, clean = row.get("share_of_control"), found["clean_messages"]
         rows.append(
             [
@@ -94,7 +100,7 @@ def bounds(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 def delays(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Delay in milliseconds, and the tester's own beside it."""
-    head = ["size", "load", "rate", "p50", "p99", "p99.9", "max", "control p50"]
+    head = ["size", "load", "rate", "p50", "p99", "p99.9", "max", "control p50", "control p99"]
     rows = []
     for row in result["rows"]:
         for one in row.get("delays", []):
@@ -103,8 +109,8 @@ def delays(result: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
                 milliseconds(router[name] if router else None)
                 for name in ("p50", "p99", "p99.9", "max")
             ]
-            alone = milliseconds(control["p50"] if control else None)
-            rows.append([str(row["size"]), one["load"], rate(one["rate"]), *values, alone])
+            alone = [milliseconds(control[name] if control else None) for name in ("p50", "p99")]
+            rows.append([str(row["size"]), one["load"], rate(one["rate"]), *values, *alone])
     return head, rows
 
 

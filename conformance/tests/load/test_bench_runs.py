@@ -55,7 +55,7 @@ def test_a_known_rate_and_burst_are_found(
     assert row["share_of_control"] < 0.8
     for words in ("theoretical", "hammer", "+25 %", "control p50"):
         assert words in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert max(map(len, done.stdout.splitlines())) <= 80
     page = (tmp_path / "out" / "load.html").read_text("utf-8")
     for words in ("Router tests", "Every trial of the searches", "How sure they are"):
         assert words in page
@@ -157,10 +157,10 @@ def test_none_of_them_is_found_without_a_fault(
     done = x25shark(*SHORT, "-o", str(tmp_path / "out"))
     result = load_json()
     Bench.model_validate(result)
-    for words in ("moved by", "does not answer", "wrong circuit", "stands still", "missing"):
-        assert not any(words in reason for reason in result["verdict"]["reasons"]), done.stdout
+    assert result["verdict"]["reasons"] == [], done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     assert result["counters"] and all(r["right"] for r in result["counters"])
-    assert {a["state"] for a in result["phases"].values()} <= {"ok", "slow", ""}
+    assert {a["state"] for a in result["phases"].values()} <= {"ok", ""}
     assert "per_minute" in result["idle"]["with"]
 
 

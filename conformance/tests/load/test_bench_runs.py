@@ -214,6 +214,26 @@ def test_interrupting_keeps_what_was_measured(
     assert errors == ""
 
 
+def test_the_filters_hook_of_a_profile_is_run(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    profile, counts = tmp_path / "filtered.toml", tmp_path / "counts"
+    profile.write_text(
+        f'extends = "reference"\n[control]\nfilters = "echo {{count}} >> {counts}"\n', "utf-8"
+    )
+    done = x25shark("bench", "--router", str(profile), "-P", "128", "--trial", "0.2", "--bound",
+                    "2", "--skip", "idle", "--skip", "errors", "--skip", "delay", "--skip",
+                    "burst", "-o", str(tmp_path / "out"))  # fmt: skip
+    result = load_json()
+    Bench.model_validate(result)
+    found = result["rows"][0]["filters"]
+    assert set(found["why"].values()) <= {"", "no time"}, done.stdout
+    set_ = [int(count) for count in counts.read_text("utf-8").split()]
+    # A busy machine may have no time for the second.
+    assert set_ in ([1, 10, 0], [1, 0], [0]), done.stdout
+    assert result["options"]["bound_seconds"] == 1.5, "the conditions have a quarter of it"
+
+
 def hooked(folder: Path, router: str, b: str) -> Path:
     """A profile of the router at `router` that says how to start and stop it."""
     profile = folder / "hooked.toml"

@@ -244,7 +244,7 @@ def _is_unsure(row: Mapping[str, Any]) -> bool:
 def _no_loss(row: Mapping[str, Any]) -> str:
     """How small a loss could have been seen."""
     clean = row["throughput"]["clean_messages"]
-    return f"{count(clean)} of {row['size']} octets (< {unseen(clean):.1%})"
+    return f"{count(clean)} of {row['size']} octets (< {unseen(clean) * 100:.2g} %)"
 
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:

@@ -36,7 +36,8 @@ def _filter(row: Row, number: str) -> str:
         # Results of earlier versions do not say why.
         return found.get("why", {}).get(number) or "-"
     # Filters cost the tester nothing: its own figure is the same.
-    return rate(value) + ("*" if value >= NEAR * row["hammer"]["carried"] else "")
+    least = ">= " if number in found.get("short", ()) else ""
+    return least + rate(value) + ("*" if value >= NEAR * row["hammer"]["carried"] else "")
 
 
 def _size(row: Row) -> str:

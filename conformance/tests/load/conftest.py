@@ -38,7 +38,7 @@ def free_port(host: str) -> int:
 
 def environment() -> dict[str, str]:
     paths = [str(ROOT / "conformance"), str(ROOT / "scapy_layers")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "100"}
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "80"}
 
 
 def command(*arguments: str) -> list[str]:

@@ -34,6 +34,7 @@ class Testers(Strict):
     skew_ms: float
     clock_uncertainty_ms: float
     lost: list[str]
+    shared: list[str]
 
 
 class Head(Strict):

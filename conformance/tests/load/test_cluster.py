@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from x25shark.load.cluster import shares, told
+from x25shark.load.cluster import dealt, shares, told
 from x25shark.load.engine import Engine
 from x25shark.load.options import LoadOptions
-from x25shark.load.tester import shifted, usable
+from x25shark.load.tester import outgoing, shifted, usable
 
 from .schema import Bench, Strict, Testers
 from .test_bench_runs import path, start
@@ -70,12 +70,63 @@ def test_a_tester_calls_from_the_addresses_that_it_has() -> None:
 def test_the_testers_are_told_in_a_sentence() -> None:
     report: dict[str, Any] = {
         "asked": 4, "answering": 0, "skew_ms": 1.25, "clock_uncertainty_ms": 0.0, "lost": [],
+        "shared": [],
     }  # fmt: skip
     assert told(report) == "4 testers; they began within 1.2 ms of each other."
     assert told(report | {"answering": 1}).startswith("4 testers, 1 of them answering;")
     lost = report | {"lost": ["partial, 3 of 4: tester 2 is gone (killed)"]}
     assert told(lost).startswith("partial, 3 of 4")
     assert "(clocks: +-0.5 ms)" in told(report | {"clock_uncertainty_ms": 0.5})
+    shared = told(report | {"shared": ["source addresses, 1 for 4 testers (127.0.0.1)"]})
+    assert shared.endswith(" Not disjoint: source addresses, 1 for 4 testers (127.0.0.1).")
+
+
+@given(
+    testers=st.integers(1, 12),
+    calls=st.lists(st.integers(0, 11), max_size=60),
+    seed=st.integers(0, 1 << 32),
+)
+def test_no_two_calls_of_testers_have_one_number(testers: int, calls: list[int], seed: int) -> None:
+    """However many calls each of them makes; with the number go its seed and calling address."""
+    options = LoadOptions(circuits=testers, rate=10.0, duration=1.0, seed=seed)
+    parts: list[Any] = shares(options.caller("127.0.0.1:1", ("2100001", "2100001"), 7), testers)
+    turns = [0] * testers
+    numbers = []
+    for tester in (one % testers for one in calls):
+        part = parts[tester]
+        numbers.append(part["first_call"] + part["call_step"] * turns[tester])
+        turns[tester] += 1
+    assert len(set(numbers)) == len(numbers)
+    assert {part["seed"] for part in parts} == {seed}  # mixed with the number by the engine
+
+
+ADDRESSES = st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True)
+
+
+@given(st.dictionaries(st.integers(0, 20), ADDRESSES, max_size=10))
+def test_source_addresses_are_dealt_out_and_sharing_is_named(have: dict[int, list[str]]) -> None:
+    found, sharing = dealt(have)
+    assert found.keys() == have.keys()
+    own = [address for n, addresses in found.items() if n not in sharing for address in addresses]
+    assert len(set(own)) == len(own)
+    for number, addresses in found.items():
+        assert set(addresses) <= set(have[number])
+        if number in sharing:
+            assert addresses == have[number]
+        else:
+            assert addresses
+    # Nobody shares as long as there is something to deal.
+    assert {a for one in have.values() for a in one} == set(own)
+
+
+def test_addresses_that_only_one_machine_has_are_left_to_it() -> None:
+    assert dealt({0: ["a", "b"], 1: ["a"], 2: ["c"]}) == ({0: ["b"], 1: ["a"], 2: ["c"]}, [])
+    assert dealt({0: ["a"], 1: ["a"]}) == ({0: ["a"], 1: ["a"]}, [1])
+    assert dealt({0: [], 1: ["a"]}) == ({0: [], 1: ["a"]}, [0])
+
+
+def test_the_kernel_says_from_where_it_would_connect() -> None:
+    assert outgoing("127.0.0.1:1998") == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -123,6 +174,9 @@ def test_two_testers_make_the_calls_of_one(
     assert sum(n for _, n in caller["call_setup"]["buckets"]) == 61
     assert caller["last_completed"] == 61
     assert "2 testers; they began within" in done.stdout
+    # 99 called addresses, so each has its part; but both call from one.
+    shared = "source addresses, 1 for 2 testers (127.0.0.1)"
+    assert result["testers"]["shared"] == [shared] and f"Not disjoint: {shared}." in done.stdout
 
 
 def test_two_testers_answer_what_two_others_call(

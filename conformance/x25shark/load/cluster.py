@@ -3,14 +3,16 @@
 
 Each worker of the cluster holds an actor (Tester), which runs the engine for its share of circuits
 and rate. Call numbers (tester k of n has k, k + n, k + 2n, ...) and with them the seeds and calling
-addresses, and the called addresses where the range has room, never meet. All begin at one
-wall-clock instant; how far apart they really began is measured. Results are added up by the engine:
-counters, histogram buckets, findings. A worker that dies costs its own share.
+addresses never meet. Source addresses and called ones do not either where there are enough of
+them; where not, the report says so. All begin at one wall-clock instant; how far apart they really
+began is measured. Results are added up by the engine: counters, histogram buckets, findings. A
+worker that dies costs its own share.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import logging
 import time
@@ -36,9 +38,11 @@ _POLL = 0.1
 _SELDOM = 1.0
 """Seconds between questions while a run goes on: they take time of the testers' processors."""
 _ANSWERS = 15.0
+_LEAST_ANSWER = 0.05
 _CLOCK_TRIES = 5
 _STARTS = 60.0
 _ENDS = 30.0
+ALL_GONE = "all testers have gone"
 
 
 class TestersGoneError(Gone):
@@ -63,6 +67,8 @@ class Cluster(Engine):
         self.offsets, uncertainty = _clocks(self.actors)
         self.lost: dict[int, str] = {}
         self.answering: list[int] = []
+        self._addresses: dict[tuple[int, str], tuple[list[str], str]] = {}
+        self._is_control = False
         if answering >= len(self.actors):
             raise OptionError(
                 f"--answering {answering}: leaves no tester of {len(self.actors)} to place calls"
@@ -75,12 +81,18 @@ class Cluster(Engine):
             "skew_ms": 0.0,
             "clock_uncertainty_ms": uncertainty,
             "lost": [],
+            "shared": [],
         }
 
     @property
     def alone(self) -> Engine:
         """For control runs: testers of this machine reach its loopback, others do not."""
-        return self if self.local else self._alone
+        if not self.local:
+            return self._alone
+        # All of a control run share one called address by nature: nothing for the report.
+        control = copy.copy(self)
+        control._is_control = True
+        return control
 
     @property
     def testers(self) -> dict[str, Any]:
@@ -97,7 +109,7 @@ class Cluster(Engine):
             if number not in self.lost and number not in self.answering
         ]
         if not left:
-            raise TestersGoneError("all testers have gone")
+            raise TestersGoneError(ALL_GONE)
         return Spread(self, left, configuration)
 
     def responder(self, configuration: Mapping[str, object]) -> Side:
@@ -116,10 +128,38 @@ class Cluster(Engine):
                     f"{address}, where the router sends the calls"
                 )
             # The last ones: tester 1 calls, as it does where none answers.
-            self.answering = found = found[-wanted:]
+            self.answering[:] = found = found[-wanted:]
         if not found:
             raise TestersGoneError(f"no tester is left that answers at {address}")
         return Answering(self, found, configuration)
+
+    def sources(
+        self, numbers: Sequence[int], configuration: Mapping[str, object]
+    ) -> dict[int, list[str]]:
+        """The addresses from which each of these testers calls (none: the kernel chooses), as far
+        as they can be had no two from the same. Who does not answer is lost."""
+        wanted: Any = configuration.get("sources") or []
+        connect = str(configuration["connect"])
+        key = ",".join([connect.partition(":")[0], *wanted])
+        new = [number for number in numbers if (number, key) not in self._addresses]
+        asked = self.ask(new, lambda actor, _: actor.addresses(wanted, connect))
+        self._addresses |= {(number, key): found for number, found in asked.items()}
+        have = {n: self._addresses[n, key] for n in numbers if n not in self.lost}
+        # Where none of those that were asked for is there, the kernel's own choice counts.
+        met = {number: own or [chosen] for number, (own, chosen) in have.items()}
+        own, sharing = dealt(met)
+        if sharing:
+            addresses = sorted({address for number in sharing for address in met[number]})
+            beside = sum(1 for found in met.values() if not set(addresses).isdisjoint(found))
+            self.say_shared("source", len(addresses), beside, ", ".join(addresses))
+        return {number: own[number] if have[number][0] else [] for number in have}
+
+    def say_shared(self, kind: str, number: int, testers: int, which: str) -> None:
+        """Testers have addresses in common although each should have its own."""
+        words = f"{kind} addresses, {number} for {plural(testers, 'tester')}"
+        words += f" ({one_line(which, 60)})" if which else ""
+        if not self._is_control and words not in self.report["shared"]:
+            self.report["shared"].append(words)
 
     def lose(self, number: int, why: object) -> None:
         """A tester does not answer any more."""
@@ -142,9 +182,11 @@ class Cluster(Engine):
                 asked[number] = question(self.actors[number], number)
             except Exception as error:
                 self.lose(number, error)
+        # One bound for all: where the scheduler has died none of them answers.
+        end = time.monotonic() + _ANSWERS
         for number, answer in asked.items():
             try:
-                answers[number] = answer.result(timeout=_ANSWERS)
+                answers[number] = answer.result(timeout=max(end - time.monotonic(), _LEAST_ANSWER))
             except Exception as error:
                 self.lose(number, error)
         return answers
@@ -252,7 +294,7 @@ class Spread(Several):
         self, cluster: Cluster, numbers: Sequence[int], configuration: Mapping[str, object]
     ) -> None:
         super().__init__(cluster)
-        parts = dict(zip(numbers, shares(configuration, len(numbers)), strict=False))
+        parts = self._parts(numbers, configuration)
         asked = time.monotonic()
         cluster.ask(list(parts), lambda actor, _: actor.clock())
         lead = _LEAD + _LEAD_TIMES * (time.monotonic() - asked)
@@ -281,6 +323,22 @@ class Spread(Several):
         seconds = float(str(duration)) / 1000 if duration is not None else 0.0
         self._due_end = self._start_ns / 1e9 + seconds
         self._stopped = False
+
+    def _parts(
+        self, numbers: Sequence[int], configuration: Mapping[str, object]
+    ) -> dict[int, dict[str, object]]:
+        """What each tester that is left has to do."""
+        sources = self._cluster.sources(numbers, configuration)
+        if not sources:
+            raise TestersGoneError(ALL_GONE)
+        parts = dict(zip(sources, shares(configuration, len(sources)), strict=False))
+        for number, part in parts.items():
+            part["sources"] = sources[number]
+        start, end = str(configuration["called_start"]), str(configuration["called_end"])
+        if (room := _room(start, end)) < len(parts):
+            which = start if room == 1 else f"{start} to {end}"
+            self._cluster.say_shared("called", room, len(parts), which)
+        return parts
 
     def _working(self) -> list[int]:
         return [number for number in self._numbers if number not in self._done]
@@ -329,10 +387,10 @@ class Spread(Several):
         if len(began) > 1:
             report = self._cluster.report
             report["skew_ms"] = max(report["skew_ms"], (max(began) - min(began)) / 1e6)
-        merged = self._merged(results)
         if not results:
-            merged |= {"start_ns": self._start_ns, "end_ns": self._start_ns + 1}
-        return json.dumps(merged)
+            # Else it would pass for a router that takes no calls.
+            raise TestersGoneError(ALL_GONE)
+        return json.dumps(self._merged(results))
 
 
 def _answer(run: int, wanted: dict[str, object], actor: Any, _number: int) -> Any:
@@ -345,7 +403,6 @@ def shares(configuration: Mapping[str, object], testers: int) -> list[dict[str, 
     circuits, calls, rate = whole["circuits"], whole.get("calls"), whole.get("rate")
     most = min(testers, circuits, calls or circuits)
     ranges = _ranges(whole["called_start"], whole["called_end"], most)
-    sources = whole.get("sources") or []
     found = []
     for number in range(most):
         own = circuits // most + (number < circuits % most)
@@ -362,10 +419,24 @@ def shares(configuration: Mapping[str, object], testers: int) -> list[dict[str, 
                 "all_circuits": circuits,
                 "called_start": ranges[number][0],
                 "called_end": ranges[number][1],
-                "sources": sources[number::most] or sources,
             }
         )
     return found
+
+
+def dealt(have: Mapping[int, Sequence[str]]) -> tuple[dict[int, list[str]], list[int]]:
+    """The addresses that each tester has, dealt out so that no two get the same one; and those
+    testers for which none was left, which use all they have beside the others."""
+    owners: dict[str, list[int]] = {}
+    for number, addresses in have.items():
+        for address in addresses:
+            owners.setdefault(address, []).append(number)
+    found: dict[int, list[str]] = {number: [] for number in have}
+    # What few have is dealt first: whoever has much else can do without it.
+    for address, numbers in sorted(owners.items(), key=lambda owned: len(owned[1])):
+        found[min(numbers, key=lambda n: (len(found[n]), len(have[n])))].append(address)
+    sharing = [number for number, own in found.items() if not own]
+    return found | {number: list(have[number]) for number in sharing}, sharing
 
 
 def told(report: Mapping[str, Any]) -> str:
@@ -375,17 +446,23 @@ def told(report: Mapping[str, Any]) -> str:
     words += f", {report['answering']} of them answering" if report["answering"] else ""
     sure = report["clock_uncertainty_ms"]
     within = f"{report['skew_ms']:.1f} ms" + (f" (clocks: +-{sure:.1f} ms)" if sure else "")
-    return f"{words}; they began within {within} of each other."
+    began = f"{words}; they began within {within} of each other."
+    return " ".join([began, *(f"Not disjoint: {common}." for common in report["shared"])])
 
 
 def _ranges(start: str, end: str, parts: int) -> list[tuple[str, str]]:
     """A range of addresses in so many; one that has not room enough is for all."""
-    first, room = int(start), int(end) - int(start) + 1
+    first, room = int(start), _room(start, end)
     if room < parts:
         return [(start, end)] * parts
     borders = [first + room * number // parts for number in range(parts + 1)]
     digits = len(start)
     return [(f"{low:0{digits}}", f"{high - 1:0{digits}}") for low, high in pairwise(borders)]
+
+
+def _room(start: str, end: str) -> int:
+    """Addresses of a range."""
+    return int(end) - int(start) + 1
 
 
 def _actors(client: Any) -> list[Any]:

@@ -5,9 +5,10 @@ load.json (UTF-8, one object):
     format "x25shark-load", version 1, command ("stress" or "sweep"), started (ISO 8601, UTC),
     engine (version), machine (processors, system), router (name, address, called),
     testers (null, or several: {asked, answering (of those), where, runs, skew_ms: how far apart
-    they began at most, clock_uncertainty_ms, lost: in words}), options (see options.LoadOptions),
-    exit_status, verdict {ok, reasons, remarks, tester_was_limit, share_of_control, limit (stress:
-    words)}; remarks spoil nothing
+    they began at most, clock_uncertainty_ms, lost and shared (addresses that not each has to
+    itself): in words}), options (see options.LoadOptions), exit_status,
+    verdict {ok, reasons, remarks, tester_was_limit, share_of_control, limit (stress: words)};
+    remarks spoil nothing
     stress: measurements [{name "router" or "control", run, interrupted, figures, caller,
             responder or null, cpu {router_seconds, router_octets, local_seconds (of this machine):
             null where unknown, machine_busy}}]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rich.text import Text
 from ..interrupts import interrupts
 from ..report.text import one_line
 from . import results, terminal
+from .bench import Gone
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
 from .options import LoadOptions
@@ -33,15 +35,20 @@ def run_stress(
 ) -> int:
     """Load the target, then the tester alone; print, write, return the exit status."""
     head = results.head("stress", engine, target, options)
-    with terminal.live(console, target.name) as progress:
-        loaded = measure(engine, options, target, progress)
+    try:
+        with terminal.live(console, target.name) as progress:
+            loaded = measure(engine, options, target, progress)
+    except Gone as gone:  # and with the testers what they had counted
+        for words in (*results.lost_testers(head), f"{gone.later}: {gone}."):
+            console.print(Text(one_line(words, 300)))
+        return 1
     measurements = [loaded]
     if control_seconds > 0 and not loaded.interrupted:
         seconds = min(control_seconds, options.duration or control_seconds)
         # A number of calls is a number for the router; the ceiling needs time, not calls.
         alone = replace(options.for_seconds(seconds), hold_to_end=False, hold=0.0)
         try:
-            with terminal.live(console, "control") as progress:
+            with terminal.live(console, "control") as progress, contextlib.suppress(Gone):
                 measurements.append(measure_control(engine, alone, progress, control_relay))
         except KeyboardInterrupt:  # before it began, or behind its end
             measurements = [replace(loaded, interrupted=True)]

@@ -44,6 +44,17 @@ def usable(sources: list[str]) -> list[str]:
     return found
 
 
+def outgoing(connect: str) -> str:
+    """The address from which the kernel would connect to "address:port"; "": it has none."""
+    address, _, port = connect.partition(":")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((address, int(port)))  # nothing is sent
+        except OSError:
+            return ""
+        return str(probe.getsockname()[0])
+
+
 class Tester:
     """An actor: every method returns at once, for one follows the other."""
 
@@ -56,10 +67,14 @@ class Tester:
         """The time here (ns since 1970), and which machine this is."""
         return time.time_ns(), boot()
 
+    def addresses(self, wanted: list[str], connect: str) -> tuple[list[str], str]:
+        """Those of the addresses that this machine has, and the one that its kernel would take."""
+        return usable(wanted), outgoing(connect)
+
     def start(self, run: int, share: dict[str, Any], at: int, trial_after: int) -> str:
         """Begin at a moment (ns since 1970), a trial so much later; why not, if it cannot be."""
         start = time.monotonic_ns() + at - time.time_ns()
-        share = share | {"start_ns": start, "sources": usable(share["sources"])}
+        share = share | {"start_ns": start}
         if trial_after:
             share["trial_start_ns"] = start + trial_after
         try:

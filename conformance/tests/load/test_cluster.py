@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,21 @@ from x25shark.load.engine import Engine
 from x25shark.load.options import LoadOptions
 from x25shark.load.tester import outgoing, shifted, usable
 
-from .schema import Bench, Strict, Testers
-from .test_bench_runs import path, start
+from .conftest import environment, free_port
+from .schema import Bench, Overload, Strict, Testers
+from .test_bench_runs import path, read_until, start
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
+LONGEST = 300
+"""Seconds within which a command ends whose testers have died, on however busy a machine."""
+_LEFT_OUT = ("idle", "delay", "burst", "counters", "errors")
+SHORT_BENCH = ("-P", "64,128", "--trial", "0.2", "--bound", "2",
+               *(word for part in _LEFT_OUT for word in ("--skip", part)))  # fmt: skip
+_FLOODS = ("connections", "calls", "clears", "half-closed")
+SHORT_OVERLOAD = ("--rates", "20,30,40,50", "-T", "1", "--flood", "0.5", "--bound", "3",
+                  "--timeout", "2",
+                  *(word for kind in _FLOODS for word in ("--skip", kind)))  # fmt: skip
 
 
 @given(
@@ -236,22 +248,45 @@ def worker_processes(pid: int) -> list[int]:
     return sorted(found)
 
 
+@contextmanager
+def apart(engine: Engine) -> Iterator[tuple[str, ...]]:
+    """A relay in front of an address that no connection has for its own end: the called side
+    listens there again and again."""
+    far = f"127.0.26.7:{free_port('127.0.26.7')}"
+    relay = engine.relay({"listen": "127.0.26.6:0", "connect": far})
+    try:
+        yield ("--connect", f"127.0.26.6:{relay.port}", "--listen", far)
+    finally:
+        relay.result()
+
+
+@contextmanager
+def killed_tester(command: str, words: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command with two testers, one of which is killed once the command says these words."""
+    process = start(command, *arguments)
+    try:
+        while len(workers := worker_processes(process.pid)) < 2:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.1)
+        read_until(process, words)
+        os.kill(workers[0], signal.SIGKILL)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_a_tester_that_dies_costs_its_own_share(
     engine: Engine, tmp_path: Path, load_json: Result
 ) -> None:
     # So many calls that none of the testers is done when one is killed.
-    with path(engine) as way:
-        process = start("stress", *way, "--workers", "2", "-T", "30", "-n", "100000", "-N", "4",
-                        "--rate", "50", "--control", "0", "-o", str(tmp_path / "out"))  # fmt: skip
-        while not (workers := worker_processes(process.pid)) or len(workers) < 2:
-            assert process.poll() is None
-            time.sleep(0.1)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if "calls/s" in line:  # they are at work
-                break
-        os.kill(workers[0], signal.SIGKILL)
-        said, errors = process.communicate(timeout=600)
+    with (
+        apart(engine) as way,
+        killed_tester("stress", "calls/s", *way, "--workers", "2", "-T", "30", "-n", "100000",
+                      "-N", "4", "--rate", "50", "--control", "0",
+                      "-o", str(tmp_path / "out")) as process,
+    ):  # fmt: skip
+        said, errors = process.communicate(timeout=LONGEST)
     assert process.returncode == 1, said + errors
     assert "partial, 1 of 2" in said and "Traceback" not in errors
     result = load_json()
@@ -259,3 +294,120 @@ def test_a_tester_that_dies_costs_its_own_share(
     assert lost.startswith("partial, 1 of 2: tester ") and lost in result["verdict"]["reasons"]
     caller = result["measurements"][0]["caller"]
     assert caller["total"]["calls_completed"] > 10  # of the one that is left
+
+
+def test_bench_goes_on_with_the_tester_that_is_left(
+    engine: Engine, tmp_path: Path, load_json: Result
+) -> None:
+    with (
+        apart(engine) as way,
+        killed_tester("bench", "64 octets (1/2)", *way, "--workers", "2", *SHORT_BENCH,
+                      "-o", str(tmp_path / "out")) as process,
+    ):  # fmt: skip
+        said, errors = process.communicate(timeout=LONGEST)
+    assert process.returncode == 1, said + errors
+    assert "Traceback" not in errors
+    result = load_json()
+    Bench.model_validate(result)
+    assert result["testers"]["lost"][0] in result["verdict"]["reasons"]
+    last = result["rows"][-1]
+    assert last["size"] == 128 and last["flood"]["delivered"] > 0
+
+
+def test_overload_goes_on_with_the_tester_that_is_left(
+    engine: Engine, tmp_path: Path, load_json: Result
+) -> None:
+    with (
+        apart(engine) as way,
+        killed_tester("overload", "ramp 2/4", *way, "--workers", "2", *SHORT_OVERLOAD,
+                      "-o", str(tmp_path / "out")) as process,
+    ):  # fmt: skip
+        said, errors = process.communicate(timeout=LONGEST)
+    assert process.returncode == 1, said + errors
+    assert "Traceback" not in errors
+    result = load_json()
+    Overload.model_validate(result)
+    assert result["testers"]["lost"][0] in result["verdict"]["reasons"]
+    last = result["ramp"][-1]
+    assert last["rate"] == 50 and last["offered"] > 0 and last["connected"] == last["offered"]
+
+
+@contextmanager
+def cluster(testers: int) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A scheduler and testers as processes of their own, as on several machines."""
+    address = f"127.0.0.1:{free_port('127.0.0.1')}"
+    common: dict[str, Any] = {"env": environment(), "text": True, "stdout": subprocess.DEVNULL}
+    dask = [sys.executable, "-m", "dask"]
+    host, _, port = address.partition(":")
+    with ExitStack() as stack:
+
+        def run(*words: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen([*dask, *words], stderr=subprocess.PIPE, **common)
+            stack.callback(process.communicate)
+            stack.callback(process.kill)
+            return process
+
+        scheduler = run("scheduler", "--host", host, "--port", port, "--no-dashboard")
+        for _ in range(testers):
+            run("worker", f"tcp://{address}", "--no-nanny", "--nthreads", "1", "--no-dashboard")
+        assert scheduler.stderr is not None
+        registered = 0
+        for line in scheduler.stderr:
+            registered += "Register worker" in line
+            if registered == testers:
+                break
+        assert registered == testers
+        yield f"tcp://{address}", scheduler
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "options", "kept"),
+    [
+        ("stress", "calls/s", ("-T", "60", "-N", "4", "--rate", "50", "--control", "0"), ""),
+        ("bench", "128 octets (2/2)", SHORT_BENCH, "rows"),
+        ("overload", "ramp 3/4", SHORT_OVERLOAD, "ramp"),
+    ],
+)
+def test_a_scheduler_that_dies_is_a_clear_end(
+    engine: Engine,
+    tmp_path: Path,
+    load_json: Result,
+    command: str,
+    words: str,
+    options: tuple[str, ...],
+    kept: str,
+) -> None:
+    with cluster(2) as (address, scheduler), apart(engine) as way:
+        process = start(command, *way, "--workers", address, *options, "-o", str(tmp_path / "out"))
+        try:
+            read_until(process, words)
+            scheduler.kill()
+            said, errors = process.communicate(timeout=LONGEST)
+        finally:
+            process.kill()
+            process.communicate()
+    assert process.returncode == 1, said + errors
+    assert "Traceback" not in errors
+    assert "The measurement ended: all testers have gone." in said
+    assert "partial, 0 of 2" in said
+    if not kept:
+        return
+    result = load_json()
+    (Bench if command == "bench" else Overload).model_validate(result)
+    assert len(result["testers"]["lost"]) == 2
+    assert result[kept]  # what was measured before
+
+
+@pytest.mark.measures
+def test_testers_begin_at_one_instant(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    with apart(engine) as way:
+        done = x25shark("stress", *way, "--workers", "4", "-n", "80", "-T", "20", "-N", "8",
+                        "--rate", "80", "-l", "300", "--control", "0",
+                        "-o", str(tmp_path / "out"))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    testers = load_json()["testers"]
+    # Some 0.3 ms where nothing else runs; `make testers-netns` has the bound of 5 ms.
+    assert 0 <= testers["skew_ms"] < 50
+    assert testers["clock_uncertainty_ms"] == 0  # one machine has one clock

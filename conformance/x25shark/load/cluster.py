@@ -182,6 +182,7 @@ class Cluster(Engine):
                 asked[number] = question(self.actors[number], number)
             except Exception as error:
                 self.lose(number, error)
+                _forget_frames(error)
         # One bound for all: where the scheduler has died none of them answers.
         end = time.monotonic() + _ANSWERS
         for number, answer in asked.items():
@@ -189,6 +190,7 @@ class Cluster(Engine):
                 answers[number] = answer.result(timeout=max(end - time.monotonic(), _LEAST_ANSWER))
             except Exception as error:
                 self.lose(number, error)
+                _forget_frames(error)
         return answers
 
     def merge(self, results: list[str]) -> dict[str, Any]:
@@ -389,8 +391,17 @@ class Spread(Several):
             report["skew_ms"] = max(report["skew_ms"], (max(began) - min(began)) / 1e6)
         if not results:
             # Else it would pass for a router that takes no calls.
-            raise TestersGoneError(ALL_GONE)
+            left = len(self._cluster.actors) > len(self._cluster.lost)
+            raise TestersGoneError("the testers that called have gone" if left else ALL_GONE)
         return json.dumps(self._merged(results))
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Dask keeps the error of a tester that is gone. With its frames it would keep those of all
+    that called here, and with them a called side that listens."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
 
 
 def _answer(run: int, wanted: dict[str, object], actor: Any, _number: int) -> Any:

@@ -34,8 +34,13 @@
 #   make roots           those wheels on bare Debian 12 and 13: install, doctor, run (root, mmdebstrap)
 #   make wireshark-zip   dissector and profile for those without Python, dist/x25shark-wireshark.zip
 #   make testers         a load by 100 small testers at once (TESTERS=100 RATE=200 calls/s)
+#   make testers-netns   four testers on hosts of their own (network namespaces) against one tester
+#   make known-truth     bench and overload against a relay whose figures are known (ONLY=name; idle
+#                        machine)
+#   make measure-all     bench, overload and matrix, defaults and --quick, beside the published tables
+#                        (LINUX=1: against the virtual machine too; idle machine)
 #   make clean           remove what these commands made
-.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps pictures bench linux-router linux-switch roots wireshark-zip testers clean \
+.PHONY: demo test lint unit suite engine routers mutants variants networks code-mutants walk-faults moments fuzz fuzz-engine hostile judge-asan judge-mutants pcaps pictures bench linux-router linux-switch roots wireshark-zip testers testers-netns known-truth measure-all clean \
 	setup-demo setup-linux setup-test
 
 BIN := .venv/bin
@@ -205,5 +210,14 @@ wireshark-zip: setup-test
 testers: setup-test
 	$(BIN)/python -m x25shark.load.simulation --testers $(or $(TESTERS),100) --rate $(or $(RATE),200)
 
+testers-netns: setup-test
+	$(BIN)/python -m x25shark.selftest.testers_netns --testers $(or $(TESTERS),4) --rate $(or $(RATE),100)
+
+known-truth: setup-test
+	$(BIN)/python -m x25shark.selftest.known_truth $(addprefix --only ,$(ONLY))
+
+measure-all: setup-test $(if $(LINUX),setup-linux)
+	$(BIN)/python -m x25shark.selftest.measure_all $(if $(LINUX),--linux) --output $(REPORT)-measured
+
 clean:
-	rm -rf .venv $(REPORT) $(REPORT)-asan $(REPORT)-bench $(REPORT)-fuzz $(REPORT)-linux $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build
+	rm -rf .venv $(REPORT) $(REPORT)-asan $(REPORT)-bench $(REPORT)-fuzz $(REPORT)-linux $(REPORT)-measured $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build

@@ -14,6 +14,9 @@ moments        commands interrupted at moments drawn by lot
 judge_fuzz     the judge as a fuzz target
 lines          the emulated line against what it is set to
 author_loop    what a router author waits for; dissector_speed: what the dissector costs
+known_truth    what bench and overload find of a router whose figures are known
+measure_all    bench, overload and matrix beside the published tables
+testers_netns  testers on hosts of their own against one tester
 worker, warm   many changed routers through one campaign, started early
 rows           rows of a long table, for a run that goes on where it was interrupted
 golden         the captures of pcaps/

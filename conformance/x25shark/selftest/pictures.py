@@ -47,16 +47,26 @@ def _x25shark(*arguments: str) -> None:
         raise PictureError(f"x25shark {arguments[0]} ended with status {done.returncode}")
 
 
-def _page(page: Path, picture: Path) -> None:
-    """A page as a browser shows it."""
-    browser = next(filter(None, map(shutil.which, _BROWSERS)))
-    width, height = _WIDE
+def browser() -> str | None:
+    """The program that shows pages; None: there is none."""
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+def page_picture(
+    page: Path, picture: Path, *, size: tuple[int, int] = _WIDE, dark: bool = False
+) -> None:
+    """A page as the browser shows it. Raises PictureError, OSError and CalledProcessError."""
+    program = browser()
+    if program is None:
+        raise PictureError("chromium is missing")
+    width, height = size
     with tempfile.TemporaryDirectory() as home:
         subprocess.run(
             [
-                browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                 f"--user-data-dir={home}", f"--window-size={width},{height}",
-                f"--screenshot={picture}", page.as_uri(),
+                f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+                f"--screenshot={picture}", page.absolute().as_uri(),
             ],
             check=True, capture_output=True,
         )  # fmt: skip
@@ -64,22 +74,22 @@ def _page(page: Path, picture: Path) -> None:
 
 def _report(work: Path, picture: Path) -> None:
     _x25shark("run", *README_RUN, "--output", str(work / "report"))
-    _page(work / "report" / "report.html", picture)
+    page_picture(work / "report" / "report.html", picture)
 
 
 def _sweep(work: Path, picture: Path) -> None:
     _x25shark("sweep", "-T", "1", "--control", "0.3", "--output", str(work / "sweep"))
-    _page(work / "sweep" / "load.html", picture)
+    page_picture(work / "sweep" / "load.html", picture)
 
 
 def _overload(work: Path, picture: Path) -> None:
     _x25shark("overload", "--output", str(work / "overload"))
-    _page(work / "overload" / "load.html", picture)
+    page_picture(work / "overload" / "load.html", picture)
 
 
 def _bench(work: Path, picture: Path) -> None:
     _x25shark("bench", "--skip", "errors", "--output", str(work / "bench"))
-    _page(work / "bench" / "load.html", picture)
+    page_picture(work / "bench" / "load.html", picture)
 
 
 def _wireshark(work: Path, picture: Path) -> None:
@@ -139,7 +149,7 @@ def missing(name: str) -> list[str]:
     """The programs and modules that a picture needs and this machine lacks."""
     if name == "wireshark":
         return [one for one in ("wireshark", "Xvfb", "import") if shutil.which(one) is None]
-    lacking = [] if any(map(shutil.which, _BROWSERS)) else ["chromium"]
+    lacking = [] if browser() else ["chromium"]
     if name in _ENGINE and importlib.util.find_spec("x25shark_engine") is None:
         lacking.append("the load engine")
     return lacking

@@ -79,10 +79,32 @@ def test_routers_stand_beside_each_other(tmp_path: Path, case: Cases, run_of: Ru
     assert ">1/2</span>" in page
     # The explanation of the failure, and its capture beside the page.
     assert "cause 5 came" in page
-    (link,) = set(re.findall(r'href="\./(captures/1/[^"]+)"', page))
-    assert (tmp_path / "site" / link).read_text() == "alpha PLP-RST-02"
-    # What passed has no copy.
-    assert len(list((tmp_path / "site" / "captures").rglob("*.pcapng"))) == 2
+    # So is that of each cell of a run, whatever its verdict.
+    links = re.findall(r'href="\./(captures/[^"]+)"', page)
+    assert sorted((tmp_path / "site" / link).read_text() for link in links) == [
+        "alpha PLP-RST-01",
+        "alpha PLP-RST-02",
+        "beta PLP-RST-01",
+        "beta PLP-RST-03",
+    ]
+
+
+def test_captures_of_what_did_not_pass_come_first(
+    tmp_path: Path, case: Cases, run_of: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the allowance is not enough for all."""
+    results = run_of([case(1, Verdict.PASS), case(2, Verdict.FAIL), case(3, Verdict.PASS)])
+    folder = stored(tmp_path / "a", results, "alpha", "2026-01-01T00:00:00Z")
+    size = (folder / results.cases[0].evidence).stat().st_size if results.cases[0].evidence else 0
+    for most, kept in (("CAPTURES_MOST", ["02", "01"]), ("PASSED_MOST", ["02", "01", "03"])):
+        monkeypatch.setattr(site, most, len(kept) * size)
+        page = site.page(site.view([Given("alpha", folder, results)], "t", tmp_path / most))
+        found = re.findall(r'href="\./captures/1/PLP-RST-(\d\d)', page)
+        assert sorted(found) == sorted(kept)
+        monkeypatch.undo()
+    monkeypatch.setattr(site, "PASSED_MOST", size)
+    page = site.page(site.view([Given("alpha", folder, results)], "t", tmp_path / "site"))
+    assert len(re.findall(r'href="\./captures/1/', page)) == 2
 
 
 def test_runs_of_a_label_are_its_trend(tmp_path: Path, case: Cases, run_of: Runs) -> None:

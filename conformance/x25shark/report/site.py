@@ -3,8 +3,8 @@
 
 A column is a label: a release of a router, unless told otherwise its name in the profile. The last
 run of a label is shown in the matrix, all of them in the trends. index.html needs no network and no
-script; index.md says the same in short. Captures of what did not pass are copied beside the page,
-so the folder can be published as it is. Whatever a run holds is hostile (`text`).
+script; index.md says the same in short. Captures are copied beside the page, those of what did not
+pass first, so the folder can be published as it is. Whatever a run holds is hostile (`text`).
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ CAPTURE_MOST = 8_000_000
 """Octets of one capture that is copied, at most."""
 CAPTURES_MOST = 200_000_000
 """Octets of all captures that are copied, at most."""
+PASSED_MOST = 50_000_000
+"""Octets of those among them that belong to cases that passed, at most."""
 
 SIGNS = {
     Verdict.PASS: "✓",
@@ -86,13 +88,28 @@ def columns(given: Sequence[Given]) -> list[Column]:
 
 
 class _Captures:
-    """Copies captures below the page, as far as the allowance goes."""
+    """Copies captures below the page, as far as the allowances go; failures come first."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, found: Sequence[Column]) -> None:
         self._folder = folder
         self._left = CAPTURES_MOST
+        self._of: dict[tuple[int, str], str | None] = {}
+        every = [
+            (number, column.last, case)
+            for number, column in enumerate(found, 1)
+            for case in by_id(column.last.results).values()
+        ]
+        for attention in (True, False):
+            for number, run, case in every:
+                if (case.verdict in ATTENTION) is attention:
+                    self._of[number, case.id] = self._copy(run, number, case)
+            self._left = min(self._left, PASSED_MOST)
 
-    def copy(self, run: Given, number: int, case: CaseResult) -> str | None:
+    def of(self, number: int, case: CaseResult) -> str | None:
+        """Where the capture of a case lies, from the page."""
+        return self._of.get((number, case.id))
+
+    def _copy(self, run: Given, number: int, case: CaseResult) -> str | None:
         """The copy's path from the page, or None: no capture, one outside the report, too long."""
         named = relative_path(case.evidence)
         if named is None or not named.endswith(".pcapng"):
@@ -119,9 +136,9 @@ def _cell(
     label = one_line(column.label, 80)
     if case is None:
         absent = {"label": label, "css": "v-absent", "sign": "", "verdict": "not in the run"}
-        return {**absent, "attention": False, "sentence": "", "remarks": []}
+        return {**absent, "attention": False, "sentence": "", "remarks": [], "capture": None}
     attention = case.verdict in ATTENTION
-    capture = captures.copy(column.last, number, case) if attention else None
+    capture = captures.of(number, case)
     return {
         "label": label,
         "css": verdict_class(case.verdict),
@@ -217,7 +234,7 @@ def _trend(column: Column) -> list[dict[str, Any]]:
 def view(given: Sequence[Given], title: str, folder: Path) -> dict[str, Any]:
     """What the page shows, cleaned and bounded; captures are copied below `folder`."""
     found = columns(given)
-    captures = _Captures(folder)
+    captures = _Captures(folder, found)
     return {
         "title": one_line(title, 120),
         "columns": [

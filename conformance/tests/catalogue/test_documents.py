@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from x25shark.catalogue import catalogue
 from x25shark.profile import PICS_ITEMS, Profile
+from x25shark.reference.__main__ import parser as router
 from x25shark.selftest import documents, man_pages
 from x25shark.setup.profile_keys import KEYS, SECTIONS
 
@@ -40,7 +41,20 @@ def test_manual_pages_are_there_for_every_command() -> None:
     assert "\\fBx25shark-ip-all(1)\\fP" in pages["x25shark-ip.1"]
 
 
-@pytest.mark.parametrize("name", ["x25shark.1", "x25shark-run.1", "x25shark-ip.1"])
+def test_the_page_of_the_router_has_its_options() -> None:
+    page = man_pages.pages()["x25shark-router.1"].replace("\\-", "-")
+    options = [name for action in router()._actions for name in action.option_strings]
+    assert len(options) > 8
+    for name in options:
+        assert name in page
+    assert page.count("\n.TP\n") == len(router()._actions)
+    assert "\nswitch a fault on; may be repeated\n" in page
+    assert "[ARGUMENTS]" not in page.partition(".SH OPTIONS")[2]
+
+
+@pytest.mark.parametrize(
+    "name", ["x25shark.1", "x25shark-run.1", "x25shark-ip.1", "x25shark-router.1"]
+)
 def test_man_takes_its_pages(name: str) -> None:
     if not (groff := shutil.which("groff")):
         pytest.skip("no groff here")
@@ -80,6 +94,18 @@ def test_every_case_has_its_place() -> None:
     pages = documents.case_pages()
     for identifier in catalogue().purposes:
         assert f"\n## {identifier}\n" in pages[documents.page_of(identifier)]
+
+
+def test_every_case_says_what_is_sent() -> None:
+    """In its own words, or by its steps."""
+    pages = documents.case_pages()
+    entries = [entry for page in pages.values() for entry in page.split("\n## ")[1:]]
+    assert [e.partition("\n")[0] for e in entries if "\n- Stimulus" not in e] == []
+    of = {entry.partition("\n")[0]: entry for entry in entries}
+    assert "call.b.send(ResetRequest(cause=0, diagnostic=7))" in of["PLP-RST-02"]
+    assert "- Stimulus: Every diagnostic once from either side" in of["PLP-RST-04"]
+    assert "- Stimulus: the packet that the cell names" in of["STATE-C3-p2-clear_request"]
+    assert [page for page, text in pages.items() if text.count("```") % 2] == []
 
 
 def test_links_lead_somewhere() -> None:

@@ -9,6 +9,7 @@ the tree are what it writes.
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ from x25shark.selftest import man_pages, rooms
 from x25shark.setup.pics import SENTENCES, cases_about
 from x25shark.setup.profile_keys import KEYS, SECTIONS
 from x25shark.suite import index
+from x25shark.suite.loader import cases
 
 FOLDER = Path(x25shark.__file__).parent / "docs"
 _HEAD = (
@@ -175,10 +177,10 @@ def pics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _listed(cases: list[str], most: int = 6) -> str:
+def _listed(named: list[str], most: int = 6) -> str:
     """Links to the cases, the first of many."""
-    shown = [f"[{i}]({page_of(i)}#{i.lower()})" for i in cases[:most]]
-    return ", ".join([*shown, f"and {len(cases) - most} more"] if len(cases) > most else shown)
+    shown = [f"[{i}]({page_of(i)}#{i.lower()})" for i in named[:most]]
+    return ", ".join([*shown, f"and {len(named) - most} more"] if len(named) > most else shown)
 
 
 def page_of(identifier: str) -> str:
@@ -199,19 +201,34 @@ def _case(purpose: Purpose) -> list[str]:
     allowed = [f"  - `{i}` {p.text} ({p.clause})" for i, p in seen.items()]
     others = [f"`{i}`" for i in alternatives().get(purpose.id, ()) if i not in seen]
     allowed += [f"  - also touched: {', '.join(others)}"] if others else []
-    code = f"[{module}.py](../../suite/{module}.py)" if module else "none yet"
     lines = [
         f"\n## {purpose.id}\n",
         f"{purpose.purpose}\n",
         f"- Clause: {purpose.clause}",
         f"- For: {'; '.join(f'{CONFIGURATIONS[c]} ({c})' for c in purpose.configurations)}",
         f"- Needs: {'; '.join(needs)}",
-        f"- Stimulus and expectations: {code}; `x25shark show {purpose.id}` after a run",
+        *_stimulus(purpose, module),
     ]
     lines += ["- Slow: it runs with `--slow`"] if purpose.slow else []
     lines += ["- Known faults that fail it:", *caught] if caught else []
     lines += ["- What the standards leave open and it allows:", *allowed] if allowed else []
     return lines
+
+
+def _stimulus(purpose: Purpose, module: str | None) -> list[str]:
+    """What is sent: what the case says of itself, or else its steps."""
+    if module is None:
+        return ["- Stimulus and expectations: none yet"]
+    code = f"[{module}.py](../../suite/{module}.py)"
+    words = inspect.cleandoc(cases()[purpose.id].function.__doc__ or "")
+    if words and words != purpose.purpose:
+        text = " ".join(words.split())
+        return [f"- Stimulus: {text}", f"- Expectations, step by step: {code}"]
+    if not (steps := index.steps(purpose.id)):
+        return [f"- Stimulus: the packet that the cell names, in its state ({code})"]
+    fenced = ["```python", *steps.splitlines(), "```"]
+    lines = [f"  {line}".rstrip() for line in fenced]
+    return [f"- Stimulus and expectations, from {code}:", "", *lines, ""]
 
 
 def case_pages() -> dict[str, str]:
@@ -241,13 +258,13 @@ def overview(pages: dict[str, str]) -> str:
 
 def all_pages() -> dict[str, str]:
     """Every page that is made, by its path below docs/."""
-    cases = case_pages()
+    groups = case_pages()
     return {
         "profile.md": profile_page(),
         "pics.md": pics_page(),
         "rooms.md": f"{_HEAD}\n{rooms.page()}",
-        "cases/README.md": overview(cases),
-        **cases,
+        "cases/README.md": overview(groups),
+        **groups,
         **{f"man/{name}": text for name, text in man_pages.pages().items()},
     }
 

@@ -6,15 +6,20 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 import click
 from click_man.man import ManPage
 
 import x25shark
 from x25shark.cli import main
+from x25shark.reference.__main__ import parser as router
 
+# Commands that hand their arguments on, and who reads those.
+_ELSEWHERE: dict[str, Callable[[], argparse.ArgumentParser]] = {"router": router}
 # Marks a paragraph of a help text that click does not fill.
 _AS_IT_IS = "\b\n"
 
@@ -52,14 +57,33 @@ def _page(context: click.Context) -> str:
     page.short_help = _plain(command.get_short_help_str(200)).rstrip(".")
     page.synopsis = " ".join(command.collect_usage_pieces(context))
     page.description = _description(command)
-    records = (one.get_help_record(context) for one in command.get_params(context))
-    page.options = [(names, _plain(text)) for names, text in filter(None, records)]
+    page.options = [(names, _plain(text)) for names, text in _options(context)]
     page.commands = [(n, _plain(c.get_short_help_str(200))) for n, c in _below(context)]
     named = _dashed(context)
     # The page of a command below another one is called after both.
     text = str(page).replace(f"\\fB{context.command_path}-", f"\\fB{named}-")
     above = f".SH SEE ALSO\n\\fB{_dashed(context.parent)}\\fP(1)\n" if context.parent else ""
     return f'.\\" SPDX-License-Identifier: GPL-2.0-or-later\n{text}{above}'
+
+
+def _options(context: click.Context) -> Iterator[tuple[str, str]]:
+    """Names and text of each option."""
+    if reader := _ELSEWHERE.get(context.info_name or ""):
+        yield from _as_told(reader())
+        return
+    for one in context.command.get_params(context):
+        if record := one.get_help_record(context):
+            yield record
+
+
+def _as_told(reader: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """What --help says of each option of a parser, a paragraph of it for each."""
+    formatter = argparse.HelpFormatter(reader.prog, max_help_position=4, width=10_000)
+    formatter.add_arguments(reader._actions)
+    # Names at the beginning of a line, text with an indent: behind them if it has room there.
+    for one in re.split(r"\n(?=-)", formatter.format_help().strip()):
+        names, text = re.split(r"\n|  +", one, maxsplit=1)
+        yield names, " ".join(text.split())
 
 
 def _dashed(context: click.Context) -> str:

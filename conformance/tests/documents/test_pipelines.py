@@ -185,7 +185,13 @@ def uses(value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", ["ci/github/action.yml", "ci/templates/github.yml", ".github/workflows/ci.yml"]
+    "path",
+    [
+        "ci/github/action.yml",
+        "ci/templates/github.yml",
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+    ],
 )
 def test_actions_are_pinned_and_permissions_least(path: str) -> None:
     text = (ROOT / path).read_text()

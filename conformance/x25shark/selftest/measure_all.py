@@ -46,7 +46,7 @@ router."""
 START_SECONDS = 5.0
 _WIDTH = 80
 _SHOWN = (1200, 7000)
-_PICTURES = {"light": False, "dark": True}
+_PICTURES = {"light": (pictures.LIGHT,), "dark": (pictures.DARK,)}
 
 Maker = Callable[[Mapping[str, Any]], tuple[list[str], list[list[str]]]]
 
@@ -136,10 +136,10 @@ def judge(run: Run, folder: Path, said: str) -> None:
 
 def take_pictures(run: Run, folder: Path) -> None:
     """The page of a run, light and dark."""
-    for name, dark in _PICTURES.items():
+    for name, options in _PICTURES.items():
         try:
             pictures.page_picture(
-                folder / "load.html", folder / f"{name}.png", size=_SHOWN, dark=dark
+                folder / "load.html", folder / f"{name}.png", *options, size=_SHOWN
             )
         except (pictures.PictureError, OSError, subprocess.CalledProcessError) as error:
             run.problems.append(f"no picture: {error}")

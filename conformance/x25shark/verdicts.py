@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts (ISO/IEC 9646) and the one table of what follows from each of them.
 
-The table in README.md is made from OUTCOMES and EXIT_STATUSES; a test compares them.
+The tables of docs/verdicts.md are made from OUTCOMES and EXIT_STATUSES; a test compares them.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,36 @@ def test_every_case_says_what_is_sent() -> None:
 def test_links_lead_somewhere() -> None:
     pages = sorted(documents.FOLDER.rglob("*.md"))
     assert len(pages) > 30
-    for page in pages:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
-            assert Path(page.parent / target).exists(), f"{page.name}: {target}"
+    package = documents.FOLDER.parent
+    for page in [*pages, *package.glob("*/README.md"), *package.glob("*.md")]:
+        for target in links(page):
+            place = (page.parent / target).resolve()
+            assert place.exists(), f"{page.name}: {target}"
+            # A wheel has nothing else of the repository.
+            assert place.is_relative_to(package), f"{page.name}: {target}"
+
+
+def test_links_of_the_repository_lead_somewhere() -> None:
+    root = documents.FOLDER.parents[2]
+    for page in (*root.glob("*.md"), *root.glob("ci/*/README.md")):
+        for target in links(page):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_description_of_the_package_has_no_link() -> None:
+    """It is shown where no file of the repository is beside it."""
+    root = documents.FOLDER.parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert links(root / project["readme"]) == []
+
+
+def links(page: Path) -> list[str]:
+    """What a page links, other than addresses."""
+    return re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+
+
+def test_the_readme_is_short() -> None:
+    text = (documents.FOLDER.parents[2] / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 150
+    assert "    make demo " in text
+    assert "    make test " in text

@@ -122,7 +122,7 @@ def profile_page() -> str:
     lines = [
         _HEAD,
         "# Keys of a profile\n",
-        "A profile is a TOML file; [the README](../../../README.md) has the shortest one. Only "
+        "A profile is a TOML file; [the tutorial](own-router.md) writes one. Only "
         "`[xot]` (or a `[line]`) and `[addresses]` are needed. `x25shark check FILE` names file, "
         "line and key of what is wrong.\n",
     ]
@@ -226,7 +226,8 @@ def _stimulus(purpose: Purpose, module: str | None) -> list[str]:
         return [f"- Stimulus: {text}", f"- Expectations, step by step: {code}"]
     if not (steps := index.steps(purpose.id)):
         return [f"- Stimulus: the packet that the cell names, in its state ({code})"]
-    fenced = ["```python", *steps.splitlines(), "```"]
+    # Of no language: ruff formats those of its own.
+    fenced = ["```", *steps.splitlines(), "```"]
     lines = [f"  {line}".rstrip() for line in fenced]
     return [f"- Stimulus and expectations, from {code}:", "", *lines, ""]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the profile lets a router answer: how soon, and with which causes and diagnostics.
 
-The rules are those of README.md, "What counts as right".
+The rules are those of docs/verdicts.md, "How verdicts are decided".
 """
 
 from __future__ import annotations

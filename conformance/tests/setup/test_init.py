@@ -45,7 +45,7 @@ def test_reference_configuration_is_what_the_reference_router_reads(tmp_path: Pa
     (tmp_path / "side.toml").write_text(text)
     settings = load(tmp_path / "side.toml")
     assert (settings.listen.host, settings.listen.port) == ("127.0.27.1", 1998)
-    assert [route.prefix for route in settings.routes] == ["31", "21", "1111"]
+    assert [route.prefix for route in settings.routes] == ["21", "31", "1111"]
 
 
 def test_does_not_overwrite(tmp_path: Path) -> None:
@@ -70,7 +70,12 @@ def test_does_not_overwrite(tmp_path: Path) -> None:
         ("--b-address", "1" * 16, "1 to 15 digits"),
         ("--b", "none at all", "--b: "),
         ("--pics", "P-MOD129", "did you mean P-MOD128?"),
+        ("--pics", "P-FOO", "there are P-PVC, P-MOD128"),
         ("--model", "slice", "not one of"),
+        ("--a", "127.0.27.1", "--a: '127.0.27.1' is the router's address"),
+        ("--b", "127.0.27.1:1998", "--b: '127.0.27.1:1998' is the router's address"),
+        ("--b", "127.0.27.2", "--b: '127.0.27.2' is that of side A"),
+        ("--echo", "3100001", "--echo: '3100001' is the address of side A"),
         ("--router-address", '1"\nname = "x', "IPv4 address"),
     ],
 )
@@ -80,6 +85,16 @@ def test_bad_answers(tmp_path: Path, option: str, value: str, says: str) -> None
     done = CliRunner().invoke(main, ["init", str(file), *options])
     assert done.exit_code == 2
     assert says in done.output
+    assert not file.exists()
+
+
+def test_sides_have_different_x121_addresses(tmp_path: Path) -> None:
+    file = tmp_path / "router.toml"
+    options = [*HERE, "--kind", "goxot", "--b", "127.0.27.3", "--no-probe"]
+    same = ["--a-address", "21", "--b-address", "21"]
+    done = CliRunner().invoke(main, ["init", str(file), *options, *same])
+    assert done.exit_code == 2
+    assert "--b-address: '21' is the address of side A" in done.output
     assert not file.exists()
 
 

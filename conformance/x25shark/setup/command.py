@@ -97,14 +97,11 @@ def init_command(
     usual = KINDS[kind].model
     model = ask.ask(model, "--model", "Relay model", questions.one_of(MODELS), usual)
     own = own_address(router)
-    a = ask.ask(a, "--a", "This machine's address for side A", questions.endpoint, own)
-    b = ask.ask(
-        b,
-        "--b",
-        "Address of side B (none: the router ends the calls itself)",
-        questions.endpoint_or_none,
-        NONE,
-    )
+    taken = {"the router's address": router}
+    check = questions.other_than(taken, questions.endpoint)
+    a = ask.ask(a, "--a", "This machine's address for side A", check, own)
+    check = questions.other_than({**taken, "that of side A": a}, questions.endpoint_or_none)
+    b = ask.ask(b, "--b", "Address of side B (none: the router ends the calls itself)", check, NONE)
     if b != NONE and not KINDS[kind].two_sided:
         tell(f"note: {KINDS[kind].text} does not switch calls; it is tested without --b")
     plan = Plan(router, a, None if b == NONE else b, *_x121(ask, a_address, b_address, echo, b))
@@ -143,15 +140,17 @@ def _x121(
     the profile will have are asked for."""
     check = questions.digits
     a = ask.ask(a, "--a-address", "X.121 address of side A", check, A_ADDRESS)
+    check = questions.other_than({"the address of side A": a}, check)
     if side_b == NONE:
         echo = ask.ask(echo, "--echo", "X.121 address that answers calls", check, ECHO)
     else:
         b = ask.ask(b, "--b-address", "X.121 address routed to side B", check, B_ADDRESS)
+    # What the profile will not have may be anything.
     quiet = Questions(asking=False)
     return (
         a,
-        quiet.ask(b, "--b-address", "", check, B_ADDRESS),
-        quiet.ask(echo, "--echo", "", check, ECHO),
+        quiet.ask(b, "--b-address", "", questions.digits, B_ADDRESS),
+        quiet.ask(echo, "--echo", "", questions.digits, ECHO),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import NoReturn
 
@@ -46,6 +46,31 @@ def digits(answer: str) -> str:
         raise ValueError(f"{answer!r} is not an X.121 address (1 to 15 digits)") from None
 
 
+def other_than(taken: Mapping[str, str], check: Check) -> Check:
+    """What `check` takes, but none of these. taken: what stands there, by what it is in words."""
+
+    def checked(answer: str) -> str:
+        found = check(answer)
+        for what, value in taken.items():
+            if same(found, value):
+                raise ValueError(f"{found!r} is {what}; give each its own")
+        return found
+
+    return checked
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two answers are one X.121 address, or one IPv4 address and port."""
+    return one == other or _as_endpoint(one) == _as_endpoint(other) is not None
+
+
+def _as_endpoint(answer: str) -> tuple[str, int] | None:
+    try:
+        return _ENDPOINT.validate_python(answer)
+    except ValidationError:
+        return None
+
+
 def one_of(known: Collection[str]) -> Check:
     """One of these words."""
 
@@ -65,8 +90,9 @@ def pics_items(answer: str) -> str:
     for item in filter(None, found):
         if item not in PICS_ITEMS:
             near = get_close_matches(item, list(PICS_ITEMS), 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"{item!r} is not a PICS item{hint}")
+            like = [i for i in PICS_ITEMS if i[:2] == item[:2]] or list(PICS_ITEMS)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(like)}"
+            raise ValueError(f"{item!r} is not a PICS item; {hint}")
     return " ".join(dict.fromkeys(filter(None, found)))
 
 

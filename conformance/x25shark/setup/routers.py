@@ -48,20 +48,38 @@ def host(endpoint: str) -> str:
     return endpoint.partition(":")[0]
 
 
-def _prefix(address: str) -> str:
-    return address[:2]
+# A prefix of one digit would take half of a network along.
+_SHORTEST = 2
+
+
+def _prefix(plan: Plan, address: str) -> str:
+    """The shortest prefix of an address that fits none of the others; where the address is itself
+    the beginning of another, all of it."""
+    others = {plan.a_address, plan.called} - {address}
+    for length in range(_SHORTEST, len(address)):
+        if not any(other.startswith(address[:length]) for other in others):
+            return address[:length]
+    return address
+
+
+def _routes(plan: Plan) -> list[tuple[str, str]]:
+    """Prefixes, and where calls for them go: the longest first.
+
+    So they lead to the same places by the longest match as by the first in their order.
+    """
+    ends = [(plan.b_address, plan.b)] if plan.b else []
+    routes = [(_prefix(plan, x121), to) for x121, to in [*ends, (plan.a_address, plan.a)]]
+    return sorted(routes, key=lambda route: -len(route[0]))
 
 
 def _reference(plan: Plan) -> str:
     listen = plan.router if ":" in plan.router else f"{plan.router}:1998"
     lines = [f'listen = "{listen}"', f'source = "{host(plan.router)}"', 'model = "local"', ""]
-    routes = [(_prefix(plan.a_address), plan.a)]
-    if plan.b:
-        routes.append((_prefix(plan.b_address), plan.b))
-    for prefix, target in routes:
+    for prefix, target in _routes(plan):
         where = target if ":" in target else f"{target}:1998"
         lines += ["[[route]]", f'prefix = "{prefix}"', f'to = "{where}"', ""]
-    lines += ["[[route]]", f'prefix = "{plan.echo}"', 'to = "echo"']
+    if plan.echo not in (plan.a_address, plan.called) or not plan.b:
+        lines += ["[[route]]", f'prefix = "{plan.echo}"', 'to = "echo"']
     return (
         "The reference router. Save as router-side.toml, and start it with\n"
         "    x25shark router --config router-side.toml\n\n" + "\n".join(lines)
@@ -70,9 +88,7 @@ def _reference(plan: Plan) -> str:
 
 def _cisco(plan: Plan) -> str:
     lines = ["x25 routing"]
-    if plan.b:
-        lines.append(f"x25 route ^{_prefix(plan.b_address)} xot {host(plan.b)}")
-    lines.append(f"x25 route ^{_prefix(plan.a_address)} xot {host(plan.a)}")
+    lines += [f"x25 route ^{prefix} xot {host(to)}" for prefix, to in _routes(plan)]
     text = (
         "Cisco IOS, in global configuration mode. The first command turns X.25 switching and XOT\n"
         "(TCP port 1998) on; a route's pattern is a regular expression over the called address:\n\n"
@@ -119,16 +135,14 @@ def _linux(plan: Plan) -> str:
 
 
 def _goxot(plan: Plan) -> str:
-    ends = [(plan.b_address, plan.b)] if plan.b else []
     servers = []
-    for address, end in [*ends, (plan.a_address, plan.a)]:
-        prefix = _prefix(address)
+    for prefix, end in _routes(plan):
         port = int(end.partition(":")[2] or XOT_PORT)
         servers.append({"prefix": f"{prefix}/{len(prefix)}", "ip": host(end), "port": port})
     text = (
-        "goxot: the servers of its JSON configuration. A prefix is digits/length, and the longest\n"
-        "that fits counts; of an older goxot the first in the order of the file:\n\n"
-        + json.dumps({"servers": servers}, indent=2)
+        "goxot: the servers of its JSON configuration. A prefix is digits/length. Keep the order:\n"
+        "one version takes the longest prefix that fits, another the first in the file, and in this\n"
+        "order both are the same:\n\n" + json.dumps({"servers": servers}, indent=2)
     )
     if not plan.b:
         text += (
@@ -144,10 +158,9 @@ def _other(plan: Plan) -> str:
 def _facts(plan: Plan) -> str:
     lines = [
         f"- accept XOT (TCP) at {plan.router}, from {host(plan.a)}",
-        f"- calls to {_prefix(plan.a_address)}... go by XOT to {plan.a}",
+        *(f"- calls to {prefix}... go by XOT to {to}" for prefix, to in _routes(plan)),
     ]
     if plan.b:
-        lines.insert(1, f"- calls to {_prefix(plan.b_address)}... go by XOT to {plan.b}")
         lines.append(f"- take calls from {host(plan.b)} as well")
     else:
         lines.append(f"- calls to {plan.echo} are answered by something that sends data back")

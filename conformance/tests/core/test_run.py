@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import re
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
-from x25shark.setup import doctor
+from x25shark.setup import doctor, wireshark_files
 
 from .conftest import environment, x25shark
 
@@ -250,13 +249,55 @@ def test_doctor_says_what_to_type(tmp_path: Path, there: list[str], said: str) -
     assert "--  wireshark    not installed" in done.stdout
 
 
-def test_doctor_marks_an_engine_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", ["x25shark_engine", "MLRsearch", "pyftpdlib"])
+def test_doctor_marks_a_module_that_cannot_be_imported(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only some commands need it, so it does not spoil the exit status."""
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    (found,) = [f for f in doctor.findings() if f[0] == "load engine"]
+    (tmp_path / what).mkdir()
+    (tmp_path / what / "__init__.py").write_text("raise ImportError('built for another Python')")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    name = "load engine" if what == "x25shark_engine" else what
+    (found,) = [f for f in doctor.findings() if f[0] == name]
     assert found[2] is None
+    assert "cannot be imported: ImportError: built for another Python" in found[1]
     assert "ci/setup engine" in found[1]
-    assert "pipx inject x25shark x25shark_engine-*.whl" in found[1]
+    assert ("pipx inject x25shark x25shark_engine-*.whl" in found[1]) == (name == "load engine")
+
+
+def test_doctor_does_not_call_well_that_nobody_may_capture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "may_capture", lambda: False)
+    (found,) = [f for f in doctor.findings() if f[0] == "capture"]
+    assert found[2] is None
+    assert "sudo dpkg-reconfigure wireshark-common" in found[1]
+
+
+def test_doctor_names_the_packages_of_programs_that_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "ping" else name)
+    (found,) = [f for f in doctor.findings() if f[0] == "ip programs"]
+    assert found[2] is None
+    assert found[1].startswith("not installed: ping;")
+    assert found[1].endswith("sudo apt-get install iputils-ping")
+
+
+def test_doctor_looks_at_the_users_own_wireshark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    def said() -> tuple[str, str, bool | None]:
+        (found,) = [f for f in doctor.findings() if f[0] == "dissector"]
+        return found
+
+    assert said()[1].endswith("x25shark wireshark install")
+    assert said()[2] is None
+    wireshark_files.install(wireshark_files.places())
+    assert said()[2] is True
+    wireshark_files.places().script.write_text("another")
+    assert said()[1].endswith("x25shark wireshark status")
 
 
 def test_two_serial_runs_at_once(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from x25shark.profile import ProfileError, load_profile, parse_profile
 from x25shark.setup.routers import KINDS, Plan
 from x25shark.setup.without_profile import write_profile
 
-
 # None of these addresses is this machine's.
 _written = partial(write_profile, here=False)
 

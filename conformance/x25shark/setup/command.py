@@ -138,7 +138,7 @@ def _x121(
 ) -> tuple[str, str, str]:
     """The X.121 addresses of sides A and B, and of what answers in the router; only those that
     the profile will have are asked for."""
-    check = questions.digits
+    check: questions.Check = questions.digits
     a = ask.ask(a, "--a-address", "X.121 address of side A", check, A_ADDRESS)
     check = questions.other_than({"the address of side A": a}, check)
     if side_b == NONE:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 
 from .. import __version__
@@ -14,10 +15,12 @@ from ..judges.reading import JudgeError
 from ..judges.sandbox import as_other_id
 from ..judges.wireshark import open_judge
 from ..load.engine import GET_ENGINE
+from ..report.text import one_line
 from ..run.namespaces import NamespaceError, try_out
 from ..run.rights import RightsError, may_capture
 from ..run.versions import confinement, version_of
 from ..wireshark import AS_ROOT
+from .wireshark_files import WiresharkFilesError, places, status
 
 _AGAINST = (
     "no network",
@@ -38,8 +41,90 @@ def findings() -> Iterator[tuple[str, str, bool | None]]:
     yield _capture()
     yield _namespace()
     yield _wireshark()
-    engine = importlib.util.find_spec("x25shark_engine") is not None
-    yield "load engine", "installed" if engine else f"not installed. {GET_ENGINE}", engine or None
+    yield _own_wireshark()
+    yield "load engine", *_module("x25shark_engine", "the load commands need it", GET_ENGINE)
+    for module, release, who in _MODULES:
+        get = f"pip install {module}=={release}, or ci/setup engine of the source tree"
+        yield module, *_module(module, f"{who} needs it", get)
+    yield _commands()
+
+
+# Modules that some commands need, the release that they were tested with, and which those are.
+_MODULES = (
+    ("MLRsearch", "1.2.1", "x25shark bench"),
+    ("pyftpdlib", "2.2.0", "the FTP transfer of x25shark ip"),
+)
+# Programs that x25shark ip starts, and the package of Debian and Ubuntu that has each.
+_PROGRAMS = {
+    "ip": "iproute2",
+    "nsenter": "util-linux",
+    "ping": "iputils-ping",
+    "curl": "curl",
+}
+# Where programs are that only root has on the path.
+_ADMIN = "/usr/sbin:/sbin:/usr/bin:/bin"
+_IMPORT = """
+import importlib.metadata, sys
+__import__(sys.argv[1])
+try:
+    print("installed,", importlib.metadata.version(sys.argv[1]))
+except importlib.metadata.PackageNotFoundError:
+    print("there")
+"""
+
+
+def _module(name: str, need: str, get: str) -> tuple[str, bool | None]:
+    """A module is there if it can be imported: what was built for another Python is not.
+
+    It is tried in a process of its own: it may end that, and is of another licence than Scapy.
+    """
+    command = [sys.executable, "-P", "-c", _IMPORT, name]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"could not be tried: {one_line(error, 200)}. {get}", None
+    if done.returncode == 0:
+        return one_line(done.stdout.strip(), 60), True
+    last = done.stderr.strip().splitlines()[-1:] or [f"ended with status {done.returncode}"]
+    if last[0] == f"ModuleNotFoundError: No module named '{name}'":
+        return f"not installed; {need}. {get}", None
+    return f"cannot be imported: {one_line(last[0], 200)}. {get}", None
+
+
+def _commands() -> tuple[str, str, bool | None]:
+    missing = {
+        package: name
+        for name, package in _PROGRAMS.items()
+        if not (shutil.which(name) or shutil.which(name, path=_ADMIN))
+    }
+    if not missing:
+        return "ip programs", f"{', '.join(_PROGRAMS)}: installed", True
+    words = f"not installed: {', '.join(missing.values())}; x25shark ip needs them. "
+    return (
+        "ip programs",
+        f"{words}On Debian and Ubuntu: sudo apt-get install {' '.join(missing)}",
+        None,
+    )
+
+
+def _own_wireshark() -> tuple[str, str, bool | None]:
+    """Dissector and profile for captures that the user opens without x25shark open."""
+    what = "dissector"
+    try:
+        found = set(status(places()).values())
+    except WiresharkFilesError as error:
+        return what, str(error), None
+    if found == {"absent"}:
+        return (
+            what,
+            "not in your Wireshark (x25shark open brings it): x25shark wireshark install",
+            None,
+        )
+    if found == {"current"}:
+        return what, "dissector and profile are in your Wireshark", True
+    return what, "in your Wireshark, but not all of this version: x25shark wireshark status", None
 
 
 def _judge() -> tuple[str, str, bool]:
@@ -57,13 +142,19 @@ def _judge() -> tuple[str, str, bool]:
     return "judge two", words, not missing
 
 
-def _capture() -> tuple[str, str, bool]:
+def _capture() -> tuple[str, str, bool | None]:
     try:
         can = may_capture()
     except RightsError as error:
         return "capture", str(error), False
-    no = "dumpcap may not capture here: sudo dpkg-reconfigure wireshark-common, or --own-namespace"
-    return "capture", "dumpcap may capture" if can else no, True
+    if can:
+        return "capture", "dumpcap may capture", True
+    no = (
+        "dumpcap may not capture here, as a run of your router needs: sudo dpkg-reconfigure "
+        "wireshark-common (answer yes), sudo adduser $USER wireshark, and log in again. A router "
+        "that x25shark starts can be run in a namespace of its own (--own-namespace)"
+    )
+    return "capture", no, None
 
 
 def _wireshark() -> tuple[str, str, bool | None]:

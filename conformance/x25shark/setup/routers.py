@@ -141,8 +141,8 @@ def _goxot(plan: Plan) -> str:
         servers.append({"prefix": f"{prefix}/{len(prefix)}", "ip": host(end), "port": port})
     text = (
         "goxot: the servers of its JSON configuration. A prefix is digits/length. Keep the order:\n"
-        "one version takes the longest prefix that fits, another the first in the file, and in this\n"
-        "order both are the same:\n\n" + json.dumps({"servers": servers}, indent=2)
+        "one version takes the longest prefix that fits, another the first in the file; in this\n"
+        "order both lead to the same side:\n\n" + json.dumps({"servers": servers}, indent=2)
     )
     if not plan.b:
         text += (

@@ -408,19 +408,24 @@ def run(
 
 def _known_switches(variants: Sequence[str], faults: Sequence[str]) -> None:
     """Ends with status 2 where the reference router has no variant or fault of that name."""
-    option = "--variant"
     if not variants and not faults:
         return
     from .reference.faults import FAULTS
     from .reference.switches import UnknownSwitch
     from .reference.variants import VARIANTS
+    from .suite.selection import did_you_mean
 
-    try:
-        VARIANTS.named(variants)
-        option = "--fault"
-        FAULTS.named(faults)
-    except UnknownSwitch as error:
-        fail(2, f"{option}: {error}")
+    for option, switches, names in (
+        ("--variant", VARIANTS, variants),
+        ("--fault", FAULTS, faults),
+    ):
+        for name in names:
+            try:
+                switches.named([name])
+            except UnknownSwitch as error:
+                identity = name.partition("=")[0]
+                meant = "" if identity in switches else did_you_mean(identity, switches)
+                fail(2, f"{option}: {error}{f'; {meant}' if meant else ''}")
 
 
 def _without_profile(address: str, a: str | None, b: str | None) -> str:
@@ -664,9 +669,11 @@ def show(case: str, output: Path) -> None:
 def _meant(case: str) -> str:
     """What somebody may have meant who named a case that is none."""
     from .suite import index
-    from .suite.selection import did_you_mean
+    from .suite.selection import did_you_mean, no_case_is
 
-    return did_you_mean(case, list(index.modules())) or "x25shark list names them"
+    return (
+        no_case_is(case) or did_you_mean(case, list(index.modules())) or "x25shark list names them"
+    )
 
 
 def _steps(case: str) -> str:

@@ -55,6 +55,55 @@ def test_clauses_and_names_stand_between_commas() -> None:
         select("PLP-RST RFC 1613 6.1", KNOWN)
 
 
+def test_a_clause_may_be_as_show_prints_it() -> None:
+    both = set(select("X.25 4.3.7", KNOWN)) | set(select("RFC 1613 6.3", KNOWN))
+    assert set(select("X.25 4.3.7; RFC 1613 6.3", KNOWN)) == both
+    assert words("X.25 4.4.3, Table C-4; on a serial line X.25 5.1, PLP-RST, 6.1") == [
+        *("X.25 4.4.3", "X.25 Table C-4", "X.25 5.1", "PLP-RST", "6.1")
+    ]
+    clauses = {p.clause for p in catalogue().purposes.values()}
+    # The others name a key of the profile, a program, or nothing.
+    written = [clause for clause in clauses if clause.startswith(("X.25", "RFC", "ISO"))]
+    assert len(written) > 300
+    assert all(select(clause, KNOWN) for clause in written)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("6.1", "'RFC 1613 6.1'"),
+        ("Table C-3", "'X.25 Table C-3'"),
+        ("PLP-INT-O1", "did you mean PLP-INT-01?"),
+        ("PLP-INT-1", "did you mean PLP-INT-01?"),
+        ("PLP-INT-l2", "did you mean PLP-INT-12?"),
+        ("BUG-INT-01", "it is a fault of the reference router: "),
+        ("BUG-INT-01", "x25shark run --fault BUG-INT-01 "),
+        ("MAY-CLR-01", "x25shark run --variant MAY-CLR-01 "),
+    ],
+)
+def test_what_was_meant_is_said(written: str, meant: str) -> None:
+    with pytest.raises(SelectionError) as said:
+        select(written, KNOWN)
+    assert meant in str(said.value)
+    assert "PLP-INT-16" not in str(said.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [
+        (("run", "--fault", "BUG-XOT-O1"), "did you mean BUG-XOT-01?"),
+        (("run", "--fault", "BUG-XOT-1=3"), "did you mean BUG-XOT-01?"),
+        (("run", "--variant", "MAY-1"), "did you mean MAY-"),
+        (("show", "BUG-INT-01"), "it is a fault of the reference router: "),
+        (("show", "PLP-INT-1"), "did you mean PLP-INT-01?"),
+    ],
+)
+def test_commands_say_what_was_meant(option: tuple[str, ...], meant: str) -> None:
+    done = CliRunner().invoke(main, [*option])
+    assert done.exit_code == 2
+    assert meant in done.output
+
+
 def test_every_configuration_has_words() -> None:
     used = {c for p in catalogue().purposes.values() for c in p.configurations}
     assert used <= set(CONFIGURATIONS)

@@ -217,6 +217,68 @@ def _complete_cases(
     ]
 
 
+def _complete_faults(
+    _ctx: click.Context, _param: click.Parameter | None, incomplete: str
+) -> list[CompletionItem]:
+    """Faults of the reference router, with what each does."""
+    from .catalogue import faults
+
+    return _of_catalogue({i: f.behaviour for i, f in faults().items()}, incomplete)
+
+
+def _complete_variants(
+    _ctx: click.Context, _param: click.Parameter | None, incomplete: str
+) -> list[CompletionItem]:
+    """Legal variants of it."""
+    from .catalogue.permission import permissions
+
+    return _of_catalogue({i: p.text for i, p in permissions().items()}, incomplete)
+
+
+def _complete_null(
+    _ctx: click.Context, _param: click.Parameter | None, incomplete: str
+) -> list[CompletionItem]:
+    """Routers that do nothing."""
+    from .reference.null import KINDS
+
+    return [CompletionItem(kind) for kind in KINDS if kind.startswith(incomplete)]
+
+
+def _of_catalogue(known: dict[str, str], incomplete: str) -> list[CompletionItem]:
+    from .report.text import one_line
+
+    return [
+        CompletionItem(identifier, help=one_line(text[:80]))
+        for identifier, text in known.items()
+        if identifier.startswith(incomplete.upper())
+    ]
+
+
+def _complete_router(
+    ctx: click.Context, _param: click.Parameter | None, incomplete: str
+) -> list[CompletionItem]:
+    """The options of x25shark router, which reads them itself, and their values."""
+    from .reference.__main__ import parser
+
+    values = {
+        "--fault": _complete_faults,
+        "--variant": _complete_variants,
+        "--null": _complete_null,
+    }
+    before = (ctx.params.get("arguments") or ("",))[-1]
+    if before in values:
+        return values[before](ctx, None, incomplete)
+    if before == "--config":
+        return [CompletionItem(incomplete, type="file")]
+    options = [a for a in parser()._actions if a.option_strings]
+    return [
+        CompletionItem(option, help=action.help)
+        for action in options
+        for option in action.option_strings
+        if option.startswith(incomplete)
+    ]
+
+
 router_option = click.option(
     "--router",
     default="reference",
@@ -264,15 +326,22 @@ select_option = click.option(
     "--fault",
     multiple=True,
     metavar="ID",
+    shell_complete=_complete_faults,
     help="Fault of the reference router; x25shark router --list-faults.",
 )
 @click.option(
     "--variant",
     multiple=True,
     metavar="ID",
+    shell_complete=_complete_variants,
     help="Legal variant of the reference router; x25shark router --list-variants.",
 )
-@click.option("--null", metavar="KIND", help="A null router: silent, close, clear, relay or mute.")
+@click.option(
+    "--null",
+    metavar="KIND",
+    shell_complete=_complete_null,
+    help="A null router: silent, close, clear, relay or mute.",
+)
 @click.option("--address", metavar="IP[:PORT]", help="A router without a profile; with --a, --b.")
 @click.option(
     "--a", "side_a", metavar="IP", help="With --address: the address of this machine that calls."
@@ -743,8 +812,19 @@ def _case(identifier: str, results: Results, directory: Path) -> CaseResult:
     fail(2, f"{identifier} is not in {directory}/results.json; {_meant(identifier)}")
 
 
-@main.command(context_settings={"ignore_unknown_options": True}, add_help_option=False)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+class _RouterCommand(click.Command):
+    """Completes what begins like an option too, which is not click's."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        return _complete_router(ctx, None, incomplete)
+
+
+@main.command(
+    cls=_RouterCommand,
+    context_settings={"ignore_unknown_options": True},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete_router)
 def router(arguments: tuple[str, ...]) -> None:
     """Start the reference router (--help shows its options)."""
     from .reference.__main__ import main as reference

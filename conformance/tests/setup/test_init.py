@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -250,3 +251,46 @@ def test_completion_scripts(shell: str) -> None:
     done = CliRunner().invoke(main, ["completion", shell])
     assert done.exit_code == 0
     assert "_X25SHARK_COMPLETE" in done.output
+
+
+# What bash does when somebody presses Tab behind these words.
+_TAB = """
+eval "$(x25shark completion bash)"
+complete -p x25shark >&2
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_x25shark_completion x25shark "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("run --fault BUG-INT-0", "BUG-INT-01"),
+        ("run --variant MAY-CLR-0", "MAY-CLR-01"),
+        ("run --null s", "silent"),
+        ("run --nu", "--null"),
+        ("router --", "--fault"),
+        ("router --list-f", "--list-faults"),
+        ("router --fault BUG-INT-0", "BUG-INT-01"),
+        ("router --stop-on-eof --variant MAY-CLR-0", "MAY-CLR-01"),
+        ("router --null mu", "mute"),
+        ("show PLP-CLR-0", "PLP-CLR-01"),
+    ],
+)
+def test_bash_completes(words: str, offered: str, tmp_path: Path) -> None:
+    program = tmp_path / "x25shark"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m x25shark "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", _TAB, "bash", "x25shark", *words.split()],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "-F _x25shark_completion x25shark" in done.stderr
+    found = done.stdout.splitlines()
+    assert offered in found
+    assert all(name.startswith(words.rsplit(maxsplit=1)[-1]) for name in found)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from .profile import Profile
     from .results import CaseResult, Results
+    from .run.plan import Plan
 
 DEFAULT_DIRECTORY = "x25shark-report"
 CAPTURE_SUFFIXES = (".pcapng", ".pcap", ".cap")
@@ -446,6 +447,8 @@ def run(
     if dry_run:
         tell("\n".join([*going.described(), going.summary()]))
         return
+    if cases and not going.running:
+        fail(3, _nothing_to_run(profile, going))
     if watch is not None:
         _watch(profile, watch, output, select)
     if not os.environ.get("CI"):
@@ -473,6 +476,31 @@ def run(
         sys.exit(run_suite(arguments, files, output))
     except SessionError as error:
         fail(error.status, str(error))
+
+
+def _nothing_to_run(profile: Profile, going: Plan) -> str:
+    """Why none of the selected cases will run, before a router is started for nothing."""
+    from .report.text import one_line
+    from .run.listing import in_words
+
+    whose: dict[str, list[str]] = {}
+    for case, why in going.left_out.items():
+        whose.setdefault(in_words(why), []).append(case)
+    reasons = [
+        f"{', '.join(cases[:_NAMED])}{f' and {len(cases) - _NAMED} more' * (len(cases) > _NAMED)}: "
+        f"{why}"
+        for why, cases in whose.items()
+    ]
+    total = len(going.cases)
+    none = f"none of the {total} selected cases runs" if total > 1 else "the case does not run"
+    return (
+        f"nothing to run: {none}, so the router of {one_line(profile.path, 200)} is not started and "
+        f"no report is written. {'. '.join(reasons)}"
+    )
+
+
+# So many cases are named that do not run for one reason.
+_NAMED = 3
 
 
 def _known_switches(variants: Sequence[str], faults: Sequence[str]) -> None:

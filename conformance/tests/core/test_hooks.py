@@ -179,3 +179,37 @@ def test_what_a_command_printed_last_is_said(tmp_path: Path, command: str, why: 
     router = Router(load_profile(str(own_profile(tmp_path, command, "true"))), tmp_path / "log")
     with pytest.raises(RouterError, match=f"control.start ended with status 3: {why}$"):
         router.start()
+
+
+def test_a_command_of_the_checkout_is_not_looked_for_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RouterError, match=r"start x25shark in the top of a checkout of x25shark"):
+        Router(load_profile("linux"), tmp_path / "router.log").start()
+    path = own_profile(tmp_path, "here/start", "true")
+    why = f"There is no here/start in {tmp_path}: start x25shark in the folder it is relative to"
+    with pytest.raises(RouterError, match=why):
+        Router(load_profile(str(path)), tmp_path / "router.log").start()
+
+
+@pytest.mark.parametrize(
+    ("cases", "why"),
+    [
+        ("XOT-HDR-01", "XOT-HDR-01: for configuration T1"),
+        ("LAPB-SET", "LAPB-SET-01, LAPB-SET-02, LAPB-SET-03 and "),
+    ],
+)
+def test_no_router_is_started_for_cases_that_do_not_apply(
+    cases: str, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.toml"
+    own_profile(tmp_path, f"touch {tmp_path}/started", "true")
+    path.write_text(path.read_text().replace('b = "127.0.25.3"\n', "").replace("b = ", "echo = "))
+    output = tmp_path / "report"
+    done = x25shark("run", "--router", str(path), "--select", cases, "--output", str(output))
+    assert done.returncode == 3
+    assert "nothing to run: " in done.stderr
+    assert why in done.stderr
+    assert not (tmp_path / "started").exists()
+    assert not output.exists()

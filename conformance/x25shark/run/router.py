@@ -36,6 +36,8 @@ LONGEST_LOG = 64 << 20
 # Octets at its end in which the line is that is shown when the router does not start.
 _TAIL = 4096
 _NOTHING = "it printed nothing"
+# What stands behind the name of a profile that comes with x25shark.
+BUILT_IN = "(built-in)"
 # For a router on this machine that is not gone when its stop hook is done.
 GONE_SECONDS = 5.0
 # Between two looks whether an interrupt came, or a router has gone.
@@ -320,7 +322,18 @@ class Router:
         if status != 0:
             raise RouterError(
                 f"control.{which} ended with status {status}: {self.last_printed or _NOTHING}"
+                f"{self._not_here(command)}"
             )
+
+    def _not_here(self, command: str) -> str:
+        """Where a command begins with a relative path that leads nowhere, what to do; or ""."""
+        program = (command.split() or [""])[0]
+        if "/" not in program or program.startswith("/") or Path(program).exists():
+            return ""
+        where = "the folder it is relative to"
+        if self._profile.path.endswith(BUILT_IN):
+            where = "the top of a checkout of x25shark, which has it"
+        return f". There is no {program} in {Path.cwd()}: start x25shark in {where}"
 
 
 def _in_use(address: tuple[str, int]) -> bool:

@@ -494,8 +494,8 @@ def _nothing_to_run(profile: Profile, going: Plan) -> str:
     total = len(going.cases)
     none = f"none of the {total} selected cases runs" if total > 1 else "the case does not run"
     return (
-        f"nothing to run: {none}, so the router of {one_line(profile.path, 200)} is not started and "
-        f"no report is written. {'. '.join(reasons)}"
+        f"nothing to run: {none}, so the router of {one_line(profile.path, 200)} is not started "
+        f"and no report is written. {'. '.join(reasons)}"
     )
 
 
@@ -742,8 +742,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
 def show(case: str, output: Path) -> None:
     """Show one case: expectations, what came, the last packets of the last run.
 
-    Of a case that no run had, what it is for: purpose, clause, the faults that it catches, and its
-    steps as the suite has them: what each side sends and expects.
+    And what it is for, whether or not a run had it: purpose, clause, the faults that it catches,
+    what it allows, and its steps as the suite has them: what each side sends and expects.
     """
     from .report.about import about
     from .report.terminal import failure_text
@@ -753,6 +753,10 @@ def show(case: str, output: Path) -> None:
     if results and any(c.id.lower() == case.lower() for c in results.cases):
         found = _case(case, results, output)
         tell(failure_text(found, last=40, width=terminal_width()))
+        # A run of another version may have cases that this one has not.
+        if (text := about(found.id)) is not None:
+            identifier, _, rest = text.partition("\n")
+            tell(f"{rest}{_steps(identifier)}".rstrip())
         return
     text = about(case)
     if text is None:
@@ -780,9 +784,11 @@ def _steps(case: str) -> str:
     steps = index.steps(case) if case in index.modules() else ""
     if not steps:
         return ""
-    lines = [f"steps       in suite/{index.modules()[case]}.py:"]
+    in_words = case.startswith("STATE-")
+    where = "catalogue/state_tables.toml" if in_words else f"suite/{index.modules()[case]}.py"
+    lines = [f"steps       in {where}:"]
     for line in steps.splitlines():
-        wrapped = textwrap.wrap(line, 75, subsequent_indent=" " * 8, drop_whitespace=False)
+        wrapped = textwrap.wrap(line, 75, subsequent_indent=" " * 8, drop_whitespace=in_words)
         lines += [f"    {part}".rstrip() for part in wrapped or [""]]
     return "\n".join(lines) + "\n"
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .. import own_cache
 from ..own_cache import CacheError
+from . import state_words
 
 _FORMAT = 1
 SUITE = Path(__file__).parent
@@ -68,8 +69,10 @@ def files_for(identifiers: Iterable[str]) -> list[str]:
 
 
 def steps(case: str) -> str:
-    """The steps of a case as its module has them, without importing it; "" where no function of
-    that module is its own (a cell of a state table)."""
+    """The steps of a case as its module has them, without importing it; of a cell of a state table,
+    which has no function of its own, in words."""
+    if in_words := state_words.steps(case):
+        return in_words
     source = (SUITE / f"{modules()[case]}.py").read_text(encoding="utf-8")
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and case in map(_purpose, node.decorator_list):

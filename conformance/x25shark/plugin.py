@@ -9,6 +9,7 @@ after it ran. Nothing here costs anything in a session without cases.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Generator, Iterable
 from pathlib import Path
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from .run.plan import Plan
 
 _ATTRIBUTE = "x25shark_purpose"
+# What in an expression of -k may be the name of a case.
+_ID = re.compile(r"[A-Z0-9]+(?:-\w+)+")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,6 +70,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="stop the run after this many seconds; 0: no limit",
     )
     group.addoption("--null", default=None, help="null router in place of the reference router")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A case that -k names is collected where no paths are given: `pytest -k PLP-INT-01`.
+
+    The settings of a checkout name its tests alone, so that plain pytest is not a run of the suite.
+    """
+    if config.args_source is pytest.Config.ArgsSource.ARGS:
+        return
+    keyword: str = config.getoption("keyword", "")
+    named = _ID.findall(keyword.upper())
+    if not named or "NOT" in keyword.upper().split():
+        return
+    from .suite import index
+
+    known = {case.upper(): case for case in index.modules()}
+    config.args += index.files_for(known[name] for name in named if name in known)
 
 
 def purpose_of(item: pytest.Item) -> tuple[str, dict[str, Any]] | None:

@@ -87,6 +87,25 @@ def test_pytest_selects_a_case_by_its_name(tmp_path: Path) -> None:
     assert verdicts(tmp_path / "report") == {"PLP-INT-01": "PASS"}
 
 
+@pytest.mark.parametrize(
+    ("expression", "found"), [("plp-int-01", 1), ("PLP-INT-01 or XOT-HDR-01", 2), ("PLP-X-01", 0)]
+)
+def test_pytest_finds_a_case_by_its_name_where_no_path_is_given(
+    expression: str, found: int, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only"]
+    done = subprocess.run(
+        [*command, "-k", expression],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    assert done.stdout.count("::test_") == found
+
+
 def test_what_could_not_be_judged_is_no_success(tmp_path: Path) -> None:
     """A profile that does not say that the router has permanent circuits."""
     profile = profile_of(tmp_path)

@@ -376,7 +376,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             if shutil.which("mogrify"):
                 # A screen has few colours: half of the octets.
-                _imagemagick("mogrify", "-strip", "-colors", "128", str(new))
+                _imagemagick("mogrify", "-strip", "+dither", "-colors", "128", str(new))
             shutil.copyfile(new, picture)
         print(f"{picture}: {picture.stat().st_size:,} octets")
     return status

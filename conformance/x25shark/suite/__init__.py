@@ -12,7 +12,8 @@ selection, costs  the expressions that select cases, and what a case costs
 calls, clearing, callers   how calls begin and end, and calling addresses
 reactions, procedure_errors, occasion   what a router does about an error, and on which occasion
 scene, scenes     calls compared whole; channels brought into a state
-events, state_judging   the state tables: what is sent, and what must be seen; state_words: the same in words
+events, state_judging   the state tables: what is sent, and what must be seen
+state_words       both in words, for x25shark show
 types             all values of octet 3
 collisions        both ends reset, clear or call at a time
 windows, shut_windows, transfer   windows filled and kept shut; messages that arrive

@@ -15,12 +15,12 @@ from x25shark.sides.outcomes import NotApplicable
 @pytest.fixture
 def of_frames(monkeypatch: pytest.MonkeyPatch) -> Line:
     monkeypatch.setattr(tcp, "WHOLE_FRAMES", True)
-    return Line(tcp="127.0.0.1:2001")
+    return Line.model_validate({"tcp": "127.0.0.1:2001"})
 
 
 def test_bits_are_refused(of_frames: Line) -> None:
     with pytest.raises(ValidationError, match=r'tcp hands whole frames on: .* framing = "octet"'):
-        Line(tcp="127.0.0.1:2001", framing="bit")
+        Line.model_validate({"tcp": "127.0.0.1:2001", "framing": "bit"})
 
 
 @pytest.mark.parametrize(

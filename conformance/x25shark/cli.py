@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -803,7 +804,7 @@ _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 def open_case(case: str, output: Path) -> None:
     """Open the evidence of a case, or any capture, in Wireshark with the strict dissector."""
     from .judges.sandbox import as_other_id
-    from .wireshark import AS_ROOT, command_for
+    from .wireshark import AS_ROOT, command_for, tshark_words
 
     found, ports, capture = None, list[int](), Path(case)
     if capture.suffix not in CAPTURE_SUFFIXES:
@@ -820,7 +821,7 @@ def open_case(case: str, output: Path) -> None:
     if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
         where = "" if output == Path(DEFAULT_DIRECTORY) else f" --output {output}"
         shown = f"x25shark show {case}{where}, or " if found is not None else ""
-        fail(2, f"no display: {shown}tshark -r {capture}")
+        fail(2, f"no display: {shown}{shlex.join(tshark_words(capture, ports))}")
     if as_other_id() is None:
         complain(f"{AS_ROOT} Look at {capture} as another user.")
     with command_for(program, capture, found, ports) as (command, environment):

@@ -19,6 +19,13 @@ AS_ROOT = "Wireshark 4.4 and later run no Lua as root, so no strict dissector."
 _WINDOW = "gui.geometry_main_width: 1400\ngui.geometry_main_height: 900\n"
 
 
+def tshark_words(capture: Path, xot_ports: Iterable[int] = ()) -> list[str]:
+    """The command that shows a capture where there are no windows, with the strict dissector."""
+    script = dissectors_folder() / "lua" / "x25shark.lua"
+    ports = xot_ports_preference(xot_ports).strip().replace(": ", ":")
+    return ["tshark", "-X", f"lua_script:{script}", "-o", ports, "-r", str(capture)]
+
+
 @contextmanager
 def command_for(
     program: str, capture: Path, case: CaseResult | None = None, xot_ports: Iterable[int] = ()

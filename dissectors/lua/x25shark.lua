@@ -3,11 +3,12 @@
 -- Wireshark and tshark 4.0 and later.
 -- Load it with `-X lua_script:x25shark.lua`, or copy this file and the folder x25shark beside it
 -- into the personal plugin folder. It takes the TCP ports of its preference xots.ports, none unless
--- told: `-o xots.ports:1998`.
+-- told: `-o xots.ports:1998`; -z x25,circuits and its like take 1998 then.
 
--- luacheck: globals x25shark_loaded
-if not x25shark_loaded then
-  x25shark_loaded = true
+-- Whoever has it installed may name it with -X too. Globals of a plugin are its own, but for those of _G.
+-- luacheck: globals _G.x25shark_loaded
+if not _G.x25shark_loaded then
+  _G.x25shark_loaded = true
   local folder = tostring(__DIR__ or "."):gsub("[/\\]+$", "")
   package.path = folder .. "/?.lua;" .. package.path
 

@@ -116,8 +116,11 @@ def test_open_opens_only_captures_of_the_report(report: Path, tmp_path: Path) ->
     env |= {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
     done = x25shark("open", "PLP-CALL-01", "--output", str(mine), env=env)
     assert done.returncode == 2
-    shown = f"no display: x25shark show PLP-CALL-01 --output {mine}, or tshark -r {mine}/cases/"
-    assert shown in " ".join(done.stderr.split())
+    said = " ".join(done.stderr.split())
+    assert (
+        f"no display: x25shark show PLP-CALL-01 --output {mine}, or tshark -X lua_script:" in said
+    )
+    assert f"x25shark.lua -o xots.ports:1998 -r {mine}/cases/" in said
     assert not opened.exists()
 
 

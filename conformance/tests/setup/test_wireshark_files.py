@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import subprocess
 import zipfile
@@ -23,7 +25,7 @@ from x25shark.setup.wireshark_files import (
     uninstall,
     write_zip,
 )
-from x25shark.wireshark import command_for
+from x25shark.wireshark import command_for, tshark_words
 
 
 @pytest.fixture
@@ -116,6 +118,110 @@ def test_an_older_version_is_replaced(at: Places, monkeypatch: pytest.MonkeyPatc
     assert at.script.read_text() == new
 
 
+def _rewritten(text: str) -> str:
+    """Preferences as Wireshark writes them: in words of its own, its defaults in comments."""
+    lines = ["# Configuration file for Wireshark 4.0.17.", "", "#gui.column.hidden: "]
+    for line in text.splitlines():
+        if line.startswith("x25.reassemble"):
+            lines += ["", "# TRUE or FALSE (case-insensitive)", "x25.reassemble: false"]
+        elif line.startswith("xots.ports"):
+            continue  # the dissector was not loaded
+        elif not line.startswith("#"):
+            lines.append(line.replace("gui.column.format:", "gui.column.format: "))
+    return "\n".join([*lines, "#udp.check_checksum: TRUE", ""])
+
+
+def test_what_wireshark_writes_anew_is_not_the_users(at: Places) -> None:
+    """The window's state whenever it ends, and settings that are equal in other words."""
+    install(at)
+    recent, preferences = at.profile / "recent", at.profile / "preferences"
+    recent.write_text("# Recent settings file for Wireshark 4.0.17.\ngui.geometry_main_x: 20\n")
+    preferences.write_text(_rewritten(preferences.read_text()))
+    assert {status(at)[path] for path in (recent, preferences)} == {"rewritten"}
+    kept = recent.read_text()
+    install(at)
+    assert recent.read_text() == kept
+    uninstall(at)
+    assert not at.profile.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("preferences", "x25.reassemble: false", "#x25.reassemble: TRUE"),
+        ("preferences", "#gui.column.hidden: ", 'gui.column.hidden: "%m"'),
+        ("preferences", '"Time", "%t",', ""),
+        ("dfilters", '"X.25 packets" x25s\n', ""),
+        ("dfilter_buttons", "Bad frames", "Good frames"),
+    ],
+)
+def test_a_setting_of_the_user_is_a_change(at: Places, name: str, old: str, new: str) -> None:
+    install(at)
+    path = at.profile / name
+    text = path.read_text()
+    text = _rewritten(text) if name == "preferences" else f"# Wireshark's\n{text}"
+    assert old in text
+    path.write_text(text)
+    assert status(at)[path] == "rewritten"
+    path.write_text(text.replace(old, new))
+    assert status(at)[path] == "changed"
+    uninstall(at)
+    assert path.read_text() == text.replace(old, new)
+    uninstall(at, force=True)
+    assert not at.profile.exists()
+
+
+def _with_dropped(monkeypatch: pytest.MonkeyPatch, at: Places) -> Path:
+    """Installed by a version that had a file more, and other texts."""
+    old = {name: f"{text}\n# older\n" for name, text in files().items()}
+    old["profile/dropped"] = "what a later version has no more\n"
+    monkeypatch.setattr("x25shark.setup.wireshark_files.files", lambda: old)
+    install(at)
+    monkeypatch.undo()
+    return at.profile / "dropped"
+
+
+def test_what_a_later_version_drops_is_removed(at: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    dropped = _with_dropped(monkeypatch, at)
+    preferences, recent = at.profile / "preferences", at.profile / "recent"
+    preferences.write_text(_rewritten(preferences.read_text()))
+    recent.write_text("gui.geometry_main_x: 20\n")
+    assert set(status(at).values()) == {"older"}
+    assert any(line.startswith(f"removed  {dropped}") for line in install(at))
+    assert not dropped.exists()
+    assert dropped not in status(at)
+    assert set(status(at).values()) == {"current"}
+
+
+def test_what_a_later_version_drops_is_uninstalled(
+    at: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _with_dropped(monkeypatch, at)
+    uninstall(at)
+    assert not at.profile.exists()
+    dropped = _with_dropped(monkeypatch, at)
+    dropped.write_text("mine")
+    for _ in range(2):
+        assert any(line.startswith(f"kept     {dropped}") for line in install(at))
+    uninstall(at)
+    assert dropped.read_text() == "mine"
+    uninstall(at, force=True)
+    assert not at.profile.exists()
+
+
+def test_a_note_names_nothing_outside(at: Places, tmp_path: Path) -> None:
+    install(at)
+    precious = at.configuration / "preferences"
+    precious.write_text("precious")
+    note = json.loads(at.note.read_text())
+    for name in ("profile/../../preferences", f"profile/{at.note.name}", "/etc/passwd"):
+        note["files"][name] = hashlib.sha256(b"precious").hexdigest()
+    at.note.write_text(json.dumps(note))
+    uninstall(at)
+    assert precious.read_text() == "precious"
+    assert not at.profile.exists()
+
+
 @pytest.mark.parametrize("note", ["", "[]", "{", '{"files": 3}', '{"files": {"../x": "y"}}'])
 def test_a_note_that_is_none_says_nothing(at: Places, note: str) -> None:
     install(at)
@@ -134,6 +240,18 @@ def test_wireshark_loads_the_one_file(at: Places, tmp_path: Path) -> None:
     names = [line.split("\t")[2] for line in done.stdout.splitlines()]
     assert {"xots", "x25s", "x25t", "hdlcs", "lapbs"} <= set(names)
     assert "error" not in done.stderr.lower()
+
+
+def test_who_has_it_installed_may_name_it_too(at: Places, tmp_path: Path) -> None:
+    """As x25shark open does, and the command that it says where there is no display."""
+    install(at)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    capture = sorted((Path(__file__).parents[3] / "pcaps").glob("PLP-CALL-01*"))[0]
+    done = subprocess.run(
+        tshark_words(capture), env=environment, capture_output=True, text=True, check=True
+    )
+    assert "Call Request LCN 1 to" in done.stdout
+    assert "Lua" not in done.stderr
 
 
 def test_the_zip_holds_the_same_and_is_the_same(tmp_path: Path) -> None:
@@ -170,6 +288,34 @@ def test_the_command_says_what_it_did(tmp_path: Path, monkeypatch: pytest.Monkey
     done = runner.invoke(main, ["wireshark", "install"])
     assert done.exit_code == 2
     assert done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(("version", "blamed"), [("4.0.17", False), ("4.4.5", True)])
+def test_a_foreign_dissector_is_why_none_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, blamed: bool
+) -> None:
+    """And that root gets none is said of a Wireshark that is so."""
+    at = places("linux", {"HOME": str(tmp_path)})
+    tshark = tmp_path / "bin" / "tshark"
+    tshark.parent.mkdir()
+    tshark.write_text(f'#!/bin/sh\n[ "$1" != --version ] || echo "TShark (Wireshark) {version}."\n')
+    tshark.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tshark.parent), prepend=os.pathsep)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("WIRESHARK_CONFIG_DIR", raising=False)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    runner = CliRunner()
+    at.plugins.mkdir(parents=True)
+    at.script.write_text("-- mine")
+    said = runner.invoke(main, ["wireshark", "status"]).output
+    assert f"does not load it: {at.script} is not x25shark's" in said
+    assert "as root" not in said
+    at.script.unlink()
+    install(at)
+    said = runner.invoke(main, ["wireshark", "status"]).output
+    assert "does not load it" in said
+    assert ("as root" in said) is blamed
 
 
 def test_root_opens_a_capture_as_another_id(tmp_path: Path) -> None:

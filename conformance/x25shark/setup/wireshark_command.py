@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ _WORDS = {
     "absent": "not there",
     "current": "installed",
     "older": "installed by another version; x25shark wireshark install renews it",
+    "rewritten": "installed, and written anew by Wireshark",
     "changed": "installed, and changed since",
     "foreign": "not x25shark's",
 }
@@ -50,7 +52,25 @@ def _places() -> Places:
         _refuse(str(error))
 
 
-def _loaded() -> str:
+# From this version on Wireshark runs no Lua as root.
+_NO_LUA_AS_ROOT = (4, 4)
+
+
+def _version(program: str) -> tuple[int, int] | None:
+    """Of tshark; None where it does not say it."""
+    done = subprocess.run(
+        [program, "--version"],
+        capture_output=True,
+        timeout=_TIMEOUT,
+        check=False,
+        text=True,
+        errors="replace",
+    )
+    found = re.search(r"\b(\d{1,4})\.(\d{1,4})\.\d", done.stdout)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _loaded(at: Places) -> str:
     """Whether the tshark of this machine has the strict dissector, in words."""
     program = shutil.which("tshark")
     if program is None:
@@ -64,14 +84,19 @@ def _loaded() -> str:
             text=True,
             errors="replace",
         )
+        version = _version(program)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{program} could not be tried: {error}"
     for line in done.stderr.splitlines():
         if "lua" in line.lower() and "error" in line.lower():
             return f"{program} complains: {line}"
-    there = any(line.split("\t")[2:3] == ["x25s"] for line in done.stdout.splitlines())
-    if there or os.geteuid() != 0:
-        return f"{program} {'loads it' if there else 'does not load it'}"
+    if any(line.split("\t")[2:3] == ["x25s"] for line in done.stdout.splitlines()):
+        return f"{program} loads it"
+    stands = status(at)[at.script]
+    if stands in {"absent", "foreign"}:
+        return f"{program} does not load it: {at.script} is {_WORDS[stands]}"
+    if os.geteuid() != 0 or (version or _NO_LUA_AS_ROOT) < _NO_LUA_AS_ROOT:
+        return f"{program} does not load it"
     return (
         f"{program} does not load it for root. {AS_ROOT} Install it as the user who looks at "
         "captures; x25shark open needs no installation"
@@ -104,7 +129,7 @@ def install_command(force: bool) -> None:
         _tell(install(at, force=force))
     except WiresharkFilesError as error:
         _refuse(str(error))
-    tell(f"check    {_loaded()}")
+    tell(f"check    {_loaded(at)}")
     tell(
         f"next     wireshark -C {PROFILE} FILE.pcapng; in a running Wireshark: Edit > Configuration"
     )
@@ -126,8 +151,9 @@ def uninstall_command(force: bool) -> None:
 @wireshark_command.command("status")
 def status_command() -> None:
     """Say what is installed where. Exit status 1 if anything is missing, old or another's."""
+    at = _places()
     try:
-        found = status(_places())
+        found = status(at)
     except WiresharkFilesError as error:
         _refuse(str(error))
     installed = set(found.values()) != {"absent"}
@@ -136,8 +162,8 @@ def status_command() -> None:
     for path, state in found.items():
         tell(f"{_WORDS[state]:10} {path}")
     if installed:
-        tell(f"check      {_loaded()}")
-    sys.exit(0 if set(found.values()) <= {"current", "changed"} else 1)
+        tell(f"check      {_loaded(at)}")
+    sys.exit(0 if set(found.values()) <= {"current", "rewritten", "changed"} else 1)
 
 
 @wireshark_command.command("zip")

@@ -2,8 +2,9 @@
 """Dissector and profile in the user's own Wireshark: put there, taken away, looked at.
 
 Wireshark runs every Lua file below its plugin folder, so the dissector goes there as one file, its
-modules inside. What was written is noted with digests beside the profile: a file that the user
-changed, or that somebody else put there, is never overwritten nor removed.
+modules inside. What was written is noted beside the profile: a file that the user changed, or that
+somebody else put there, is never overwritten nor removed. Wireshark writes its window's state
+into the profile, and settings in words of its own: that is no change of the user's.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from ..results import write_whole
 PROFILE = "x25shark"
 SCRIPT = "x25shark.lua"
 NOTE = "x25shark-installed.json"
-_MOST_NOTE = 65_536
+# Wireshark writes the widths of the columns and the window's state here whenever it ends.
+_STATE_OF_WINDOW = "profile/recent"
+_MOST_NOTE = 262_144
+_NAME = re.compile(r"script|profile/[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _LONGEST_FILE = 4_000_000
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -119,45 +123,107 @@ def _digest(octets: bytes) -> str:
     return hashlib.sha256(octets).hexdigest()
 
 
-def _noted(at: Places) -> dict[str, str]:
-    """Names and digests of what an earlier install wrote; a note that is none says nothing."""
+@dataclass(frozen=True)
+class _Noted:
+    """What an earlier install wrote, by name: digests, and the texts of the profile."""
+
+    digests: Mapping[str, str]
+    texts: Mapping[str, str]
+
+    def names(self) -> list[str]:
+        """Of this version and of earlier ones, which may have had others."""
+        return [*files(), *(name for name in self.digests if name not in files())]
+
+
+def _words(found: object) -> dict[str, str]:
+    """The names and words of a part of a note; one that is none says nothing."""
+    if not isinstance(found, dict):
+        return {}
+    own = f"profile/{NOTE}"
+    return {
+        name: word
+        for name, word in found.items()
+        if _NAME.fullmatch(name) and name != own and isinstance(word, str)
+    }
+
+
+def _noted(at: Places) -> _Noted:
     try:
         if not at.note.is_file() or at.note.stat().st_size > _MOST_NOTE:
-            return {}
+            return _Noted({}, {})
         found = json.loads(at.note.read_text())
     except (OSError, ValueError, RecursionError):
-        return {}
-    written = found.get("files") if isinstance(found, dict) else None
-    if not isinstance(written, dict):
-        return {}
-    known = set(files())
-    return {k: v for k, v in written.items() if k in known and isinstance(v, str)}
+        return _Noted({}, {})
+    if not isinstance(found, dict):
+        return _Noted({}, {})
+    return _Noted(_words(found.get("files")), _words(found.get("texts")))
 
 
-def _state(path: Path, digest: str | None, wanted: str) -> str:
-    """What stands at a place: absent, current, older, changed (by the user) or foreign."""
+def _settings(text: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Settings, those in a comment (Wireshark writes defaults so), and other lines, in order."""
+    kept, defaults, lines = dict[str, str](), dict[str, str](), list[str]()
+    # A line that begins with white space goes on with the one before it.
+    for line in re.sub(r"\n[ \t]+", " ", text).splitlines():
+        setting = re.fullmatch(r"(#?)([a-z0-9_]+(?:\.[a-zA-Z0-9_-]+)+):(.*)", line)
+        if setting:
+            value = re.sub(r"\s+", "", setting[3]).lower()
+            (defaults if setting[1] else kept)[setting[2]] = value
+        elif line.strip() and not line.startswith("#"):
+            lines.append(" ".join(line.split()))
+    return kept, defaults, lines
+
+
+def _same_meaning(found: str, ours: str) -> bool:
+    """Whether Wireshark, and nobody else, has written our file anew: equal settings and lines."""
+    kept, defaults, lines = _settings(found)
+    wanted, _, own_lines = _settings(ours)
+    return (
+        lines == own_lines
+        and all(wanted.get(name) == value for name, value in kept.items())
+        and all(defaults.get(name, value) == value for name, value in wanted.items())
+    )
+
+
+def _state(name: str, at: Places, noted: _Noted, wanted: str | None) -> str:
+    """What stands at a place: absent, current, older, rewritten, changed or foreign.
+
+    rewritten: by Wireshark; changed: by the user. `wanted` is None for a file that this version
+    has no more.
+    """
+    path = _target(name, at)
     if path.is_symlink():
         return "foreign"
     if not path.exists():
         return "absent"
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "foreign"
-    found = _digest(path.read_bytes())
-    if found == _digest(wanted.encode()):
+    octets = path.read_bytes()
+    new = None if wanted is None else _digest(wanted.encode())
+    if _digest(octets) == new:
         return "current"
-    if digest is None:
-        return "foreign"
-    return "older" if found == digest else "changed"
+    of_window = name == _STATE_OF_WINDOW and noted.digests
+    if name not in noted.digests:
+        return "older" if of_window else "foreign"
+    if _digest(octets) == noted.digests[name]:
+        return "older"
+    text = noted.texts.get(name)
+    found = octets.decode(errors="replace")
+    if not (of_window or (text is not None and _same_meaning(found, text))):
+        return "changed"
+    return "rewritten" if noted.digests[name] == new else "older"
+
+
+def _states(at: Places, noted: _Noted) -> dict[str, str]:
+    texts = files()
+    found = {name: _state(name, at, noted, texts.get(name)) for name in noted.names()}
+    # A name that this version does not have: what is not there, or another's, is not looked at.
+    return {k: v for k, v in found.items() if k in texts or v not in {"absent", "foreign"}}
 
 
 def status(at: Places) -> dict[Path, str]:
     """Each file that belongs there, and what stands there. Raises WiresharkFilesError."""
-    noted = _noted(at)
     try:
-        return {
-            _target(name, at): _state(_target(name, at), noted.get(name), text)
-            for name, text in files().items()
-        }
+        return {_target(name, at): state for name, state in _states(at, _noted(at)).items()}
     except OSError as error:
         raise WiresharkFilesError(f"{error.filename}: {error.strerror or error}") from error
 
@@ -178,21 +244,33 @@ def install(at: Places, *, force: bool = False) -> list[str]:
             f"{foreign[0]} was not installed by x25shark; move it away, or overwrite it with "
             "--force"
         )
-    noted, said = _noted(at), []
+    noted, said, texts = _noted(at), [], files()
+    digests, written = dict(noted.digests), dict(noted.texts)
     try:
-        for name, text in files().items():
-            path = _target(name, at)
-            state = found[path]
+        for name, state in _states(at, noted).items():
+            path, text = _target(name, at), texts.get(name)
             if state == "changed" and not force:
                 said.append(f"kept     {path}: it was changed since; --force overwrites it")
                 continue
-            noted[name] = _digest(text.encode())
-            if state == "current":
+            if text is None:
+                path.unlink()
+                said.append(f"removed  {path}: this version has none")
+                continue
+            digests[name] = _digest(text.encode())
+            if name != "script":
+                written[name] = text
+            if state == "current" or (state == "rewritten" and not force):
                 said.append(f"current  {path}")
                 continue
             write_whole(path, text)
             said.append(f"{'wrote' if state == 'absent' else 'replaced':8} {path}")
-        note = {"x25shark": __version__, "files": noted}
+        # A dropped file that the user changed stays known, so that it can be removed yet.
+        there = {name for name in digests if name in texts or _target(name, at).is_file()}
+        note = {
+            "x25shark": __version__,
+            "files": {name: digests[name] for name in digests if name in there},
+            "texts": {name: written[name] for name in written if name in there},
+        }
         write_whole(at.note, json.dumps(note, indent=1) + "\n")
     except OSError as error:
         raise WiresharkFilesError(f"{error.filename}: {error.strerror or error}") from error
@@ -204,11 +282,10 @@ def uninstall(at: Places, *, force: bool = False) -> list[str]:
 
     Raises WiresharkFilesError.
     """
-    noted, said, stays = _noted(at), [], False
+    said, stays = [], False
     try:
-        for name, text in files().items():
+        for name, state in _states(at, _noted(at)).items():
             path = _target(name, at)
-            state = _state(path, noted.get(name), text)
             if state == "absent":
                 continue
             if state == "foreign" or (state == "changed" and not force):
@@ -217,12 +294,14 @@ def uninstall(at: Places, *, force: bool = False) -> list[str]:
                 continue
             path.unlink()
             said.append(f"removed  {path}")
-        if not stays:
+        if stays:
+            said.append(f"kept     {at.note}: by it uninstall --force knows what was changed")
+        else:
             at.note.unlink(missing_ok=True)
         if at.profile.is_dir() and not any(at.profile.iterdir()):
             at.profile.rmdir()
             said.append(f"removed  {at.profile}")
-        elif at.profile.is_dir():
+        elif at.profile.is_dir() and not stays:
             said.append(f"kept     {at.profile}: other files are in it")
     except OSError as error:
         raise WiresharkFilesError(f"{error.filename}: {error.strerror or error}") from error

@@ -5,5 +5,5 @@ read_globals = {
   "Proto", "ProtoField", "ProtoExpert", "Field", "Dissector", "DissectorTable", "Listener", "base", "expert",
   "Pref", "TreeItem", "Tvb", "TvbRange", "bit", "dissect_tcp_pdus", "wtap", "__DIR__",
   "register_postdissector", "TextWindow", "MENU_TOOLS_UNSORTED", "register_menu", "register_stat_cmd_arg", "gui_enabled", "new_dialog",
-  "set_plugin_info", "set_filter", "apply_filter", "retap_packets", "copy_to_clipboard",
+  "set_plugin_info", "set_filter", "apply_filter", "retap_packets", "reload_packets", "copy_to_clipboard",
 }

@@ -13,6 +13,7 @@ from strict_tshark import strict_tshark
 from test_link import CALL, OUTBOUND, SET_UP, USER0, Frame, out
 from test_link import CAPTURES as LINES
 from x25shark.judges.sandbox import Sandbox
+from x25shark.selftest.dissector_speed import write_dense
 from xot_captures import CAPTURES
 
 GOLDEN = Path(__file__).parents[2] / "pcaps"
@@ -37,6 +38,65 @@ def test_each_call_of_a_connection_is_a_circuit(view: View) -> None:
     rows = view(CAPTURES["reused ports"], "circuits")[3:-1]
     assert [row.split()[:3] for row in rows] == [["1", "TCP", "0"], ["2", "TCP", "1"]]
     assert all("98765" in row and "12345" in row and "data transfer" in row for row in rows)
+
+
+def _without_preferences(sandbox: Sandbox, capture: bytes, *options: str) -> list[str]:
+    (sandbox.folder / "config" / "preferences").unlink(missing_ok=True)
+    return strict_tshark(sandbox, capture, "-q", *options).stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", ["circuits", "findings", "ladder,1"])
+def test_a_view_takes_port_1998_whatever_the_preferences_say(view: View, name: str) -> None:
+    """As an installed dissector is used without the profile."""
+    sandbox = Sandbox()
+    try:
+        found = _without_preferences(sandbox, CAPTURES["bad headers"], "-z", f"x25,{name}")
+        elsewhere = _without_preferences(
+            sandbox, CAPTURES["bad headers"], "-z", f"x25,{name}", "-o", "xots.ports:1997"
+        )
+    finally:
+        sandbox.close()
+    assert [line for line in found if "====" not in line] == view(CAPTURES["bad headers"], name)
+    said = "\n".join(elsewhere)
+    assert "No X.25 in this capture: looked for XOT on TCP port 1997" in said
+    assert "-o xots.ports:" in said and "-C x25shark" in said
+
+
+# Wireshark's windows, as far as the views use them; a button is pressed when a text is shown.
+_WINDOWS = """
+local entries = {}
+function _G.gui_enabled() return true end
+function _G.register_menu(name, act) entries[name] = act end
+function _G.new_dialog(title, act, label) print("asked: " .. label) act("17") end
+function _G.set_filter(text) print("filter: " .. text) end
+function _G.apply_filter() print("applied") end
+function _G.retap_packets() print("retap") end
+function _G.reload_packets() print("reload") end
+local window = {}
+function window:set(text)
+  print(text)
+  for _, name in ipairs({ "Go to frame", "All frames" }) do self.buttons[name]() end
+end
+function window:add_button(label, act) self.buttons[label] = act end
+function window.set_atclose() end
+_G.TextWindow = { new = function() return setmetatable({ buttons = {} }, { __index = window }) end }
+"""
+
+
+@pytest.mark.parametrize("entry", ["Circuits", "Findings", "Cases and verdicts"])
+def test_a_window_goes_to_a_frame(entry: str) -> None:
+    """By a filter, and another button takes it away: the frame stays selected."""
+    sandbox = Sandbox()
+    try:
+        lines = _WINDOWS + sandbox.lua.read_text() + f'\nentries["X.25/{entry}"]()\n'
+        sandbox.lua.chmod(0o644)
+        sandbox.lua.write_text(lines)
+        shown = _without_preferences(sandbox, CAPTURES["call"])
+    finally:
+        sandbox.close()
+    assert shown[0] == ("retap" if entry.startswith("Cases") else "reload")
+    frame = "filter: frame.number == 17"
+    assert shown[-5:] == ["asked: Number of the frame", frame, "applied", "filter: ", "applied"]
 
 
 def test_a_clearing_says_who_and_why(view: View) -> None:
@@ -139,3 +199,24 @@ def test_the_verdict_of_a_frame_is_a_word() -> None:
     assert _verdicts("STATE-C4-d1-reset_confirmation")[0] == (
         "9\tmet STATE-C4-d1-reset_confirmation"
     )
+
+
+def test_verdict_and_clause_come_first_in_the_details() -> None:
+    """The pane of Wireshark is narrow."""
+    sandbox = Sandbox()
+    try:
+        golden = GOLDEN / "PLP-INT-01+BUG-INT-01.pcapng"
+        done = strict_tshark(sandbox, golden, "-Y", "frame.number == 17", "-O", "x25v")
+    finally:
+        sandbox.close()
+    assert "\nFAIL PLP-INT-01 (X.25 4.3.7; RFC 1613 6.3): packet 1: side A expected" in done.stdout
+
+
+@pytest.mark.parametrize("packets", [1, 2])
+def test_a_dense_capture_is_one_circuit(view: View, tmp_path: Path, packets: int) -> None:
+    """What selftest.dissector_speed measures."""
+    capture = tmp_path / "dense.pcap"
+    write_dense(capture, 105, packets)
+    (row,) = view(capture, "circuits")[3:-1]
+    assert "data transfer" in row
+    assert row.split()[9:] == [str(50 * packets + 1), "51", str(5000 * packets), "0", "0"]

@@ -3,9 +3,11 @@
 
     python -m x25shark.selftest.dissector_speed [--frames N] [--turns N] FOLDER
 
-The capture is made of the cases in FOLDER (pcaps/), over and over with other IP addresses, eight of
-them at a time. Both read it by turns; the medians of their user time are compared, for the load of
-the machine lengthens both.
+One capture is made of the cases in FOLDER (pcaps/), over and over with other IP addresses, eight of
+them at a time. Two are dense: a call that carries Data in one direction and RR in the other, a
+packet or two in each segment with Data. All read them by turns, with the strict dissector also for
+-z x25,circuits; the medians of their user time are compared, for the load of the machine lengthens
+all.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import itertools
 import os
 import resource
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,6 +31,7 @@ _AT_ONCE = 8
 _IP_TYPE = slice(12, 14)
 _IP_ADDRESSES = (26, 30)  # of a frame with Ethernet's header
 _TARGET = 3.0
+_DENSE = (1, 2)  # packets in a segment with Data
 
 
 def _with_network(frame: bytes, number: int) -> bytes:
@@ -74,6 +78,53 @@ def _copy(case: Sequence[pcapng.Block], number: int) -> Iterator[pcapng.Block]:
         yield pcapng.on_interface(pcapng.with_packet(block, octets), 0)
 
 
+_ETHERNET = bytes(12) + b"\x08\0"
+_ENDS = ((bytes([10, 0, 0, 1]), 40000), (bytes([10, 0, 0, 2]), 1998))
+_SYN, _ACK, _PUSH = 2, 16, 24
+_CALL = bytes.fromhex("10010b772100001310000100c0000000")
+_ACCEPTED = bytes.fromhex("10010f")
+_DATA_OCTETS = 100
+# pcap: octets in the machine's order, version 2.4, Ethernet.
+_PCAP_HEAD = struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+
+
+def _unit(packet: bytes) -> bytes:
+    return struct.pack("!HH", 0, len(packet)) + packet
+
+
+def _segments(packets: int) -> Iterator[tuple[int, int, bytes]]:
+    """Sender, TCP flags and octets of a call that never ends; so many packets in one with Data."""
+    yield 0, _SYN, b""
+    yield 1, _SYN | _ACK, b""
+    yield 0, _ACK, b""
+    yield 0, _PUSH, _unit(_CALL)
+    yield 1, _PUSH, _unit(_ACCEPTED)
+    p_s = 0
+    while True:
+        data = [bytes([16, 1, (p_s + k) % 8 << 1]) + bytes(_DATA_OCTETS) for k in range(packets)]
+        yield 0, _PUSH, b"".join(map(_unit, data))
+        p_s = (p_s + packets) % 8
+        yield 1, _PUSH, _unit(bytes([16, 1, p_s << 5 | 1]))
+
+
+def write_dense(path: Path, count: int, packets: int) -> None:
+    """A capture of so many frames, nearly all of them with XOT."""
+    sequence = [1000, 5000]
+    with path.open("wb") as stream:
+        stream.write(_PCAP_HEAD)
+        segments = itertools.islice(_segments(packets), count)
+        for number, (sender, flags, octets) in enumerate(segments):
+            (source, port), (target, target_port) = _ENDS[sender], _ENDS[1 - sender]
+            numbers = sequence[sender] & 0xFFFFFFFF, sequence[1 - sender] & 0xFFFFFFFF
+            tcp = struct.pack("!HHIIBBHHH", port, target_port, *numbers, 0x50, flags, 65535, 0, 0)
+            size = 40 + len(octets)
+            ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, size, 0, 0, 64, 6, 0, source, target)
+            frame = _ETHERNET + ip + tcp + octets
+            stamp = divmod(number * 100, 1_000_000)
+            stream.write(struct.pack("=IIII", *stamp, len(frame), len(frame)) + frame)
+            sequence[sender] += len(octets) + (flags & _SYN == _SYN)
+
+
 def _user_seconds(command: Sequence[str], environment: dict[str, str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     subprocess.run(
@@ -86,25 +137,36 @@ def _user_seconds(command: Sequence[str], environment: dict[str, str]) -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def measure(capture: Path, turns: int) -> tuple[list[float], list[float]]:
-    """User seconds of plain tshark, and with the strict dissector, by turns."""
+def measure(capture: Path, turns: int) -> list[tuple[float, float, float]]:
+    """User seconds of plain tshark, with the strict dissector, and for the circuits, by turns."""
     sandbox = Sandbox()
-    plain: list[float] = []
-    strict: list[float] = []
+    found = []
     try:
-        command = ["tshark", "-n", "-r", str(capture)]
+        plain = ["tshark", "-n", "-r", str(capture)]
+        strict = [*plain, "-X", f"lua_script:{sandbox.lua}"]
+        circuits = [*strict, "-q", "-z", "x25,circuits"]
         environment = os.environ | sandbox.environment() | {"X25SHARK_WORDS": "1"}
         for _ in range(turns):
-            plain.append(_user_seconds(command, environment))
-            script = ["-X", f"lua_script:{sandbox.lua}"]
-            strict.append(_user_seconds([*command, *script], environment))
+            one, two, three = (_user_seconds(c, environment) for c in (plain, strict, circuits))
+            found.append((one, two, three))
     finally:
         sandbox.close()
-    return plain, strict
+    return found
+
+
+def _told(frames_read: int, what: str, measured: Sequence[tuple[float, float, float]]) -> str:
+    plain, strict, circuits = map(statistics.median, zip(*measured, strict=True))
+    each = [one[1] / one[0] for one in measured]
+    return (
+        f"{frames_read} frames, {what}, user time, median of {len(measured)}: plain tshark "
+        f"{plain:.2f} s, with the strict dissector {strict:.2f} s: {strict / plain:.1f} times "
+        f"({min(each):.1f} to {max(each):.1f}; wanted {_TARGET:.0f}), with -z x25,circuits "
+        f"{circuits:.2f} s: {circuits / plain:.1f} times"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print both times and their ratio."""
+    """Print times and ratios."""
     parser = argparse.ArgumentParser(
         prog="python -m x25shark.selftest.dissector_speed",
         description=__doc__,
@@ -130,15 +192,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with capture.open("wb") as stream:
             for block in itertools.chain(head, frames(cases, options.frames)):
                 stream.write(block.octets)
-        plain, strict = measure(capture, options.turns)
-    ratio = statistics.median(strict) / statistics.median(plain)
-    each = [one / other for one, other in zip(strict, plain, strict=True)]
-    print(
-        f"{options.frames} frames, user time, median of {options.turns}: plain tshark "
-        f"{statistics.median(plain):.2f} s, with the strict dissector "
-        f"{statistics.median(strict):.2f} s: {ratio:.1f} times "
-        f"({min(each):.1f} to {max(each):.1f}; wanted {_TARGET:.0f})"
-    )
+        print(_told(options.frames, "cases", measure(capture, options.turns)), flush=True)
+        for packets in _DENSE:
+            write_dense(capture, options.frames, packets)
+            what = f"dense, {packets} in a segment"
+            print(_told(options.frames, what, measure(capture, options.turns)), flush=True)
     return 0
 
 

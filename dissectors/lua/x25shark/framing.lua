@@ -20,7 +20,9 @@ local made, own
 local connections, frames, lone_places, lone_offsets
 local stream_field, completeness_field, sequence_field
 -- Looked up once: each lookup by name in a value of Wireshark's costs about as much as the call.
-local tvb_len, tvb_range, tvb_raw = Tvb.len, Tvb.range, Tvb.raw
+local tvb_len, tvb_reported_len, tvb_range, tvb_raw = Tvb.len, Tvb.reported_len, Tvb.range, Tvb.raw
+local tvb_offset = Tvb.offset
+local byte, sub = string.byte, string.sub
 local range_tvb = TvbRange.tvb
 -- The segment being dissected: its frame's number, whether that has been dissected before, its connection and
 -- direction, whether anybody asks for fields of it, whether octets are missing before it; the units shown so
@@ -101,16 +103,16 @@ local function recall(number, place)
   return kept, nil, nil
 end
 
--- A unit's place in its frame, as a number.
-local function place_of(tvb, length)
-  return tvb:offset() * 131072 + length
+-- A unit's place in its frame, as a number: it is at this octet of the tvb.
+local function place_of(tvb, at, length)
+  return (tvb_offset(tvb) + at) * 131072 + length
 end
 
 -- Take a unit into its connection, or recall what it was. Returns offset, findings, record, packet.
-local function follow(tvb, length, octets)
+local function follow(tvb, at, length, octets)
   local p = octets and packet.decode(octets) or nil
   if segment.visited then
-    local offset, findings, record = recall(segment.number, place_of(tvb, length))
+    local offset, findings, record = recall(segment.number, place_of(tvb, at, length))
     return offset, findings, record, p
   end
   local connection, direction = segment.connection, segment.direction
@@ -122,7 +124,7 @@ local function follow(tvb, length, octets)
   end
   if not layer.one_pass then
     local kept = (findings or record) and { offset = offset, findings = findings, record = record } or offset
-    keep(segment.number, place_of(tvb, length), kept)
+    keep(segment.number, place_of(tvb, at, length), kept)
   end
   return offset, findings, record, p
 end
@@ -130,15 +132,20 @@ end
 -- Version and length of the unit that begins at `from` (from 1) of the octets; nil where its header is
 -- not whole.
 local function header_of(octets, from)
-  local high, low, length_high, length_low = octets:byte(from, from + HEADER - 1)
+  local high, low, length_high, length_low = byte(octets, from, from + HEADER - 1)
   if not length_low then
     return nil
   end
   return high * 256 + low, length_high * 256 + length_low
 end
 
+local NONE = {}
+
 -- What is wrong with the header of a unit: the expert info and a sentence.
 local function header_findings(version, length)
+  if version == 0 and length >= SHORTEST and length <= LONGEST then
+    return NONE
+  end
   local found = {}
   if version ~= 0 then
     found[1] = { "xots.version.bad", "version " .. version }
@@ -149,24 +156,26 @@ local function header_findings(version, length)
   return found
 end
 
--- One whole unit; what stands behind `length` is what follow() said of it.
-local function show_followed(tvb, pinfo, tree, version, length, place, findings, record, p)
+-- One whole unit, at this octet of the tvb; what stands behind `length` is what follow() said of it.
+local function show_followed(whole, at, pinfo, tree, version, length, place, findings, record, p)
   local wrong = header_findings(version, length)
   if observed.listening then
     for _, finding in ipairs(wrong) do
-      observed.finding(pinfo, finding[1], finding[2])
+      observed.finding(segment.number, finding[1], finding[2])
     end
     if p then
-      observed.packet(pinfo, segment.connection.carrier, segment.direction, p, findings)
+      observed.packet(segment.number, segment.connection.carrier, segment.direction, p, findings)
     end
   end
-  local plain = #wrong == 0 and not (findings or segment.unsure or p.problems[1])
+  local plain = wrong == NONE and not (findings or segment.unsure or p.problems[1])
     and not (record and layer.speaks(record, tree))
   if plain and not segment.wanted then
     summaries[#summaries + 1] = layer.words and packet.summary(p) or nil
-    units[#units + 1] = { packet = p, tvb = range_tvb(tvb_range(tvb, HEADER, length)) }
+    units[#units + 1] = { packet = p, tvb = range_tvb(tvb_range(whole, at + HEADER, length)) }
     return
   end
+  local alone = at == 0 and tvb_len(whole) == HEADER + length
+  local tvb = alone and whole or range_tvb(tvb_range(whole, at, HEADER + length))
   local branch = tree:add(made.xots, tvb())
   if layer.words then
     branch:append_text(string.format(", version %d, %s", version, counted(length, "octet")))
@@ -201,8 +210,8 @@ local function show_followed(tvb, pinfo, tree, version, length, place, findings,
 end
 
 -- One whole unit, its octets as a string beside it.
-local function show_unit(tvb, pinfo, tree, version, length, octets)
-  show_followed(tvb, pinfo, tree, version, length, follow(tvb, length, octets))
+local function show_unit(tvb, at, pinfo, tree, version, length, octets)
+  show_followed(tvb, at, pinfo, tree, version, length, follow(tvb, at, length, octets))
 end
 
 local function dissect_unit(tvb, pinfo, tree)
@@ -213,7 +222,7 @@ local function dissect_unit(tvb, pinfo, tree)
     -- The capture holds fewer octets of this segment than were sent (a snap length).
     tree:add(made.xots, tvb()):add_proto_expert_info(made.expert["xots.captured.short"])
   else
-    show_unit(tvb, pinfo, tree, version, length, length > 0 and octets:sub(HEADER + 1) or nil)
+    show_unit(tvb, 0, pinfo, tree, version, length, length > 0 and octets:sub(HEADER + 1) or nil)
   end
   return whole
 end
@@ -251,8 +260,7 @@ local function dissect_units(tvb, pinfo, tree, octets)
   local at = 0
   for _, reached in ipairs(ends) do
     local version, length = header_of(octets, at + 1)
-    local part = #ends == 1 and tvb or range_tvb(tvb_range(tvb, at, reached - at))
-    show_unit(part, pinfo, tree, version, length, length > 0 and octets:sub(at + HEADER + 1, reached) or nil)
+    show_unit(tvb, at, pinfo, tree, version, length, length > 0 and sub(octets, at + HEADER + 1, reached) or nil)
     at = reached
   end
 end
@@ -261,11 +269,14 @@ end
 -- wanted, and no table is made for it. Returns false where there is something to say of it after all;
 -- it is in the tree then.
 local function pass_lone_unit(tvb, pinfo, tree, length, octets)
-  local place, findings, record, p = follow(tvb, length, octets)
+  local place, findings, record, p = follow(tvb, 0, length, octets)
   if findings or segment.unsure or p.problems[1] or (record and layer.speaks(record, tree)) then
     units, summaries = {}, {}
-    show_followed(tvb, pinfo, tree, 0, length, place, findings, record, p)
+    show_followed(tvb, 0, pinfo, tree, 0, length, place, findings, record, p)
     return false
+  end
+  if observed.listening then
+    observed.packet(segment.number, segment.connection.carrier, segment.direction, p)
   end
   layer.pass(p, range_tvb(tvb_range(tvb, HEADER, length)), pinfo, tree)
   return true
@@ -274,11 +285,11 @@ end
 -- The whole segment. Returns true where nothing is left to do for it.
 local function dissect_whole(tvb, pinfo, tree)
   local size = tvb_len(tvb)
-  local octets = size == tvb:reported_len() and tvb_raw(tvb, 0, size)
-  if octets and not segment.wanted and not observed.listening then
+  local octets = size == tvb_reported_len(tvb) and tvb_raw(tvb, 0, size)
+  if octets and not segment.wanted then
     local version, length = header_of(octets, 1)
     if version == 0 and length == size - HEADER and length >= SHORTEST and length <= LONGEST then
-      return pass_lone_unit(tvb, pinfo, tree, length, octets:sub(HEADER + 1))
+      return pass_lone_unit(tvb, pinfo, tree, length, sub(octets, HEADER + 1))
     end
   end
   units, summaries = {}, {}

@@ -29,9 +29,9 @@ local made
 local packet_layer, record_layer
 local current -- what the packet layer has to know of the unit being dissected
 local shown_in_frame = 0
--- KiB of Lua's heap up to which its collector rests: a capture of some 100,000 frames, and less in the
+-- KiB of Lua's heap up to which its collector rests: a dense capture of 100,000 frames, and less in the
 -- judge, whose process is replaced when it has grown.
-local RESTING = (words and 64 or 24) * 1024
+local RESTING = (words and 128 or 24) * 1024
 local resting = false
 
 -- A field of another dissector, or nil if this Wireshark has none of that name.
@@ -42,7 +42,7 @@ end
 
 function layer.value_of(field)
   local item = field and field()
-  return item and item.value
+  return item and item() -- its value, without the look-up by name
 end
 
 local asked_for = {} -- by field, of this capture, in the resident judge
@@ -210,10 +210,18 @@ function layer.speaks(r, tree)
   return r.problem or r.crc_status == 0 or referenced(tree, record_layer)
 end
 
+local frames_since = 0
+local FRAMES_BETWEEN = 64 -- looks at the heap
+
 -- A new frame: layers are counted from 1 again.
 function layer.new_frame()
   current, shown_in_frame = nil, 0
-  if resting and collectgarbage("count") > RESTING then
+  frames_since = frames_since + 1
+  if not resting or frames_since < FRAMES_BETWEEN then
+    return
+  end
+  frames_since = 0
+  if collectgarbage("count") > RESTING then
     collectgarbage("restart")
     resting = false
   end
@@ -260,6 +268,15 @@ end
 -- anybody asks for what differs, as a filter or an open tree does. What it makes of a packet follows from
 -- the octets that it is given, so the resident judge has it read equal ones once.
 function layer.hear_builtin(units, pinfo, tree)
+  if not resident and not referenced(tree, made.packet.builtin_differs) then
+    for i = 1, math.min(#units, opinion.MOST_CALLED) do
+      local unit = units[i]
+      if unit.packet.length >= 3 then
+        opinion.pass(octets_for_builtin(unit.packet, unit.tvb), pinfo, tree)
+      end
+    end
+    return
+  end
   local heard = {}
   for i = 1, math.min(#units, opinion.MOST_CALLED) do
     local unit = units[i]

@@ -258,7 +258,7 @@ local function blame_frame(branch, tvb, pinfo, entry, kept)
     local sentence = string.format(words, ...)
     branch:add_proto_expert_info(made.expert["hdlcs." .. name], sentence)
     if observed.listening then
-      observed.finding(pinfo, "hdlcs." .. name, sentence)
+      observed.finding(pinfo.number, "hdlcs." .. name, sentence)
     end
     word = word or name
   end
@@ -336,7 +336,7 @@ local function show_content(content, pinfo, tree, entry, kept, problem)
     offset = kept.offset, findings = kept.findings, record = kept.record, tvb = inner,
   }
   if observed.listening and entry.direction then
-    observed.packet(pinfo, carrier_of(entry, unit.packet), entry.direction + 1, unit.packet, unit.findings)
+    observed.packet(pinfo.number, carrier_of(entry, unit.packet), entry.direction + 1, unit.packet, unit.findings)
   end
   layer.show(unit, inner, pinfo, tree)
   layer.hear_builtin({ unit }, pinfo, tree)

@@ -441,6 +441,12 @@ end
 local decoded, decoded_count = {}, 0
 local MOST_DECODED, LONGEST_DECODED = 2000, 300
 
+local MODULI = {} -- by first octet, where they are those of packets
+for first = 0, 255 do
+  local modulo = floor(first / 16) % 4
+  MODULI[first] = (modulo == MODULO_8 or modulo == MODULO_128) and modulo or nil
+end
+
 -- What tells one packet from another: all octets, or a number for one with sequence numbers, where
 -- header and length say all that is decoded.
 local function identity(octets)
@@ -448,9 +454,8 @@ local function identity(octets)
   if not fourth then
     return octets
   end
-  local modulo = floor(first / 16) % 4
-  local numbered_here = third % 2 == 0 or (modulo == MODULO_8 and numbered_type(third, modulo))
-  if not numbered_here or (modulo ~= MODULO_8 and modulo ~= MODULO_128) then
+  local modulo = MODULI[first]
+  if not (modulo and (third % 2 == 0 or (modulo == MODULO_8 and numbered_type(third, modulo)))) then
     return octets
   elseif modulo == MODULO_8 then
     fourth = 0 -- user data

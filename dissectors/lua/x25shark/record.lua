@@ -14,6 +14,8 @@ record.SHORTEST = 16
 record.MAGIC = "X25T"
 record.LONGEST = 16777215 -- its length has three octets
 local SHORT = 10
+local byte = string.byte
+local MAGIC_FIRST = byte(record.MAGIC)
 -- Lua computes a CRC-32C octet by octet, so a record above this is shown without a CRC status.
 record.MOST_OCTETS = 1048576
 
@@ -54,7 +56,7 @@ local function build_tables(first)
 end
 
 local function crc_step(crc, octets)
-  local band, bxor, rshift, byte = bit.band, bit.bxor, bit.rshift, string.byte
+  local band, bxor, rshift = bit.band, bit.bxor, bit.rshift
   local last, t2, t3, t4 = crc_tables[1], crc_tables[2], crc_tables[3], crc_tables[4]
   local t5, t6, t7, t8 = crc_tables[5], crc_tables[6], crc_tables[7], crc_tables[8]
   local size = #octets
@@ -138,12 +140,11 @@ end
 
 -- Whether octets that begin so, behind `at`, can be a test record, and the most that it can have.
 function record.begins(octets, at)
-  if octets:sub(at + 1, at + 4) == record.MAGIC then
-    return record.LONGEST
-  elseif math.floor((octets:byte(at + 1) or 0) / 16) == SHORT then
-    return record.HEADER - 1
+  local first = byte(octets, at + 1) or 0
+  if first == MAGIC_FIRST then
+    return octets:sub(at + 1, at + 4) == record.MAGIC and record.LONGEST or nil
   end
-  return nil
+  return first >= SHORT * 16 and first < SHORT * 16 + 16 and record.HEADER - 1 or nil
 end
 
 -- Records decoded of late, by their octets: each is captured before the router and behind it.

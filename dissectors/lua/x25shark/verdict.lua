@@ -19,11 +19,15 @@ local function dissect(_, _, tree)
   end
   for _, item in ipairs({ comment_field() }) do
     local comment = tostring(item.value)
-    local word, case = cases.told(comment:match("^[^\r\n]*"))
+    local word, case, what = cases.told(comment:match("^[^\r\n]*"))
     if word then
-      -- The sentence is in the branch itself, so that it is seen with every branch closed.
-      local branch = tree:add(proto, "x25shark: " .. comment:sub(1, LONGEST))
-      branch:add(field, WORDS[word] .. " " .. case):set_generated()
+      -- The sentence is in the branch itself, so that it is seen with every branch closed; what is wanted
+      -- first comes first, for the pane cuts it.
+      local short = WORDS[word] .. " " .. case
+      local sentence, clause = what:match("^(.-)%s*%(([^()]*)%)$")
+      local told = clause and short .. " (" .. clause .. "): " .. sentence or short .. ": " .. what
+      local branch = tree:add(proto, told:sub(1, LONGEST))
+      branch:add(field, short):set_generated()
     end
   end
 end

@@ -156,6 +156,16 @@ local function header_findings(version, length)
   return found
 end
 
+-- The packets of a segment of which nobody asks for fields, and their octets, for Wireshark's own dissector; no
+-- table is made for each.
+local later = { packets = {}, tvbs = {}, count = 0 }
+
+local function hear_later(p, tvb)
+  local place = later.count + 1
+  later.count = place
+  later.packets[place], later.tvbs[place] = p, tvb
+end
+
 -- One whole unit, at this octet of the tvb; what stands behind `length` is what follow() said of it.
 local function show_followed(whole, at, pinfo, tree, version, length, place, findings, record, p)
   local wrong = header_findings(version, length)
@@ -171,7 +181,7 @@ local function show_followed(whole, at, pinfo, tree, version, length, place, fin
     and not (record and layer.speaks(record, tree))
   if plain and not segment.wanted then
     summaries[#summaries + 1] = layer.words and packet.summary(p) or nil
-    units[#units + 1] = { packet = p, tvb = range_tvb(tvb_range(whole, at + HEADER, length)) }
+    hear_later(p, range_tvb(tvb_range(whole, at + HEADER, length)))
     return
   end
   local alone = at == 0 and tvb_len(whole) == HEADER + length
@@ -206,7 +216,11 @@ local function show_followed(whole, at, pinfo, tree, version, length, place, fin
   if layer.words then
     summaries[#summaries + 1] = unusual .. unit.summary
   end
-  units[#units + 1] = unit
+  if segment.wanted then
+    units[#units + 1] = unit
+  else
+    hear_later(p, inner)
+  end
 end
 
 -- One whole unit, its octets as a string beside it.
@@ -325,9 +339,14 @@ local function dissect_segment(tvb, pinfo, tree)
   end
   inside = true
   units, summaries = nil, nil
+  later.count = 0
   local fine, over = pcall(dissect_whole, tvb, pinfo, tree)
   if fine and not over then
-    fine, over = pcall(layer.hear_builtin, units, pinfo, tree)
+    if segment.wanted then
+      fine, over = pcall(layer.hear_builtin, units, pinfo, tree)
+    else
+      fine, over = pcall(layer.hear_unasked, later, pinfo, tree)
+    end
   end
   inside = false
   if summaries then

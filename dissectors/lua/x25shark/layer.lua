@@ -264,19 +264,20 @@ local function show_differences(unit, differences)
   end
 end
 
+-- The same for the packets of a frame of which nobody asks for fields, the one that differs among them.
+function layer.hear_unasked(later, pinfo, tree)
+  local packets, tvbs = later.packets, later.tvbs
+  for i = 1, math.min(later.count, opinion.MOST_CALLED) do
+    if packets[i].length >= 3 then
+      opinion.pass(octets_for_builtin(packets[i], tvbs[i]), pinfo, tree)
+    end
+  end
+end
+
 -- Wireshark's own x.25 runs when every packet of the frame has its strict layer. It is compared where
 -- anybody asks for what differs, as a filter or an open tree does. What it makes of a packet follows from
 -- the octets that it is given, so the resident judge has it read equal ones once.
 function layer.hear_builtin(units, pinfo, tree)
-  if not resident and not referenced(tree, made.packet.builtin_differs) then
-    for i = 1, math.min(#units, opinion.MOST_CALLED) do
-      local unit = units[i]
-      if unit.packet.length >= 3 then
-        opinion.pass(octets_for_builtin(unit.packet, unit.tvb), pinfo, tree)
-      end
-    end
-    return
-  end
   local heard = {}
   for i = 1, math.min(#units, opinion.MOST_CALLED) do
     local unit = units[i]

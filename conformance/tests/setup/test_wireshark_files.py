@@ -120,7 +120,8 @@ def test_an_older_version_is_replaced(at: Places, monkeypatch: pytest.MonkeyPatc
 
 def _rewritten(text: str) -> str:
     """Preferences as Wireshark writes them: in words of its own, its defaults in comments."""
-    lines = ["# Configuration file for Wireshark 4.0.17.", "", "#gui.column.hidden: "]
+    lines = ["# Configuration file for Wireshark 4.0.17.", "", "gui.column.hidden: "]
+    lines.append("gui.qt.font_name: DejaVu Sans Mono,9,-1,5,50,0,0,0,0,0")
     for line in text.splitlines():
         if line.startswith("x25.reassemble"):
             lines += ["", "# TRUE or FALSE (case-insensitive)", "x25.reassemble: false"]
@@ -141,15 +142,24 @@ def test_what_wireshark_writes_anew_is_not_the_users(at: Places) -> None:
     kept = recent.read_text()
     install(at)
     assert recent.read_text() == kept
+    (at.profile / "decode_as_entries").write_text("# regenerated each time\n\n")
     uninstall(at)
     assert not at.profile.exists()
+
+
+def test_decode_as_of_the_user_stays(at: Places) -> None:
+    install(at)
+    entries = at.profile / "decode_as_entries"
+    entries.write_text("# regenerated each time\ndecode_as_entry: tcp.port,1999,(none),xots\n")
+    uninstall(at)
+    assert [path.name for path in at.profile.iterdir()] == [entries.name]
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
         ("preferences", "x25.reassemble: false", "#x25.reassemble: TRUE"),
-        ("preferences", "#gui.column.hidden: ", 'gui.column.hidden: "%m"'),
+        ("preferences", "gui.column.hidden: ", 'gui.column.hidden: "%m"'),
         ("preferences", '"Time", "%t",', ""),
         ("dfilters", '"X.25 packets" x25s\n', ""),
         ("dfilter_buttons", "Bad frames", "Good frames"),

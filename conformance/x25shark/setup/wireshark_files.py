@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,10 @@ SCRIPT = "x25shark.lua"
 NOTE = "x25shark-installed.json"
 # Wireshark writes the widths of the columns and the window's state here whenever it ends.
 _STATE_OF_WINDOW = "profile/recent"
+# Settings that it writes of itself with the first one that is saved, whatever they are.
+_OF_ITSELF = frozenset({"gui.qt.font_name"})
+# Files that it adds to a profile with nothing but comments in them.
+_ADDED = ("decode_as_entries", "disabled_protos", "enabled_protos", "heuristic_protos")
 _MOST_NOTE = 262_144
 _NAME = re.compile(r"script|profile/[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _LONGEST_FILE = 4_000_000
@@ -179,7 +183,7 @@ def _same_meaning(found: str, ours: str) -> bool:
     wanted, _, own_lines = _settings(ours)
     return (
         lines == own_lines
-        and all(wanted.get(name) == value for name, value in kept.items())
+        and all(wanted.get(n, "") == value for n, value in kept.items() if n not in _OF_ITSELF)
         and all(defaults.get(name, value) == value for name, value in wanted.items())
     )
 
@@ -277,14 +281,23 @@ def install(at: Places, *, force: bool = False) -> list[str]:
     return said
 
 
+def _added_without_content(at: Places) -> Iterator[Path]:
+    for path in map(at.profile.joinpath, _ADDED):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LONGEST_FILE:
+            lines = path.read_text(errors="replace").splitlines()
+            if all(line.startswith("#") or not line.strip() for line in lines):
+                yield path
+
+
 def uninstall(at: Places, *, force: bool = False) -> list[str]:
     """Take away what `install` put there and nobody changed; `force`: changed files too.
 
     Raises WiresharkFilesError.
     """
     said, stays = [], False
+    noted = _noted(at)
     try:
-        for name, state in _states(at, _noted(at)).items():
+        for name, state in _states(at, noted).items():
             path = _target(name, at)
             if state == "absent":
                 continue
@@ -292,6 +305,9 @@ def uninstall(at: Places, *, force: bool = False) -> list[str]:
                 said.append(f"kept     {path}: it {_BLAMED[state]}")
                 stays = stays or state == "changed"
                 continue
+            path.unlink()
+            said.append(f"removed  {path}")
+        for path in _added_without_content(at) if noted.digests else ():
             path.unlink()
             said.append(f"removed  {path}")
         if stays:

@@ -74,14 +74,18 @@ def _gate_load(limits: Path, result: Path) -> int:
     from .load.results import ResultError, read
 
     try:
-        held = load.hold(load.read_limits(limits), read(result), (limits, result))
+        found = read(result)
+        held = load.hold(load.read_limits(limits), found, (limits, result))
+        partial = load.unfinished(found, result)
     except ResultError as error:
         _refuse(error)
     for one in held:
         tell(one.text)
+    for words in partial:
+        tell(f"FAIL  a whole run: {words}")
     missed = sum(1 for one in held if not one.ok)
     tell(f"{missed} of {len(held)} limits missed" if missed else f"{len(held)} limits met")
-    return 1 if missed else 0
+    return 1 if missed or partial else 0
 
 
 def _write(path: Path | None, text: str) -> None:
@@ -139,7 +143,9 @@ def gate_command(
 
     RESULTS is a results.json file or the directory that holds it. The exit status is 0 if the
     run is as the baseline says, 1 if anything differs (also a known failure that is gone or
-    fails differently), 2 if a file cannot be used.
+    fails differently), 2 if a file cannot be used. Of a load result: 0 if each limit is met, 1 if
+    one is not or was not measured, or the run did not come to its end; 2 likewise, and where a
+    limit is on what the run did not set out to measure.
     """
     if limits_path is not None:
         if baseline_path is not None or write or markdown_path or junit_path:

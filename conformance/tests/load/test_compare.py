@@ -25,29 +25,37 @@ def times(p50: float, p75: float) -> dict[str, float]:
 
 
 def bench(lower: float = 900.0, upper: float = 909.0, delay: float = 1.0, said: bool = True,
-          reasons: tuple[str, ...] = ()) -> dict[str, Any]:  # fmt: skip
+          reasons: tuple[str, ...] = (), **other: Any) -> dict[str, Any]:  # fmt: skip
     """As much of a bench result as the figures need."""
     row = {
         "size": 128,
-        "throughput": {"said": said, "lower": lower, "upper": upper},
+        "throughput": {
+            "said": said, "lower": lower, "upper": upper,
+            "half_percent_lower": lower, "half_percent_upper": upper,
+        },
         "plus_25": {"carried": lower},
         "flood": {"carried": lower},
         "burst": {"messages": 50, "lost_at": 52},
         "delays": [{"load": "light", "router": times(delay, delay * 1.1)}],
-    }
+        "filters": {"1": lower / 2, "10": None, "problem": "control.filters ended with status 1"},
+    }  # fmt: skip
     return {
         "format": "x25shark-load", "version": 1, "command": "bench", "rows": [row],
-        "verdict": {"reasons": list(reasons)},
+        "verdict": {"reasons": list(reasons), "remarks": []}, "exit_status": int(bool(reasons)),
+        **other,
     }  # fmt: skip
 
 
-def overload(rate: float, upper: float | None, seconds: float | None) -> dict[str, Any]:
+def overload(
+    rate: float, upper: float | None, seconds: float | None, **other: Any
+) -> dict[str, Any]:
     recovery = {"limit_ms": 10.0, "seconds": seconds}
+    step = {"rate": 100.0, "completed_per_second": 99.0, "setup_ms": times(2.0, 2.2)}
     return {
         "format": "x25shark-load", "version": 1, "command": "overload",
-        "knee": {"rate": rate, "upper": upper},
-        "ramp": [{"rate": 100.0, "completed_per_second": 99.0}],
-        "floods": [{"kind": "calls", "recovery": recovery}], "verdict": {"reasons": []},
+        "knee": {"rate": rate, "upper": upper}, "ramp": [step],
+        "floods": [{"kind": "calls", "recovery": recovery}],
+        "verdict": {"reasons": [], "remarks": []}, "exit_status": 0, **other,
     }  # fmt: skip
 
 
@@ -60,15 +68,18 @@ def stress() -> dict[str, Any]:
     return {
         "format": "x25shark-load", "version": 1, "command": "stress",
         "measurements": [done.as_dict() | {"figures": results.figures(done)}],
-        "verdict": {"reasons": []},
+        "verdict": {"reasons": [], "remarks": []}, "exit_status": 0,
     }  # fmt: skip
 
 
 def test_each_kind_of_result_has_figures_by_name() -> None:
     assert set(figures_of(bench())) == {
-        "throughput.128", "plus_25.128", "flood.128", "burst.128", "delay.light.128"
+        "throughput.128", "half_percent.128", "plus_25.128", "flood.128", "burst.128", "f1.128",
+        "delay.light.128", "delay_p99.light.128",
     }  # fmt: skip
-    assert set(figures_of(overload(700, 750, 3))) == {"knee", "completed.100", "recovery.calls"}
+    assert set(figures_of(overload(700, 750, 3))) == {
+        "knee", "completed.100", "setup_p50.100", "setup_p99.100", "recovery.calls"
+    }  # fmt: skip
     found = figures_of(stress())["calls_per_second"]
     assert found.low < found.value == 50 < found.high
     cell = {"circuits": 1, "packet_size": 128, "window": 2, "figures": {"calls_per_second": 9.0}}
@@ -78,6 +89,10 @@ def test_each_kind_of_result_has_figures_by_name() -> None:
     matrix = figures_of({"command": "matrix", "cells": [setting | {"pairs": [pair]}]})
     (speed,) = matrix.values()
     assert list(matrix) == ["speed.65536.1460.5.4096.7.A-B"]
+    again = pair | {"retransmitted": {"tshark": None, "kernel": 100}}
+    again_figures = figures_of({"command": "matrix", "cells": [setting | {"pairs": [again]}]})
+    kernel = again_figures["retransmitted.65536.1460.5.4096.7.A-B"]
+    assert (kernel.low, kernel.value, kernel.high) == (80, 100, 120)
     assert speed.low < speed.value == 90 < speed.high and speed.text == "90.0 Mbit/s"
 
 
@@ -89,7 +104,15 @@ def test_a_damaged_result_is_said_to_be_one(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", [{"verdict": None}, {"verdict": {}}, {"verdict": {"reasons": 1}}, {"rows": 1}]
+    "part",
+    [
+        {"verdict": None},
+        {"verdict": {}},
+        {"verdict": {"reasons": 1}},
+        {"rows": 1},
+        {"options": [1]},
+        {"testers": {"lost": []}},
+    ],
 )
 def test_so_is_one_that_is_damaged_in_part(part: dict[str, Any]) -> None:
     with pytest.raises(ResultError, match=rf"{PATHS[1]}: a damaged load result"):
@@ -111,8 +134,29 @@ def test_what_changed_is_named_with_its_direction() -> None:
     assert back.endswith("(+100%, better)")
     lost = differences(bench(), bench(said=False), PATHS)
     assert lost == ["throughput.128: 900 messages/s -> not measured"]
-    never = differences(overload(700, None, 3.0), overload(700, None, None), PATHS)
-    assert any(t.startswith("recovery.calls: 3.0 s -> never") and "worse" in t for t in never)
+
+
+def test_from_and_to_never_no_share_is_said() -> None:
+    some, none = overload(700, 750, 3.0), overload(700, 750, None)
+    assert differences(some, none, PATHS) == ["recovery.calls: 3.0 s -> never (worse)"]
+    assert differences(none, some, PATHS) == ["recovery.calls: never -> 3.0 s (better)"]
+    assert differences(none, none, PATHS) == []
+    # A router that carries not even the first rate, and one that does.
+    dead = overload(0, 100, 3.0)
+    assert differences(some, dead, PATHS) == ["knee: 700 calls/s -> 0 calls/s (-100%, worse)"]
+    assert differences(dead, some, PATHS) == ["knee: 0 calls/s -> 700 calls/s (better)"]
+
+
+def test_options_in_which_the_runs_differ_are_named() -> None:
+    old = overload(700, 750, 3.0, options={"rates": [100.0, 200.0], "timeout": 5.0, "bound": None},
+                   testers=None)  # fmt: skip
+    more = {"rates": [50.0], "timeout": 5.0, "bound": 9, "floods": []}
+    new = overload(700, 750, 3.0, options=more, testers={"asked": 4, "lost": []})
+    assert differences(old, new, PATHS) == [
+        "other options: rates 100,200 -> 50",
+        "other options: bound none -> 9",
+        "other options: testers 1 -> 4",
+    ]
 
 
 def limits(path: Path, text: str) -> Path:
@@ -121,11 +165,82 @@ def limits(path: Path, text: str) -> Path:
 
 
 def test_limits_are_held_and_missed(tmp_path: Path) -> None:
-    text = "# a release\nthroughput.128 >= 900\n\ndelay.light.128 <= 0.5 # ms\nthroughput.64 >= 1\n"
+    text = "# a release\nthroughput.128 >= 900\n\ndelay.light.128 <= 0.5 # ms\nf10.128 >= 1\n"
     held = hold(read_limits(limits(tmp_path / "l", text)), bench(), PATHS)
     assert [one.ok for one in held] == [True, False, False]
     assert held[1].text == "FAIL  delay.light.128 <= 0.5: 1.000 ms"
     assert held[2].text.endswith("not measured")
+
+
+@pytest.mark.parametrize(
+    ("result", "limit", "shown"),
+    [
+        (bench(said=False), "throughput.128 >= 900", "not measured"),
+        (bench(rows=[], options={"sizes": [128]}), "throughput.128 >= 900", "not measured"),
+        (overload(0, 100, 3.0), "knee >= 700", "0 calls/s"),
+        (overload(1, 2, 3.0, knee=None), "knee >= 700", "not measured"),
+        (overload(1, 2, 3.0, ramp=[], options={"rates": [50.0]}), "completed.50 >= 1",
+         "not measured"),
+        (overload(1, 2, 3.0, floods=[]), "recovery.beyond <= 5", "not measured"),
+        (overload(1, 2, 3.0, floods=[{"kind": "calls"}]), "recovery.calls <= 5", "not measured"),
+        (overload(1, 2, None), "recovery.calls <= 5", "never"),
+    ],
+)  # fmt: skip
+def test_the_worst_regressions_are_limits_that_are_missed(
+    tmp_path: Path, result: dict[str, Any], limit: str, shown: str
+) -> None:
+    (held,) = hold(read_limits(limits(tmp_path / "limits", limit)), result, PATHS)
+    assert not held.ok and held.text == f"FAIL  {limit}: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("result", "limit"),
+    [
+        (bench(), "throughput.64 >= 1"),
+        (bench(), "knee >= 1"),
+        (overload(1, 2, 3), "completed.150 >= 1"),
+        (overload(1, 2, 3, options={"floods": ["beyond"]}), "recovery.clears <= 1"),
+    ],
+)
+def test_a_limit_on_what_the_run_left_out_is_an_error(
+    tmp_path: Path, result: dict[str, Any], limit: str
+) -> None:
+    with pytest.raises(ResultError, match=":1: no figure"):
+        hold(read_limits(limits(tmp_path / "l", limit)), result, PATHS)
+
+
+def test_options_that_claim_far_too_much_cost_little(tmp_path: Path) -> None:
+    many = list(range(1000))
+    axes = dict.fromkeys(("tcp_window", "mss", "parallel", "packet_size", "window"), many)
+    claim = {"command": "matrix", "cells": [], "options": axes}
+    with pytest.raises(ResultError, match="no figure 'x'"):
+        hold(read_limits(limits(tmp_path / "l", "x >= 1")), claim, PATHS)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"exit_status": 130}, "a whole run: the run was interrupted"),
+        ({"exit_status": 3}, "a whole run: no call was connected"),
+        ({"testers": {"asked": 4, "lost": ["partial, 3 of 4"]}}, "a whole run: partial, 3 of 4"),
+        (
+            {
+                "verdict": {"reasons": [], "remarks": ["The router takes no calls any more: x."]},
+                "exit_status": 1,
+            },
+            "a whole run: The router takes no calls any more: x.",
+        ),
+        ({"exit_status": 1}, ""),
+    ],
+)
+def test_a_run_that_did_not_come_to_its_end_passes_no_gate(
+    tmp_path: Path, other: dict[str, Any], words: str
+) -> None:
+    file, result = limits(tmp_path / "l", "throughput.128 >= 900"), tmp_path / "load.json"
+    result.write_text(json.dumps(bench(**other)))
+    done = CliRunner().invoke(gate_command, ["--limits", str(file), str(result)])
+    assert done.exit_code == (1 if words else 0), done.output
+    assert words in done.output and "ok    throughput.128" in done.output
 
 
 @pytest.mark.parametrize(

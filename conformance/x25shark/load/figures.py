@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures of a load result by name, each with its own spread: for `compare` and `gate`.
 
-    stress     calls_per_second, messages_per_second, octets_received_per_second, message.p50
+    stress     calls_per_second, messages_per_second, octets_received_per_second, retransmitted,
+               call_setup.p50, message.p50, clear.p50, and p99 of each
     sweep      calls_per_second.CIRCUITS.SIZE.WINDOW
-    bench      throughput.SIZE, plus_25.SIZE, flood.SIZE, burst.SIZE, delay.LOAD.SIZE (ms, median)
-    matrix     speed.TCPWINDOW.MSS.PARALLEL.SIZE.WINDOW.PAIR (Mbit/s)
-    overload   knee, completed.RATE, recovery.KIND (s)
+    bench      throughput.SIZE, half_percent.SIZE, plus_25.SIZE, flood.SIZE, burst.SIZE, f1.SIZE,
+               f10.SIZE, delay.LOAD.SIZE (ms, median), delay_p99.LOAD.SIZE
+    matrix     speed.TCPWINDOW.MSS.PARALLEL.SIZE.WINDOW.PAIR (Mbit/s), retransmitted... (segments by
+               the kernel), tshark... (the same by tshark)
+    overload   knee, completed.RATE, setup_p50.RATE, setup_p99.RATE, recovery.KIND (s)
 
 Rates are per second, times in milliseconds unless said otherwise. The spread is what the result
 itself says: the bounds of a search, the time line of a run, the middle half of a distribution; a
-rate that was measured once, without a time line, is taken as sure to a twentieth.
+rate that was measured once, without a time line, is taken as sure to a twentieth. A p99 is taken to
+lie between a fifth less and the p99.9; a number of segments is off by what chance does.
 """
 
 from __future__ import annotations
@@ -17,13 +21,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from statistics import mean, stdev
 from typing import Any
 
 from .options import PUBLISHED_SECONDS
+from .overload import KINDS
 from .wording import count, milliseconds, rate
 
 ONCE = 0.05
+TAIL = 0.2
+"""The share by which a p99 may be off, whatever the p99.9 says."""
+FILTERS = (1, 10)
+_LOADS = ("light", "half", "full")
+_AXES = ("tcp_window", "mss", "parallel", "packet_size", "window")
+_MOST_NAMES = 100_000
+"""Combinations of options: more than any command takes, and no more of a file that claims them."""
 _LATENCIES = ("call_setup", "message", "clear")
 
 
@@ -57,6 +70,19 @@ def _of_times(latency: Mapping[str, Any]) -> Figure:
     middle = float(latency["p50"])
     reach = max(float(latency.get("p75", middle)) - middle, 0.05 * middle)
     return Figure(middle, middle - reach, middle + reach, "ms", False)
+
+
+def _of_tail(latency: Mapping[str, Any]) -> Figure:
+    """The p99 of a distribution."""
+    tail = float(latency["p99"])
+    most = max(float(latency.get("p99.9", tail)), tail * (1 + TAIL))
+    return Figure(tail, tail * (1 - TAIL), most, "ms", False)
+
+
+def _of_count(number: int) -> Figure:
+    """A number of rare events: twice its square root is chance."""
+    reach = 2 * math.sqrt(max(number, 1))
+    return Figure(number, max(number - reach, 0), number + reach, "segments", False)
 
 
 def of_calls(caller: Mapping[str, Any], value: float) -> Figure:
@@ -100,6 +126,10 @@ def _stress(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
     for name in _LATENCIES:
         if figures["latency_ms"].get(name):
             yield f"{name}.p50", _of_times(figures["latency_ms"][name])
+            yield f"{name}.p99", _of_tail(figures["latency_ms"][name])
+    sides = [side for side in (caller, measured["responder"]) if side and "tcp" in side]
+    if sides:
+        yield "retransmitted", _of_count(sum(int(side["tcp"]["retransmitted"]) for side in sides))
 
 
 def _sweep(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
@@ -124,9 +154,17 @@ def _bench(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
                 f"throughput.{size}",
                 Figure(found["lower"], found["lower"], upper, "messages/s", True),
             )
+        lower = found.get("half_percent_lower")
+        if lower is not None:
+            upper = found.get("half_percent_upper") or lower
+            yield f"half_percent.{size}", Figure(lower, lower, upper, "messages/s", True)
         for name in ("plus_25", "flood"):
             if row.get(name):
                 yield f"{name}.{size}", _once(row[name]["carried"], "messages/s")
+        for number in FILTERS:
+            carried = (row.get("filters") or {}).get(str(number))
+            if carried is not None:
+                yield f"f{number}.{size}", _once(carried, "messages/s")
         burst = row.get("burst")
         if burst:
             high = burst["lost_at"] or math.inf
@@ -137,16 +175,21 @@ def _bench(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
         for one in row.get("delays", []):
             if one["router"]:
                 yield f"delay.{one['load']}.{size}", _of_times(one["router"])
+                yield f"delay_p99.{one['load']}.{size}", _of_tail(one["router"])
 
 
 def _overload(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
     knee = result["knee"]
-    if knee and knee["rate"]:
+    if knee:  # at 0 it carried not even the first rate: the worst that a limit can meet
         upper = knee["upper"] or math.inf
         yield "knee", Figure(knee["rate"], knee["rate"], upper, "calls/s", True)
     for step in result["ramp"]:
-        if not step.get("unplaced"):  # else the figure is the tester's own
-            yield f"completed.{step['rate']:g}", _once(step["completed_per_second"], "calls/s")
+        if step.get("unplaced"):
+            continue  # the figures are the tester's own
+        yield f"completed.{step['rate']:g}", _once(step["completed_per_second"], "calls/s")
+        if step.get("setup_ms"):
+            yield f"setup_p50.{step['rate']:g}", _of_times(step["setup_ms"])
+            yield f"setup_p99.{step['rate']:g}", _of_tail(step["setup_ms"])
     for flood in result["floods"]:
         recovery = flood.get("recovery")
         if recovery:
@@ -156,14 +199,15 @@ def _overload(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
 
 
 def _matrix(result: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    axes = ("tcp_window", "mss", "parallel", "packet_size", "window")
     for cell in result["cells"]:
-        setting = ".".join(str(cell[axis]) for axis in axes)
+        setting = ".".join(str(cell[axis]) for axis in _AXES)
         for pair in cell["pairs"]:
-            yield (
-                f"speed.{setting}.{pair['pair']}",
-                over_time(pair["speed"], pair["parts"], "Mbit/s"),
-            )
+            name = f"{setting}.{pair['pair']}"
+            yield f"speed.{name}", over_time(pair["speed"], pair["parts"], "Mbit/s")
+            again = pair.get("retransmitted") or {}
+            for kind, counter in (("retransmitted", "kernel"), ("tshark", "tshark")):
+                if again.get(counter) is not None:
+                    yield f"{kind}.{name}", _of_count(again[counter])
 
 
 _MAKERS = {
@@ -178,3 +222,65 @@ _MAKERS = {
 def figures_of(result: Mapping[str, Any]) -> dict[str, Figure]:
     """Every figure of a result."""
     return dict(_MAKERS[result["command"]](result))
+
+
+# -- what a run set out to measure ----------------------------------------------------------------
+
+
+def _options(result: Mapping[str, Any], name: str) -> list[Any]:
+    """An option that is a list; results of earlier versions may have none of that name."""
+    found = (result.get("options") or {}).get(name)
+    return list(found) if isinstance(found, (list, tuple)) else []
+
+
+def _of_stress(_result: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("calls_per_second", "messages_per_second", "octets_received_per_second")
+    yield "retransmitted"
+    yield from (f"{name}.{share}" for name in _LATENCIES for share in ("p50", "p99"))
+
+
+def _of_sweep(result: Mapping[str, Any]) -> Iterator[str]:
+    asked = [_options(result, name) for name in ("circuits", "packet_size", "window")]
+    for cell in islice(product(*asked), _MOST_NAMES):
+        yield "calls_per_second." + ".".join(map(str, cell))
+
+
+def _of_bench(result: Mapping[str, Any]) -> Iterator[str]:
+    for size in [*_options(result, "sizes"), *(row["size"] for row in result["rows"])]:
+        kinds = ["throughput", "half_percent", "plus_25", "flood", "burst"]
+        kinds += [f"f{number}" for number in FILTERS]
+        kinds += [f"{name}.{load}" for name in ("delay", "delay_p99") for load in _LOADS]
+        yield from (f"{kind}.{size}" for kind in kinds)
+
+
+def _of_overload(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "knee"
+    rates = [*_options(result, "rates"), *(step["rate"] for step in result["ramp"])]
+    yield from (
+        f"{kind}.{rate:g}" for rate in rates for kind in ("completed", "setup_p50", "setup_p99")
+    )
+    floods = _options(result, "floods") or ["beyond", *KINDS]
+    yield from (f"recovery.{kind}" for kind in floods)
+
+
+def _of_matrix(result: Mapping[str, Any]) -> Iterator[str]:
+    cells = result["cells"]
+    axes = [_options(result, axis) or sorted({cell[axis] for cell in cells}) for axis in _AXES]
+    pairs = [pair["pair"] for pair in cells[0]["pairs"]] if cells else ["A-B", "A-B2"]
+    for setting in islice(product(*axes, pairs), _MOST_NAMES):
+        name = ".".join(map(str, setting))
+        yield from (f"{kind}.{name}" for kind in ("speed", "retransmitted", "tshark"))
+
+
+_NAMERS = {
+    "matrix": _of_matrix,
+    "stress": _of_stress,
+    "sweep": _of_sweep,
+    "bench": _of_bench,
+    "overload": _of_overload,
+}
+
+
+def names_of(result: Mapping[str, Any]) -> set[str]:
+    """The names of all that the run set out to measure, whether it came to it or not."""
+    return set(_NAMERS[result["command"]](result)) | set(figures_of(result))

@@ -69,7 +69,8 @@ def recovered(
     """Seconds from the end of the overload until calls are as before; None: they are not yet.
 
     The calls of a whole window, and as many as were due in it, must be within the limit but for one
-    in a hundred.
+    in a hundred, or one alone: in so few calls a single slow one may be a pause of the tester's own
+    machine. The first is within the limit, and none has failed.
     """
     after = sorted((m for m in met if m.due_ns >= end_ns), key=lambda m: m.due_ns)
     window = round(WINDOW * 1e9)
@@ -79,11 +80,11 @@ def recovered(
         if start + window > now_ns:
             return None
         inside = [m for m in after if start <= m.due_ns < start + window]
-        wrong = sum(1 for m in inside if m.took_ms is None or m.took_ms > limit)
-        if len(inside) >= _SHARE * rate * WINDOW and wrong <= len(inside) / 100:
-            if start == end_ns:
-                return 0.0
-            return (min(m.due_ns for m in inside) - end_ns) / 1e9
+        took = [m.took_ms for m in inside if m.took_ms is not None]
+        wrong = sum(1 for one in took if one > limit)
+        whole = len(inside) >= _SHARE * rate * WINDOW and len(took) == len(inside)
+        if whole and took[0] <= limit and wrong <= max(1, len(inside) / 100):
+            return 0.0 if start == end_ns else (inside[0].due_ns - end_ns) / 1e9
     return None
 
 

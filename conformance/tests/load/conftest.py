@@ -36,9 +36,9 @@ def free_port(host: str) -> int:
         return int(probe.getsockname()[1])
 
 
-def environment() -> dict[str, str]:
+def environment(columns: int = 80) -> dict[str, str]:
     paths = [str(ROOT / "conformance"), str(ROOT / "scapy_layers")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "80"}
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": str(columns)}
 
 
 def command(*arguments: str) -> list[str]:
@@ -51,13 +51,14 @@ def command(*arguments: str) -> list[str]:
 
 
 @pytest.fixture
-def x25shark() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs a load command to its end."""
+def x25shark(request: pytest.FixtureRequest) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a load command to its end, in a terminal as wide as the module's COLUMNS."""
+    columns = getattr(request.module, "COLUMNS", 100)
 
     def run(*arguments: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command(*arguments),
-            env=environment(),
+            env=environment(columns),
             capture_output=True,
             text=True,
             timeout=timeout,

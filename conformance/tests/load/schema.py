@@ -219,6 +219,7 @@ class Recovery(Strict):
     limit_ms: float
     bound: float | None = None
     after_restart: float | None = None
+    restart_failed: str | None = None
 
 
 class FloodResult(Strict):
@@ -235,10 +236,12 @@ class FloodResult(Strict):
 class Overload(Head):
     command: Literal["overload"]
     control: Step | None
+    control_at_knee: Step | None = None
     ramp: list[Step]
     refined: list[Step]
     knee: Knee | None
     floods: list[FloodResult]
+    left_out: list[str] = []
 
 
 class Way(Strict):

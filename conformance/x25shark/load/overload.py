@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..run.router import HOOK_SECONDS, RouterError
 from . import results
 from .bench import Gone, Interrupted
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
 from .options import LoadOptions
-from .polite import Polite, figures, limit_ms, polite_caller
-from .results import latency
+from .polite import WINDOW, Polite, figures, limit_ms, polite_caller
+from .results import NEAR, latency
 from .target import Target
 
 KINDS = ("connections", "calls", "clears", "half-closed")
@@ -30,6 +31,13 @@ WORDS = {
     "clears": "clears that nobody confirms",
     "half-closed": "half-closed connections",
 }
+LEFT_UNDONE = ("calls", "clears")
+"""Floods in which it is the called side of the tester that leaves something undone."""
+NO_CALLED_SIDE = (
+    "left out: the tester does not answer these calls itself, and whoever does would answer these "
+    "too (xot.b of the profile, or --listen)"
+)
+NO_TIME = "left out: no time was left"
 UNANSWERED, UNCONFIRMED = "c0783235aa", "c0783235bb"
 """Call user data by which the called side knows the calls that it leaves without an answer."""
 ENOUGH = 0.975
@@ -49,6 +57,11 @@ _REFINE = 6
 _TRIES = 2
 _MOST_CIRCUITS = 60_000
 _SAMPLES = 3000
+_BESIDE = 0.4
+"""Seconds that a step takes beside its own."""
+_RECOVERS = 2.0
+"""Seconds that most routers need to recover, with those in which it is seen."""
+_CONTROL = 5.0
 
 
 @dataclass(frozen=True)
@@ -65,14 +78,41 @@ class OverloadPlan:
     bound: float
     kinds: Sequence[str]
     timeout: float = 5.0
-    """For which a step beyond the knee waits at its end: half of the steps are."""
+    """For which a step beyond the knee waits at its end."""
     refine: int = _REFINE
+    most: float | None = None
+    """What it may take; None: as long as all that was asked for may take."""
+
+    def expected(self) -> float:
+        """Seconds that it should take."""
+        ramp = (len(self.rates) + self.refine + 1) * (self.step + _BESIDE)
+        ramp += len(self.rates) / 4 * self.timeout
+        return min(ramp + self.floods() * (self.base + self.flood + _RECOVERS), self.seconds())
 
     def seconds(self) -> float:
-        """The longest that it should take, if everything that is waited for comes."""
-        ramp = (len(self.rates) + self.refine + 1) * (self.step + 0.4)
-        ramp += len(self.rates) / 2 * self.timeout
-        return ramp + (len(self.kinds) + 1) * (self.base + self.flood + self.bound / 2)
+        """The longest that it takes: every step made again and waited for, no flood recovered from.
+        The restart hook alone may take more."""
+        ramp = (_TRIES * len(self.rates) + self.refine + 2) * self.step_seconds()
+        flood = 2 * self.base + self.flood + 3 * (self.bound + WINDOW)
+        longest = ramp + self.floods() * flood
+        return longest if self.most is None else min(longest, self.most)
+
+    def floods(self) -> int:
+        """How many there are, with that of calls beyond the knee."""
+        return len(self.kinds) + 1
+
+    def step_seconds(self) -> float:
+        """A step that is waited for."""
+        return self.step + self.timeout + _BESIDE
+
+    def flood_seconds(self) -> float:
+        """A flood with the whole time for the recovery."""
+        return self.base + self.flood + self.bound + WINDOW + _BESIDE
+
+    def reserved(self) -> float:
+        """What of the time is for floods, before they begin: one that is not recovered from."""
+        others = (self.floods() - 1) * (self.base + self.flood + _RECOVERS)
+        return self.flood_seconds() + others
 
 
 @dataclass
@@ -88,26 +128,57 @@ class Overload:
     refined: list[dict[str, Any]] = field(default_factory=list)
     floods: list[dict[str, Any]] = field(default_factory=list)
     control: dict[str, Any] | None = None
+    control_at_knee: dict[str, Any] | None = None
+    """Where the tester alone did not carry the top rate: whether it carries a quarter more than the
+    router's knee."""
     knee: dict[str, Any] | None = None
+    left_out: list[str] = field(default_factory=list)
+    """In words, what was not done, and why."""
+    _ends: float = 0.0
 
     def run(self) -> None:
         """The control step, the ramp, the knee, then each flood with its recovery."""
-        top = max(self.plan.rates)
+        self._ends = time.monotonic() + self.plan.seconds()
         self.say("control: the tester alone")
-        alone = measure_control(self.engine, self._load(top, min(self.plan.step, 5.0)))
-        if alone.interrupted:
-            raise Interrupted
-        self.control = step_of(alone, top)
-        for number, rate in enumerate(self.plan.rates, 1):
-            self.say(f"ramp {number}/{len(self.plan.rates)}: {rate:g} calls/s")
-            self.ramp.append(self._step(rate))
-            if number == 1 and not self.ramp[0]["connected"]:
-                raise Gone(reasons_of(self.ramp[0]["failures"]) or "no call was answered")
+        self.control = self._alone(max(self.plan.rates))
+        self._ramp()
         self.knee = find_knee(self.ramp)
         self._refine()
-        self._flood("beyond")
-        for kind in self.plan.kinds:
-            self._flood(kind)
+        near = max(self.knee["rate"], min(self.plan.rates)) / NEAR
+        if not self.control["carried"] and near < self.control["rate"]:
+            self.say("control: the tester alone, near the knee")
+            self.control_at_knee = self._alone(near)
+        for kind in ("beyond", *self.plan.kinds):
+            if kind in LEFT_UNDONE and self.target.listen is None:
+                self.left_out.append(f"{WORDS[kind]}: {NO_CALLED_SIDE}")
+            elif self._left() < self.plan.flood_seconds():
+                self.left_out.append(f"{WORDS[kind]}: {NO_TIME}")
+            else:
+                self._flood(kind)
+
+    def _left(self) -> float:
+        """Seconds until the time is over."""
+        return self._ends - time.monotonic()
+
+    def _alone(self, rate: float) -> dict[str, Any]:
+        """A step of the tester without the router."""
+        alone = measure_control(self.engine, self._load(rate, min(self.plan.step, _CONTROL)))
+        if alone.interrupted:
+            raise Interrupted
+        return step_of(alone, rate)
+
+    def _ramp(self) -> None:
+        """All steps for which there is time; those beyond the knee are the last."""
+        rates = self.plan.rates
+        for number, rate in enumerate(rates, 1):
+            if number > 1 and self._left() - self.plan.reserved() < self.plan.step_seconds():
+                missing = ", ".join(f"{one:g}" for one in rates[number - 1 :][:20])
+                self.left_out.append(f"steps of the ramp ({missing} calls/s): {NO_TIME}")
+                return
+            self.say(f"ramp {number}/{len(rates)}: {rate:g} calls/s")
+            self.ramp.append(self._step(rate, len(rates) - number))
+            if number == 1 and not self.ramp[0]["connected"]:
+                raise Gone(reasons_of(self.ramp[0]["failures"]) or "no call was answered")
 
     def _load(self, rate: float, seconds: float) -> LoadOptions:
         circuits = min(round(rate * self.options.timeout) + 64, _MOST_CIRCUITS)
@@ -115,10 +186,14 @@ class Overload:
             self.options, rate=rate, duration=seconds, circuits=circuits, messages=0, mode="echo"
         )
 
-    def _step(self, rate: float) -> dict[str, Any]:
-        """A step of the ramp; one that only lags is made again."""
+    def _step(self, rate: float, more: int = 0) -> dict[str, Any]:
+        """A step of the ramp; one that only lags is made again, if there is time for that and for
+        so many more."""
         best: dict[str, Any] = {}
-        for _ in range(_TRIES):
+        others = self.plan.reserved() + more * (self.plan.step + _BESIDE)
+        for number in range(_TRIES):
+            if number and self._left() - others < self.plan.step_seconds():
+                break
             done = measure(self.engine, self._load(rate, self.plan.step), self.target)
             if done.interrupted:
                 raise Interrupted
@@ -138,6 +213,11 @@ class Overload:
             low, high = knee["rate"], knee["upper"]
             if high - low <= WIDTH * high:
                 return
+            if self._left() - self.plan.reserved() < self.plan.step_seconds():
+                self.left_out.append(
+                    f"more tries between {low:.0f} and {high:.0f} calls/s: {NO_TIME}"
+                )
+                return
             rate = (low + high) / 2
             self.say(f"knee, try {number + 1}: {rate:.0f} calls/s")
             step = self._step(rate)
@@ -154,7 +234,7 @@ class Overload:
         self.say(f"{WORDS[kind]}: the polite caller alone")
         found: dict[str, Any] = {"kind": kind, "words": WORDS[kind]}
         responder = self._answering()
-        longest = plan.base + plan.flood + 3 * plan.bound + 30
+        longest = 2 * plan.base + plan.flood + 3 * (plan.bound + WINDOW) + HOOK_SECONDS + 30
         try:
             with polite_caller(
                 self.engine, self.options, self.target, plan.base_rate, longest
@@ -162,12 +242,16 @@ class Overload:
                 began = time.monotonic()
                 before = polite.watch(plan.base)
                 # What was before may have left something over that takes its time.
-                while limit_ms(before) is None and time.monotonic() < began + plan.bound:
+                patient = min(began + plan.bound, self._ends)
+                while limit_ms(before) is None and time.monotonic() < patient:
                     before = polite.watch(plan.base)
                 limit = limit_ms(before)
                 if limit is None:
                     waited = time.monotonic() - began
                     raise Gone(f"none of those that a polite caller placed in {waited:.0f} s")
+                if self._left() < plan.flood + plan.bound + WINDOW:
+                    self.left_out.append(f"{WORDS[kind]}: {NO_TIME}")
+                    return
                 found["before"] = figures(before)
                 self.floods.append(found)
                 self.say(f"{WORDS[kind]}: flooded")
@@ -182,10 +266,11 @@ class Overload:
                 self.say(f"{WORDS[kind]}: recovery")
                 found["recovery"] = self._recovery(polite, ended, limit)
                 polite.collect()
-                found["timeline"] = [
+                timeline = [
                     [round((m.due_ns - flooded) / 1e9, 3), m.took_ms] for m in polite.met[:_SAMPLES]
                 ]
-                found["flood_seconds"] = (ended - flooded) / 1e9
+                # Both at once: an interrupt may come between any two.
+                found |= {"flood_seconds": (ended - flooded) / 1e9, "timeline": timeline}
         finally:
             if responder is not None:
                 responder.stop()
@@ -242,12 +327,18 @@ class Overload:
         bound = self.plan.bound
         seconds = polite.await_recovery(ended, limit, bound)
         found: dict[str, Any] = {"seconds": seconds, "bound": bound, "limit_ms": limit}
-        if seconds is None and self.target.restart is not None:
-            self.say("restart")
+        if seconds is not None or self.target.restart is None:
+            return found
+        again = min(bound, self._left() - WINDOW)
+        if again < WINDOW:
+            self.left_out.append(f"a restart, which would show whether it helps: {NO_TIME}")
+            return found
+        self.say("restart")
+        try:
             self.target.restart()
-            again = polite.await_recovery(time.monotonic_ns(), limit, bound)
-            found["after_restart"] = again
-        return found
+        except RouterError as error:
+            return found | {"restart_failed": str(error)}
+        return found | {"after_restart": polite.await_recovery(time.monotonic_ns(), limit, again)}
 
 
 def reasons_of(failures: Mapping[str, int]) -> str:

@@ -38,8 +38,8 @@ def ramp(result: Mapping[str, Any]) -> Rows:
                 count(step["failed"]) if step["failed"] else "-",
             ]
         )
-    control = result["control"]
-    if control:
+    # Earlier versions had one step of control.
+    for control in filter(None, (result["control"], result.get("control_at_knee"))):
         setup = control["setup_ms"] or {}
         rows.append(
             [

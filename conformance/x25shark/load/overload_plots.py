@@ -17,7 +17,9 @@ def plots(found: Sequence[Result]) -> list[Plot]:
     """Completed against offered, set-up by rate, and the polite caller's calls over each flood."""
     drawn = [_completed(found), _setup(found)]
     if len(found) == 1:
-        drawn += [_flood(flood) for flood in found[0]["floods"] if flood.get("timeline")]
+        # One that was interrupted may have a part of it only.
+        whole = [f for f in found[0]["floods"] if f.get("timeline") and "flood_seconds" in f]
+        drawn += [_flood(flood) for flood in whole]
     return drawn
 
 

@@ -42,13 +42,14 @@ def run_overload(
         "flood_seconds": plan.flood,
         "flood_most": plan.flood_most,
         "bound_seconds": plan.bound,
+        "floods": ["beyond", *plan.kinds],
     }
-    minutes = plan.seconds() / 60
     console.print(
-        f"This takes about {minutes:.1f} minutes; Ctrl-C stops it and keeps what was measured."
+        f"This takes about {plan.expected() / 60:.1f} minutes, {plan.seconds() / 60:.1f} at most; "
+        "Ctrl-C stops it and keeps what was measured."
     )
     outcome = Outcome()
-    with progress(console, plan.seconds()) as say:
+    with progress(console, plan.expected()) as say:
         overload = Overload(engine, options, target, plan, say)
         try:
             overload.run()
@@ -69,23 +70,42 @@ def body(overload: Overload, outcome: Outcome) -> dict[str, Any]:
     remarks = list(_remarks(overload))
     if outcome.reason:
         remarks.append(outcome.reason)
-    knee, control = overload.knee, overload.control
-    alone = control["completed_per_second"] if control else None
-    share = knee["rate"] / alone if knee and alone else None
+    share = share_of_tester(overload)
+    limit = ""
+    if share is not None:
+        limit = (
+            f"The tester was the limit: the knee is at {share:.0%} of what it does without the "
+            "router. The router can do at least this much."
+        )
     return {
-        "control": control,
+        "control": overload.control,
+        "control_at_knee": overload.control_at_knee,
         "ramp": overload.ramp,
         "refined": overload.refined,
-        "knee": knee,
+        "knee": overload.knee,
         "floods": overload.floods,
+        "left_out": overload.left_out,
         "verdict": {
             "ok": False,
             "reasons": reasons,
             "remarks": remarks,
-            "tester_was_limit": share is not None and share >= results.NEAR,
+            "tester_was_limit": share is not None,
             "share_of_control": share,
+            "limit": limit,
         },
     }
+
+
+def share_of_tester(overload: Overload) -> float | None:
+    """The knee as a share of what the tester does alone. None where there is no knee, where that is
+    more by a fifth, and where nobody knows how much: it carried whatever it was asked for."""
+    knee, control = overload.knee, overload.control_at_knee or overload.control
+    if knee is None or knee["upper"] is None or not knee["rate"]:
+        return None
+    if control is None or control["carried"]:
+        return None
+    share = float(knee["rate"]) / max(float(control["completed_per_second"]), 1e-9)
+    return min(share, 1.0) if share >= results.NEAR else None
 
 
 def _reasons(overload: Overload) -> Iterator[str]:
@@ -100,6 +120,10 @@ def _reasons(overload: Overload) -> Iterator[str]:
             words = f"{flood['words']}: does not recover within {recovery['bound']:g} s"
             if recovery.get("after_restart") is not None:
                 words = f"{flood['words']}: does not recover until restarted"
+            elif recovery.get("restart_failed"):
+                words += (
+                    f", and could not be restarted: {one_line(recovery['restart_failed'], 160)}"
+                )
             yield words
     if overload.knee and not overload.knee["rate"]:
         first = overload.ramp[0]
@@ -124,6 +148,7 @@ def _remarks(overload: Overload) -> Iterator[str]:
         )
     elif knee and knee["upper"] is None and knee["rate"]:
         yield f"no knee up to {knee['rate']:g} calls/s: the ramp ends before the router does"
+    yield from overload.left_out
     yield from results.crowded(overload.ramp)
     for step in disturbed(overload.ramp):
         yield (
@@ -148,6 +173,8 @@ def summary(result: Mapping[str, Any]) -> Iterator[str]:
         recovery = flood.get("recovery")
         if recovery and recovery["seconds"] is not None:
             yield f"Recovered from {flood['words']} in {recovery['seconds']:.1f} s."
+    if result["verdict"].get("limit"):
+        yield result["verdict"]["limit"]
 
 
 def plot_together(paths: Sequence[Path], folder: Path, console: Console) -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from x25shark.load.matrix_cli import settings
 from x25shark.load.options import OptionError
 from x25shark.load.wire import Seen, agreed, digest
 
+from .between import MOST_MEMORY, Between, weighed
 from .conftest import command, environment, free_port
 from .samples import raw
 from .schema import Matrix
@@ -27,6 +29,7 @@ from .test_bench_runs import path, read_until, start
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
+COLUMNS = 80
 SHORT = ("matrix", "--tcp-window", "65536", "--mss", "1460", "-N", "2", "-T", "1", "--control", "0")
 ROUTER, A, B = "10.0.0.9:1998", "10.0.0.1:40000", "10.0.0.2:1998"
 # Call Request to 2100001 from 31 and Call Accepted with sizes 4096/1024, windows 7/3.
@@ -174,11 +177,12 @@ def test_a_relay_that_clamps_is_found_on_the_wire(
     assert not cell["capture"]["problem"], cell["capture"]
     assert cell["no_effect"] == ([f"A-B: {words}"] if words else []), done.stdout
     assert ("had no effect" in done.stdout) == bool(words)
-    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert max(map(len, done.stdout.splitlines())) <= COLUMNS
     (pair,) = cell["pairs"]
     assert pair["speed"] > 0 and pair["connected"] == 2
     assert pair["legs"]["a"]["connections"] == pair["legs"]["b"]["connections"] == 2
-    assert set(figures_of(result)) == {"speed.65536.1460.2.4096.7.A-B"}
+    kinds = ("speed", "retransmitted", "tshark")
+    assert set(figures_of(result)) == {f"{kind}.65536.1460.2.4096.7.A-B" for kind in kinds}
     assert (tmp_path / "out" / "captures" / "test-1.pcapng").stat().st_size > 1000
     assert "Speed by test" in (tmp_path / "out" / "load.html").read_text("utf-8")
 
@@ -258,6 +262,42 @@ def test_a_router_that_dies_or_hangs_leaves_a_report(
     assert not good["reasons"] and all("failed" in cell["reasons"][0] for cell in bad) and bad
     (remark,) = [r for r in result["verdict"]["remarks"] if "takes no calls any more" in r]
     assert ("timeout" if ends == signal.SIGSTOP else "connection refused") in remark
+
+
+def test_a_smaller_tcp_window_than_asked_for_is_found_on_the_wire(
+    engine: Engine, x25shark: Run, tmp_path: Path, load_json: Result
+) -> None:
+    b = free_port("127.0.0.1")
+    with Between(("127.0.0.1", b), receive=8192) as router:
+        done = x25shark(*SHORT, "--connect", f"127.0.0.1:{router.port}", "--listen",
+                        f"127.0.0.1:{b}", "-o", str(tmp_path / "out"))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (cell,) = load_json()["cells"]
+    assert not cell["capture"]["problem"], cell["capture"]
+    (words,) = cell["no_effect"]
+    found = re.fullmatch(
+        r"A-B: TCP window 65 536 had no effect: the router grants (.*) at most", words
+    )
+    assert found and 1000 < int(found[1].replace(" ", "")) < 20_000, words
+
+
+@pytest.mark.parametrize("turn", ["floods", "lies"])
+def test_a_router_that_turns_bad_leaves_a_report_and_takes_no_memory(
+    engine: Engine, tmp_path: Path, load_json: Result, turn: str
+) -> None:
+    b = free_port("127.0.0.1")
+    with Between(("127.0.0.1", b)) as router:
+        process = start(*SHORT, "-N", "1,2", "--timeout", "2", "--connect",
+                        f"127.0.0.1:{router.port}", "--listen", f"127.0.0.1:{b}", "-o",
+                        str(tmp_path / "out"))  # fmt: skip
+        read_until(process, "test 2/2")
+        router.turned = turn
+        status, said, errors, memory = weighed(process)
+    assert status == 1 and errors == "", said + errors
+    assert memory < MOST_MEMORY
+    result = load_json()
+    Matrix.model_validate(result)
+    assert len(result["cells"]) == 2 and not result["cells"][0]["reasons"]
 
 
 def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -> None:

@@ -36,6 +36,8 @@ from x25shark.load.running import Outcome
 from x25shark.load.target import Target
 from x25shark.run.router import RouterError
 
+from .between import MOST_MEMORY, Between, stopped_later, weighed
+from .conftest import free_port
 from .samples import measurement
 from .schema import Overload
 from .test_bench_runs import hooked, path, read_until, start, until_its_router_dies
@@ -478,6 +480,31 @@ def test_a_router_that_dies_leaves_a_report(
     assert result["ramp"][0]["carried"] and result["ramp"][-1]["failed"]
     (remark,) = [r for r in result["verdict"]["remarks"] if "takes no calls any more" in r]
     assert "polite caller" in remark and not result["floods"]
+
+
+@pytest.mark.parametrize("turn", ["hangs", "floods", "lies"])
+def test_a_router_that_turns_bad_leaves_a_report_and_takes_no_memory(
+    engine: Engine, tmp_path: Path, load_json: Result, turn: str
+) -> None:
+    b = free_port("127.0.0.1")
+    with Between(("127.0.0.1", b)) as router:
+        relay = start("relay", "127.0.0.1:0", f"127.0.0.1:{router.port}")
+        assert relay.stdout is not None
+        with stopped_later(relay):
+            port = relay.stdout.readline().split()[3]  # Relaying from port ...
+            process = start(*SHORT, "--timeout", "1", "--rates", "20,40", *NO_FLOODS[2:],
+                            "--connect", f"127.0.0.1:{port}", "--listen", f"127.0.0.1:{b}",
+                            "-o", str(tmp_path / "out"))  # fmt: skip
+            read_until(process, "ramp 2/2")
+            if turn == "hangs":
+                relay.send_signal(signal.SIGSTOP)
+            router.turned = turn
+            status, said, errors, memory = weighed(process)
+    assert status == 1 and errors == "", said + errors
+    assert memory < MOST_MEMORY
+    result = load_json()
+    Overload.model_validate(result)
+    assert result["ramp"][0]["carried"]
 
 
 def test_a_router_that_is_not_there_is_status_3(engine: Engine, x25shark: Run) -> None:

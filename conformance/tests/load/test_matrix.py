@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from x25shark.load.ceiling import user_data_share
 from x25shark.load.engine import Engine
-from x25shark.load.figures import figures_of
+from x25shark.load.figures import figures_of, names_of
 from x25shark.load.matrix import SEVEN, Load, Pair, Setting, reasons_of, without_effect
 from x25shark.load.matrix_cli import settings
 from x25shark.load.options import OptionError
@@ -237,6 +237,9 @@ def test_interrupting_keeps_the_tests_until_then(
     result = load_json()
     Matrix.model_validate(result)
     assert 1 <= len(result["cells"]) < 4
+    # A limit on what it did not come to is missed, and no error.
+    missing = "speed.65536.1460.4.4096.7.A-B"
+    assert missing in names_of(result) and missing not in figures_of(result)
     assert "Traceback" not in errors
 
 

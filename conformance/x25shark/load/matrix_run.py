@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from . import results
 from .bench import Gone, Interrupted
 from .closing import conclude
 from .engine import Engine
-from .matrix import Matrix, MatrixPlan, connected, pairs_of
+from .matrix import Matrix, MatrixPlan, Setting, connected, pairs_of
 from .matrix_plots import plots
 from .matrix_tables import TABLES
 from .options import LoadOptions
@@ -45,6 +45,10 @@ def run_matrix(
         "control_seconds": plan.control,
         "line_rate": plan.line_rate,
         "capture_packets": plan.packets,
+        **{
+            axis: sorted({getattr(setting, axis) for setting in plan.settings})
+            for axis in (field.name for field in fields(Setting))
+        },
     }
     console.print(
         f"{plural(len(plan.settings), 'test')} of {plan.seconds:g} s: this takes about "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -289,6 +290,37 @@ def test_the_time_that_is_said_is_kept_whatever_the_router_does(
     # The ramp does not take the time of the floods.
     assert one.floods and bool(one.left_out) == (most is not None)
     assert all(words.endswith("left out: no time was left") for words in one.left_out)
+
+
+def test_a_recovery_is_not_held_against_what_the_ramp_has_left_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    met = [calls((0, 1, ms)) for ms in (None, 3000.0, 900.0, 20.0, 1.0)]
+    seen: list[list[Met]] = []
+
+    class Draining:
+        def watch(self, _seconds: float) -> list[Met]:
+            seen.append(met[len(seen)])
+            return seen[-1]
+
+        def await_recovery(self, _end: int, limit: float, _bound: float) -> float:
+            return limit
+
+        def collect(self) -> None:
+            pass
+
+        met: tuple[Met, ...] = ()
+
+    with taking_its_time([0.0], monkeypatch):
+        for carried, expected in ((True, 25.0), (False, 3600.0)):
+            seen.clear()
+            one = measuring()
+            one._ends = 100.0
+            one.ramp.append(step(100, 100, carried) | {"setup_ms": {"p99": 2.0}})
+            monkeypatch.setattr(overload_module, "polite_caller",
+                                lambda *_: contextlib.nullcontext(Draining()))  # fmt: skip
+            one._flood("beyond")
+            assert one.floods[0]["recovery"]["seconds"] == expected
 
 
 def test_what_was_left_out_is_said() -> None:

@@ -19,7 +19,7 @@ from .bench import Gone, Interrupted
 from .engine import Engine
 from .measure import Measurement, measure, measure_control
 from .options import LoadOptions
-from .polite import WINDOW, Polite, figures, limit_ms, polite_caller
+from .polite import WINDOW, Met, Polite, figures, limit_ms, polite_caller
 from .results import NEAR, latency
 from .target import Target
 
@@ -62,6 +62,10 @@ _BESIDE = 0.4
 _RECOVERS = 2.0
 """Seconds that most routers need to recover, with those in which it is seen."""
 _CONTROL = 5.0
+_PAUSES = 100.0
+"""Milliseconds by which calls of a busy machine may be slower, and nothing be left behind."""
+_TRIED = 2
+"""Tries for the knee that the steps beyond it leave time for."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,9 @@ class Overload:
         """All steps for which there is time; those beyond the knee are the last."""
         rates = self.plan.rates
         for number, rate in enumerate(rates, 1):
-            if number > 1 and self._left() - self.plan.reserved() < self.plan.step_seconds():
+            beyond = any(not step["carried"] for step in self.ramp)
+            wanted = self.plan.step_seconds() * (1 + beyond * min(_TRIED, self.plan.refine))
+            if number > 1 and self._left() - self.plan.reserved() < wanted:
                 missing = ", ".join(f"{one:g}" for one in rates[number - 1 :][:20])
                 self.left_out.append(f"steps of the ramp ({missing} calls/s): {NO_TIME}")
                 return
@@ -249,7 +255,7 @@ class Overload:
                 before = polite.watch(plan.base)
                 # What was before may have left something over that takes its time.
                 patient = min(began + plan.bound, self._ends)
-                while limit_ms(before) is None and time.monotonic() < patient:
+                while self._unsettled(before) and time.monotonic() < patient:
                     before = polite.watch(plan.base)
                 limit = limit_ms(before)
                 if limit is None:
@@ -281,6 +287,13 @@ class Overload:
             if responder is not None:
                 responder.stop()
                 responder.result()
+
+    def _unsettled(self, before: Sequence[Met]) -> bool:
+        """Whether calls are far slower yet than those of the first step, which was a light load: a
+        recovery would be held against what the ramp has left behind."""
+        limit = limit_ms(before)
+        light = self.ramp[0]["setup_ms"] if self.ramp and self.ramp[0]["carried"] else None
+        return limit is None or (light is not None and limit > 2 * light["p99"] + _PAUSES)
 
     def _answering(self) -> Any:
         if self.target.listen is None:

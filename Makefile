@@ -26,7 +26,8 @@
 #   make fuzz-engine     the load engine's decoder likewise (SECONDS=60; Rust nightly, cargo-fuzz)
 #   make judge-mutants   both judges against changed packets
 #   make pcaps           the golden captures of pcaps/ anew
-#   make pictures        the pictures of the documents anew (Chromium; Wireshark, Xvfb, ImageMagick)
+#   make pictures        the pictures of the documents anew (Chromium; Wireshark, Xvfb, ImageMagick,
+#                        xdotool, poppler-utils)
 #   make bench           what commands, one case and the suite take; the judges' and the engine's speed
 #   make linux-router    the suite against the Linux kernel's X.25 in a virtual machine
 #   make linux-switch    the same kernel as a switch between two sides, in a namespace of its own
@@ -220,4 +221,4 @@ measure-all: setup-test $(if $(LINUX),setup-linux)
 	$(BIN)/python -m x25shark.selftest.measure_all $(if $(LINUX),--linux) --output $(REPORT)-measured
 
 clean:
-	rm -rf .venv $(REPORT) $(REPORT)-asan $(REPORT)-bench $(REPORT)-fuzz $(REPORT)-linux $(REPORT)-measured $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build
+	rm -rf .venv $(REPORT) $(REPORT)-asan $(REPORT)-bench $(REPORT)-fuzz $(REPORT)-linux $(REPORT)-measured $(REPORT)-pictures $(REPORT)-serial $(REPORT)-xot-serial conformance/engine/target dissectors/judge/build

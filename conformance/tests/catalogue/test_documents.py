@@ -105,7 +105,7 @@ def test_every_case_says_what_is_sent() -> None:
     of = {entry.partition("\n")[0]: entry for entry in entries}
     assert "call.b.send(ResetRequest(cause=0, diagnostic=7))" in of["PLP-RST-02"]
     assert "- Stimulus: Every diagnostic once from either side" in of["PLP-RST-04"]
-    assert "- Stimulus: the packet that the cell names" in of["STATE-C3-p2-clear_request"]
+    assert "A sends: a Clear Request" in of["STATE-C3-p2-clear_request"]
     assert [page for page, text in pages.items() if text.count("```") % 2] == []
 
 

@@ -36,9 +36,13 @@ def free_port(host: str) -> int:
         return int(probe.getsockname()[1])
 
 
-def environment(columns: int = 80) -> dict[str, str]:
+COLUMNS = 80
+"""Of the terminal."""
+
+
+def environment() -> dict[str, str]:
     paths = [str(ROOT / "conformance"), str(ROOT / "scapy_layers")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": str(columns)}
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "COLUMNS": str(COLUMNS)}
 
 
 def command(*arguments: str) -> list[str]:
@@ -51,14 +55,13 @@ def command(*arguments: str) -> list[str]:
 
 
 @pytest.fixture
-def x25shark(request: pytest.FixtureRequest) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs a load command to its end, in a terminal as wide as the module's COLUMNS."""
-    columns = getattr(request.module, "COLUMNS", 100)
+def x25shark() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a load command to its end, in a terminal that is as narrow as any."""
 
     def run(*arguments: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command(*arguments),
-            env=environment(columns),
+            env=environment(),
             capture_output=True,
             text=True,
             timeout=timeout,

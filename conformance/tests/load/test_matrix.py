@@ -22,14 +22,13 @@ from x25shark.load.options import OptionError
 from x25shark.load.wire import Seen, agreed, digest
 
 from .between import MOST_MEMORY, Between, weighed
-from .conftest import command, environment, free_port
+from .conftest import COLUMNS, command, environment, free_port
 from .samples import raw
 from .schema import Matrix
 from .test_bench_runs import path, read_until, start
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
-COLUMNS = 80
 SHORT = ("matrix", "--tcp-window", "65536", "--mss", "1460", "-N", "2", "-T", "1", "--control", "0")
 ROUTER, A, B = "10.0.0.9:1998", "10.0.0.1:40000", "10.0.0.2:1998"
 # Call Request to 2100001 from 31 and Call Accepted with sizes 4096/1024, windows 7/3.

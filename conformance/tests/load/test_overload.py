@@ -38,14 +38,13 @@ from x25shark.load.target import Target
 from x25shark.run.router import RouterError
 
 from .between import MOST_MEMORY, Between, stopped_later, weighed
-from .conftest import free_port
+from .conftest import COLUMNS, free_port
 from .samples import measurement
 from .schema import Overload
 from .test_bench_runs import hooked, path, read_until, start, until_its_router_dies
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Result = Callable[[], dict[str, Any]]
-COLUMNS = 80
 SECOND = 1_000_000_000
 SHORT = ("overload", "-T", "0.5", "--flood", "0.5", "--bound", "3", "--timeout", "2")
 NO_FLOODS = ("--skip", "connections", "--skip", "calls", "--skip", "clears", "--skip",

@@ -2320,3 +2320,48 @@ def test_unknown_fault_and_bad_number() -> None:
         FAULTS.switch_on(["BUG-NONE"])
     with pytest.raises(UnknownSwitch, match="not a number"):
         FAULTS.switch_on(["BUG-XOT-20=soon"])
+
+
+@scenario
+def twenty_in_one_read(make_lab: Any, model: str) -> Any:
+    """Data behind 19 RRs of one number."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell_together(*["100101"] * 19, "10010001")
+    b.tell("100121")
+    return lab
+
+
+@scenario
+def ones_ahead_of_user_data(make_lab: Any, model: str) -> Any:
+    """Of either side."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell("100100ffff01")
+    b.tell("100120ffff01")
+    return lab
+
+
+@scenario
+def interrupts_on_two_calls(make_lab: Any, model: str) -> Any:
+    """The second comes while the first is open."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    c, d = lab.call(WIDE)
+    a.tell("10012301")
+    c.tell("10012302")
+    b.tell("100127")
+    d.tell("100127")
+    return lab
+
+
+@scenario
+def data_amid_a_reset_for_an_error(make_lab: Any, model: str) -> Any:
+    """A type that there is not; B confirms, A sends Data before it does."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell("10012b")
+    b.tell("10011f")
+    a.tell("10010001")
+    a.tell("10011f")
+    return lab

@@ -30,7 +30,7 @@ from .language import (
     purpose,
 )
 from .procedure_errors import expect_refusal
-from .reactions import both, lengths_above
+from .reactions import UNDEFINED, both, header, lengths_above
 from .transfer import (
     fence_past_window,
     nothing_more_at_b,
@@ -262,7 +262,8 @@ def test_window_1(call: Call) -> None:
 
 @purpose("PLP-FLOW-14", both_sides=True)
 def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
-    """With the numbers of before the reset: of B, or of the router for an error of A."""
+    """With the numbers of before the reset, and with new ones: a reset of B, and one of the router
+    for an error of A."""
     a, b, bench = call.a, call.b, call.bench
     if isinstance(b, Side):
         bench.need(bench.model != "splice", "a router that follows the resets of a call")
@@ -273,10 +274,26 @@ def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
         a.send_data(b"behind the reset")
         b.expect(b.data(b"behind the reset", p_s=0), note="one Reset, and no more")
         call.fence()
+        during_one_for_an_error(call, b)
         return
     a.send(a.data(b"P(S) 5 for 0", p_s=5))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
     a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())
+    call.fence()
+
+
+def during_one_for_an_error(call: Call, b: Side) -> None:
+    """B has confirmed the Reset that it got for it, A has not."""
+    a, bench = call.a, call.bench
+    a.put(header(a, UNDEFINED))
+    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
+    b.expect(ResetIndication(cause=bench.remote_reset))
+    b.send(ResetConfirmation())
+    bench.fence("the router has the confirmation of B")
+    old = [a.data(b"discarded", p_s=number) for number in (0, 3)]
+    a.send(RR(p_r=3), RNR(p_r=3), *old, ResetConfirmation())
+    a.send_data(b"behind the reset")
+    b.expect(b.data(b"behind the reset", p_s=0), note="nothing of what came amid the reset")
     call.fence()
 
 

@@ -115,7 +115,7 @@ def test_late_confirmation_of_an_old_call(bench: Bench) -> None:
 
 @purpose("SYS-INTEG-05")
 def test_calls_in_both_directions(bench: Bench) -> None:
-    """25 calls from A to B and 25 from B to A, at the same time.
+    """25 calls from A to B and 25 from B to A, at the same time, with Data and an Interrupt each.
 
     One of each side waits for its answer with one of the other: they cross, and neither is the
     other's collision, for each has a connection of its own.
@@ -140,6 +140,14 @@ def test_calls_in_both_directions(bench: Bench) -> None:
         call.b.send_data(f"from {number}".encode())
     for number, call in enumerate(calls):
         call.a.expect(Data(p_s=0, user_data=f"from {number}".encode()))
+    for number, call in enumerate(calls):
+        call.a.send(Interrupt(user_data=bytes((number,))))
+    for number, call in enumerate(calls):
+        call.b.expect(Interrupt(user_data=bytes((number,))), note="one is open on each call")
+    for call in calls:
+        call.b.send(InterruptConfirmation())
+    for call in calls:
+        call.a.expect(InterruptConfirmation())
 
 
 @purpose("SYS-INTEG-06")

@@ -75,6 +75,8 @@ SLOWLY_SECONDS = 0.8
 QUIET_SECONDS = 4.0
 # More packets than anybody takes out of what was read at a time.
 MANY = 300
+# In one segment, each of which is tried.
+PLACES = 40
 # Data in front of another packet of the same segment.
 MOST_BEFORE = 5
 
@@ -239,15 +241,18 @@ def test_units_that_come_slowly(call: Call) -> None:
 @purpose("XOT-TCP-07", both_sides=True, window=7)
 def test_several_packets_in_one_segment(call: Call) -> None:
     """An Interrupt, and its confirmation, behind no Data, one, and so on up to five; they may
-    overtake them. Then Data behind as many RRs as say nothing new."""
+    overtake them. Then Data behind RRs that say nothing new: at each place up to the fortieth, and
+    behind very many."""
     bench, a, b = call.bench, *both(call)
     for before in range(MOST_BEFORE + 1):
         last_of_a_segment(bench, a, b, before, Interrupt(user_data=bytes((before,))))
         last_of_a_segment(bench, b, a, before, InterruptConfirmation())
-    octets = bench.record(60)
-    a.wait_for_window()
-    a.wire.send(b"".join([a.unit_of(RR(p_r=a.numbering.p_r))] * MANY + [a.unit_of(a.data(octets))]))
-    b.expect_message(octets, note=f"behind {MANY} RRs")
+    for many in (*range(MOST_BEFORE + 1, PLACES), MANY):
+        octets = bench.record(60)
+        a.wait_for_window()
+        ready = [a.unit_of(RR(p_r=a.numbering.p_r))] * many
+        a.wire.send(b"".join((*ready, a.unit_of(a.data(octets)))))
+        b.expect_message(octets, note=f"behind {many} RRs")
     call.fence()
 
 

@@ -11,7 +11,7 @@ from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
 from ..clearing import Clearing
-from ..codec import Call, Clear, Data
+from ..codec import Call, Clear, Data, parse_data
 from ..codes import Type
 from ..data_flow import DataFlow
 from ..facilities import CLOSED_USER_GROUP, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
@@ -441,3 +441,15 @@ def busy_over_a_reset_where_data_is_held(patch: Patch) -> None:
         stays_busy = _holds_for_rnr(circuit) is not None
         original(circuit)
         circuit.peer_busy = stays_busy
+
+
+@fault("BUG-FLOW-23")
+def data_amid_a_reset_that_the_other_end_has_confirmed(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        relay = channel.user
+        other = relay.other(channel) if isinstance(relay, Relay) else None
+        if channel.d is not D.RESET_SENT or packet_type(channel, octets) != Type.DATA:
+            original(channel, octets)
+        elif other is not None and other.ready:
+            relay.data_received(channel, parse_data(octets, channel.modulo))

@@ -137,3 +137,8 @@ def data_of_a_behind_two_others(patch: Patch) -> None:
         others[0] += not is_data
         if not is_data or others[0] < SECOND or not _calling(channel):
             original(channel, octets)
+
+
+@fault("BUG-XOT-154")
+def twentieth_packet_of_one_read(patch: Patch) -> None:
+    _loses(patch, 20, Type.DATA, _calling)

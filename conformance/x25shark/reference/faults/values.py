@@ -25,6 +25,7 @@ from ..interrupts import Interrupts
 from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_local import Direction, LocalRelay
+from ..tables import P
 from .data import change_data
 from .registry import Patch, fault
 
@@ -356,3 +357,27 @@ def window_0(patch: Patch) -> None:
     @patch.wrap(facilities, "parameter_is_legal")
     def parameter_is_legal(original: Any, item: Facility, modulo: int) -> bool:
         return (modulo == 128 and item.code == WINDOW_SIZE) or bool(original(item, modulo))
+
+
+@fault("BUG-DATA-52")
+def two_ones_at_the_front(patch: Patch) -> None:
+    """As what takes 0xFF for an escape does."""
+
+    @patch.wrap(codec, "parse_data")
+    def parse_data(original: Any, octets: bytes, modulo: int) -> Data:
+        data: Data = original(octets, modulo)
+        if data.user_data.startswith(b"\xff\xff"):
+            return data._replace(user_data=data.user_data[1:])
+        return data
+
+
+@fault("BUG-INT-14")
+def one_interrupt_for_all_calls(patch: Patch) -> None:
+    is_open: list[Channel] = []
+
+    @patch.wrap(Relay, "interrupt_received")
+    def interrupt_received(original: Any, relay: Relay, channel: Channel, user_data: bytes) -> None:
+        if is_open and is_open[0].p is P.DATA_TRANSFER and is_open[0].interrupt_in:
+            return
+        is_open[:] = [channel]
+        original(relay, channel, user_data)

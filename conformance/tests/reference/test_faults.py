@@ -2365,3 +2365,20 @@ def data_amid_a_reset_for_an_error(make_lab: Any, model: str) -> Any:
     a.tell("10010001")
     a.tell("10011f")
     return lab
+
+
+@scenario
+def answers_after_two_seconds(make_lab: Any, model: str) -> Any:
+    """Of a Call with fast select, whose answer has user data, of a Reset, of a Clear."""
+    lab = make_lab(model)
+    lab.caller().tell("10010b7721000013100001020180" + "c0")
+    lab.open()
+    lab.timers.advance(2)
+    a, b = lab.callers[-1], lab.called[-1]
+    b.tell("10010f0000" + "c0")
+    a.tell("10011b0000")
+    lab.timers.advance(2)
+    b.tell("10011f")
+    a.tell("10011300f1")
+    lab.timers.advance(2)
+    return lab

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..sides.channel import ChannelSide
-from .calls import pending
+from .calls import accepted, pending
 from .clearing import end
 from .connections import (
     arrives,
@@ -445,10 +446,58 @@ def test_idle_call(call: Call) -> None:
 
 @purpose("XOT-TCP-41")
 def test_quiet_call(call: Call) -> None:
-    """For some seconds nothing is sent; a router may repeat its P(R) meanwhile, and no more."""
-    silence(call, min(QUIET_SECONDS, call.bench.profile.times.idle / 2))
-    crosses(call, call.bench.record(60), call.bench.record(60))
+    """For some seconds nothing is sent; a router may repeat its P(R) meanwhile, and no more. On
+    calls beside it a Call, a Reset and a Clear are not answered until then, if the router's timers
+    are known: none comes again, and each ends as it would have at once."""
+    bench, times = call.bench, call.bench.profile.times
+    kinds = [kind for item, kind in LATE.items() if call.b.present and bench.declared(item)]
+    late = [kind(bench) for kind in kinds]
+    for waits in late:
+        next(waits)
+    silence(call, min(QUIET_SECONDS, min(times.idle, times.t11, times.t12, times.t13) / 2))
+    crosses(call, bench.record(60), bench.record(60))
     call.fence()
+    for waits in late:
+        next(waits, None)
+
+
+def late_answer(bench: Bench) -> Iterator[None]:
+    """With user data, where the router takes that."""
+    fast_select = 2 if bench.declared("F-FS") else None
+    request = bench.call_request(fast_select=fast_select)
+    a, b = pending(bench, request)
+    yield
+    answer = CallAccepted(user_data=b"late") if fast_select else b.acceptance
+    accepted(bench, a, b, request, answer, [CallAccepted(user_data=answer.user_data)]).fence()
+
+
+def late_confirmation_of_a_reset(bench: Bench) -> Iterator[None]:
+    call = bench.call()
+    call.b.send(ResetRequest(cause=0, diagnostic=0))
+    call.a.expect(ResetIndication(cause=0, diagnostic=0))
+    yield
+    call.a.send(ResetConfirmation())
+    call.b.expect(ResetConfirmation())
+    call.fence()
+
+
+def late_confirmation_of_a_clear(bench: Bench) -> Iterator[None]:
+    call = bench.call()
+    call.b.send(ClearRequest(cause=0, diagnostic=241))
+    call.a.expect(ClearIndication(cause=0, diagnostic=241))
+    start = call.a.cursor
+    yield
+    call.a.expect_count(ClearIndication(), 0, 0, start=start, note="T13 is not over")
+    call.a.send(ClearConfirmation())
+    call.b.expect(ClearConfirmation(), CLOSED)
+
+
+# What the tester may be late with, by the PICS item of the timer that watches over it.
+LATE: dict[str, Callable[[Bench], Iterator[None]]] = {
+    "T-11": late_answer,
+    "T-12": late_confirmation_of_a_reset,
+    "T-13": late_confirmation_of_a_clear,
+}
 
 
 def silence(call: Call, seconds: float) -> None:

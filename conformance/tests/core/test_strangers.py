@@ -148,6 +148,8 @@ def test_pipelines_are_pinned_and_may_only_read() -> None:
     for path in workflows:
         text = path.read_text()
         assert re.findall(r"(?m)^permissions:\n((?:  .*\n)+)", text) == ["  contents: read\n"]
-        assert "write" not in re.sub("(?m)#.*|--write.*", "", text)
+        # What releases may write, job by job: test_release.py.
+        if path.name != "release.yml":
+            assert "write" not in re.sub("(?m)#.*|--write.*", "", text)
     for path in TEMPLATES.glob("*.yml"):
         assert "[0-9a-f]{40}" in path.read_text(), f"{path.name} takes any x25shark"

@@ -5,13 +5,14 @@ that a command took."""
 from __future__ import annotations
 
 import contextlib
-import os
 import random
+import re
 import socket
 import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 RECEIVE_READY = bytes.fromhex("0000 0003 10 01 01")
 """XOT header, then RR of channel 1: right at any time, and may come again and again."""
@@ -75,15 +76,33 @@ class Between:
                 one.shutdown(socket.SHUT_RDWR)
 
 
+@contextlib.contextmanager
+def watched(process: subprocess.Popen[str]) -> Iterator[list[int]]:
+    """The most memory that a process has had so far, in kB. Read while it runs: what the kernel
+    says of it at its end counts the process that started it too."""
+    most, over = [0], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            with contextlib.suppress(OSError):
+                status = Path(f"/proc/{process.pid}/status").read_text()
+                if found := re.search(r"VmHWM:\s+(\d+)", status):
+                    most[0] = int(found[1])
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        thread.join()
+
+
 def weighed(process: subprocess.Popen[str]) -> tuple[int, str, str, int]:
     """To the end of a command: its status, what it said, and the most memory that it had, in kB."""
-    assert process.stdout is not None and process.stderr is not None
-    said, errors = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    process.stdout.close()
-    process.stderr.close()
-    return process.returncode, said, errors, usage.ru_maxrss
+    with watched(process) as most:
+        said, errors = process.communicate()
+    return process.returncode, said, errors, most[0]
 
 
 @contextlib.contextmanager

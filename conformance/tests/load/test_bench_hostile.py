@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from x25shark.load.engine import Engine
 
+from .between import MOST_MEMORY, watched
 from .conftest import command, environment, free_port
 from .schema import Bench
 from .test_bench_runs import read_until, start
@@ -29,7 +30,6 @@ OPTIONS = (
     "bench", "-P", "128", "-N", "4", "--trial", "0.2", "--bound", "2", "--timeout", "1",
     "--skip", "idle", "--skip", "errors",
 )  # fmt: skip
-MOST_MEGABYTES = 400
 LONGEST = 400.0
 BLOCK = 65_536
 
@@ -123,36 +123,35 @@ def no_longer(process: subprocess.Popen[str]) -> Iterator[None]:
 
 def measured(
     folder: Path, connect: int, listen: int, turn: Callable[[], None]
-) -> tuple[int, str, str, float]:
-    """Status, output, complaints and megabytes of a bench whose router turns in the middle."""
+) -> tuple[int, str, str, int]:
+    """Status, output, complaints and most memory of a bench whose router turns in the middle."""
     words = [*OPTIONS, "--connect", f"127.0.0.1:{connect}", "--listen", f"127.0.0.1:{listen}"]
     with (folder / "complaints").open("w+", encoding="utf-8") as complaints:
         process = subprocess.Popen(
             command(*words, "-o", str(folder / "out")), env=environment(),
             stdout=subprocess.PIPE, stderr=complaints, text=True,
         )  # fmt: skip
-        with no_longer(process):
+        with no_longer(process), watched(process) as most:
             read_until(process, MOMENT)
             turn()
             assert process.stdout is not None
             said = process.stdout.read()
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+            process.wait()
         process.stdout.close()
         complaints.seek(0)
-        return process.returncode, said, complaints.read(), used.ru_maxrss / 1024
+        return process.returncode, said, complaints.read(), most[0]
 
 
 def holds(
-    outcome: tuple[int, str, str, float], load_json: Result, folder: Path
+    outcome: tuple[int, str, str, int], load_json: Result, folder: Path
 ) -> tuple[list[str], list[str]]:
     """Reasons and remarks of a report that is whole."""
-    status, said, complaints, megabytes = outcome
+    status, said, complaints, memory = outcome
     result = load_json()
     Bench.model_validate(result)
     assert (status, complaints) == (1, ""), said + complaints
     assert result["exit_status"] == status
-    assert megabytes < MOST_MEGABYTES
+    assert 0 < memory < MOST_MEMORY
     assert (folder / "out" / "load.html").exists()
     return result["verdict"]["reasons"], result["verdict"]["remarks"]
 

@@ -27,7 +27,7 @@ from ..counters.settings import Counters
 from ..profile import Profile
 from ..results import ResultsError, read_results
 from ..temporary import temporary_folder
-from ..verdicts import Verdict
+from ..verdicts import Verdict, exit_status
 from .management import Management
 from .programs import last_words, run
 
@@ -163,6 +163,8 @@ def _run(
     except subprocess.TimeoutExpired:
         return {}, f"the cases did not end within {seconds + _ENDS:.0f} s"
     except ResultsError as error:
+        if done.returncode == exit_status(()):  # none of them applies
+            return dict.fromkeys(cases, str(Verdict.NOT_APPLICABLE)), ""
         return {}, last_words(done, str(error))
     verdicts = {case.id: str(case.verdict) for case in found.cases if case.id in cases}
     return verdicts, _NO_TIME if Verdict.NOT_RUN in verdicts.values() else ""

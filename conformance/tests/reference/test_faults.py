@@ -2382,3 +2382,13 @@ def answers_after_two_seconds(make_lab: Any, model: str) -> Any:
     a.tell("10011300f1")
     lab.timers.advance(2)
     return lab
+
+
+@scenario
+def refusal_in_modulo_128(make_lab: Any, model: str) -> Any:
+    """B clears in place of an answer."""
+    lab = make_lab(model)
+    lab.caller().tell("20010b772100001310000106420707430202")
+    lab.open()
+    lab.called[-1].tell("20011300f1")
+    return lab

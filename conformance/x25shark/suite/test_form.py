@@ -111,20 +111,27 @@ def _modulo_rule(sent: Sequence[Packet], *, splice: bool) -> Rule | None:
 
 
 def _other_modulo(conversation: Conversation) -> PacketView | None:
-    """The first packet of another modulo in a call that is up; until then it may be refused.
+    """The first packet of another modulo in a call that is up, or a Clear Confirmation for one that
+    is up or that the router has sent; until then it may be refused.
 
     Where the tester itself changes the modulo, nothing more is asked.
     """
     modulo: int | None = None
-    up = False
+    to_confirm: int | None = None
+    up = known = False
     for sent, packet, view in conversation:
+        own = packet.fields.get("modulo")
         if isinstance(packet, (CallRequest, PvcSetup)) and not up:
-            modulo = packet.fields.get("modulo")
+            modulo, known, to_confirm = own, not sent, None
         up = up or isinstance(packet, CallAccepted)
-        if up and modulo is not None and packet.fields.get("modulo") != modulo:
+        if up and modulo is not None and own != modulo:
             return None if sent else view
+        if isinstance(packet, ClearConfirmation) and not sent and to_confirm not in (None, own):
+            return view
         if isinstance(packet, (ClearRequest, ClearConfirmation)):
-            modulo, up = None, False
+            confirmable = isinstance(packet, ClearRequest) and sent and (up or known)
+            to_confirm = modulo if confirmable and own == modulo else None
+            modulo, up, known = None, False, False
     return None
 
 

@@ -879,10 +879,10 @@ def test_call_redirection_notification(bench: Bench) -> None:
 
 @purpose("PLP-FAC-31")
 def test_transit_delay_stays_well_formed(bench: Bench) -> None:
-    """100 ms: as much or more, or not there."""
+    """100 ms is what A would like: B is told what it is, less or more, or nothing."""
     a, request = call_with(bench, PacketSize(), WindowSize(), TransitDelay(milliseconds=100))
-    more = CallRequest(facilities=[TransitDelay(milliseconds=between(100, 0xFFFF))])
-    b = bench.incoming(more, CallRequest(facilities=[lacks(TransitDelay)]))
+    told = CallRequest(facilities=[TransitDelay(milliseconds=between(0, 0xFFFF))])
+    b = bench.incoming(told, CallRequest(facilities=[lacks(TransitDelay)]))
     accepted(bench, a, b, request).fence()
 
 

@@ -2392,3 +2392,13 @@ def refusal_in_modulo_128(make_lab: Any, model: str) -> Any:
     lab.open()
     lab.called[-1].tell("20011300f1")
     return lab
+
+
+@scenario
+def packets_at_a_border_of_their_length(make_lab: Any, model: str) -> Any:
+    """Of 511 octets, from either side."""
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420909430202")
+    a.tell("100100" + "41" * 508)
+    b.tell("100120" + "42" * 508)
+    return lab

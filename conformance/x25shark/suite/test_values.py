@@ -7,6 +7,7 @@ one value and at no other.
 
 from __future__ import annotations
 
+from ..links.xot import HEADER_OCTETS
 from ..sides.agreement import DEFAULTS, SIZES, offer_of, towards
 from .calls import accepted, agreed_by, at_a, carries, checks_numbers, pending, window_holds
 from .clearing import end
@@ -39,6 +40,9 @@ from .windows import all_acknowledged, fill_window, may_come, may_send
 
 # Octets around those lengths at which one more octet, or the sign of an octet, comes into play.
 _BORDERS = (127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 4095)
+# A header of a packet (X.25 6.1, modulo 8 and 128) and one of XOT besides (RFC 1613 4.1): what a
+# router counts with its user data.
+_HEADERS = (0, 3, 4, 3 + HEADER_OCTETS, 4 + HEADER_OCTETS)
 # Between 128 and 256 every length of an octet with its sign bit set is near one of these.
 _STEP = 5
 
@@ -49,9 +53,11 @@ def both_ways(call: Call) -> tuple[Call, ...]:
 
 
 def lengths(size: int) -> list[int]:
-    """Lengths of user data up to this packet size; all others up to 128 are in PLP-DATA-02."""
+    """Lengths of user data up to this packet size: those at a border, alone or with headers. All
+    others up to 128 are in PLP-DATA-02."""
     inner = range(130, size, _STEP) if size == 256 else ()
-    return sorted({1, *(n for n in _BORDERS if n < size), *inner, size - 1, size})
+    borders = {border - headers for border in _BORDERS for headers in _HEADERS}
+    return sorted({1, *(n for n in borders if n < size), *inner, size - 1, size})
 
 
 @purpose("PLP-DATA-22")

@@ -602,3 +602,10 @@ def deaf_behind_a_refusal(patch: Patch) -> None:
     def receive(original: Any, channel: Channel, octets: bytes) -> None:
         if channel.p is not P.READY or "refused" not in vars(channel):
             original(channel, octets)
+
+
+@fault("BUG-XOT-155")
+def one_octet_short_of_511(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets[:510] if len(octets) == 511 else octets)

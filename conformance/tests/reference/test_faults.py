@@ -2402,3 +2402,14 @@ def packets_at_a_border_of_their_length(make_lab: Any, model: str) -> Any:
     a.tell("100100" + "41" * 508)
     b.tell("100120" + "42" * 508)
     return lab
+
+
+@scenario
+def header_behind_three_packets(make_lab: Any, model: str) -> Any:
+    """It ends the read; the packet comes in the next."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.raw("00000003100101" * 3 + "00000004")
+    a.raw("10010041")
+    b.tell("100121")
+    return lab

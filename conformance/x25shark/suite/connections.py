@@ -34,6 +34,8 @@ AnySide = Side | AbsentSide
 PAUSE = 0.002
 # Modulo 128: four octets of header and 4096 of user data (X.25 7.2.2).
 LONGEST_PACKET = 4100
+# X.25 6.9: octets of user data.
+SMALLEST_SIZE = 16
 # How often a router may try one call.
 MOST_ATTEMPTS = 8
 
@@ -61,6 +63,17 @@ def send_in_pieces(side: Side, octets: bytes, ends: Iterable[int], seconds: floa
     side.withholding = withholding
     if not withholding and side.numbering.p_r != p_r:
         side.acknowledge()
+
+
+def units_of(call: Call, many: int) -> tuple[list[bytes], list[bytes]]:
+    """So many units of A for one stream, and the user data in them: Data as far as the window goes,
+    one at least, behind RRs that say nothing new. A packet of any size has room for each."""
+    a = call.a
+    a.wait_for_window()
+    free = a.window - a.numbering.outstanding
+    messages = [call.bench.record(SMALLEST_SIZE) for _ in range(min(many, free))]
+    ready = [a.unit_of(RR(p_r=a.numbering.p_r)) for _ in range(many - len(messages))]
+    return [*ready, *(a.unit_of(a.data(octets)) for octets in messages)], messages
 
 
 def with_version(unit: bytes, version: int) -> bytes:

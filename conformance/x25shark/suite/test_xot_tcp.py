@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 
+from ..links.xot import HEADER_OCTETS
 from ..sides.channel import ChannelSide
 from .calls import accepted, pending
 from .clearing import end
@@ -30,6 +32,7 @@ from .connections import (
     same_call,
     second_call,
     send_in_pieces,
+    units_of,
 )
 from .language import (
     CLOSED,
@@ -80,6 +83,8 @@ MANY = 300
 PLACES = 40
 # Data in front of another packet of the same segment.
 MOST_BEFORE = 5
+# Packets in front of one that begins in the same segment.
+MOST_WHOLE = 4
 
 
 def call_on_port(bench: Bench, port: int) -> None:
@@ -272,14 +277,22 @@ def last_of_a_segment(
     receiver.expect_count(last, 1, 1, start=start, note=f"behind {len(messages)} Data")
 
 
-@purpose("XOT-TCP-08", window=7)
+@purpose("XOT-TCP-08", both_sides=True, window=7)
 def test_one_and_a_half_packets_per_segment(call: Call) -> None:
+    """Then up to four packets and the beginning of another: each part of its header, or an octet
+    more."""
     messages = [call.bench.record(60) for _ in range(min(6, call.a.window))]
     stream = b"".join(call.a.unit_of(call.a.data(octets)) for octets in messages)
     one = len(stream) // len(messages)
     send_in_pieces(call.a, stream, range(one * 3 // 2, len(stream), one * 3 // 2))
     for octets in messages:
         arrives_there(call, octets)
+    for whole, begun in product(range(1, MOST_WHOLE + 1), range(1, HEADER_OCTETS + 2)):
+        units, messages = units_of(call, whole + 1)
+        end_of_first = len(b"".join(units[:-1])) + begun
+        send_in_pieces(call.a, b"".join(units), [end_of_first])
+        for octets in messages:
+            arrives_there(call, octets, note=f"{whole} packets and {begun} octets in a segment")
     call.fence()
 
 

@@ -609,3 +609,13 @@ def one_octet_short_of_511(patch: Patch) -> None:
     @patch.wrap(Channel, "send")
     def send(original: Any, channel: Channel, octets: bytes) -> None:
         original(channel, octets[:510] if len(octets) == 511 else octets)
+
+
+@fault("BUG-XOT-156")
+def header_behind_three_packets(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        before = framer.units
+        yield from original(framer, octets)
+        if framer.units - before >= 3 and len(framer._input) == HEADER:
+            framer.clear()

@@ -2413,3 +2413,14 @@ def header_behind_three_packets(make_lab: Any, model: str) -> Any:
     a.raw("10010041")
     b.tell("100121")
     return lab
+
+
+@scenario
+def length_in_pieces(make_lab: Any, model: str) -> Any:
+    """Its high octet is 1, and the last of the first read."""
+    lab = make_lab(model)
+    a, b = lab.call("10010b772100001310000106420909430202")
+    a.raw("000001")
+    a.raw("04" + "100100" + "41" * 257)
+    b.tell("100121")
+    return lab

@@ -83,6 +83,8 @@ MANY = 300
 PLACES = 40
 # Data in front of another packet of the same segment.
 MOST_BEFORE = 5
+# Of packets, where the high octet of the length counts on.
+HIGH_LENGTHS = (255, 256, 257, 511, 512)
 # Packets in front of one that begins in the same segment.
 MOST_WHOLE = 4
 
@@ -134,7 +136,8 @@ def test_one_octet_per_segment(bench: Bench) -> None:
 def test_header_split_in_the_length(bench: Bench) -> None:
     """The pause is 50 ms, which is long enough to be read by itself.
 
-    Then Data of either side, split behind each octet of the header.
+    Then Data of either side, split behind each octet of the header; Data with lengths that have a
+    high octet, too, of a router that takes such packets.
     """
     a = bench.connect()
     unit = a.unit_of(bench.call_request())
@@ -151,6 +154,23 @@ def test_header_split_in_the_length(bench: Bench) -> None:
             way.a.wait_for_window()
             send_in_pieces(way.a, way.a.unit_of(way.a.data(octets)), [position])
             arrives_there(way, octets, note=f"a pause behind {position} octets of the header")
+    call.fence()
+    if bench.declared("F-PKT"):
+        lengths_in_pieces(bench)
+
+
+def lengths_in_pieces(bench: Bench) -> None:
+    """Of Data of either side, as far as the packet size goes that is agreed."""
+    size = min(512, bench.profile.limits.packet_size)
+    call = bench.place_call(options={"size": size})
+    for way in (call, call.turned()) if call.b.present else (call,):
+        for length, position in product(HIGH_LENGTHS, range(1, HEADER_OCTETS + 1)):
+            if length - 3 <= way.a.packet_size:
+                octets = bench.random.randbytes(length - 3)
+                way.a.wait_for_window()
+                send_in_pieces(way.a, way.a.unit_of(way.a.data(octets)), [position])
+                with amid(bench, f"a length of {length}"):
+                    arrives_there(way, octets, f"a pause behind {position} octets of the header")
     call.fence()
 
 

@@ -619,3 +619,12 @@ def header_behind_three_packets(patch: Patch) -> None:
         yield from original(framer, octets)
         if framer.units - before >= 3 and len(framer._input) == HEADER:
             framer.clear()
+
+
+@fault("BUG-XOT-157")
+def high_octet_of_a_length_in_pieces(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        if len(framer._input) == HEADER - 1 and framer._input[2] == 1:
+            framer._input[2] = 0
+        yield from original(framer, octets)

@@ -2424,3 +2424,12 @@ def length_in_pieces(make_lab: Any, model: str) -> Any:
     a.raw("04" + "100100" + "41" * 257)
     b.tell("100121")
     return lab
+
+
+@scenario
+def wrong_version_of_a_third_unit(make_lab: Any, model: str) -> Any:
+    """Behind two Data, in one read."""
+    lab = make_lab(model)
+    a, _b = lab.call(WIDE)
+    a.raw("0000000410010041" + "0000000410010242" + "0001000410010443")
+    return lab

@@ -8,6 +8,8 @@ length that no X.25 packet can have end the connection.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
 from ..judges.template import matches
 from ..links.xot import HEADER_OCTETS
@@ -19,6 +21,7 @@ from .connections import (
     framing_ends,
     passes_unread,
     send_in_pieces,
+    units_of,
     with_length,
     with_version,
 )
@@ -92,23 +95,33 @@ def test_byte_swapped_and_all_ones_version(bench: Bench) -> None:
 
 @purpose("XOT-HDR-05")
 def test_bad_version_in_data_transfer(bench: Bench) -> None:
-    """Either octet of the version, from either side. A splice may pass the unit on unread."""
+    """Either octet of the version, from either side; in the last of two to four units of a segment,
+    too: the good ones may be lost with the call. A splice may pass the unit on unread."""
     for version in (0x0001, 0x0100):
         for call in either_way(bench):
             octets = bench.record(64)
             bad = with_version(call.a.unit_of(call.a.data(octets)), version)
             ends_or_passes(call, bad, Data(user_data=octets), f"a unit of version {version:#06x}")
+    for place, version in product(PLACES, (0x0001, 0x0100)):
+        for call in either_way(bench, window=7):
+            units, messages = units_of(call, place)
+            units[-1] = with_version(units[-1], version)
+            call.b.allow(*(Data(user_data=octets) for octets in messages[:-1]))
+            what = f"a unit of version {version:#06x}, the last of {place} in a segment,"
+            ends_or_passes(call, b"".join(units), Data(user_data=messages[-1]), what)
 
 
+# Of a wrong unit in a segment, behind good ones.
+PLACES = (2, 3, 4)
 # One more than the longest packet, and what is about the sign of two octets.
 NO_PACKETS = (LONGEST_PACKET + 1, 0x7FFF, 0x8000, 0xFFFF)
 
 
-def either_way(bench: Bench) -> Iterator[Call]:
+def either_way(bench: Bench, **options: Any) -> Iterator[Call]:
     """A call, and then another one with its ends exchanged, where the tester has both."""
-    yield bench.call()
+    yield bench.call(**options)
     if bench.two_sided:
-        yield bench.call().turned()
+        yield bench.call(**options).turned()
 
 
 def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str, *cuts: int) -> None:

@@ -628,3 +628,16 @@ def high_octet_of_a_length_in_pieces(patch: Patch) -> None:
         if len(framer._input) == HEADER - 1 and framer._input[2] == 1:
             framer._input[2] = 0
         yield from original(framer, octets)
+
+
+@fault("BUG-XOT-158")
+def version_of_the_third_header(patch: Patch) -> None:
+    @patch.wrap(Framer, "feed")
+    def feed(original: Any, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        vars(framer)["ahead"] = framer.units
+        yield from original(framer, octets)
+
+    @patch.wrap(Framer, "version_is_legal")
+    def version_is_legal(original: Any, framer: Framer, version: int) -> bool:
+        third = framer.units - vars(framer).get("ahead", 0) >= 2
+        return third or bool(original(framer, version))

@@ -2433,3 +2433,12 @@ def wrong_version_of_a_third_unit(make_lab: Any, model: str) -> Any:
     a, _b = lab.call(WIDE)
     a.raw("0000000410010041" + "0000000410010242" + "0001000410010443")
     return lab
+
+
+@scenario
+def one_octet_less_with_m_and_d(make_lab: Any, model: str) -> Any:
+    """D=1 and M=1 in a packet that lacks one octet."""
+    lab = make_lab(model)
+    a, _ = lab.call(WIDE)
+    a.tell("500110" + FULL[2:], "10010241")
+    return lab

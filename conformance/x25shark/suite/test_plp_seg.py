@@ -106,10 +106,15 @@ def test_full_is_what_its_own_side_says(bench: Bench) -> None:
 
 @purpose("PLP-SEG-19", both_sides=True)
 def test_m_and_d_pass_together(call: Call) -> None:
-    """In a full packet and in one that is not (Table 4-1): M=1 with D=1 stays in both."""
+    """In a full packet and in one that is not (Table 4-1): M=1 with D=1 stays in both.
+
+    Of those that are not, one has an octet alone, and one lacks an octet alone.
+    """
     a, b = call.a, call.b
-    for octets in (b"part of it", bytes(a.packet_size)):
-        a.send(a.data(octets, d=1, m=1), a.data(b"the rest of it"))
+    for length in (10, 1, a.packet_size - 1, a.packet_size):
+        octets = call.bench.random.randbytes(length)
+        a.send_data(octets, d=1, m=1)
+        a.send_data(b"the rest of it")
         arrived = b""
         while len(arrived) < len(octets):
             left = octets[len(arrived) :][: b.size_in]

@@ -439,6 +439,14 @@ def full_but_one_where_smaller(patch: Patch) -> None:
     _full_but_one(patch, lambda segmenter: segmenter.size_in < segmenter.size_out)
 
 
+@fault("BUG-SEG-21")
+def no_more_behind_one_octet_less(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "more_after")
+    def more_after(original: Any, segmenter: Segmenter, data: Data) -> bool:
+        lacks_one = len(data.user_data) == segmenter.size_in - 1
+        return bool(original(segmenter, data)) and not (data.d and lacks_one)
+
+
 @fault("BUG-SEG-15")
 def q_behind_a_part(patch: Patch) -> None:
     @patch.wrap(DataFlow, "on_data")

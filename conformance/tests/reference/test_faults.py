@@ -2442,3 +2442,12 @@ def one_octet_less_with_m_and_d(make_lab: Any, model: str) -> Any:
     a, _ = lab.call(WIDE)
     a.tell("500110" + FULL[2:], "10010241")
     return lab
+
+
+@scenario
+def empty_behind_two_full(make_lab: Any, model: str) -> Any:
+    """A sequence of two full packets that an empty one ends."""
+    lab = make_lab(model)
+    a, _ = lab.call(WIDE)
+    a.tell("100110" + FULL, "100112" + FULL, "100104")
+    return lab

@@ -63,7 +63,11 @@ def lengths(size: int) -> list[int]:
 @purpose("PLP-DATA-22")
 def test_every_size_and_length_passes(bench: Bench) -> None:
     """A packet of each length, a sequence that fills its packets, one with an octet more, and one
-    that ends with an empty packet, of a router that takes such Data."""
+    that ends with an empty packet, of a router that takes such Data.
+
+    Of packets that are not large, more than one also stand ahead of an empty one, and more than the
+    window takes.
+    """
     empty = takes_empty_data(bench.place_call())
     for size in (size for size in SIZES if size <= bench.profile.limits.packet_size):
         call = bench.place_call(options={"size": size, "window": 7})
@@ -77,7 +81,26 @@ def test_every_size_and_length_passes(bench: Bench) -> None:
                 way.a.send_data(octets, m=1)
                 way.a.send_data(b"")
                 arrives_there(way, octets, note=f"packet size {size}, an empty packet at the end")
+                if size <= _NOT_LARGE:
+                    ends_empty(way)
         call.fence()
+
+
+# Octets up to which a packet goes many times through a line in no time.
+_NOT_LARGE = 128
+
+
+def ends_empty(call: Call) -> None:
+    """Full packets, and an empty one at their end; with Q=1 too where a tester reads it there."""
+    a = call.a
+    for full in sorted({2, 3, a.window + 1}):
+        for q in (0, 1) if call.b.present else (0,):
+            octets = call.bench.random.randbytes(full * a.packet_size)
+            for at in range(0, len(octets), a.packet_size):
+                a.send_data(octets[at : at + a.packet_size], m=1, q=q)
+            a.send_data(b"", q=q)
+            there = call.b if isinstance(call.b, Side) else a
+            there.expect_message(octets, q=q, note=f"{full} full packets, an empty one behind them")
 
 
 # Packet sizes of the one end and of the other that need not be the same.

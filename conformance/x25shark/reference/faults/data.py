@@ -406,6 +406,22 @@ def empty_end_lost(patch: Patch) -> None:
         return [] if lost else original(segmenter, data)
 
 
+@fault("BUG-SEG-22")
+def no_empty_end_behind_two(patch: Patch) -> None:
+    @patch.wrap(Segmenter, "feed")
+    def feed(original: Any, segmenter: Segmenter, data: Data) -> list[Segment]:
+        state = vars(segmenter)
+        before = state.get("full", 0)
+        state["full"] = before + 1 if segmenter.joins_next(data) else 0
+        empty = not data.m and not data.user_data and not segmenter.waiting
+        return [] if before >= 2 and empty else original(segmenter, data)
+
+    @patch.wrap(Segmenter, "clear")
+    def clear(original: Any, segmenter: Segmenter) -> None:
+        vars(segmenter).pop("full", None)
+        original(segmenter)
+
+
 @fault("BUG-SEG-14")
 def full_at_the_other_side(patch: Patch) -> None:
     @patch.wrap(Segmenter, "more_after")

@@ -2451,3 +2451,15 @@ def empty_behind_two_full(make_lab: Any, model: str) -> Any:
     a, _ = lab.call(WIDE)
     a.tell("100110" + FULL, "100112" + FULL, "100104")
     return lab
+
+
+@scenario
+def one_back_behind_a_round(make_lab: Any, model: str) -> Any:
+    """P(R)=7 where eight Data were sent and acknowledged."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    for n in range(8):
+        a.tell(f"1001{2 * n:02x}41")
+        b.tell(f"1001{(n + 1) % 8 << 5 | 1:02x}")
+    b.tell("1001e1")
+    return lab

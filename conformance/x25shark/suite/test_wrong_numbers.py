@@ -14,8 +14,11 @@ from .reactions import both
 from .test_values import beyond_a_window_that_was_used
 from .windows import fill_window
 
-# Where windows lie among the numbers of a modulus: across the wrap, in front of it, and amid them.
-_PLACES = {8: (7, 6, 3), 128: (127,)}
+# Where windows lie among the numbers of a modulus: across the wrap, in front of it, amid them, and
+# behind it.
+_PLACES = {8: (7, 6, 3, 0), 128: (127,)}
+# The same for one in which no Data is open.
+_NONE_OPEN = {8: (7, 3, 0), 128: (64, 0)}
 
 
 def modes(call: Call) -> Iterator[Call]:
@@ -33,35 +36,42 @@ def carry(sender: Side, receiver: Side, count: int) -> None:
         receiver.expect(receiver.data(b"goes on"))
 
 
-def places_and_packets(side: Side) -> Sequence[tuple[int, Callable[..., Packet]]]:
-    """Where the window lies, and what has the P(R): at the first place all packets with one do."""
+def places_and_packets(side: Side) -> Sequence[tuple[int, Callable[..., Packet], int]]:
+    """Where the window lies, what has the P(R), and how many Data are open.
+
+    At the first place all packets with a P(R) have it.
+    """
 
     def data(p_r: int) -> Packet:
         return side.data(b"has wrong P(R)", p_r=p_r)
 
     ready, not_ready = (RR128, RNR128) if side.modulus == 128 else (RR, RNR)
     first, *others = _PLACES[side.modulus]
-    return [(first, kind) for kind in (ready, not_ready, data)] + [(p, ready) for p in others]
+    some_open = [(first, kind, 2) for kind in (ready, not_ready, data)]
+    some_open += [(place, ready, 2) for place in others]
+    return some_open + [(place, ready, 0) for place in _NONE_OPEN[side.modulus]]
 
 
 @purpose("PLP-FLOW-23", both_sides=True)
 def test_p_r_outside_a_window_wherever_it_lies(call: Call) -> None:
-    """Two Data are not acknowledged, or as many as come. The P(R) is that of a Data which was not
-    sent, or of one that was acknowledged before; the packet with it is RR, RNR or Data."""
+    """Two Data are not acknowledged, or as many as come; then none is open. The P(R) is that of a
+    Data which was not sent, or of one that was acknowledged before; RR, RNR or Data has it."""
     checked = checks_numbers(call.bench)
     call.bench.need(checked, "a router that checks the numbers of a call (N-CHECK)")
     for way in modes(call):
         a, b = both(way)
-        for (number, kind), ahead in product(places_and_packets(a), (True, False)):
-            carry(b, a, (number - a.numbering.p_r) % a.modulus)
+        for (number, kind, count), ahead in product(places_and_packets(a), (True, False)):
+            # A whole round to where a reset has begun: what has come once is behind the window.
+            carry(b, a, (number - a.numbering.p_r) % a.modulus or a.modulus)
             a.withholding = True
-            filled = fill_window(b, a, (b"first", b"second"))
+            filled = fill_window(b, a, (b"first", b"second")[:count])
             a.withholding = False
             beyond = number + len(filled.sent) + 1
             wrong = kind(p_r=(beyond if ahead else number - 1) % a.modulus)
             a.send(wrong)
-            with amid(call.bench, f"modulo {a.modulus}, {number} is the first of the window"):
-                expect_refusal(way, wrong, 2, under_way=filled.passing)
+            where = f"{number} is the first of the window, {len(filled.sent)} Data are open"
+            with amid(call.bench, f"modulo {a.modulus}, {where}"):
+                expect_refusal(way, wrong, 2, under_way=filled.passing if filled.sent else ())
 
 
 @purpose("PLP-DATA-24", both_sides=True)

@@ -336,6 +336,29 @@ def window_of_the_other_direction(patch: Patch) -> None:
         return original(circuit, p_s) and ahead < circuit.window_out
 
 
+@fault("BUG-FLOW-24")
+def one_back_at_the_wrap(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "take_p_r")
+    def take_p_r(original: Any, flow: DataFlow, p_r: int) -> None:
+        channel = flow.channel
+        if p_r == 0 != channel.p_r_received:
+            vars(channel)["been_round"] = True
+        original(flow, p_r)
+
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        back = codec.parse_flow(octets, channel.modulo) == channel.modulo - 1
+        none_open = channel.v_s == channel.p_r_received == 0
+        if not (back and none_open and vars(channel).get("been_round")):
+            original(flow, packet_type, octets)
+
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Any, circuit: Circuit) -> None:
+        vars(circuit).pop("been_round", None)
+        original(circuit)
+
+
 @fault("BUG-DATA-50")
 def no_p_r_in_qualified_data(patch: Patch) -> None:
     qualified = [False]

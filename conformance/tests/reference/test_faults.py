@@ -2463,3 +2463,14 @@ def one_back_behind_a_round(make_lab: Any, model: str) -> Any:
         b.tell(f"1001{(n + 1) % 8 << 5 | 1:02x}")
     b.tell("1001e1")
     return lab
+
+
+@scenario
+def rnr_behind_64_data(make_lab: Any, model: str) -> Any:
+    """P(R)=64 of modulo 128."""
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707437f7f")
+    for n in range(64):
+        a.tell(f"2001{2 * n:02x}0041")
+    b.tell("20010580")
+    return lab

@@ -9,11 +9,21 @@ from __future__ import annotations
 
 from ..links.xot import HEADER_OCTETS
 from ..sides.agreement import DEFAULTS, SIZES, offer_of, towards
-from .calls import accepted, agreed_by, at_a, carries, checks_numbers, pending, window_holds
+from .calls import (
+    accepted,
+    agreed_by,
+    at_a,
+    carries,
+    checks_numbers,
+    pending,
+    seen_alike,
+    window_holds,
+)
 from .clearing import end
 from .connections import arrives_there
 from .language import (
     RNR,
+    RNR128,
     RR,
     Bench,
     Call,
@@ -31,6 +41,7 @@ from .reactions import both, most_octets
 from .transfer import (
     acknowledged_up_to,
     acknowledgement,
+    deliver,
     each_way,
     fence_from_b,
     fence_past_window,
@@ -392,6 +403,8 @@ def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
     All that A sent arrives once and in order. A router that waits for each P(R) may wait for that
     of the third; one that had three open before does not. The last RNR and RR acknowledge all of
     it: no window is left that could hold what A sends between them.
+
+    In modulo 128 RNR and RR follow Data where another bit of P(R) is set, and where it wraps.
     """
     a, b = both(call)
     b.withholding = True
@@ -426,6 +439,22 @@ def test_rnr_in_the_middle_of_a_window(call: Call) -> None:
     b.acknowledge()
     call.fence()
     opened_by_data(call)
+    if call.bench.declared("P-MOD128"):
+        taken_by_rnr_128(seen_alike(call, call.bench.place_call(modulus=128)))
+
+
+def taken_by_rnr_128(call: Call) -> None:
+    """B says RNR behind one Data, and RR with the same P(R)."""
+    a, b = both(call)
+    for p_r in (63, 64, 65, 127, 0) if b.modulus == 128 else ():
+        deliver(a, b, [b"goes on"] * ((p_r - 1 - b.numbering.p_r) % b.modulus))
+        b.withholding = True
+        deliver(a, b, [b"taken by RNR"])
+        b.send(RNR128(p_r=p_r))
+        fence_from_b(call, p_r=p_r, note=f"the router has RNR with P(R)={p_r}, of modulo 128")
+        b.withholding = False
+        b.acknowledge(p_r)
+    call.fence()
 
 
 def opened_by_data(call: Call) -> None:

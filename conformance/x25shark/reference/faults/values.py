@@ -306,6 +306,14 @@ def six_bits_of_a_p_r(patch: Patch) -> None:
         return data if modulo == 8 else data._replace(p_r=data.p_r & 0x3F)
 
 
+@fault("BUG-MOD-45")
+def six_bits_of_the_p_r_of_rnr(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_flow")
+    def parse_flow(original: Any, octets: bytes, modulo: int) -> int:
+        p_r = int(original(octets, modulo))
+        return p_r & 0x3F if modulo == 128 and octets[2] == Type.RNR else p_r
+
+
 @fault("BUG-MOD-43")
 def q_beside_the_last_p_s(patch: Patch) -> None:
     @patch.wrap(codec, "parse_data")

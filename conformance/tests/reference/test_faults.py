@@ -2474,3 +2474,15 @@ def rnr_behind_64_data(make_lab: Any, model: str) -> Any:
         a.tell(f"2001{2 * n:02x}0041")
     b.tell("20010580")
     return lab
+
+
+@scenario
+def one_more_behind_two_resets(make_lab: Any, model: str) -> Any:
+    """P(R)=1 where no Data was sent behind two resets of that side."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    for _ in range(2):
+        a.tell("10011b0000")
+        b.tell("10011f")
+    a.tell("100121")
+    return lab

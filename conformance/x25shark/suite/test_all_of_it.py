@@ -145,10 +145,15 @@ def test_with_other_values(bench: Bench) -> None:
 
 @purpose("SYS-INTEG-18")
 def test_errors_of_every_kind(bench: Bench) -> None:
-    """In a call with other values and the next one of its connection, in one of modulo 128, and in
-    one of B."""
+    """In a call with other values, behind two resets of each side, and the next one of its
+    connection, in one of modulo 128, and in one of B."""
     call = bench.place_call(options=values(bench, 256, 5))
-    is_reset_for_all(bench, call, "packet size 256 and window 5 asked for")
+    for way in (call, call.turned()):
+        for _ in range(2):
+            reset(way)
+            # The router has the other side's confirmation: it may have confirmed before.
+            way.fence()
+    is_reset_for_all(bench, call, "packet size 256 and window 5 asked for, two resets of each side")
     call = next_call(call)
     is_reset_for_all(bench, call, "in the second call of the connection")
     end(call)

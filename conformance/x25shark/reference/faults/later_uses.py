@@ -36,6 +36,24 @@ def size_behind_a_reset(patch: Patch) -> None:
         original(resets, octets)
 
 
+@fault("BUG-FLOW-25")
+def one_more_behind_two_resets(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        vars(resets.channel)["resets_in"] = vars(resets.channel).get("resets_in", 0) + 1
+        original(resets, octets)
+
+    @patch.wrap(Circuit, "p_r_is_valid")
+    def p_r_is_valid(original: Any, circuit: Circuit, p_r: int) -> bool:
+        one_more = p_r == (circuit.v_s + 1) % circuit.modulo
+        return original(circuit, p_r) or (one_more and vars(circuit).get("resets_in", 0) >= 2)
+
+    @patch.wrap(Circuit, "forget_call")
+    def forget_call(original: Any, circuit: Circuit) -> None:
+        vars(circuit).pop("resets_in", None)
+        original(circuit)
+
+
 @fault("BUG-LEFT-21")
 def p_s_of_the_next_call(patch: Patch) -> None:
     count_calls(patch)

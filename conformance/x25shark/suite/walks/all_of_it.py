@@ -54,6 +54,8 @@ STEPS: tuple[tuple[str, int, int], ...] = (
 #: The same for errors, behind each of which both sides are reset.
 ERRORS: tuple[tuple[str, int, int], ...] = (
     ("wrong-p(s)", 0, 1),
+    ("next-to-p(r)", 0, 0),  # one more
+    ("next-to-p(r)", 0, 1),  # one less
     ("wrong-p(r)", 0, 0),  # in Data
     ("wrong-p(r)", 0, 1),  # in RNR
     ("wrong-p(r)", 0, 5),  # in RR
@@ -111,6 +113,17 @@ def _back_behind_rnr(bench: Bench, circuit: Circuit, step: Step) -> bool:
     return resets_both(bench, circuit, step, rr(p_r=first), 2)
 
 
+def _next_to_p_r(bench: Bench, circuit: Circuit, step: Step) -> bool:
+    """RR with a P(R) that is next to the right one, where no Data is open: inside the window, the
+    number of a Data that was not sent yet; and one that was acknowledged before."""
+    x, y = circuit.ends(step.side)
+    if x in circuit.withheld or not circuit.calm(y, x) or not checks_numbers(bench):
+        return False
+    rr = RR128 if x.modulus == 128 else RR
+    p_r = (x.numbering.p_r + (1, -1)[step.number % 2]) % x.modulus
+    return resets_both(bench, circuit, step, rr(p_r=p_r), 2)
+
+
 def _octet_behind(bench: Bench, circuit: Circuit, step: Step) -> bool:
     """RR, RNR or an Interrupt Confirmation that is right but for an octet behind it."""
     x, _ = circuit.ends(step.side)
@@ -128,6 +141,7 @@ def _octet_behind(bench: Bench, circuit: Circuit, step: Step) -> bool:
 OWN: dict[str, Action] = {
     "overfill": _overfill,
     "back-behind-rnr": _back_behind_rnr,
+    "next-to-p(r)": _next_to_p_r,
     "octet-behind": _octet_behind,
 }
 

@@ -2486,3 +2486,15 @@ def one_more_behind_two_resets(make_lab: Any, model: str) -> Any:
         b.tell("10011f")
     a.tell("100121")
     return lab
+
+
+@scenario
+def resets_that_cross_with_an_open_interrupt(make_lab: Any, model: str) -> Any:
+    """B's Reset with cause 0x80 crosses that of A; then a new Interrupt of A."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012301", "10011b0000")
+    b.tell("10011b8000")
+    a.tell("10012302")
+    b.tell("100127")
+    return lab

@@ -24,7 +24,7 @@ from .clearing import AnySide, confirmed, end, refused
 from .procedure_errors import expect_after
 
 
-def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
+def collide(call: Call, race: Race, diagnostic: int, *before: Packet, cause: int = 0) -> bool:
     """Both sides reset, one a moment later; each gets a Reset or a confirmation (X.25 4.4.3.3).
 
     A Reset may come behind a confirmation, and has to be confirmed; a confirmation behind a Reset
@@ -35,15 +35,15 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet) -> bool:
     assert isinstance(b, Side)
     first, last = ends = (a, b) if race.coin() else (b, a)
     marks = [side.cursor for side in ends]
-    first.send(ResetRequest(cause=0, diagnostic=diagnostic))
+    first.send(ResetRequest(cause=cause, diagnostic=diagnostic))
     race.pause()
     if RESET_REQUEST in last.arrivals.types(marks[1]):
-        expect_after(last, ResetIndication(cause=0, diagnostic=diagnostic), *before)
+        expect_after(last, ResetIndication(cause=cause, diagnostic=diagnostic), *before)
         last.send(ResetConfirmation())
         expect_after(first, ResetConfirmation(), *before)
         return False
-    last.send(ResetRequest(cause=0, diagnostic=diagnostic))
-    reset = ResetIndication(cause=0, diagnostic=diagnostic)
+    last.send(ResetRequest(cause=cause, diagnostic=diagnostic))
+    reset = ResetIndication(cause=cause, diagnostic=diagnostic)
     for side in ends:
         came = None
         while not isinstance(came, (ResetIndication, ResetConfirmation)):

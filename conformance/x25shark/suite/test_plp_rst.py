@@ -137,11 +137,22 @@ def test_reset_without_diagnostic(call: Call) -> None:
 
 @purpose("PLP-RST-08")
 def test_reset_collision(call: Call) -> None:
-    """20 times on one call."""
+    """20 times on one call, with causes of each kind. Every second time an Interrupt of each side
+    is open; the next ones arrive and are confirmed."""
     race = call.bench.race("resets collided", 20)
+    ends = both(call)
     for number in race:
-        race.reached(collide(call, race, number))
+        if number % 2:
+            for here, there in (ends, ends[::-1]):
+                here.send(Interrupt(user_data=b"never confirmed"))
+                there.expect(Interrupt(user_data=b"never confirmed"))
+        race.reached(collide(call, race, number, cause=(0x00, 0x80, 0xFF)[number % 3]))
         deliver_from_0(call, b"after collision")
+        for here, there in (ends, ends[::-1]):
+            here.send(Interrupt(user_data=b"after collision"))
+            there.expect(Interrupt(user_data=b"after collision"))
+            there.send(InterruptConfirmation())
+            here.expect(InterruptConfirmation())
     call.fence()
 
 

@@ -11,7 +11,7 @@ from ..call_setup import CallSetup
 from ..channel import Channel
 from ..circuit import Circuit
 from ..clearing import Clearing
-from ..codec import Call, Clear, Data, parse_data
+from ..codec import Call, Clear, Data, header, parse_data
 from ..codes import Type
 from ..data_flow import DataFlow
 from ..facilities import CLOSED_USER_GROUP, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
@@ -453,3 +453,31 @@ def data_amid_a_reset_that_the_other_end_has_confirmed(patch: Patch) -> None:
             original(channel, octets)
         elif other is not None and other.ready:
             relay.data_received(channel, parse_data(octets, channel.modulo))
+
+
+@fault("BUG-RST-44")
+def confirms_a_collision_with_a_private_cause(patch: Patch) -> None:
+    """At the called side."""
+
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
+        crossed = channel.d is D.RESET_SENT and not channel.accepted
+        original(resets, octets)
+        if crossed and octets[3] >= 0x80:
+            channel.send(header(channel.modulo, channel.lcn, Type.RESET_CONFIRMATION))
+
+
+@fault("BUG-RST-45")
+def interrupt_open_when_resets_crossed(patch: Patch) -> None:
+    @patch.wrap(Resets, "send")
+    def send(original: Any, resets: Resets, *why: Any) -> None:
+        vars(resets)["open"] = resets.channel.interrupt_out
+        original(resets, *why)
+
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        crossed = resets.channel.d is D.RESET_SENT
+        original(resets, octets)
+        if crossed:
+            resets.channel.interrupt_out = vars(resets).pop("open", False)

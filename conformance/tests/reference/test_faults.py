@@ -2498,3 +2498,13 @@ def resets_that_cross_with_an_open_interrupt(make_lab: Any, model: str) -> Any:
     a.tell("10012302")
     b.tell("100127")
     return lab
+
+
+@scenario
+def old_confirmation_amid_a_reset(make_lab: Any, model: str) -> Any:
+    """A has sent the next Interrupt when it comes, and B confirms the reset behind it."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012301", "10011b0000", "10012302")
+    b.tell("100127", "10011f", "100127")
+    return lab

@@ -239,7 +239,11 @@ def test_data_that_crosses_the_reset(call: Call) -> None:
 @purpose("PLP-RST-28", both_sides=True)
 def test_interrupt_that_crosses_the_reset(call: Call) -> None:
     """B has an Interrupt of A to confirm when A resets. It does that, and sends one of its own,
-    before it confirms the reset; behind it both Interrupts are new ones."""
+    before it confirms the reset; behind it both Interrupts are new ones.
+
+    Then once more: a router that confirms by itself has the next Interrupt of A before B sends the
+    old confirmation.
+    """
     a, b = both(call)
     a.send(Interrupt(user_data=b"before"))
     b.expect(Interrupt(user_data=b"before"))
@@ -259,6 +263,35 @@ def test_interrupt_that_crosses_the_reset(call: Call) -> None:
     a.send(InterruptConfirmation())
     b.expect(InterruptConfirmation())
     call.fence()
+    old_confirmation_amid_the_next(call)
+    call.fence()
+
+
+def old_confirmation_amid_the_next(call: Call) -> None:
+    """B confirms A's Interrupt from before A's reset, and then the reset. It is not the
+    confirmation of the Interrupt behind that, which is end to end."""
+    bench, a, b = call.bench, *both(call)
+    a.send(Interrupt(user_data=b"before"))
+    b.expect(Interrupt(user_data=b"before"))
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    bench.fence("a router that confirms by itself has confirmed")
+    if not a.numbering.resetting:
+        a.expect(ResetConfirmation())
+        a.send(Interrupt(user_data=b"behind"))
+        bench.fence("the router has the Interrupt")
+        b.send(InterruptConfirmation(), ResetConfirmation())
+    else:
+        b.send(InterruptConfirmation(), ResetConfirmation())
+        expect_after(
+            a, ResetConfirmation(), *(() if call.model == "local" else (InterruptConfirmation(),))
+        )
+        a.send(Interrupt(user_data=b"behind"))
+    b.expect(Interrupt(user_data=b"behind"))
+    b.send_data(b"not confirmed B")
+    a.expect(Data(user_data=b"not confirmed B"), note="no confirmation before it")
+    b.send(InterruptConfirmation())
+    a.expect(InterruptConfirmation())
 
 
 @purpose("PLP-RST-12", both_sides=True)

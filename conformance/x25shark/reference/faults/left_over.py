@@ -22,7 +22,7 @@ from ..relay_endtoend import EndToEndRelay, Held
 from ..relay_local import Direction, LocalRelay
 from ..resets import Resets
 from ..tables import D, P
-from .common import packet_type
+from .common import other_end, packet_type
 from .registry import Patch, fault
 
 State = dict[str, Any]
@@ -481,3 +481,19 @@ def interrupt_open_when_resets_crossed(patch: Patch) -> None:
         original(resets, octets)
         if crossed:
             resets.channel.interrupt_out = vars(resets).pop("open", False)
+
+
+@fault("BUG-INT-15")
+def confirmation_from_before_a_reset(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        other = other_end(channel)
+        late = (
+            packet_type(channel, octets) == Type.INTERRUPT_CONFIRMATION
+            and channel.p is P.DATA_TRANSFER
+            and channel.d is D.RESET_SENT
+        )
+        if late and other is not None and other.ready and other.interrupt_in:
+            other.interrupts.confirm()
+        else:
+            original(channel, octets)

@@ -2508,3 +2508,17 @@ def old_confirmation_amid_a_reset(make_lab: Any, model: str) -> Any:
     a.tell("10012301", "10011b0000", "10012302")
     b.tell("100127", "10011f", "100127")
     return lab
+
+
+@scenario
+def confirmed_twice(make_lab: Any, model: str) -> Any:
+    """A Reset of the router, and an Interrupt of B, in one read each."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10012b")
+    b.tell("10011f")
+    a.tell_together("10011f", "10011f")
+    a.tell("10011f")
+    b.tell("10011f", "10012301")
+    a.tell_together("100127", "100127")
+    return lab

@@ -15,6 +15,7 @@ from .language import (
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    Side,
     purpose,
 )
 from .occasion import amid
@@ -91,8 +92,15 @@ def test_second_interrupt(call: Call) -> None:
 
 @purpose("PLP-INT-07", both_sides=True)
 def test_confirmation_that_is_not_due(call: Call) -> None:
+    """Of no Interrupt, and where there is a side B the second in one segment with that of one."""
     call.a.send(InterruptConfirmation())
     expect_reset_or_ignored(call, 43)
+    if isinstance(call.b, Side):
+        call.b.send(Interrupt(user_data=b"confirmed twice"))
+        call.a.expect(Interrupt(user_data=b"confirmed twice"))
+        call.a.send(InterruptConfirmation(), InterruptConfirmation())
+        note = "A has confirmed an Interrupt twice"
+        expect_reset(call, 43, before=[InterruptConfirmation()], note=note)
 
 
 @purpose("PLP-INT-08", both_sides=True)

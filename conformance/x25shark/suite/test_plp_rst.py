@@ -296,8 +296,18 @@ def old_confirmation_amid_the_next(call: Call) -> None:
 
 @purpose("PLP-RST-12", both_sides=True)
 def test_confirmation_that_is_not_due(call: Call) -> None:
-    call.a.send(ResetConfirmation())
+    """Of no Reset, and the second in one segment with that of one, which the router has sent for an
+    error of A. B has confirmed before."""
+    bench, a, b = call.bench, call.a, call.b
+    a.send(ResetConfirmation())
     expect_reset(call, 27)
+    a.send(ResetConfirmation())
+    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(27)))
+    b.expect(ResetIndication(cause=bench.remote_reset))
+    b.send(ResetConfirmation())
+    bench.fence("B's confirmation has been dealt with")
+    a.send(ResetConfirmation(), ResetConfirmation())
+    expect_reset(call, 27, note="A has confirmed a Reset twice")
 
 
 @purpose("PLP-RST-13")

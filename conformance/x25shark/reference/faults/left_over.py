@@ -497,3 +497,28 @@ def confirmation_from_before_a_reset(patch: Patch) -> None:
             other.interrupts.confirm()
         else:
             original(channel, octets)
+
+
+def _forgives_a_second(patch: Patch, kind: int) -> None:
+    """A confirmation of this kind directly behind one that was due."""
+
+    @patch.wrap(Channel, "process")
+    def process(original: Any, channel: Channel, number: int, octets: bytes) -> None:
+        resetting = channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT
+        due = resetting if kind == Type.RESET_CONFIRMATION else channel.interrupt_out
+        behind = vars(channel).pop("behind", None)
+        if number == kind and channel.ready and not due and behind == kind:
+            return
+        original(channel, number, octets)
+        if number == kind and due:
+            vars(channel)["behind"] = kind
+
+
+@fault("BUG-RST-46")
+def second_reset_confirmation(patch: Patch) -> None:
+    _forgives_a_second(patch, Type.RESET_CONFIRMATION)
+
+
+@fault("BUG-INT-16")
+def second_interrupt_confirmation(patch: Patch) -> None:
+    _forgives_a_second(patch, Type.INTERRUPT_CONFIRMATION)

@@ -2522,3 +2522,14 @@ def confirmed_twice(make_lab: Any, model: str) -> Any:
     b.tell("10011f", "10012301")
     a.tell_together("100127", "100127")
     return lab
+
+
+@scenario
+def empty_interrupt_behind_a_reset(make_lab: Any, model: str) -> Any:
+    """Of A, which has reset."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10011b0000")
+    b.tell("10011f")
+    a.tell("100123")
+    return lab

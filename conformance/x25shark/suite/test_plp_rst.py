@@ -2,6 +2,9 @@
 """Reset (X.25 4.4.3, Table C-4)."""
 
 from collections.abc import Sequence
+from itertools import product
+
+from scapy_x25.x25 import INTERRUPT, INTERRUPT_CONFIRMATION, RESET_CONFIRMATION, RESET_REQUEST
 
 from ..sides.side import AbsentSide
 from .clearing import at_the_other_end
@@ -26,7 +29,7 @@ from .language import (
 )
 from .links import is_dte_of_a_line
 from .procedure_errors import expect_after, expect_refusal, expect_reset
-from .reactions import both, expect_while_sending, header
+from .reactions import UNDEFINED, both, expect_while_sending, header, reset
 from .transfer import call_of_sizes, fence_past_window, window_of
 from .windows import Unacknowledged, fill_window
 
@@ -308,6 +311,26 @@ def test_confirmation_that_is_not_due(call: Call) -> None:
     bench.fence("B's confirmation has been dealt with")
     a.send(ResetConfirmation(), ResetConfirmation())
     expect_reset(call, 27, note="A has confirmed a Reset twice")
+
+
+#: Octet 3 of what is an error in d1, what stands behind it, and the diagnostic. None has numbers.
+ERRORS = (
+    *((INTERRUPT, b"", 38), (INTERRUPT, bytes(33), 39), (INTERRUPT_CONFIRMATION, b"", 43)),
+    *((RESET_REQUEST, b"", 38), (RESET_REQUEST, bytes(3), 39), (RESET_CONFIRMATION, b"", 27)),
+    (UNDEFINED, b"", 33),
+)
+
+
+@purpose("PLP-RST-29", both_sides=True)
+def test_error_right_behind_a_reset(call: Call) -> None:
+    """Each is the first that A sends behind a reset of A, and behind one of B."""
+    for (octet_3, behind, code), way in product(ERRORS, (call, call.turned())):
+        reset(way)
+        call.bench.fence("the reset is complete at both sides")
+        octets = header(call.a, octet_3) + behind
+        call.a.put(octets)
+        note = f"A has sent {octets.hex(' ')} right behind a reset of {way.a.name}"
+        expect_reset(call, code, note=note)
 
 
 @purpose("PLP-RST-13")

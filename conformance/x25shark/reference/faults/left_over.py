@@ -12,7 +12,7 @@ from ..channel import Channel
 from ..circuit import Circuit
 from ..clearing import Clearing
 from ..codec import Call, Clear, Data, header, parse_data
-from ..codes import Type
+from ..codes import Diag, Type
 from ..data_flow import DataFlow
 from ..facilities import CLOSED_USER_GROUP, DEFAULT_WINDOW, PACKET_SIZE, WINDOW_SIZE
 from ..interrupts import Interrupts
@@ -522,3 +522,19 @@ def second_reset_confirmation(patch: Patch) -> None:
 @fault("BUG-INT-16")
 def second_interrupt_confirmation(patch: Patch) -> None:
     _forgives_a_second(patch, Type.INTERRUPT_CONFIRMATION)
+
+
+@fault("BUG-INT-17")
+def empty_interrupt_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Resets, "confirm")
+    def confirm(original: Any, resets: Resets) -> None:
+        original(resets)
+        vars(resets.channel)["just reset"] = resets.channel.ready
+
+    @patch.wrap(Channel, "process")
+    def process(original: Any, channel: Channel, number: int, octets: bytes) -> None:
+        first = vars(channel).pop("just reset", False) and channel.ready
+        if first and number == Type.INTERRUPT and not octets[3:]:
+            channel.resets.error(Diag.TOO_LONG)
+        else:
+            original(channel, number, octets)

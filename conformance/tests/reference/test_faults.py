@@ -2533,3 +2533,15 @@ def empty_interrupt_behind_a_reset(make_lab: Any, model: str) -> Any:
     b.tell("10011f")
     a.tell("100123")
     return lab
+
+
+@scenario
+def clear_user_data_behind_a_reset(make_lab: Any, model: str) -> Any:
+    """Of a call with fast select, 17 octets."""
+    lab = make_lab(model)
+    a, b = lab.call("10010b7721000013100001020180")
+    a.tell("10011b0000")
+    b.tell("10011f")
+    a.tell("10011300f1" + "0000" + "c0" * 17)
+    b.tell("100117")
+    return lab

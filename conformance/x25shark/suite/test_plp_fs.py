@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from scapy_x25 import Protection
 
@@ -49,7 +50,7 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .reactions import both, taken_by_a_dte
+from .reactions import both, reset, taken_by_a_dte
 from .test_plp_fac import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
 
 UNRESTRICTED, RESTRICTED = 2, 3
@@ -317,19 +318,30 @@ def test_destination_without_fast_select_acceptance(bench: Bench) -> None:
 
 @purpose("PLP-FS-09")
 def test_clear_user_data_after_data_transfer(bench: Bench) -> None:
-    """By either side."""
+    """By either side; with the most of it behind a reset of either side, too."""
     for length in LENGTHS:
-        user_data = octets(bench, length)
         for turned in (False, True):
             call = fast_select_call(bench)
             call.fence("data both ways")
-            clearing, cleared = both(call.turned() if turned else call)
-            clearing.send(clear_with(user_data))
             with amid(bench, f"with {length} octets of user data"):
-                cleared.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
-            cleared.send(ClearConfirmation())
-            confirmed(clearing)
+                clears_with_user_data(call.turned() if turned else call, length)
+    for resetting, turned in product(("A", "B"), (False, True)):
+        call = fast_select_call(bench)
+        with amid(bench, f"behind a reset of {resetting}"):
+            reset(call if resetting == "A" else call.turned())
+            call.fence("data both ways")
+            clears_with_user_data(call.turned() if turned else call, LENGTHS[-1])
     bench.fence()
+
+
+def clears_with_user_data(call: Call, length: int) -> None:
+    """The calling side of a call as it is seen here clears it, with so much user data."""
+    user_data = octets(call.bench, length)
+    clearing, cleared = both(call)
+    clearing.send(clear_with(user_data))
+    cleared.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
+    cleared.send(ClearConfirmation())
+    confirmed(clearing)
 
 
 @purpose("PLP-FS-10")

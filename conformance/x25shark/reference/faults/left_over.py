@@ -538,3 +538,12 @@ def empty_interrupt_behind_a_reset(patch: Patch) -> None:
             channel.resets.error(Diag.TOO_LONG)
         else:
             original(channel, number, octets)
+
+
+@fault("BUG-FS-22")
+def fast_select_ends_with_a_reset(patch: Patch) -> None:
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Any, circuit: Circuit) -> None:
+        original(circuit)
+        if isinstance(circuit, Channel) and circuit.p is P.DATA_TRANSFER:
+            circuit.fast_select = False

@@ -2545,3 +2545,12 @@ def clear_user_data_behind_a_reset(make_lab: Any, model: str) -> Any:
     a.tell("10011300f1" + "0000" + "c0" * 17)
     b.tell("100117")
     return lab
+
+
+@scenario
+def setup_with_a_long_name(make_lab: Any, model: str) -> Any:
+    """Of 64 octets, which no interface has."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own])
+    lab.caller().tell("1001f5810002000140000102020707" + b"S9".hex() + "58" * 64)
+    return lab

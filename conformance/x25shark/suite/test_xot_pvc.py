@@ -41,6 +41,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .occasion import amid
 from .reactions import both, resets, was_reset
 from .windows import data_between
 
@@ -57,6 +58,7 @@ AWAY = ResetIndication(cause=AWAY_CAUSES)
 # What a responder may say of a setup whose names or numbers are not those of its circuit: which of
 # them it looks for first, and compares then, is its own matter.
 OF_ANOTHER = one_of(NO_SUCH_INTERFACE, NO_SUCH_PVC, CONFIGURATION_MISMATCH, PROTOCOL_ERROR)
+UNKNOWN_NAME = b"NotConfigured0"
 # The same of a name that begins as the right one: it may be that of an interface without a circuit.
 OF_ANOTHER_NAME = one_of(*OF_ANOTHER.values, INTERFACE_NOT_UP, NO_X25_INTERFACE)
 # What it may say of values that no interface of modulo 8 has.
@@ -253,11 +255,11 @@ def refused(
     *allowed: PvcSetup,
     usual: int | None = None,
     may_be_discarded: bool = False,
-) -> None:
+) -> Packet | None:
     """A setup is answered by one of these, or by a close; nothing else suffers.
 
     What is not a setup of RFC 1613 6.5 is a packet of invalid type, which 6.1 discards silently.
-    usual: the status that says best what is wrong; another one is a remark.
+    Returns the answer. usual: the status that says best what is wrong; another one is a remark.
     """
     side = bench.connect()
     side.send(packet)
@@ -266,7 +268,7 @@ def refused(
         bench.fence()
         if not side.arrivals.reacted:
             bench.remark("the setup is discarded")
-            return
+            return None
     came = side.expect(*allowed, CLOSED)
     if came is not None and came.pvc_status == SUCCESS:
         bench.remark("the values of the setup are accepted")
@@ -275,6 +277,7 @@ def refused(
     elif came is not None and usual is not None and came.pvc_status != usual:
         bench.remark(f"refused with status 0x{came.pvc_status:02x}, not 0x{usual:02x}")
     bench.fence()
+    return came
 
 
 @purpose("XOT-PVC-01")
@@ -308,15 +311,29 @@ def test_reset_after_the_setup(bench: Bench) -> None:
 @purpose("XOT-PVC-03")
 def test_unknown_interface(bench: Bench) -> None:
     """One that has nothing of those that there are; then one that begins as the right one does,
-    one that ends too early or is empty, and a right one asked for by an initiator named so."""
+    one that ends too early or is empty, and a right one asked for by an initiator named so;
+    and names of up to 255 octets, of either."""
     end = end_of(bench, "a")
-    unknown = setup(end, pvc_responder_name=b"NotConfigured0")
+    unknown = setup(end, pvc_responder_name=UNKNOWN_NAME)
     refused(bench, unknown, answer(OF_ANOTHER), usual=NO_SUCH_INTERFACE)
     for name in ("responder", "initiator"):
         for wrong in wrong_names(bench, end, name):
             other = setup(end, **{f"pvc_{name}_name": wrong})
             # RFC 1613 6.5 knows no interface without a name: it may be no setup.
             refused(bench, other, answer(OF_ANOTHER_NAME), may_be_discarded=not wrong)
+        unknown_at_any_length(bench, end, f"pvc_{name}_name")
+
+
+def unknown_at_any_length(bench: Bench, end: PvcEnd, field: str) -> None:
+    """A name that is too long for a buffer is unknown as a short one is; a protocol error it is
+    only to a router that takes the short one for an error, too."""
+    came = refused(bench, setup(end, **{field: UNKNOWN_NAME}), answer(OF_ANOTHER))
+    status = None if came is None else came.pvc_status
+    allowed = one_of(*({*OF_ANOTHER.values} - {PROTOCOL_ERROR}), status or NO_SUCH_INTERFACE)
+    for length in (63, 64, 127, 128, 255):
+        name = UNKNOWN_NAME.ljust(length, b"0")
+        with amid(bench, f"a name of {length} octets"):
+            refused(bench, setup(end, **{field: name}), answer(allowed))
 
 
 def wrong_names(bench: Bench, end: PvcEnd, name: str) -> list[bytes]:

@@ -417,3 +417,10 @@ def takes_smaller_values(patch: Patch) -> None:
             and setup.size_in <= own.packet_size_out
             and setup.size_out <= own.packet_size_in
         )
+
+
+@fault("BUG-XOT-155")
+def names_below_64_octets(patch: Patch) -> None:
+    @patch.wrap(pvc_setup, "names_fit")
+    def names_fit(original: Any, n: int, m: int, available: int) -> bool:
+        return max(n, m) < 64 and bool(original(n, m, available))

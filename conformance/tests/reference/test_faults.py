@@ -2554,3 +2554,15 @@ def setup_with_a_long_name(make_lab: Any, model: str) -> Any:
     lab = make_lab(model, pvc=[own])
     lab.caller().tell("1001f5810002000140000102020707" + b"S9".hex() + "58" * 64)
     return lab
+
+
+@scenario
+def call_that_crosses_a_refusal(make_lab: Any, model: str) -> Any:
+    """The first one is to an address without route; A confirms behind the second."""
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(call("9999999"), PLAIN)
+    if lab.opening:
+        lab.open()
+    a.tell("100117")
+    return lab

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..sides.answers import NETWORK_CAUSES
-from .anew import again, given_up, refused_by_b
+from .anew import again, called_with, given_up, is_gone, refused_by_b
 from .calls import accepted, arrives, checks_calls, seen_alike
 from .clearing import at_the_other_end, cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
@@ -21,6 +21,7 @@ from .language import (
     Bench,
     Call,
     CallAccepted,
+    CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -37,7 +38,7 @@ from .language import (
 )
 from .links import unconfirmed_clear
 from .many import as_many, at_a_time, they_last
-from .reactions import UNDEFINED, both, expect_while_sending, header
+from .reactions import UNDEFINED, both, connects, expect_while_sending, header
 from .windows import may_send
 
 
@@ -149,6 +150,33 @@ def test_packets_behind_the_clear_of_the_router(call: Call) -> None:
     call.b.expect(ClearIndication(cause=call.bench.remote_clear))
     call.b.send(ClearConfirmation())
     call.bench.fence()
+
+
+@purpose("PLP-CLR-28")
+def test_call_that_crosses_the_refusal_of_another(bench: Bench) -> None:
+    """A has called an address without route, and does not confirm the Clear before its next Call;
+    behind the confirmation it calls once more, unless the router closes the connection."""
+    no_route = bench.profile.addresses.no_route
+    bench.need(no_route, "the profile names no address without route (addresses.no_route)")
+    a = bench.connect()
+    a.send(bench.call_request(called=no_route))
+    if a.expect(ClearIndication(cause=bench.network_clear), CLOSED) is None or is_gone(a):
+        bench.remark("the router closes TCP at its refusal and does not wait for a confirmation")
+        bench.fence()
+        return
+    a.send(bench.call_request())
+    is_the_next(bench, None, "a Call on another connection")
+    if not is_gone(a):
+        a.send(ClearConfirmation())
+    is_the_next(bench, a, "the Call behind the confirmation")
+    bench.fence()
+
+
+def is_the_next(bench: Bench, a: Side | None, note: str) -> None:
+    """A call of A, there or on a connection of its own: its Call is the next one at B."""
+    request = bench.call_request()
+    a = called_with(bench, a, request)
+    connects(bench, a, CallRequest(user_data=request.user_data), note=note)
 
 
 @purpose("PLP-CLR-11")

@@ -237,3 +237,13 @@ def modulo_8_behind_a_refusal(patch: Patch) -> None:
             channel.modulo = 8
         original(clearing)
         channel.modulo = modulo
+
+
+@fault("BUG-CLR-33")
+def call_that_crosses_a_refusal(patch: Patch) -> None:
+    @patch.wrap(Channel, "process")
+    def process(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        refused = channel.p is P.CLEAR_SENT and not isinstance(channel.user, Relay)
+        if kind == Type.CALL and refused and not channel.on_line:
+            channel.released()
+        original(channel, kind, octets)

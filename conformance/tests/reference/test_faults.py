@@ -2566,3 +2566,11 @@ def call_that_crosses_a_refusal(make_lab: Any, model: str) -> Any:
         lab.open()
     a.tell("100117")
     return lab
+
+
+@scenario
+def calling_address_alone_in_an_answer(make_lab: Any, model: str) -> Any:
+    """The calling address of the Call."""
+    lab = make_lab(model)
+    lab.call(PLAIN, "10010f70" + "31000010")
+    return lab

@@ -7,8 +7,9 @@ PLP-CALL-16 (call collision) is in test_tx.py; PLP-CALL-24 (one-way channels) ha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 
 from ..sides.arriving import arriving, with_called
 from ..sides.channel import ChannelSide
@@ -490,7 +491,8 @@ def test_short_forms_of_call_accepted(bench: Bench) -> None:
 
 @purpose("PLP-CALL-23")
 def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
-    """With called line address modified (by the called DTE) the called address has to be there."""
+    """With called line address modified (by the called DTE) the called address has to be there.
+    Each address alone, both and none, of odd and even lengths: what comes of them is right."""
     size, window = PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)
     modified = CalledLineAddressModified(reason=0xC0)
     for notice in ([modified], []):
@@ -531,7 +533,37 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
         else:
             bench.settle(a, b, request, taken)
             end(Call(bench, a, b))
+    callers = ["90817", "908172"] if takes_any_caller(bench) else [bench.profile.addresses.a]
+    for calling, names in product(callers, ((), ADDRESSES[:1], ADDRESSES[1:], ADDRESSES)):
+        answered_by(bench, calling, names)
     bench.fence()
+
+
+ADDRESSES = ("called_address", "calling_address")
+
+
+def answered_by(bench: Bench, calling: str | None, names: Sequence[str]) -> None:
+    """B's answer names these of the two addresses that came to it. At A each is as B named it, as A
+    named it, or not there (X.25 5.2.3); another called address has come with a reason (6.26)."""
+    request = bench.call_request(calling=calling)
+    a, b = pending(bench, request)
+    came = b.call
+    assert came is not None
+    answer = CallAccepted(**{name: getattr(came, name) or "" for name in names})
+    right = [
+        [
+            {f"{name}_length": one_of(0, None)},
+            *({name: digits} for digits in dict.fromkeys(known) if digits),
+        ]
+        for name, known in (
+            (ADDRESSES[0], (came.called_address, request.called_address)),
+            (ADDRESSES[1], (came.calling_address, calling, bench.profile.addresses.a)),
+        )
+    ]
+    connected = [CallAccepted(**one, **other) for one, other in product(*right)]
+    connected.append(CallAccepted(facilities=[CalledLineAddressModified()]))
+    with amid(bench, f"with {' and '.join(names) or 'no address'} in B's answer"):
+        end(accepted(bench, a, b, request, answer, connected))
 
 
 def not_allowed(bench: Bench) -> Packet:

@@ -348,3 +348,14 @@ def t21_behind_user_data(patch: Patch) -> None:
             original(setup, call)
         finally:
             vars(channel).pop("stop_timer", None)
+
+
+@fault("BUG-CALL-66")
+def calling_address_in_the_place_of_the_called_one(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        called, calling, a_bit = connected.addresses
+        if calling and not called:
+            connected.addresses = Addresses(calling, "", a_bit)
+        return connected

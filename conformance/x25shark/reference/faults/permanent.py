@@ -419,7 +419,7 @@ def takes_smaller_values(patch: Patch) -> None:
         )
 
 
-@fault("BUG-XOT-155")
+@fault("BUG-XOT-159")
 def names_below_64_octets(patch: Patch) -> None:
     @patch.wrap(pvc_setup, "names_fit")
     def names_fit(original: Any, n: int, m: int, available: int) -> bool:

@@ -323,9 +323,11 @@ def window_holds(sender: AnySide, receiver: AnySide) -> None:
     filled.take_rest()
 
 
-def interrupt_passes(sender: Side, receiver: Side, passing: Sequence[Packet] = ()) -> None:
+def interrupt_passes(
+    sender: Side, receiver: Side, passing: Sequence[Packet] = (), note: str = ""
+) -> None:
     """An Interrupt arrives next (behind what may pass), and its confirmation returns."""
     sender.send(Interrupt(user_data=b"!"))
-    receiver.expect(Interrupt(user_data=b"!"), passing=passing)
+    receiver.expect(Interrupt(user_data=b"!"), passing=passing, note=note)
     receiver.send(InterruptConfirmation())
     sender.expect(InterruptConfirmation())

@@ -13,6 +13,7 @@ from .language import (
     CLOSED,
     REJ,
     RNR,
+    RNR128,
     Bench,
     CallAccepted,
     CallRequest,
@@ -33,6 +34,7 @@ from .language import (
 )
 from .links import LATE, at_the_line, calls_lines
 from .test_plp_rstrt import confirm, restarting
+from .windows import before_interrupt, fill_window, may_send
 
 # Causes that only a network gives: busy, congestion, not obtainable; remote DTE and network
 # operational.
@@ -128,7 +130,11 @@ def test_rej_of_a_dte(bench: Bench) -> None:
 
 @purpose("PLP-FLOW-03")
 def test_rnr_stops_the_flow(bench: Bench) -> None:
-    """By one RNR, by two, by three, with the P(R) of what has come; then a reset ends it too."""
+    """By one RNR, by two, by three, with the P(R) of what has come; then a reset ends it too.
+
+    And while none, one or all of a window is open: the RNR, another one or Data of the busy end
+    acknowledges none, one or all of it.
+    """
     for at in calls_lines(bench):
         call = bench.call()
         _, near, far = at_the_line(bench, call, at)
@@ -137,6 +143,11 @@ def test_rnr_stops_the_flow(bench: Bench) -> None:
             _stopped(near, far, b"held %d" % number, times=number + 1, sending=number == 1)
             near.acknowledge()
             near.expect(near.data(b"held %d" % number), note="RR resumes it")
+        near.acknowledge()
+        for count in sorted({0, 1, near.window_in}):
+            for taken in sorted({0, min(1, count), count}):
+                for by in ("RNR", "a second RNR", "Data of the busy end"):
+                    _stopped_amid(near, far, count, taken, by)
         _stopped(near, far, b"lost in a reset")
         near.send(ResetRequest(cause=0, diagnostic=0))
         far.expect(ResetIndication(cause=0, diagnostic=0))
@@ -163,6 +174,35 @@ def _stopped(
     near.expect(Interrupt(user_data=b"now"), note="RNR stops Data")
     near.send(InterruptConfirmation())
     far.expect(InterruptConfirmation())
+
+
+def _stopped_amid(near: Side, far: Side, count: int, taken: int, by: str) -> None:
+    """RNR while so many Data are open; so many of them are acknowledged by it or by what follows.
+
+    What a router that keeps below the window has not sent before the RNR waits for RR, too.
+    """
+    busy = RNR128 if near.modulus == 128 else RNR
+    first = near.numbering.p_r
+    opened = fill_window(far, near, [b"open %d" % number for number in range(count)])
+    p_r = (first + min(taken, opened.came)) % near.modulus
+    near.send(busy(p_r=p_r if by == "RNR" else first))
+    interrupt_passes(near, far)
+    # Data may have come until the router had read it.
+    before_interrupt(far, near, [near.data(octets) for octets in opened.sent[opened.came :]])
+    if by == "a second RNR":
+        near.send(busy(p_r=p_r))
+    elif by == "Data of the busy end":
+        near.send_data(b"of the busy end", p_r=p_r)
+        far.expect_message(b"of the busy end")
+    interrupt_passes(near, far)
+    if may_send(far):
+        opened.send_one_more(far, b"held")
+    note = f"{taken} of {count} open Data acknowledged by {by}: no Data before RR"
+    interrupt_passes(far, near, note=note)
+    near.acknowledge()
+    for octets in opened.sent[opened.came :]:
+        near.expect(near.data(octets), note="RR resumes it")
+        near.acknowledge()
 
 
 @purpose("PLP-CLR-13")

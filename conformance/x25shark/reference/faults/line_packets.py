@@ -90,6 +90,41 @@ def busy_until_it_sends(patch: Patch) -> None:
             flow.channel.user.writable(flow.channel)
 
 
+@fault("BUG-LINE-63")
+def busy_at_a_shut_window(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        busy, last, shut = channel.peer_busy, channel.p_r_received, not channel.window_open()
+        original(flow, packet_type, octets)
+        if isinstance(channel, SerialChannel) and shut and channel.p_r_received == last:
+            channel.peer_busy = busy and packet_type == Type.RNR
+
+
+@fault("BUG-LINE-64")
+def busy_until_all_is_taken(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
+        last = channel.p_r_received
+        original(flow, octets)
+        if isinstance(channel, SerialChannel) and last != channel.p_r_received == channel.v_s:
+            channel.peer_busy = False
+            channel.user.writable(channel)
+
+
+@fault("BUG-LINE-65")
+def ready_by_a_second_rnr(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        busy, last = channel.peer_busy, channel.p_r_received
+        original(flow, packet_type, octets)
+        if isinstance(channel, SerialChannel) and busy and channel.p_r_received != last:
+            channel.peer_busy = False
+            channel.user.writable(channel)
+
+
 @fault("BUG-LINE-07")
 def reset_behind_a_clear(patch: Patch) -> None:
     @patch.wrap(SerialChannel, "receive")

@@ -476,15 +476,15 @@ def last_look(line: LineSide, *templates: Packet) -> float:
     return before
 
 
-def restarted(line: LineSide, begin: int = 0) -> bool:
+def restarted(line: LineSide, begin: int = 0, within: float | None = None) -> bool:
     """Whether the router restarts its packet layer of itself, from there on; what it has to send
-    on its own it may send a little later."""
+    on its own it may send a little later, unless within says how much."""
 
     def came() -> bool:
         units = line.channels.log(0).received
         return any(packet_type(u.packet) == RESTART_REQUEST and u.offset >= begin for u in units)
 
-    line.layer.wait_until(came, line.context.profile.times.reaction)
+    line.layer.wait_until(came, line.context.profile.times.reaction if within is None else within)
     return came()
 
 

@@ -357,6 +357,17 @@ def no_private_restart(patch: Patch) -> None:
             original(restarts, octets)
 
 
+@fault("BUG-RSTRT-34")
+def private_collision_is_confirmed(patch: Patch) -> None:
+    @patch.wrap(Restarts, "on_restart")
+    def on_restart(original: Any, restarts: Restarts, octets: bytes) -> None:
+        interface = restarts.interface
+        collides = interface.r is R.RESTART_SENT
+        original(restarts, octets)
+        if collides and octets[3] >= 0x80:
+            interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
+
+
 @fault("BUG-RSTRT-21")
 def restart_before_the_answer(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")

@@ -210,7 +210,8 @@ def test_all_channels_are_free(bench: Bench) -> None:
 
 @purpose("PLP-RSTRT-07")
 def test_confirmation_that_is_not_due(bench: Bench) -> None:
-    """A restart because of it; of a router that is a DTE, nothing will do.
+    """A restart because of it, and of each of two more behind it; of a router that is a DTE,
+    nothing will do.
 
     X.25 Annex C binds the DCE. Both ends of the call agree in any case.
     """
@@ -224,10 +225,18 @@ def test_confirmation_that_is_not_due(bench: Bench) -> None:
             call.fence("the call is there at both ends")
             end(call)
             continue
-        cause, code = of_a_dte(line, 0x01), bench.diagnostic(17)
-        line.layer.expect(RestartRequest(cause=cause, diagnostic=code))
+        again = RestartRequest(cause=of_a_dte(line, 0x01), diagnostic=bench.diagnostic(17))
+        line.layer.expect(again)
         confirm(line)
         _cleared(far)
+        for number in (2, 3):
+            confirm(line)
+            line.link_fence()
+            if line.profile.role == "dte" and not restarted(line, line.layer.cursor):
+                bench.remark("a confirmation that is not due is ignored")
+                break
+            line.layer.expect(again, note=f"confirmation {number} that is not due")
+            confirm(line)
     bench.fence()
 
 

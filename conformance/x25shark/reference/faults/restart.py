@@ -368,6 +368,19 @@ def private_collision_is_confirmed(patch: Patch) -> None:
             interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
 
 
+@fault("BUG-RSTRT-35")
+def every_second_confirmation_is_ignored(patch: Patch) -> None:
+    @patch.wrap(Restarts, "on_confirmation")
+    def on_confirmation(original: Any, restarts: Restarts, octets: bytes) -> None:
+        memory = vars(restarts)
+        if restarts.interface.r is R.RESTART_SENT:
+            original(restarts, octets)
+            return
+        memory["ignores"] = not memory.get("ignores", True)
+        if not memory["ignores"]:
+            original(restarts, octets)
+
+
 @fault("BUG-RSTRT-21")
 def restart_before_the_answer(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")

@@ -544,6 +544,8 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-140": on_link(*TO_SEVEN, "01021fff00"),
     "BUG-LAPB-141": on_link(*TO_SEVEN, "0305", "01001fff00", "01021fff00", "0301"),
     "BUG-LAPB-142": on_link(*TO_SEVEN[:5], "010d"),
+    "BUG-LAPB-143": on_link(*ASKS[:2], "01461fff00", seconds=4),
+    "BUG-LAPB-144": recovering("0339", asks=ASKS[:2]),
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),

@@ -76,6 +76,29 @@ def rej_answers_nothing(patch: Patch) -> None:
         original(transfer, frame)
 
 
+@fault("BUG-LAPB-143")
+def no_t1_behind_a_part(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_information")
+    def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        in_part = 0 < (frame.n_r - station.v_a) % MODULO < len(station.open)
+        original(transfer, frame)
+        if in_part and station.phase is Phase.TRANSFER and not station.polling:
+            station.stop("T1")
+
+
+@fault("BUG-LAPB-144")
+def rej_with_f_1_counts_twice(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        station = transfer.lapb
+        is_answer = station.polling and frame.p_f and not frame.command
+        original(transfer, frame)
+        if is_answer and frame.kind == lapb_frames.Control.REJ:
+            station.v_s = station.v_a
+            transfer.pump()
+
+
 @fault("BUG-LAPB-95")
 def n_r_of_an_unready_peer(patch: Patch) -> None:
     @patch.wrap(Lapb, "flush")

@@ -2385,16 +2385,6 @@ def answers_after_two_seconds(make_lab: Any, model: str) -> Any:
 
 
 @scenario
-def refusal_in_modulo_128(make_lab: Any, model: str) -> Any:
-    """B clears in place of an answer."""
-    lab = make_lab(model)
-    lab.caller().tell("20010b772100001310000106420707430202")
-    lab.open()
-    lab.called[-1].tell("20011300f1")
-    return lab
-
-
-@scenario
 def packets_at_a_border_of_their_length(make_lab: Any, model: str) -> Any:
     """Of 511 octets, from either side."""
     lab = make_lab(model)

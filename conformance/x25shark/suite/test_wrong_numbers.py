@@ -17,8 +17,8 @@ from .windows import fill_window
 # Where windows lie among the numbers of a modulus: across the wrap, in front of it, amid them, and
 # behind it.
 _PLACES = {8: (7, 6, 3, 0), 128: (127,)}
-# The same for one in which no Data is open.
-_NONE_OPEN = {8: (7, 3, 0), 128: (64, 0)}
+# The same for one in which no Data is open. A round of modulo 128 takes too many packets.
+_NONE_OPEN: dict[int, tuple[int, ...]] = {8: (7, 3, 0), 128: ()}
 
 
 def modes(call: Call) -> Iterator[Call]:

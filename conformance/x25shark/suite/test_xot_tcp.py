@@ -499,7 +499,9 @@ def late_answer(bench: Bench) -> Iterator[None]:
     fast_select = 2 if bench.declared("F-FS") else None
     request = bench.call_request(fast_select=fast_select)
     a, b = pending(bench, request)
+    start = b.cursor
     yield
+    b.expect_count(IncomingCall(), 0, 0, start=start, note="a Call comes once")
     answer = CallAccepted(user_data=b"late") if fast_select else b.acceptance
     accepted(bench, a, b, request, answer, [CallAccepted(user_data=answer.user_data)]).fence()
 
@@ -508,7 +510,9 @@ def late_confirmation_of_a_reset(bench: Bench) -> Iterator[None]:
     call = bench.call()
     call.b.send(ResetRequest(cause=0, diagnostic=0))
     call.a.expect(ResetIndication(cause=0, diagnostic=0))
+    start = call.a.cursor
     yield
+    call.a.expect_count(ResetIndication(), 0, 0, start=start, note="T12 is not over")
     call.a.send(ResetConfirmation())
     call.b.expect(ResetConfirmation())
     call.fence()

@@ -225,25 +225,3 @@ def channel_of_a_close(patch: Patch) -> None:
     def connection_lost(original: Any, channel: Channel) -> None:
         vars(channel)["closed_in_p7"] = channel.p is P.CLEAR_SENT
         original(channel)
-
-
-@fault("BUG-MOD-45")
-def modulo_8_behind_a_refusal(patch: Patch) -> None:
-    @patch.wrap(Clearing, "confirm")
-    def confirm(original: Any, clearing: Clearing) -> None:
-        channel = clearing.channel
-        modulo = channel.modulo
-        if not channel.accepted and channel.v_s == channel.v_r == 0:
-            channel.modulo = 8
-        original(clearing)
-        channel.modulo = modulo
-
-
-@fault("BUG-CLR-33")
-def call_that_crosses_a_refusal(patch: Patch) -> None:
-    @patch.wrap(Channel, "process")
-    def process(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
-        refused = channel.p is P.CLEAR_SENT and not isinstance(channel.user, Relay)
-        if kind == Type.CALL and refused and not channel.on_line:
-            channel.released()
-        original(channel, kind, octets)

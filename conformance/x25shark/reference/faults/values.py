@@ -306,7 +306,7 @@ def six_bits_of_a_p_r(patch: Patch) -> None:
         return data if modulo == 8 else data._replace(p_r=data.p_r & 0x3F)
 
 
-@fault("BUG-MOD-46")
+@fault("BUG-MOD-45")
 def six_bits_of_the_p_r_of_rnr(patch: Patch) -> None:
     @patch.wrap(codec, "parse_flow")
     def parse_flow(original: Any, octets: bytes, modulo: int) -> int:

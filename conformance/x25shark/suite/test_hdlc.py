@@ -11,7 +11,7 @@ from scapy_x25 import hdlc
 
 from ..sides.line import NOT_READY_SECONDS
 from ..sides.side import AbsentSide
-from .counting import counting
+from .counting import counting, measure_age
 from .language import (
     ASKING_FOR_A_LINK,
     NO_LINK,
@@ -301,6 +301,8 @@ FRAMES = 1000
 def test_mixed_frames(bench: Bench) -> None:
     """1 000 frames by the run's seed. A bad one is a Data packet in sequence but for its error."""
     bench.need(bench.two_sided, "a second side, where the good frames arrive")
+    # How old the page may be has to be known first: it may lack the errors of the case before.
+    measure_age(bench)
     at = "a" if "a" in bench.lines else "b"
     mixture = {kind: part for kind, part in MIXTURE.items() if kind != "giant"}
     with bench.preamble():

@@ -97,6 +97,19 @@ def test_loss_that_does_not_depend_on_the_rate_is_no_throughput() -> None:
     assert found["half_percent_lower"] == pytest.approx(5000, rel=0.02)
 
 
+def test_rare_loss_that_the_search_goes_down_from_is_no_throughput() -> None:
+    trials = [trial(4975, 2, missing=1), trial(4990, 2), trial(2489, 2), trial(2240, 3)]
+    goals = {0.0: Bounds(2489, 4975), 0.005: Bounds(4990, 5015)}
+    found = conclude(Found(goals, trials, complete=False), 1.0)
+    assert (found["said"], found["loss"]) == (False, "1 missing of 19930 messages")
+    # The same loss would have shown among these: it comes with the rate.
+    many = [*trials, trial(2240, 18)]
+    assert conclude(Found(goals, many, complete=False), 1.0)["said"]
+    # So near to what it carries it is where a path begins to drop.
+    near = {0.0: Bounds(4925, 4975), 0.005: Bounds(4990, 5015)}
+    assert conclude(Found(near, [*trials, trial(4925, 2)], complete=True), 1.0)["said"]
+
+
 def test_what_a_path_drops_beyond_what_it_carries_is_no_loss_below() -> None:
     beyond = [trial(946, 1, missing=446), trial(686, 1, missing=190), trial(585, 1, behind=0.15)]
     trials = [*(replace(t, carried=498) for t in beyond), trial(497, 1)]

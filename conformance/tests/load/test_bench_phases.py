@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from x25shark.counters.settings import Counters
-from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan, Gone, Interrupted
+from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan, Gone, Interrupted, conclude
 from x25shark.load.bench_run import body
 from x25shark.load.bench_tables import bounds, delays, rates
 from x25shark.load.filters import FilterError, Filters
 from x25shark.load.management import Management
 from x25shark.load.options import LoadOptions
 from x25shark.load.running import Outcome, gone_outcome
+from x25shark.load.search import Bounds, Found
 from x25shark.load.trial import Trial
 from x25shark.load.wording import count
 
@@ -90,6 +91,22 @@ def test_a_search_that_ends_early_leaves_its_time_to_the_confirmation() -> None:
     (row,) = bench.rows
     longest = max(one["seconds"] for one in row["trials"])
     assert longest > 10 * SHORT.confirm  # 40 000 messages at 900/s
+
+
+@pytest.mark.parametrize(("lost", "rates"), [(1, [900]), (0, [900, 450])])
+def test_a_rate_far_below_what_the_path_carries_is_confirmed_beside_that(
+    lost: int, rates: list[float]
+) -> None:
+    def path(rate: float, seconds: float) -> Trial:
+        return trial(rate, seconds, missing=lost, behind=0.0 if lost or rate < 600 else 0.5)
+
+    goals = {0.0: Bounds(500, 1000), 0.005: Bounds(1000, 1005)}
+    found = Found(goals, [trial(500, 1)], complete=False)
+    bench = bench_of(slow)
+    bench._ends = float("inf")
+    bench._confirm(found, path, 1.0)
+    assert [one.rate for one in found.trials[1:]] == rates
+    assert bool(conclude(found, 1.0)["loss"]) == bool(lost)
 
 
 @pytest.mark.parametrize("trials", [2, 5])

@@ -431,11 +431,22 @@ class Bench:
 
     def _confirm(self, found: Found, measure: Callable[[float, float], Trial], more: float) -> None:
         """Many messages a little below the rate found: rare loss has nothing to do with the rate,
-        and the trials of a search may be too small to show it. more: what the search left over."""
-        rate = conclude(found, 0.0)["rate"] * BELOW
-        seconds = min(CONFIRMED / rate, self.plan.confirm + more)
-        if seconds > self.plan.trial and time.monotonic() < self._ends:
+        and the trials of a search may be too small to show it. more: what the search left over.
+
+        Where the rate found is far below what the path carries, a little below that first.
+        """
+        said = conclude(found, 0.0)
+        rates = [said["rate"] * BELOW]
+        # A search goes far down from a rate at which something was lost, whatever lost it.
+        if said["rate"] <= (near := _carried(found) * BELOW):
+            rates.insert(0, near)
+        for rate in rates:
+            seconds = min(CONFIRMED / rate, self.plan.confirm + more)
+            if seconds <= self.plan.trial or time.monotonic() >= self._ends:
+                return
             found.trials.append(measure(rate, seconds))
+            if found.trials[-1].clean or found.trials[-1].harmed:
+                return
 
     def delays(
         self, row: dict[str, Any], track: Track, rate: float, title: str
@@ -553,13 +564,12 @@ def conclude(found: Found, seconds: float) -> dict[str, Any]:
     one with half a percent.
     """
     without, half = (found.goals[goal] for goal in GOALS)
-    loss = loss_below(found, half)
     short = without.lower is None and any(t.clean for t in found.trials)
     if short:
         without = by_short_trials(found.trials)
+    loss = loss_below(found, without)
     rate = (without.lower or half.lower) if not loss else (half.lower or without.lower)
     carried = max((t.carried for t in found.trials), default=0.0)
-    tried = sum(t.offered for t in found.trials if t.clean)
     return {
         "rate": rate or max(carried, 1.0),
         "said": without.lower is not None and not loss,
@@ -571,7 +581,7 @@ def conclude(found: Found, seconds: float) -> dict[str, Any]:
         "problem": found.problem,
         "short": short,
         "seconds": seconds,
-        "clean_messages": tried,
+        "clean_messages": _clean_messages(found.trials),
         "loss": loss,
     }
 
@@ -593,16 +603,40 @@ def by_short_trials(trials: Sequence[Trial]) -> Bounds:
     return Bounds(max(clean, default=None), lossy)
 
 
-def loss_below(found: Found, half: Bounds) -> str:
+def loss_below(found: Found, without: Bounds) -> str:
     """In words what was lost at rates at which the path is not slow; empty: nothing.
 
     Loss that does not depend on the rate says nothing of throughput: the search would only go down
     until a trial was too small to show it.
     """
     # A path that drops does so from its throughput on, which is a little below what it carries.
-    carries = half.lower or max((t.carried for t in found.trials), default=0.0)
+    carries = _carried(found)
     below = [t for t in found.trials if (t.rate or 0) <= carries * WELL_BELOW]
-    return _of_kinds(KINDS[1:], [(trial.lost, trial.offered) for trial in below])
+    if words := _harm(below):
+        return words
+    if without.lower is None or without.lower > carries * BELOW:
+        return ""
+    # The rate without loss is far below that with a little: fewer messages may be all that lets it
+    # look so. Not if so many got through that the same loss would have shown among them.
+    above = [t for t in found.trials if without.lower < (t.rate or 0) <= carries]
+    lost, offered = sum(t.harmed for t in above), sum(t.offered for t in above)
+    rare = offered > 0 and lost / offered < unseen(_clean_messages(found.trials))
+    return _harm(above) if rare else ""
+
+
+def _carried(found: Found) -> float:
+    """Messages/s that the path carries with at most half a percent lost, as far as is known."""
+    most = max((trial.carried for trial in found.trials), default=0.0)
+    return found.goals[GOALS[1]].lower or most
+
+
+def _harm(trials: Sequence[Trial]) -> str:
+    """What no slowness explains in these trials."""
+    return _of_kinds(KINDS[1:], [(trial.lost, trial.offered) for trial in trials])
+
+
+def _clean_messages(trials: Sequence[Trial]) -> int:
+    return sum(trial.offered for trial in trials if trial.clean)
 
 
 def unseen(clean_messages: int) -> float:

@@ -109,6 +109,15 @@ def test_a_rate_far_below_what_the_path_carries_is_confirmed_beside_that(
     assert bool(conclude(found, 1.0)["loss"]) == bool(lost)
 
 
+def test_a_rate_is_confirmed_although_the_one_beside_it_needs_no_more() -> None:
+    goals = {0.0: Bounds(45_000, 100_000), 0.005: Bounds(100_000, 100_500)}
+    found = Found(goals, [trial(45_000, 0.5)], complete=False)
+    bench = bench_of(slow)
+    bench._ends = float("inf")
+    bench._confirm(found, trial, 1.0)  # 40 000 messages: 0.4 s at 90 000/s, 1 s at 40 500/s
+    assert [one.rate for one in found.trials[1:]] == [40_500]
+
+
 @pytest.mark.parametrize("trials", [2, 5])
 def test_a_router_that_dies_in_the_first_search_has_been_measured(trials: int) -> None:
     left = trials

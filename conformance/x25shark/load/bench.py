@@ -442,10 +442,12 @@ class Bench:
             rates.insert(0, near)
         for rate in rates:
             seconds = min(CONFIRMED / rate, self.plan.confirm + more)
-            if seconds <= self.plan.trial or time.monotonic() >= self._ends:
+            if time.monotonic() >= self._ends:
                 return
-            found.trials.append(measure(rate, seconds))
-            if found.trials[-1].clean or found.trials[-1].harmed:
+            if seconds <= self.plan.trial:  # the search has shown as much of this rate
+                continue
+            found.trials.append(trial := measure(rate, seconds))
+            if trial.clean or trial.harmed:
                 return
 
     def delays(
@@ -569,9 +571,8 @@ def conclude(found: Found, seconds: float) -> dict[str, Any]:
         without = by_short_trials(found.trials)
     loss = loss_below(found, without)
     rate = (without.lower or half.lower) if not loss else (half.lower or without.lower)
-    carried = max((t.carried for t in found.trials), default=0.0)
     return {
-        "rate": rate or max(carried, 1.0),
+        "rate": rate or max(_carried(found), 1.0),
         "said": without.lower is not None and not loss,
         "lower": without.lower,
         "upper": without.upper,

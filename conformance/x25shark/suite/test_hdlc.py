@@ -11,7 +11,7 @@ from scapy_x25 import hdlc
 
 from ..sides.line import NOT_READY_SECONDS
 from ..sides.side import AbsentSide
-from .counting import counting, measure_age
+from .counting import counting, measure_age, measure_age_beforehand
 from .language import (
     ASKING_FOR_A_LINK,
     NO_LINK,
@@ -193,6 +193,7 @@ def test_transparency(bench: Bench) -> None:
 def test_no_whole_octets(bench: Bench) -> None:
     """From one bit behind a whole frame to seven; then the same, and behind each a good frame that
     begins with the flag that ends it (X.25 2.2.2)."""
+    measure_age_beforehand(bench)
     line = bench.line(framing="bit")
     line.link.bring_down()
     part = line.frames.with_fcs(LapbSABM(p_f=1)) + b"\x55"

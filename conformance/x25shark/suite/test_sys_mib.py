@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from ..judges.counter_events import DEFINITIONS, AllButFirst, Packets
 from .callers import takes_any_caller
 from .connections import send_in_pieces
-from .counting import cleared_circuits, counting, frame_reject_kept
+from .counting import cleared_circuits, counting, frame_reject_kept, measure_age_beforehand
 from .language import (
     CLOSED,
     Bench,
@@ -397,6 +397,7 @@ def silent_polls(line: LineSide, count: int) -> None:
 @purpose("SYS-MIB-14")
 def test_state_changes_and_t1(bench: Bench) -> None:
     """Two polls that nobody answers; then the link is reset three times."""
+    measure_age_beforehand(bench)
     line = bench.line()
     line.link.bring_up()
     with counting(bench, "t1_timeouts", on=interface_of(line)):
@@ -411,6 +412,7 @@ def test_state_changes_and_t1(bench: Bench) -> None:
 @purpose("SYS-MIB-15")
 def test_rejects(bench: Bench) -> None:
     """Three gaps in the numbering of the tester, for which the router rejects; two REJ of it."""
+    measure_age_beforehand(bench)
     line = bench.line()
     line.link.bring_up()
     restart = RestartRequest(cause=line.restart_cause)
@@ -431,6 +433,7 @@ def test_frames_and_octets_of_a_line(bench: Bench) -> None:
     """On each line: three restarts, a message each way where there is a call, frames with a wrong
     FCS between them, and polls. Octets are those of whole frames, with their FCS."""
     names = ("frames_in", "frames_out", "octets_in", "octets_out")
+    measure_age_beforehand(bench)
     for line in each_line(bench):
         line.link.bring_up()
         with counting(bench, *names, on=interface_of(line)):

@@ -282,8 +282,15 @@ def test_costs_are_those_of_cases() -> None:
 
 def test_costs_are_written_from_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "COSTS", tmp_path / "costs.toml")
-    report(tmp_path, PLP_RST_01=Verdict.PASS)
-    assert costs.main([str(tmp_path / "results.json")]) == 0
+    xot = {"PLP-RST-01": (1.0, Verdict.PASS), "HDLC-01": (0.5, Verdict.NOT_APPLICABLE)}
+    line = {"PLP-RST-01": (2.0, Verdict.PASS), "HDLC-01": (3.0, Verdict.PASS)}
+    reports = []
+    for number, cases in enumerate((xot, line)):
+        found = [CaseResult(name, "G", "p", "c", v, duration_s=s) for name, (s, v) in cases.items()]
+        reports.append(str(tmp_path / f"{number}.json"))
+        write_results(Results(RUN, found, 0), Path(reports[-1]))
+    assert costs.main(reports) == 0
+    assert costs.COSTS.read_text().splitlines()[2:] == ["HDLC-01 = 3.0", "PLP-RST-01 = 1.0"]
     assert costs.written([("A-01", 0.01), ("B-01", 2.345)]).splitlines()[-1] == "B-01 = 2.3"
     assert costs.main([str(tmp_path / "none.json")]) == 2
 

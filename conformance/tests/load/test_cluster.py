@@ -37,6 +37,7 @@ _FLOODS = ("connections", "calls", "clears", "half-closed")
 SHORT_OVERLOAD = ("--rates", "20,30,40,50", "-T", "1", "--flood", "0.5", "--bound", "3",
                   "--timeout", "2",
                   *(word for kind in _FLOODS for word in ("--skip", kind)))  # fmt: skip
+MODELS: dict[str, type[Strict]] = {"bench": Bench, "overload": Overload}
 
 
 @given(
@@ -296,40 +297,38 @@ def test_a_tester_that_dies_costs_its_own_share(
     assert caller["total"]["calls_completed"] > 10  # of the one that is left
 
 
-def test_bench_goes_on_with_the_tester_that_is_left(
-    engine: Engine, tmp_path: Path, load_json: Result
+@pytest.mark.parametrize(
+    ("command", "words", "options", "kept"),
+    [
+        ("bench", "64 octets (1/2)", SHORT_BENCH, "rows"),
+        ("overload", "ramp 2/4", SHORT_OVERLOAD, "ramp"),
+    ],
+)
+def test_a_measurement_goes_on_with_the_tester_that_is_left(
+    engine: Engine,
+    tmp_path: Path,
+    load_json: Result,
+    command: str,
+    words: str,
+    options: tuple[str, ...],
+    kept: str,
 ) -> None:
     with (
         apart(engine) as way,
-        killed_tester("bench", "64 octets (1/2)", *way, "--workers", "2", *SHORT_BENCH,
+        killed_tester(command, words, *way, "--workers", "2", *options,
                       "-o", str(tmp_path / "out")) as process,
     ):  # fmt: skip
         said, errors = process.communicate(timeout=LONGEST)
     assert process.returncode == 1, said + errors
     assert "Traceback" not in errors
     result = load_json()
-    Bench.model_validate(result)
+    MODELS[command].model_validate(result)
     assert result["testers"]["lost"][0] in result["verdict"]["reasons"]
-    last = result["rows"][-1]
-    assert last["size"] == 128 and last["flood"]["delivered"] > 0
-
-
-def test_overload_goes_on_with_the_tester_that_is_left(
-    engine: Engine, tmp_path: Path, load_json: Result
-) -> None:
-    with (
-        apart(engine) as way,
-        killed_tester("overload", "ramp 2/4", *way, "--workers", "2", *SHORT_OVERLOAD,
-                      "-o", str(tmp_path / "out")) as process,
-    ):  # fmt: skip
-        said, errors = process.communicate(timeout=LONGEST)
-    assert process.returncode == 1, said + errors
-    assert "Traceback" not in errors
-    result = load_json()
-    Overload.model_validate(result)
-    assert result["testers"]["lost"][0] in result["verdict"]["reasons"]
-    last = result["ramp"][-1]
-    assert last["rate"] == 50 and last["offered"] > 0 and last["connected"] == last["offered"]
+    last = result[kept][-1]  # begun when the tester was gone
+    if command == "bench":
+        assert last["size"] == 128 and last["flood"]["delivered"] > 0
+    else:
+        assert last["rate"] == 50 and last["offered"] > 0 and last["connected"] == last["offered"]
 
 
 @contextmanager
@@ -393,7 +392,7 @@ def test_a_scheduler_that_dies_is_a_clear_end(
     if not kept:
         return
     result = load_json()
-    (Bench if command == "bench" else Overload).model_validate(result)
+    MODELS[command].model_validate(result)
     assert len(result["testers"]["lost"]) == 2
     assert result[kept]  # what was measured before
 

@@ -688,7 +688,7 @@ def check(profile: str, own_namespace: bool, start: bool) -> None:
     tell(f"tested      {'; '.join(tested)}", hang=12)
     tell(f"declared    {', '.join(sorted(found.declared))}", hang=12)
     if found.control.start is not None and not start:
-        found = found.model_copy(update={"control": Control()})
+        found = found.model_copy(update={"control": Control(call=found.control.call)})
         tell("control     control.start is not run: the router must be up (or: --start)", hang=12)
     with interrupts.counted(), temporary_folder("check") as directory:
         status = _sanity(found, profile, directory, own_namespace)
@@ -716,7 +716,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
     except CampaignError as error:
         interrupts.check()  # of which it may be a consequence
         fail(error.status, str(error))
-    tell("network     the router answers; listening sides are open; capture works")
+    reached = "" if profile.only_calls else "the router answers; "
+    tell(f"network     {reached}listening sides are open; capture works")
     counters = ""
     try:
         campaign.run_case(SANITY, sanity_call)

@@ -15,7 +15,8 @@ The shortest profile for a router with two XOT sides:
     b = "21"
 
 Without b the router ends the calls itself (configuration T2): addresses.echo names an address whose
-user sends back what it reads, addresses.accepts one that only takes calls (a DTE, a PAD). What a
+user sends back what it reads, addresses.accepts one that only takes calls (a DTE, a PAD). One that
+calls (T6) has control.call, a command that makes it place a call; it need not take any. What a
 profile does not declare is NOT APPLICABLE, never FAIL.
 
 A side may be a serial line with HDLC and LAPB instead, in place of xot.a or xot.b, or of both:
@@ -294,7 +295,8 @@ class Addresses(_Table):
 
 
 class Times(_Table):
-    """[times]: seconds. reaction: TR; quiet: TQ; the others as in X.25 Annex D."""
+    """[times]: seconds. reaction: TR; quiet: TQ; dial: until a call that control.call asks for has
+    come, before nothing can be said of it; the others as in X.25 Annex D."""
 
     reaction: float = Field(default=2.0, gt=0, le=60)
     quiet: float = Field(default=1.0, gt=0, le=60)
@@ -311,6 +313,7 @@ class Times(_Table):
     call_longest: float = Field(default=210.0, gt=0)
     tempty: float = Field(default=0.0, ge=0)
     pvc_retry: float = Field(default=60.0, gt=0)
+    dial: float = Field(default=10.0, gt=0, le=600)
 
     @property
     def soonest(self) -> float:
@@ -414,6 +417,7 @@ class Ip(_Table):
 class Control(_Table):
     """[control]: shell commands that start, stop and check the router, run as given.
 
+    call: makes the router under test place a call to the address that {address} stands for (T6).
     filters: sets as many filter conditions as {count} says, for x25shark bench.
     orderly: stop and restart let the router end by itself; otherwise they switch it off.
     """
@@ -421,6 +425,7 @@ class Control(_Table):
     start: str | None = None
     stop: str | None = None
     restart: str | None = None
+    call: str | None = Field(default=None, min_length=1)
     filters: str | None = Field(default=None, pattern=r"\{count\}")
     orderly: bool = True
 
@@ -468,11 +473,13 @@ class Profile(_Table):
                 raise ValueError(f"pics: {item!r} is not a PICS item{_nearest(item, known)}")
         self._check_sides()
         own = self.addresses
-        if "b" not in self.sides and not (own.echo or own.accepts or own.ip):
+        self._check_call()
+        if "b" not in self.sides and not (own.echo or own.accepts or own.ip or self.calls):
             raise ValueError(
                 "addresses: without xot.b (a second side) addresses.echo or addresses.accepts is "
                 "needed: an address whose calls the router answers itself, and whose user sends "
-                "back what it reads (echo), or may not (accepts); or addresses.ip with [ip]"
+                "back what it reads (echo), or may not (accepts); or addresses.ip with [ip]; or "
+                "control.call, a command that makes the router call"
             )
         self._check_ip()
         self._check_emulation()
@@ -486,6 +493,17 @@ class Profile(_Table):
         if "G-MIB" in self.pics and self.counters is None:
             raise ValueError("pics: G-MIB needs the section [counters]: how they are read")
         return self
+
+    def _check_call(self) -> None:
+        if self.control.call is None:
+            return
+        if "b" in self.sides:
+            raise ValueError(
+                "control.call: is for a router that ends its calls itself, and goes without a side "
+                "B (xot.b or line.b)"
+            )
+        if self.xot is None or self.xot.a is None:
+            raise ValueError("control.call: needs xot.a, where the router's calls arrive")
 
     def _check_ip(self) -> None:
         if self.ip is None and (self.addresses.ip is not None or "I-IP" in self.pics):
@@ -552,6 +570,16 @@ class Profile(_Table):
         return self.line.b is not None or (self.xot is not None and self.xot.b is not None)
 
     @property
+    def calls(self) -> bool:
+        """Whether the router under test can be made to call (T6)."""
+        return self.control.call is not None
+
+    @property
+    def only_calls(self) -> bool:
+        """Whether it takes no calls at all, and need not listen."""
+        return self.configurations == ("T6",)
+
+    @property
     def xot_end(self) -> Xot:
         """[xot], which a profile without serial lines always has. Raises ProfileError."""
         if self.xot is None:
@@ -587,10 +615,15 @@ class Profile(_Table):
     @property
     def configurations(self) -> tuple[str, ...]:
         """T1: both ends over XOT; T2: the router ends the calls; TX: XOT and a serial line;
-        T4: a serial line; T5: the router takes calls for IP and no others."""
+        T4: a serial line; T5: the router takes calls for IP and no others; T6: it calls."""
+        return (*self._taking_calls, *(("T6",) if self.calls else ()))
+
+    @property
+    def _taking_calls(self) -> tuple[str, ...]:
+        """The configurations in which the tester calls."""
         answers = self.addresses.echo or self.addresses.accepts
         if not self.two_sided and not answers:
-            return ("T5",)
+            return () if self.calls and self.addresses.ip is None else ("T5",)
         if not self.line.by_side():
             return ("T1",) if self.two_sided else ("T2",)
         return ("TX", "T4") if self.xot is not None else ("T4",)
@@ -611,7 +644,8 @@ class Profile(_Table):
         if self.two_sided:
             items |= {"R-SW", MODELS[self.relay_model]}
         else:
-            items = (items - {"X-OUT"}) | {"R-TERM"}
+            # X-TCP stands for the stream of a connection, too: a DTE that only calls has one.
+            items = (items if self.calls else items - {"X-OUT"}) | {"R-TERM"}
         lines = self.line.by_side().values()
         if lines:
             items |= {"L-LAPB", "L-HDLC", "L-MOD8"} - self.lacks

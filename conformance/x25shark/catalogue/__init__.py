@@ -21,6 +21,7 @@ CONFIGURATIONS = {
     "T3": "a link of LAPB over Ethernet",
     "T4": "a serial line",
     "T5": "side A over XOT, the router is an IP host at the other end of its circuits",
+    "T6": "side A over XOT, the router calls it",
     "TX": "one side over XOT, one on a serial line",
 }
 

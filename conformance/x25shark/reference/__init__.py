@@ -8,13 +8,13 @@ in the tester and in the router alike. `python -m x25shark.reference --config ro
 
     codec, codes, facilities, addresses, negotiation     packets, and what two sides agree on
     tables, counters, line_counters, routes     data
-    config, config_table, serial_config, ip_config       the configuration
+    config, config_table, serial_config, ip_config, caller_config    the configuration
     environment, ports, switchboard         what the parts have around them
     channel, channel_rules, user            one end of a circuit (X.25 4 and 5), and its parts:
     call_setup, clearing, data_flow, interrupts, resets
     router, circuit, placing                all circuits, and the way of a call to its far side
     relay, relay_local, relay_endtoend, relay_splice, relayed     a call between two channels
-    terminal, ip_end, ipv4, pvc, pvc_setup  what else stands above a channel
+    terminal, caller, ip_end, ipv4, pvc, pvc_setup    what else stands above a channel
     connection, framing                     one XOT connection
     hdlc, link, serial, serial_channel, restarts         a serial interface
     lapb, lapb_station, lapb_frames         its LAPB station, and the parts of that:

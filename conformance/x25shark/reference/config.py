@@ -23,6 +23,7 @@
         independent = true             the near side keeps what it asked for (local)
         modulo8_only = true            the far side takes modulo 8 only (local)
     [ip]                               see ip_config.py
+    [caller]                           see caller_config.py
     [[pvc]]                            see pvc.py
     [[serial]]                         see serial_config.py; a route leads there with
                                        to = "serial:NAME", and its model is then always local
@@ -43,6 +44,7 @@ from typing import Any
 
 from ..extending import EXTENDS, extended
 from ..foreign import parse_trouble
+from .caller_config import CallerSettings, read_caller
 from .config_table import ConfigError, Table
 from .emulation import Emulation, read_emulation
 from .ip_config import IpSettings, read_ip
@@ -110,6 +112,7 @@ class Settings:
     t13: float = 60.0
     t21: float = 200.0
     ip: IpSettings | None = None
+    caller: CallerSettings | None = None
     routes: tuple[Route, ...] = ()
     pvcs: tuple[Pvc, ...] = field(default=())
     serials: tuple[SerialSettings, ...] = ()
@@ -200,6 +203,7 @@ def parse(values: Mapping[str, Any], where: str = "") -> Settings:
         t13=timers.seconds("t13", 60.0),
         t21=timers.seconds("t21", 200.0),
         ip=read_ip(top.table("ip")) if "ip" in top.values else None,
+        caller=read_caller(top.table("caller")) if "caller" in top.values else None,
         routes=tuple(read_route(table, model) for table in top.tables("route")),
         pvcs=tuple(read_pvc(table) for table in top.tables("pvc")),
         serials=tuple(read_serial(table) for table in top.tables("serial")),

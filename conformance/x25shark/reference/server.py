@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from . import http
+from .caller import Told, dial
 from .config import Settings
 from .emulated_wire import EmulatedWire
 from .emulation import EmulatedLine
@@ -181,6 +182,8 @@ class Server:
         self.xot = self.listener(self.settings.listen, self._accept_xot)
         if self.settings.http is not None:
             self.http = self.listener(self.settings.http, self._accept_http)
+        if self.settings.caller is not None:
+            self.listener(self.settings.caller.listen, self._accept_told)
         if isinstance(self.router, Router):
             self.open_lines(self.router)
 
@@ -256,6 +259,15 @@ class Server:
         with suppress(OSError):
             sock, _address = listener.accept()
             http.serve(self, sock, self.router.counters.as_dict)
+
+    def _accept_told(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            sock, _address = listener.accept()
+            Told(self, sock, self._dial)
+
+    def _dial(self, digits: str) -> bool:
+        assert self.settings.caller is not None
+        return isinstance(self.router, Router) and dial(self.router, self.settings.caller, digits)
 
     def run(self) -> None:
         """Serve until stop(); then clear the calls and end."""

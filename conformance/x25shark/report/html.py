@@ -253,7 +253,7 @@ def _run(results: Results) -> dict[str, Any]:
     }
     return {
         "router": one_line(run.router, 120),
-        "two_sided": run.configuration != "T2",
+        "two_sided": run.configuration not in ("T2", "T6"),
         "facts": {name: one_line(value) for name, value in rows.items() if value},
         "command": one_line(run.command, 1_000),
         "versions": {

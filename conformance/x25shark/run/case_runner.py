@@ -15,7 +15,7 @@ from ..sides.capacity import MOST_ENDED, Ended
 from ..sides.outcomes import ExpectationFailed, Inconclusive, NoChannel, NotApplicable
 from ..sides.postamble import Patience
 from ..verdicts import Verdict
-from . import held_up
+from . import descriptors, held_up
 from .deadline import BEHIND_ANOTHER, Bounds
 from .dying import was_there, why_gone
 from .explaining import Until
@@ -70,6 +70,7 @@ class CaseRunner:
         try:
             took_none = self._run_body(record, bench, body)
         except KeyboardInterrupt:
+            bench.dialling.finish()
             record.failure = (Verdict.NOT_RUN, "interrupted")
             interrupted = True
         record.duration_s = time.monotonic() - began
@@ -118,6 +119,7 @@ class CaseRunner:
         )
         bench.restart_router = surroundings.restart if surroundings.router else None
         bench.counters_url = surroundings.counters_url
+        bench.dialling.before = descriptors.give_back
         return bench
 
     def _run_body(self, record: CaseRecord, bench: Bench, body: Body) -> bool:

@@ -33,7 +33,7 @@ def why_gone(
     if passed:
         return ""
     ends = profile.xot
-    if ends is not None and ends.a is not None:
+    if ends is not None and ends.a is not None and not profile.only_calls:
         refused = ""
         for attempt in range(_ATTEMPTS):
             if attempt:

@@ -124,7 +124,7 @@ class Surroundings:
         own_addresses.demand(
             [end[0] for end in (found.a, *ends.values()) if end is not None], found.router[0]
         )
-        if self.profile.two_sided:
+        if self.profile.two_sided or self.profile.calls:
             ends["a"] = found.a
         for name, address in ends.items():
             if address is not None:
@@ -167,7 +167,7 @@ class Surroundings:
         One that a command of the profile has just started may not listen yet.
         """
         ends = self.profile.xot
-        if ends is None or ends.a is None:
+        if ends is None or ends.a is None or self.profile.only_calls:
             return
         router, own = ends.router, ends.a[0]
         try:

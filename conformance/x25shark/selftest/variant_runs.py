@@ -11,7 +11,7 @@ from itertools import permutations
 from typing import Any
 
 from ..catalogue.permission import Permission, alternatives, permissions
-from ..profile import Addresses, Profile, load_profile
+from ..profile import Addresses, Control, Profile, load_profile
 from .worker import applicable
 
 FULL, TEN_LINES = "full", "ten lines"
@@ -67,6 +67,7 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
             xot=profile.xot,
             line=profile.line,
             addresses=kept,
+            control=Control(call=profile.control.call),
         )
     data = tomllib.loads(profile.text)
     for variant in variants:

@@ -23,6 +23,8 @@ Row = TypeVar("Row")
 
 # The embedded router answers within a millisecond; a witness without an answer waits this long.
 REACTION_SECONDS = 0.3
+# And so long where it is told to call, and does not.
+DIAL_SECONDS = 3.0
 # What runs where a witness looks at the whole run.
 TRAFFIC = (
     *("PLP-DATA-01", "PLP-RST-01", "XOT-HDR-01", "PLP-MALF-17", "PLP-FLOW-09"),
@@ -42,7 +44,7 @@ TRAFFIC = (
 
 
 def in_haste(profile: Profile) -> Profile:
-    times = profile.times.model_copy(update={"reaction": REACTION_SECONDS})
+    times = profile.times.model_copy(update={"reaction": REACTION_SECONDS, "dial": DIAL_SECONDS})
     return profile.model_copy(update={"times": times})
 
 

@@ -115,6 +115,8 @@ KEYS: dict[str, str] = {
     "times.t13": "T13: a Clear that is not confirmed",
     "times.t21": "T21: a Call Request of a DTE that is not answered",
     "times.t23": "T23: a Clear Request of a DTE (a line with `role` dte) that is not confirmed",
+    "times.dial": "how long a call that `control.call` asks for may take to come; after that the "
+    "case is INCONCLUSIVE",
     "times.idle": "TIDLE: how long a connection or a call without traffic is left to itself",
     "times.keepalive": "by when a dead peer is noticed",
     "times.call_longest": "by when a call is answered or cleared at the latest",
@@ -153,6 +155,8 @@ KEYS: dict[str, str] = {
     "control.stop": "stops it, after the run",
     "control.restart": "starts it again when it has died, or while it is up: then it ends that one "
     "first; unless given, `stop` and `start`",
+    "control.call": "makes the router place a call to the address that {address} stands for, in "
+    "configuration T6; it may end at once, or when the call is over, and is ended with its case",
     "control.orderly": "whether they let the router end by itself; false: they switch it off, as "
     "those of a virtual machine may, and its peers hear nothing of that",
     "control.filters": "sets as many filter conditions as {count} says",

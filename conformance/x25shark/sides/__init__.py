@@ -9,6 +9,7 @@ line          a serial line, and how its link comes and goes; line_wire: its oct
 channel       a side on a logical channel of a line
 serial_lines  the serial lines of a case and their logical channels
 listeners     where the router may call the tester
+dialling      the command that makes the router under test call
 far_end       the called end: side B, or what the router itself has in its place
 further       calls that may still arrive although no case waits for them
 arriving      the called address with which a Call arrives

@@ -83,6 +83,23 @@ def acceptance(request: Packet, call: Packet) -> CallAccepted:
     return CallAccepted(facilities=answers) if answers else ACCEPTED
 
 
+def answering(call: Packet, size: int, window: int) -> CallAccepted:
+    """Call Accepted with packet size (its code) and window, as nearly as this Call lets it.
+
+    It names what differs from the Call, and what that should have named (RFC 1613 6.1).
+    """
+    there = {type(facility) for facility in call.fields.get("facilities") or ()}
+    answers: list[Packet] = []
+    for wanted, offered, (kind, default) in zip(
+        (size, window), offer_of(call), DEFAULTS, strict=True
+    ):
+        asked = {octet: offered.getfieldval(octet) for octet in ("called", "calling")}
+        answer = {octet: towards(wanted, value, default) for octet, value in asked.items()}
+        if kind not in there or answer != asked:
+            answers.append(kind(**answer))
+    return CallAccepted(facilities=answers) if answers else ACCEPTED
+
+
 def _answers(request: Packet, call: Packet) -> Iterator[Packet]:
     for wanted, offered, (kind, default) in zip(
         offer_of(request), offer_of(call), DEFAULTS, strict=True

@@ -26,6 +26,9 @@ class Answers:
     def __init__(self, profile: Profile, purpose: Purpose) -> None:
         self.profile = profile
         self.purpose = purpose
+        tested = set(purpose.configurations).intersection(profile.configurations)
+        #: Whether the router under test places the calls of the case (T6).
+        self.dials = tested == {"T6"}
 
     @property
     def reaction_limit(self) -> float:

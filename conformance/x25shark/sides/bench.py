@@ -4,7 +4,8 @@
 A case that ends without a failed expectation still has to pass what every case demands: nothing
 came on any of its connections but what was expected or may pass (Quiet), and the router opened no
 connection that the case did not ask for. Parts: listeners (what the router opens), serial (the
-lines), far_end (what is called), capacity (how many calls the router takes), further.
+lines), far_end (what is called), capacity (how many calls the router takes), further, dialling (how
+the router is made to call, where its calls are what is tested).
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ from ..links.xot import LinkError, Listener
 from ..profile import Profile
 from ..record import HEADER, TestRecord
 from . import own_accord, postamble
-from .agreement import acceptance, values_of
+from .agreement import DEFAULT_SIZE, DEFAULT_WINDOW, acceptance, answering, values_of
 from .arriving import as_they_arrive, whatever_arrives
 from .capacity import Capacity, Ended
 from .channel import ChannelSide
 from .context import Context
+from .dialling import Dialling
 from .further import FurtherCalls
 from .line import LineSide
 from .listeners import CALLED_BY, Listeners
@@ -140,6 +142,7 @@ class Bench(Context):
         self.further = FurtherCalls()
         self.listeners = Listeners(self._points, self.capacity, self.further, listeners)
         self.serial = SerialLines(self._points, lines or {})
+        self.dialling = Dialling(profile, loop)
         self._calls = 0
         self._called_at = 0.0
         # How long the slowest call of this case took to come about, in seconds up to a bound.
@@ -167,6 +170,8 @@ class Bench(Context):
 
         On a serial line: take a free logical channel.
         """
+        if self.dials:
+            raise NotApplicable("the router under test opens the connections (T6)")
         self.serial.raise_links()
         self.capacity.give_back()
         side = self._new_side(at, modulus)
@@ -349,8 +354,44 @@ class Bench(Context):
 
         on: the connection of side A to use (a new one). Raises ExpectationFailed.
         """
+        if self.dials:
+            return self._place_dialled(on, modulus, answer, note, options or {})
         place = partial(self._place_call, request, on, modulus, lcn, answer, note, options)
         return place() if on is not None else self.capacity.in_the_end(place)
+
+    def dialled(self, *templates: Packet, note: str = "") -> Side:
+        """The call that the router under test places when it is told to (T6), not answered yet.
+
+        Raises Inconclusive if there is none, and ExpectationFailed if its Call is none of the
+        templates.
+        """
+        self.dialling.dial(lambda: self.listeners.is_called("a"))
+        side = self.incoming(*templates, at="a", note=note or "the call that was asked for")
+        assert side.call is not None
+        side.acceptance = answering(side.call, DEFAULT_SIZE, DEFAULT_WINDOW)
+        return side
+
+    def _place_dialled(
+        self,
+        on: Side | None,
+        modulus: int,
+        answer: Packet | None,
+        note: str,
+        options: Mapping[str, Any],
+    ) -> Call:
+        """As _place_call(), by the router under test: the answer takes of its offer what it can."""
+        size, window = options.get("size", 128), options.get("window", DEFAULT_WINDOW)
+        plain = isinstance(size, int) and isinstance(window, int)
+        if on is not None or modulus != 8 or not plain or set(options) - {"size", "window"}:
+            raise NotApplicable("the router under test chooses how it calls (T6)")
+        side = self.dialled(note=note)
+        assert side.call is not None
+        if answer is None:
+            answer = answering(side.call, SIZE_CODES[size], window)
+        side.send(answer)
+        far = AbsentSide()
+        far.agree(side.values)
+        return Call(self, side, far)
 
     def _place_call(
         self,
@@ -531,4 +572,5 @@ class Bench(Context):
                     connection.reset()
         for line in self.lines.values():
             line.finish()
+        self.dialling.finish()
         self.capacity.note_ended()

@@ -19,15 +19,16 @@ class FarEnd:
         if self._answers.two_sided:
             found = addresses.b
         else:
-            found = addresses.echo or addresses.accepts or addresses.ip
+            found = addresses.echo or addresses.accepts or addresses.ip or addresses.a
         assert found is not None  # the profile was checked for it
         return found
 
     @property
     def echoes(self) -> bool:
         """Whether the called end sends back what it reads (T2, addresses.echo)."""
-        echo = self._answers.profile.addresses.echo
-        return not self._answers.two_sided and not self.asks_ip and echo is not None
+        if self._answers.two_sided or self._answers.dials or self.asks_ip:
+            return False
+        return self._answers.profile.addresses.echo is not None
 
     @property
     def asks_ip(self) -> bool:
@@ -36,5 +37,5 @@ class FarEnd:
 
     @property
     def without_echo(self) -> bool:
-        """Whether the called end is one of the router's that has no echo (T2)."""
+        """Whether the router's end is one that has no echo (T2), or the one that calls (T6)."""
         return not self._answers.two_sided and not self.asks_ip and not self.echoes

@@ -39,7 +39,7 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
     "lines": ("reference-serial", "reference-xot-serial"),
 }
 #: Built-in profiles of routers that do less, and the place whose permissions they draw.
-PLAINER: Mapping[str, str] = {"reference-basic": "local"}
+PLAINER: Mapping[str, str] = {"reference-basic": "local", "reference-caller": "terminal"}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from ..verdicts import Verdict
 BUILT_IN = (
     *("reference-serial", "reference-xot-serial"),
     *("reference-e2e", "reference-splice", "reference-basic", "reference-terminal"),
+    "reference-caller",
 )
 LINES = "reference-serial"
 # The roles of that router's lines a and b.

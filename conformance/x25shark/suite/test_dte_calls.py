@@ -329,16 +329,16 @@ def test_calls_beside_each_other(bench: Bench) -> None:
         for number in range(3 * count):
             call.a.send_data(b"%d of call %d" % (number, count))
     for call in calls:
-        call.fence()
+        call.fence("calls beside each other")
     first, second, third = calls
     second.a.send(ResetRequest(cause=0, diagnostic=7))
     second.a.expect(ResetConfirmation())
     for call in (first, second, third):
-        call.fence()
+        call.fence("behind a reset of one call")
     end(first)
-    second.fence()
+    second.fence("behind a Clear of another call")
     third.a.wire.reset()
-    second.fence()
+    second.fence("behind a RST of another call")
     end(second)
     bench.fence()
 

@@ -47,14 +47,16 @@ def obtain(profile: Profile, *, own: bool = False) -> Rights:
 
     own: an own namespace whatever the profile says.
     An own namespace is possible only where the router is started by us on loopback, since nothing
-    else can be reached from it.
+    else can be reached from it; if it is asked for, also where control.call is all there is of a
+    router: it may be the DTE itself.
     """
     starts_router = profile.embedded is not None or profile.control.start is not None
     possible = profile.is_loopback and starts_router
     if own or profile.capture.namespace == "own":
-        if not possible:
+        if not possible and not (profile.is_loopback and profile.only_calls):
             raise RightsError(
-                "a network namespace of its own needs a router on loopback that the profile starts"
+                "a network namespace of its own needs a router on loopback that the profile starts, "
+                "or one that control.call starts for each call"
             )
         return _own()
     if profile.embedded is not None and possible and profile.capture.namespace == "auto":

@@ -55,8 +55,8 @@ def obtain(profile: Profile, *, own: bool = False) -> Rights:
     if own or profile.capture.namespace == "own":
         if not possible and not (profile.is_loopback and profile.only_calls):
             raise RightsError(
-                "a network namespace of its own needs a router on loopback that the profile starts, "
-                "or one that control.call starts for each call"
+                "a network namespace of its own needs a router on loopback that the profile "
+                "starts, or one that control.call starts for each call"
             )
         return _own()
     if profile.embedded is not None and possible and profile.capture.namespace == "auto":

@@ -2617,3 +2617,167 @@ def further_calls_of_a_terminal(make_lab: Any, model: str) -> Any:
     dialled(lab)
     lab.timers.advance(1000)
     return lab
+@scenario
+def behind_clears_that_cross(make_lab: Any, model: str) -> Any:
+    """After each kind of unfinished business both ends clear; then a call without user data and
+    without values, which A clears with user data."""
+    labs = []
+    fast = "10010b7721000013100001" + "08" + "0180420808430404"
+    for mine, of_b in (("100105", ""), ("10010041", ""), ("10011b0000", ""), ("", "10011b0000")):
+        lab = make_lab(model)
+        a, b = lab.call(fast)
+        for peer, packet in ((a, mine), (b, of_b)):
+            if packet:
+                peer.tell(packet)
+        b.tell("10011300f1")
+        a.tell("10011300f2", "10010b7721000013100001" + "00")
+        lab.open()
+        b = lab.called[-1]
+        b.tell("10010f", "1001000a", "1001020a", "10012377")
+        a.tell("1001000a", "10012378", "10011300f1" + "0000" + "c0" * 4)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def reset_ahead_of_a_clear(make_lab: Any, model: str) -> Any:
+    """Of A, whom B has reset; A calls again."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("10011b0000", "10011300f1")
+    a.tell("100117", PLAIN)
+    lab.open()
+    lab.called[-1].tell("10010f")
+    a.tell("1001000a")
+    return lab
+
+
+@scenario
+def much_behind_a_refusal(make_lab: Any, model: str) -> Any:
+    """A Call with 17 octets of user data behind a fast select call that B refuses."""
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(call("2100001", "3100001", "0180"))
+    lab.open()
+    lab.called[0].tell("10011300f1")
+    a.tell("100117", call("2100001", "3100001", user_data="c0" * 17))
+    if lab.opening:
+        lab.open()
+    return lab
+
+
+@scenario
+def addresses_left_out(make_lab: Any, model: str) -> Any:
+    """The first call and its answer have them, the second have not."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN, "10010f77" + "21000013100001" + "00")
+    a.tell("10011300f1")
+    b.tell("100117")
+    a.tell(call("2100001"))
+    lab.open()
+    lab.called[-1].tell("10010f")
+    return lab
+
+
+@scenario
+def resets_that_cross_amid_things(make_lab: Any, model: str) -> Any:
+    """B is busy, and amid a sequence with Q=1; then Data of both."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("900110" + FULL, "100105")
+    a.tell("10011b0000")
+    b.tell("10011b0000")
+    a.tell("10010041")
+    b.tell("10010042")
+    return lab
+
+
+@scenario
+def d_beside_q(make_lab: Any, model: str) -> Any:
+    """B has not acknowledged."""
+    lab = make_lab(model)
+    a, _ = lab.call(PLAIN)
+    a.tell("d0010041")
+    return lab
+
+
+@scenario
+def q_amid_a_reset(make_lab: Any, model: str) -> Any:
+    """Of Data that waits until B has confirmed."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a.tell("10011b0000", "90010041")
+    b.tell("10011f")
+    return lab
+
+
+@scenario
+def amid_what_is_joined(make_lab: Any, model: str) -> Any:
+    """A's packets are smaller: an RR of A, an RNR of B, an Interrupt of A and then a reset, and an
+    error of B."""
+    labs = []
+    for packet, side in (("100101", "a"), ("100105", "b"), ("10012301", "a"), ("10011f", "b")):
+        own = {"independent": True, "packet_size": 512} if model == "local" else None
+        lab = make_lab(model, own)
+        a, b = lab.call(PLAIN)
+        a.tell("100110" + FULL)
+        (a if side == "a" else b).tell(packet)
+        if packet == "10012301":
+            a.tell("10011b0000")
+        if packet in ("10012301", "10011f"):
+            b.tell("10011f")
+            a.tell("10011f", "10010041")
+        else:
+            a.tell("10010241")
+            b.tell("100101")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def interrupt_amid_what_is_split(make_lab: Any, model: str) -> Any:
+    """B's window lets in two of four parts, of which the last has D=1."""
+    own = {"independent": True, "packet_size": 128} if model == "local" else None
+    lab = make_lab(model, own)
+    a, b = lab.call("10010b772100001310000106420909430202")
+    a.tell("500100" + FULL * 4, "10012301")
+    b.tell("100141")
+    return lab
+
+
+@scenario
+def wrong_behind_nine_units(make_lab: Any, model: str) -> Any:
+    """A version, and a length, that is wrong; then a header that comes in pieces behind them."""
+    labs = []
+    for wrong in (
+        ["0001000310010041"],
+        ["0000000110"],
+        ["0001", "000310010041"],
+        ["0000", "0003100101"],
+    ):
+        lab = make_lab(model)
+        a, _ = lab.call(PLAIN)
+        a.raw("00000003100101" * 9 + wrong[0])
+        for octets in wrong[1:]:
+            a.raw(octets)
+        a.tell("10010041")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def the_end_of_a_read(make_lab: Any, model: str) -> Any:
+    """A Clear behind an Interrupt, behind ten RRs and behind its Call; a Reset behind an RNR."""
+    labs = []
+    for packets in (
+        ("10012301", "10011300f1"),
+        ("100101",) * 10 + ("10011300f1",),
+        ("100105", "10011b0000"),
+    ):
+        lab = make_lab(model)
+        a, _ = lab.call(PLAIN)
+        a.tell_together(*packets)
+        labs.append(lab)
+    lab = make_lab(model)
+    lab.caller().tell_together(PLAIN, "10011300f1")
+    return [*labs, lab]

@@ -449,6 +449,7 @@ class Bench(Context):
         if side.stop is not None:
             return self.connect(at=side.name.lower(), modulus=side.modulus)
         side.numbering.reset()
+        side.numbering.resetting = False
         return side
 
     def _reach(self, modulus: int, note: str) -> Side:

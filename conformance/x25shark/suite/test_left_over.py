@@ -9,6 +9,7 @@ the circuit is used again, and every part of it has to be as new.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from scapy_x25 import ClosedUserGroup, PacketSize, WindowSize
@@ -16,8 +17,10 @@ from scapy_x25.x25 import RECEIVE_NOT_READY
 
 from ..judges.expectation import TcpEnd
 from .anew import again, as_new, called_with, given_up, refused_by_b, without_a_route
+from .callers import takes_any_caller
 from .calls import accepted, agreed_by, at_a, received_call, window_holds
 from .clearing import AnySide, clear_with, end, refused
+from .collisions import end_of_collision
 from .language import (
     ABSENT,
     CLOSED,
@@ -40,6 +43,7 @@ from .language import (
     Side,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_refusal
 from .reactions import UNDEFINED, both, header, resets
 from .test_plp_fac import DTE_FACILITIES
@@ -129,8 +133,12 @@ def left_open(here: Side, there: Side) -> None:
 
 
 def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
-    """One of these comes, or what is left of the old use and then one of these."""
-    while isinstance(side.expect(*wanted, OLD), Data):
+    """One of these comes, or what is left of the old use and then one of these. To a side that has
+    reset its confirmation may come late."""
+    old: tuple[Packet, ...] = (OLD,)
+    if isinstance(side, Side) and side.numbering.resetting:
+        old += (ResetConfirmation(),) if ResetConfirmation not in map(type, wanted) else ()
+    while isinstance(side.expect(*wanted, *old), tuple(map(type, old))):
         pass
 
 
@@ -165,48 +173,117 @@ def test_own_reset_leaves_nothing(call: Call) -> None:
 
 @purpose("SYS-INTEG-13")
 def test_next_call_finds_nothing_left(bench: Bench) -> None:
-    """In the middle of each thing A clears; then B does. The next call is on that connection.
+    """In the middle of each thing A clears; then B does, then both, and then the router for an
+    error of A, if it looks for them. The next call is on that connection.
 
     A router may close it (RFC 1613 5); then it is on another one.
     """
     call = bench.place_call()
-    for middle, left in MIDDLES.items():
-        for by_b in (False, True):
-            middle(call)
-            way = call.turned() if by_b else call
-            way.a.send(ClearRequest(cause=0, diagnostic=0))
-            behind_old(way.b, ClearIndication(cause=0, diagnostic=0))
-            way.b.send(ClearConfirmation())
-            behind_old(way.a, ClearConfirmation(), CLOSED)
-            call = again(bench, call.a)
-            as_new(call, f"in the next call, {left}")
+    for (middle, left), over in product((MIDDLES | MIDDLES_OF_RESETS).items(), ENDS):
+        looked_for = call.model != "splice" and middle in MIDDLES
+        if over is _cleared_for_an_error and not looked_for:
+            continue
+        middle(call)
+        with amid(bench, f"{ENDS[over]}; {left}"):
+            over(call)
+        call = again(bench, call.a)
+        as_new(call, f"in the next call, behind one that {ENDS[over]}; {left}")
     bench.fence()
+
+
+def _reset_of_a(call: Call) -> None:
+    """A has reset, and B has not confirmed."""
+    a, b = both(call)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    call.bench.fence("a router that confirms by itself has confirmed")
+    if not a.numbering.resetting:
+        a.expect(ResetConfirmation())
+
+
+def _reset_of_b(call: Call) -> None:
+    _reset_of_a(call.turned())
+
+
+MIDDLES_OF_RESETS: dict[Callable[[Call], None], str] = {
+    _reset_of_a: "the reset of A was not confirmed before it",
+    _reset_of_b: "the reset of B was not confirmed before it",
+}
+
+
+def _cleared_by_a(call: Call) -> None:
+    call.a.send(ClearRequest(cause=0, diagnostic=7))
+    behind_old(call.b, ClearIndication(cause=0, diagnostic=7))
+    call.b.send(ClearConfirmation())
+    behind_old(call.a, ClearConfirmation(), CLOSED)
+
+
+def _cleared_by_b(call: Call) -> None:
+    _cleared_by_a(call.turned())
+
+
+def _cleared_by_both(call: Call) -> None:
+    """A clears before it reads the Clear of B."""
+    a, b = both(call)
+    b.send(ClearRequest(cause=0, diagnostic=241))
+    behind_old(a, ClearIndication(cause=0, diagnostic=241))
+    a.allow(ClearConfirmation())
+    a.send(ClearRequest(cause=0, diagnostic=242))
+    end_of_collision(b, OLD, ResetConfirmation())
+
+
+def _cleared_for_an_error(call: Call) -> None:
+    """A Call Accepted of A in data transfer (Table C-3)."""
+    bench = call.bench
+    call.a.send(CallAccepted())
+    local = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
+    for side, clear in ((call.a, local), (call.b, ClearIndication(cause=bench.remote_clear))):
+        behind_old(side, clear)
+        side.send(ClearConfirmation())
+
+
+# How a call ends that something is open in.
+ENDS: dict[Callable[[Call], None], str] = {
+    _cleared_by_a: "A cleared",
+    _cleared_by_b: "B cleared",
+    _cleared_by_both: "both cleared",
+    _cleared_for_an_error: "the router cleared for an error of A",
+}
 
 
 @purpose("SYS-INTEG-14")
 def test_values_are_those_of_the_call(bench: Bench) -> None:
     """A call with small values, one with larger ones, then one that names neither: 128 octets and
     2. What the larger values let in is taken, full packets and a window of them. Behind it neither
-    side may send longer packets than it has agreed to."""
+    side may send longer packets than it has agreed to. The larger ones end by a Clear of A, of B,
+    and of both."""
     size = min(512, bench.profile.limits.packet_size)
     bench.need(size > 128, "a packet size above 128")
-    small = bench.place_call(options={"size": 128, "window": 1})
-    small.fence()
-    end(small)
-    first = again(bench, small.a, {"size": size, "window": 7})
-    for here, there in (both(first), both(first)[::-1]):
-        all_acknowledged(here)
-        free = here.window - here.numbering.outstanding
-        messages = [bench.record(here.packet_size) for _ in range(free)]
-        here.send(*map(here.data, messages))
-        for octets in messages:
-            there.expect_message(octets, longest=there.size_in, note="as large as agreed")
-    first.fence()
-    a = first.a
-    first.a.send(ClearRequest(cause=0, diagnostic=0))
-    first.b.expect(ClearIndication(cause=0, diagnostic=0))
-    first.b.send(ClearConfirmation())
-    kept = first.a.expect(ClearConfirmation(), CLOSED) is not None and a.connection.end is None
+    for over in (_cleared_by_a, _cleared_by_b, _cleared_by_both):
+        small = bench.place_call(options={"size": 128, "window": 1})
+        small.fence()
+        end(small)
+        large = again(bench, small.a, {"size": size, "window": 7})
+        for here, there in (both(large), both(large)[::-1]):
+            all_acknowledged(here)
+            free = here.window - here.numbering.outstanding
+            messages = [bench.record(here.packet_size) for _ in range(free)]
+            here.send(*map(here.data, messages))
+            for octets in messages:
+                there.expect_message(octets, longest=there.size_in, note="as large as agreed")
+        large.fence()
+        over(large)
+        with amid(bench, f"behind one with larger values that {ENDS[over]}"):
+            call = naming_no_values(bench, large.a)
+            if call is None:
+                break
+            has_its_values(call, size)
+    bench.fence()
+
+
+def naming_no_values(bench: Bench, a: Side) -> Call | None:
+    """A call of A that names neither value. None: such a Call is refused (RFC 1613 6.1)."""
+    kept = a.connection.end is None and a.phase == "cleared"
     a = a if kept else bench.connect()
     a.numbering.reset()
     request = bench.call_request(facilities=())
@@ -217,20 +294,20 @@ def test_values_are_those_of_the_call(bench: Bench) -> None:
         a = bench.connect()
         a.send(request)
     if not bench.went_on(a):
-        # RFC 1613 6.1: a Call has to name both values.
         refused(bench, a, ClearIndication(cause=bench.network_clear))
         bench.remark("a Call that does not name its values is refused")
-        bench.fence()
-        return
+        return None
     b = bench.incoming(CallRequest(user_data=request.user_data))
     answer = CallAccepted()
-    call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+    return accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+
+
+def has_its_values(call: Call, size: int) -> None:
+    """Windows and packet sizes as agreed: where this size is longer it is refused."""
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
     call.fence()
-    if call.model == "splice":
-        return
-    for way in (call, call.turned()):
+    for way in (call, call.turned()) if call.model != "splice" else ():
         if way.a.packet_size < size:
             too_long = way.a.data(bytes(way.a.packet_size + 1))
             way.a.send(too_long)
@@ -250,7 +327,8 @@ def test_interrupt_behind_a_reset(call: Call) -> None:
         b.send(ResetConfirmation())
     a.expect(ResetConfirmation())
     waiting = [f"waits {number}".encode() for number in range(a.window)]
-    a.send(*(a.data(octets) for octets in waiting), Interrupt(user_data=b"waits as well"))
+    data = (a.data(octets, q=number % 2) for number, octets in enumerate(waiting))
+    a.send(*data, Interrupt(user_data=b"waits as well"))
     if by_itself:
         bench.fence("the router has what A sent")
         b.send(ResetConfirmation())
@@ -342,7 +420,7 @@ def test_what_waits_for_the_other_confirmation(call: Call) -> None:
 
 def arrives_with_an_interrupt(b: Side, waiting: Sequence[bytes]) -> None:
     """The Data that waited for B's confirmation, in order, and the Interrupt at any place."""
-    due: list[Packet] = [Data(p_s=n, user_data=octets) for n, octets in enumerate(waiting)]
+    due: list[Packet] = [Data(p_s=n, q=n % 2, user_data=octets) for n, octets in enumerate(waiting)]
     interrupt: list[Packet] = [Interrupt(user_data=b"waits as well")]
     while due or interrupt:
         came = b.expect(*due[:1], *interrupt, note="it is due once B has confirmed")
@@ -351,15 +429,15 @@ def arrives_with_an_interrupt(b: Side, waiting: Sequence[bytes]) -> None:
 
 def waits_for_a_confirmation(call: Call) -> list[bytes]:
     """A's error resets both sides, A alone confirms, and sends a window of Data, each with an RR
-    behind it. Returns what the Data carry."""
+    behind it, every second with Q=1. Returns what the Data carry."""
     bench, a, b = call.bench, *both(call)
     a.put(header(a, UNDEFINED))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
     a.send(ResetConfirmation())
     b.expect(ResetIndication(cause=bench.remote_reset))
     waiting = [f"waits {number}".encode() for number in range(a.window)]
-    for octets in waiting:
-        a.send(a.data(octets), RR(p_r=0))
+    for number, octets in enumerate(waiting):
+        a.send(a.data(octets, q=number % 2), RR(p_r=0))
     bench.fence("the router has what A sent")
     return waiting
 
@@ -382,7 +460,9 @@ def test_call_behind_an_attempt(bench: Bench) -> None:
 
 
 # What a Call, its answer and its Clear say beyond their type.
-SAID = ("facility_length", "user_data")
+SAID = ("called_address_length", "calling_address_length", "facility_length", "user_data")
+# A calling address that is longer than any that a network puts in.
+LONG_ADDRESS = "908172635445362"
 
 
 @purpose("SYS-INTEG-19")
@@ -390,25 +470,31 @@ def test_nothing_of_a_call_in_the_next(bench: Bench) -> None:
     """A plain call, one with all that a call can carry, and a plain one that is as the first was.
 
     Where the router has fast select, of each kind: there B's answer and the Clear may have user
-    data, and here they have none.
+    data, and here they have none. With A's address and without: a network may put one in, the same
+    before and behind (X.25 5.2.1).
     """
-    kinds = (None, 2) if bench.declared("F-FS") else (None,)
+    kinds = [
+        {"fast_select": fast, "calling": calling}
+        for fast in ((None, 2) if bench.declared("F-FS") else (None,))
+        for calling in (None, "")
+    ]
+    caller = LONG_ADDRESS if takes_any_caller(bench) else None
     a, before = None, []
-    for fast in kinds:
-        a, said = plain(bench, a, fast, [{}, {}, {}])
+    for kind in kinds:
+        a, said = plain(bench, a, kind, [{}, {}, {}])
         before.append(said)
-    a = laden(bench, a, group=bench.declared("F-CUG"))
-    for fast, said in zip(kinds, before, strict=True):
-        a, _ = plain(bench, a, fast, said)
+    for kind, said in zip(kinds, before, strict=True):
+        a = laden(bench, a, caller, group=bench.declared("F-CUG"))
+        a, _ = plain(bench, a, kind, said)
     bench.fence()
 
 
 def plain(
-    bench: Bench, a: Side | None, fast_select: int | None, said: Sequence[dict[str, Any]]
+    bench: Bench, a: Side | None, kind: dict[str, Any], said: Sequence[dict[str, Any]]
 ) -> tuple[Side, list[dict[str, Any]]]:
     """A call with as little as it can have, cleared by B. said: what its Call at B, its answer and
     its Clear at A have to say. Returns A, and what they said."""
-    request = bench.call_request(fast_select=fast_select)
+    request = bench.call_request(**kind)
     a = called_with(bench, a, request)
     note = "as the plain call before it" if said[0] else ""
     b = bench.incoming(CallRequest(**said[0] | {"user_data": request.user_data}), note=note)
@@ -428,24 +514,34 @@ def value_of(packet: Packet | None, name: str) -> Any:
     return ABSENT if value is None else value
 
 
-def laden(bench: Bench, a: Side | None, *, group: bool) -> Side:
+def laden(bench: Bench, a: Side | None, caller: str | None, *, group: bool) -> Side:
     """A call with what the router can carry, in the Call, the answer and the Clear.
 
-    group: with a closed user group, of which A need not be a member: it calls without one then.
+    caller: its calling address. group: with a closed user group, of which A need not be a member:
+    it calls without one then.
     """
     fast = bench.declared("F-FS")
     more = [ClosedUserGroup(index=12)] if group else []
     octets = bytes(range(100)) if fast else b""
     request = bench.call_request(
-        fast_select=2 if fast else None, more=(*more, *DTE_FACILITIES), user_data=b"\xc0" + octets
+        fast_select=2 if fast else None,
+        more=(*more, *DTE_FACILITIES),
+        user_data=b"\xc0" + octets,
+        calling=caller,
     )
     a = called_with(bench, a, request)
     if group and not bench.went_on(a):
         refused(bench, a, ClearIndication(cause=bench.cause(0x0B, 0x03)))
-        return laden(bench, None, group=False)
+        return laden(bench, None, caller, group=False)
     b = bench.incoming(CallRequest(user_data=request.user_data))
-    answer = (PacketSize(), WindowSize(), *DTE_FACILITIES)
-    b.send(CallAccepted(facilities=answer, user_data=octets))
+    came = received_call(b)
+    answer = CallAccepted(
+        called_address=came.called_address or "",
+        calling_address=came.calling_address or "",
+        facilities=(PacketSize(), WindowSize(), *DTE_FACILITIES),
+        user_data=octets,
+    )
+    b.send(answer)
     a.expect(CallAccepted(user_data=octets))
     b.send(clear_with(octets) if fast else ClearRequest(cause=0, diagnostic=241))
     a.expect(ClearIndication(cause=0, diagnostic=241))

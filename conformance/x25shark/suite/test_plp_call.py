@@ -15,7 +15,7 @@ from ..sides.arriving import arriving, with_called
 from ..sides.channel import ChannelSide
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide
-from .anew import called_on
+from .anew import called_on, called_with
 from .callers import takes_any_caller
 from .calls import (
     accepted,
@@ -492,7 +492,8 @@ def test_short_forms_of_call_accepted(bench: Bench) -> None:
 @purpose("PLP-CALL-23")
 def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
     """With called line address modified (by the called DTE) the called address has to be there.
-    Each address alone, both and none, of odd and even lengths: what comes of them is right."""
+    Each address alone, both and none, of odd and even lengths, call by call: what comes of them is
+    right."""
     size, window = PacketSize(called=7, calling=7), WindowSize(called=2, calling=2)
     modified = CalledLineAddressModified(reason=0xC0)
     for notice in ([modified], []):
@@ -534,19 +535,25 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
             bench.settle(a, b, request, taken)
             end(Call(bench, a, b))
     callers = ["90817", "908172"] if takes_any_caller(bench) else [bench.profile.addresses.a]
+    last: Side | None = None
     for calling, names in product(callers, ((), ADDRESSES[:1], ADDRESSES[1:], ADDRESSES)):
-        answered_by(bench, calling, names)
+        last = answered_by(bench, last, calling, names)
     bench.fence()
 
 
 ADDRESSES = ("called_address", "calling_address")
 
 
-def answered_by(bench: Bench, calling: str | None, names: Sequence[str]) -> None:
+def answered_by(bench: Bench, a: Side | None, calling: str | None, names: Sequence[str]) -> Side:
     """B's answer names these of the two addresses that came to it. At A each is as B named it, as A
-    named it, or not there (X.25 5.2.3); another called address has come with a reason (6.26)."""
+    named it, or not there (X.25 5.2.3); another called address has come with a reason (6.26).
+
+    a: whose connection may take a further call. Returns the calling side.
+    """
     request = bench.call_request(calling=calling)
-    a, b = pending(bench, request)
+    with bench.preamble():
+        a = called_with(bench, a, request)
+        b = bench.incoming()
     came = b.call
     assert came is not None
     answer = CallAccepted(**{name: getattr(came, name) or "" for name in names})
@@ -564,6 +571,7 @@ def answered_by(bench: Bench, calling: str | None, names: Sequence[str]) -> None
     connected.append(CallAccepted(facilities=[CalledLineAddressModified()]))
     with amid(bench, f"with {' and '.join(names) or 'no address'} in B's answer"):
         end(accepted(bench, a, b, request, answer, connected))
+    return a
 
 
 def not_allowed(bench: Bench) -> Packet:

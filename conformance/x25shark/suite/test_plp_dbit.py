@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Delivery confirmation (X.25 4.3.3, 4.4.1.4)."""
 
+from itertools import product
+
 from .language import (
     RNR,
     RR,
@@ -40,12 +42,13 @@ def test_d_bit_passes(call: Call) -> None:
 
 @purpose("PLP-DBIT-02", both_sides=True)
 def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
-    """Alone, in a sequence with M=1 in a full packet and in one that is not (Table 4-1); empty, of
-    a router that takes such Data; and over the wrap of P(S)."""
+    """Alone, in a sequence with M=1 in a full packet and in one that is not (Table 4-1), with Q=0
+    and with Q=1; empty, of a router that takes such Data; and over the wrap of P(S)."""
     a, b = both(call)
     full = bytes(min(a.packet_size, b.size_in))
-    for octets, m in ((b"alone", 0), (full, 1), (b"part of it", 1), (b"the rest", 0)):
-        confirmed_by_b_alone(call, octets, m=m)
+    sequences = ((b"alone", 0), (full, 1), (b"part of it", 1), (b"the rest", 0))
+    for q, (octets, m) in product((0, 1), sequences):
+        confirmed_by_b_alone(call, octets, m=m, q=q)
     if takes_empty_data(call):
         confirmed_by_b_alone(call, b"")
     while a.numbering.next_p_s != 0:

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from scapy_x25 import Protection
 
-from .anew import again
+from .anew import again, called_with, is_gone
 from .calls import (
     accepted,
     agreed_by,
     answer_to,
+    arrives,
     at_a,
     behind_marker,
     carries,
@@ -30,9 +32,12 @@ from .clearing import (
     confirmed,
     end,
     give_up,
+    procedure_error,
     refused,
     setup_error,
+    taken_back,
 )
+from .connections import far_side_ends
 from .language import (
     ABSENT,
     CLOSED,
@@ -42,6 +47,7 @@ from .language import (
     CallRequest,
     ClearConfirmation,
     ClearIndication,
+    ClearRequest,
     FastSelectReverseCharging,
     Packet,
     PacketSize,
@@ -49,9 +55,11 @@ from .language import (
     WindowSize,
     purpose,
 )
+from .many import at_a_time
 from .occasion import amid
 from .reactions import both, reset, taken_by_a_dte
 from .test_plp_fac import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
+from .whole_calls import clears_cross
 
 UNRESTRICTED, RESTRICTED = 2, 3
 FAST = FastSelectReverseCharging(fast_select=UNRESTRICTED)
@@ -289,8 +297,13 @@ def clear_user_data_has_no_place(call: Call) -> None:
 
 @purpose("PLP-FS-07")
 def test_called_user_data_without_fast_select(bench: Bench) -> None:
-    """An error, or A is connected without the user data."""
     a, b = pending(bench)
+    called_user_data_has_no_place(bench, a, b)
+    bench.fence()
+
+
+def called_user_data_has_no_place(bench: Bench, a: Side, b: Side) -> None:
+    """An error, or A is connected without the user data."""
     b.send(CallAccepted(user_data=b"\xc0"))
     remote = ClearIndication(cause=bench.remote_clear)
     came = a.expect(CallAccepted(user_data=ABSENT), remote, CLOSED)
@@ -301,7 +314,6 @@ def test_called_user_data_without_fast_select(bench: Bench) -> None:
     else:
         bench.remark("called user data without fast select was dropped")
         end(Call(bench, a, b))
-    bench.fence()
 
 
 @purpose("PLP-FS-08")
@@ -399,8 +411,8 @@ def test_values_agreed_with_fast_select(bench: Bench) -> None:
 
 @purpose("PLP-FS-13")
 def test_fast_select_ends_with_its_call(bench: Bench) -> None:
-    """On the same connection a Call without it has too much user data, and so has a Clear, of A and
-    of B.
+    """However a fast select call ended: on the same connection a Call without it has too much user
+    data, and so has an answer, and a Clear, of A and of B.
 
     Where that is closed (RFC 1613 5) nothing is left to be seen. A router that may leave user data
     to the ends, and does not do so in a first Call, does not in a later one.
@@ -408,19 +420,188 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     trusts = trusts_the_ends(bench)
     left = trusts and passes_17_octets(bench)
     bench.need(not left, "the router leaves the length of user data to the ends")
-    a = behind_fast_select(bench)
-    if a.connection.end is None:
-        a.send(bench.call_request(user_data=octets(bench, 17)))
-        if bench.went_on(a):
-            bench.listeners.take_called()
-        refused(bench, a, too_long_call(bench))
-    else:
-        bench.remark("the connection is closed behind its call")
-    if not trusts:
-        for turned in (False, True) if bench.two_sided else (False,):
-            call = again(bench, behind_fast_select(bench))
-            clear_user_data_has_no_place(call.turned() if turned else call)
+    at_a_time(bench, 1, spare=3)
+    limits = [call_has_its_limit] if trusts else [call_has_its_limit, clear_of_a_has_none]
+    if bench.two_sided and not trusts:
+        limits += [clear_of_b_has_none, answer_has_none]
+    ends = ENDS if bench.two_sided else ENDS[:1]
+    if bench.two_sided and not bench.profile.line.by_side():
+        ends += CLOSES
+    a: Side | None = None
+    for (how, checked, over), limit in product(ends, limits):
+        if checked and trusts:
+            continue
+        with amid(bench, f"behind a fast select call {how}"):
+            a = limit(bench, kept(over(bench, a)))
     bench.fence()
+
+
+def kept(a: Side) -> Side | None:
+    """The side whose connection may take a further call."""
+    if is_gone(a):
+        a.context.remark("the connection is closed behind its call")
+        return None
+    return a if a.phase == "cleared" else None
+
+
+# How a fast select call ends, on the connection of A's last call
+
+
+def fast_arrives(bench: Bench, a: Side | None, kind: int = UNRESTRICTED) -> tuple[Side, Side]:
+    """A fast select call of A with the most of user data, which B has not answered."""
+    request = bench.call_request(fast_select=kind, user_data=octets(bench, LENGTHS[-1]))
+    return called_with(bench, a, request), bench.incoming()
+
+
+def fast_connected(bench: Bench, a: Side | None) -> Call:
+    """The same, connected."""
+    request = bench.call_request(fast_select=UNRESTRICTED, user_data=octets(bench, LENGTHS[-1]))
+    a = called_with(bench, a, request)
+    return accepted(bench, a, arrives(bench), request)
+
+
+def over_by_a(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    end(call)
+    return call.a
+
+
+def over_by_b(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    end(call.turned())
+    return call.a
+
+
+def over_with_data(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    clears_with_user_data(call.turned(), LENGTHS[-1])
+    return call.a
+
+
+def over_by_both(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    clears_cross(call)
+    return call.a
+
+
+def over_by_both_there(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    clears_cross(call.turned())
+    return call.a
+
+
+def refused_with_data(bench: Bench, a: Side | None, kind: int = UNRESTRICTED) -> Side:
+    user_data = octets(bench, LENGTHS[-1])
+    a, b = fast_arrives(bench, a, kind)
+    b.send(clear_with(user_data))
+    a.expect(ClearIndication(cause=0, diagnostic=241, user_data=user_data))
+    a.send(ClearConfirmation())
+    confirmed(b)
+    return a
+
+
+def refused_without_data(bench: Bench, a: Side | None) -> Side:
+    a, b = fast_arrives(bench, a)
+    give_up(a, b)
+    return a
+
+
+def restricted_and_refused(bench: Bench, a: Side | None) -> Side:
+    return refused_with_data(bench, a, RESTRICTED)
+
+
+def withdrawn(bench: Bench, a: Side | None) -> Side:
+    a, b = fast_arrives(bench, a)
+    a.send(ClearRequest(cause=0, diagnostic=241))
+    taken_back(bench, b, 241)
+    confirmed(a)
+    return a
+
+
+def restricted_and_accepted(bench: Bench, a: Side | None) -> Side:
+    a, b = fast_arrives(bench, a, RESTRICTED)
+    b.send(CallAccepted())
+    setup_error(bench, b, a, 42)
+    return a
+
+
+def in_error(bench: Bench, a: Side | None) -> Side:
+    """By the router, in data transfer."""
+    call = fast_connected(bench, a)
+    call.a.send(CallAccepted())
+    procedure_error(call, call.a, call.b, 23)
+    return call.a
+
+
+def closed_by_a(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    call.a.close()
+    far_side_ends(bench, call.b)
+    return call.a
+
+
+def closed_by_b(bench: Bench, a: Side | None) -> Side:
+    call = fast_connected(bench, a)
+    call.b.close()
+    far_side_ends(bench, call.a)
+    return call.a
+
+
+class Ending(NamedTuple):
+    """An end of a fast select call; checked: the router makes it, for an error of B or of A."""
+
+    how: str
+    checked: bool
+    over: Callable[[Bench, Side | None], Side]
+
+
+ENDS = (
+    Ending("that A cleared", False, over_by_a),
+    Ending("that B cleared", False, over_by_b),
+    Ending("that B cleared with user data", False, over_with_data),
+    Ending("that both cleared", False, over_by_both),
+    Ending("that both cleared, B last", False, over_by_both_there),
+    Ending("that B refused with user data", False, refused_with_data),
+    Ending("that B refused", False, refused_without_data),
+    Ending("with restriction that B refused", False, restricted_and_refused),
+    Ending("that A took back", False, withdrawn),
+    Ending("with restriction that B accepted", True, restricted_and_accepted),
+    Ending("that the router cleared", True, in_error),
+)
+# Ends that only a connection of its own has.
+CLOSES = (
+    Ending("whose connection A closed", False, closed_by_a),
+    Ending("whose connection B closed", False, closed_by_b),
+)
+
+
+# What a call without fast select may not have
+
+
+def call_has_its_limit(bench: Bench, a: Side | None) -> Side | None:
+    a = called_with(bench, a, bench.call_request(user_data=octets(bench, 17)))
+    if bench.went_on(a):
+        bench.listeners.take_called()
+    refused(bench, a, too_long_call(bench))
+    return kept(a)
+
+
+def clear_of_a_has_none(bench: Bench, a: Side | None) -> Side | None:
+    call = bench.place_call() if a is None else again(bench, a)
+    clear_user_data_has_no_place(call)
+    return kept(call.a)
+
+
+def clear_of_b_has_none(bench: Bench, a: Side | None) -> Side | None:
+    call = bench.place_call() if a is None else again(bench, a)
+    clear_user_data_has_no_place(call.turned())
+    return kept(call.a)
+
+
+def answer_has_none(bench: Bench, a: Side | None) -> Side | None:
+    a = called_with(bench, a, bench.call_request())
+    called_user_data_has_no_place(bench, a, bench.incoming())
+    return kept(a)
 
 
 def passes_17_octets(bench: Bench) -> bool:
@@ -433,11 +614,3 @@ def passes_17_octets(bench: Bench) -> bool:
     else:
         refused(bench, a, too_long_call(bench))
     return passed
-
-
-def behind_fast_select(bench: Bench) -> Side:
-    """A, whose fast select call is over."""
-    call = bench.call(fast_select=UNRESTRICTED, user_data=octets(bench, 128))
-    end(call)
-    call.a.numbering.reset()
-    return call.a

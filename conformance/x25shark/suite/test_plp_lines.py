@@ -232,7 +232,8 @@ def test_t13(bench: Bench) -> None:
 @purpose("PLP-RSTRT-10")
 def test_t10(bench: Bench) -> None:
     """The DTE never confirms, on all lines at once: one Restart more, and the interface is ready
-    behind the second T10. Then a Restart that is confirmed when it came again, and a collision."""
+    behind the second T10. Then a Restart that is confirmed when it came again, a collision, and a
+    Restart because of an error, which T10 repeats as any other (Table C-2)."""
     lines = [restarting(bench, at) for at in lines_of_a("dce", bench)]
     t10 = bench.profile.times.t10
     for line in lines:
@@ -261,6 +262,15 @@ def test_t10(bench: Bench) -> None:
         _begun_anew(bench, line)
         line.layer.send(RestartRequest(cause=line.restart_cause, diagnostic=0))
         line.layer.allow(RestartConfirmation())
+    _t10_is_over(bench, lines)
+    for line in lines:
+        confirm(line)
+        line.layer.expect(RestartRequest(cause=0x01), note="the confirmation is not due")
+    for line in lines:
+        line.layer.expect(
+            again, within=LATE * t10 + bench.reaction_limit, note="T10 of a Restart for an error"
+        )
+        confirm(line)
     _t10_is_over(bench, lines)
     bench.fence()
 

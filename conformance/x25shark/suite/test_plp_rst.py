@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reset (X.25 4.4.3, Table C-4)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 from scapy_x25.x25 import INTERRUPT, INTERRUPT_CONFIRMATION, RESET_CONFIRMATION, RESET_REQUEST
 
 from ..sides.side import AbsentSide
+from .amid_sequences import AMID
+from .anew import as_new
 from .clearing import at_the_other_end
 from .collisions import collide
 from .language import (
@@ -28,9 +30,11 @@ from .language import (
     purpose,
 )
 from .links import is_dte_of_a_line
+from .occasion import amid
 from .procedure_errors import expect_after, expect_refusal, expect_reset
 from .reactions import UNDEFINED, both, expect_while_sending, header, reset
-from .transfer import call_of_sizes, fence_past_window, window_of
+from .test_left_over import MIDDLES, OLD
+from .transfer import call_of_sizes, each_way, fence_past_window, window_of
 from .windows import Unacknowledged, fill_window
 
 
@@ -140,16 +144,20 @@ def test_reset_without_diagnostic(call: Call) -> None:
 
 @purpose("PLP-RST-08")
 def test_reset_collision(call: Call) -> None:
-    """20 times on one call, with causes of each kind. Every second time an Interrupt of each side
-    is open; the next ones arrive and are confirmed."""
+    """20 times on one call, with causes of each kind. Most times something is open on both sides,
+    of which nothing is left; the next Interrupts arrive and are confirmed."""
     race = call.bench.race("resets collided", 20)
     ends = both(call)
+    middles = (None, *MIDDLES)
     for number in race:
-        if number % 2:
-            for here, there in (ends, ends[::-1]):
-                here.send(Interrupt(user_data=b"never confirmed"))
-                there.expect(Interrupt(user_data=b"never confirmed"))
-        race.reached(collide(call, race, number, cause=(0x00, 0x80, 0xFF)[number % 3]))
+        middle = middles[number % len(middles)]
+        if middle is not None:
+            middle(call)
+        cause = (0x00, 0x80, 0xFF)[number % 3]
+        race.reached(collide(call, race, number, OLD, cause=cause))
+        if middle is not None:
+            as_new(call, f"behind resets that collided, {MIDDLES[middle]}")
+            continue
         deliver_from_0(call, b"after collision")
         for here, there in (ends, ends[::-1]):
             here.send(Interrupt(user_data=b"after collision"))
@@ -518,21 +526,41 @@ def test_resets_under_full_traffic(call: Call) -> None:
 
 @purpose("PLP-RST-24")
 def test_nothing_of_a_sequence_that_waits(bench: Bench) -> None:
-    """B has the smaller packets, so the router may wait for more. B resets, A, and the router."""
-    call = call_of_sizes(bench, 512, 128)
+    """Of the side with the smaller packets, so the router may wait for more: B, or A. It resets,
+    the other side does, and the router for an error of either. Then with RR, RNR or an Interrupt
+    behind the sequence."""
+    for call in each_way(bench, 512, 128):
+        a, b = both(call)
+        for something, (by, in_error) in product(
+            (None, *AMID), ((b, False), (a, False), (b, True), (a, True))
+        ):
+            what = AMID[something] if something else "nothing"
+            with amid(bench, f"with {what} behind the open sequence"):
+                open_and_reset(call, something, by, in_error=in_error)
+
+
+def open_and_reset(
+    call: Call,
+    something: Callable[[Call, int | None], None] | None,
+    by: Side,
+    *,
+    in_error: bool,
+) -> None:
+    """B's sequence is open, something more is sent, and then one side resets, or makes an error."""
     a, b = both(call)
     half = b"old and open".ljust(b.packet_size)
-    for by in (b, a, None):
-        b.send(b.data(half, m=1))
-        bench.fence("the router has it")
-        if by is None:
-            b.send(ResetConfirmation())
-            for side in (b, a):
-                expect_after(side, ResetIndication(), Data())
-            for side in (b, a):
-                side.send(ResetConfirmation())
-        else:
-            reset_by(by, a if by is b else b, 0, 0, Data())
-        b.send_data(b"new")
-        a.expect(Data(p_s=0, user_data=b"new"), note="behind the reset")
-        call.fence()
+    b.send(b.data(half, m=1))
+    call.bench.fence("the router has it")
+    if something is not None:
+        something(call.turned(), None)
+    if in_error:
+        by.send(ResetConfirmation())
+        for side in (b, a):
+            expect_after(side, ResetIndication(), Data())
+        for side in (b, a):
+            side.send(ResetConfirmation())
+    else:
+        reset_by(by, a if by is b else b, 0, 0, Data())
+    b.send_data(b"new")
+    a.expect(Data(p_s=0, user_data=b"new"), note="behind the reset")
+    call.fence()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """M bit, packet sequences and re-segmentation (X.25 4.3.4, 4.3.5)."""
 
+from collections.abc import Callable
 from itertools import product
 
+from .amid_sequences import AMID, BETWEEN
 from .clearing import clear_or_close, refused
 from .language import (
     CLOSED,
@@ -23,6 +25,7 @@ from .language import (
     one_of,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_after, part_filled_is_reset, takes_empty_data
 from .reactions import both
 from .transfer import call_of_sizes, each_way, fence_past_window
@@ -49,6 +52,23 @@ def test_packets_are_joined(bench: Bench) -> None:
         call.b.expect(Data(m=1, user_data=octets[:512]))
         call.b.expect(Data(m=0, user_data=octets[512:]))
         call.fence()
+        for something, what in AMID.items():
+            with amid(bench, f"with {what} amid what is joined"):
+                joined_amid(call, something)
+        call.fence()
+
+
+def joined_amid(call: Call, something: Callable[[Call, int | None], None]) -> None:
+    """A sequence of five packets, this behind each of the first three, which the router keeps."""
+    a, b = both(call)
+    octets, begin = call.bench.random.randbytes(612), b.cursor
+    parts = [octets[at : at + 128] for at in range(0, len(octets), 128)]
+    for number, part in enumerate(parts):
+        a.send_data(part, m=int(part is not parts[-1]), q=1)
+        if number < 3:
+            something(call, None)
+    b.expect_message(octets, q=1, start=begin, passing=BETWEEN)
+    b.expect_count(Data(m=1, user_data=octets[:512]), 1, 1, start=begin)
 
 
 @purpose("PLP-SEG-03")
@@ -209,6 +229,26 @@ def test_d_bit_on_the_last_part_only(bench: Bench) -> None:
             user_data = octets[part * 128 : part * 128 + 128]
             call.b.expect(Data(d=int(part == 3), m=int(part < 3), user_data=user_data))
         call.fence()
+    for call in each_way(bench, 512, 128, window=2):
+        for something, what in AMID.items():
+            with amid(bench, f"with {what} amid the parts"):
+                split_amid(call, something)
+        call.fence()
+
+
+def split_amid(call: Call, something: Callable[[Call, int | None], None]) -> None:
+    """The same with this amid the parts: B's window does not let in all of them at once."""
+    a, b = both(call)
+    octets, begin, kept = call.bench.random.randbytes(512), b.cursor, b.numbering.p_r
+    b.withholding = True
+    a.send_data(octets, d=1, q=1)
+    b.expect(Data(d=0, m=1, q=1, user_data=octets[:128]))
+    something(call, kept)
+    b.withholding = False
+    b.acknowledge()
+    b.expect_message(octets, q=1, start=begin, passing=BETWEEN)
+    b.expect_count(Data(m=1), 3, 3, start=begin)
+    b.expect_count(Data(d=1, m=0, user_data=octets[384:]), 1, 1, start=begin)
 
 
 @purpose("PLP-SEG-13")

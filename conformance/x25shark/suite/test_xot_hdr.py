@@ -8,7 +8,6 @@ length that no X.25 packet can have end the connection.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 from ..judges.template import matches
@@ -95,14 +94,15 @@ def test_byte_swapped_and_all_ones_version(bench: Bench) -> None:
 
 @purpose("XOT-HDR-05")
 def test_bad_version_in_data_transfer(bench: Bench) -> None:
-    """Either octet of the version, from either side; in the last of two to four units of a segment,
+    """Either octet of the version, from either side; in the last of two to ten units of a segment,
     too: the good ones may be lost with the call. A splice may pass the unit on unread."""
     for version in (0x0001, 0x0100):
         for call in either_way(bench):
             octets = bench.record(64)
             bad = with_version(call.a.unit_of(call.a.data(octets)), version)
             ends_or_passes(call, bad, Data(user_data=octets), f"a unit of version {version:#06x}")
-    for place, version in product(PLACES, (0x0001, 0x0100)):
+    for place in PLACES:
+        version = 0x0001 if place % 2 else 0x0100
         for call in either_way(bench, window=7):
             units, messages = units_of(call, place)
             units[-1] = with_version(units[-1], version)
@@ -112,7 +112,7 @@ def test_bad_version_in_data_transfer(bench: Bench) -> None:
 
 
 # Of a wrong unit in a segment, behind good ones.
-PLACES = (2, 3, 4)
+PLACES = range(2, 11)
 # One more than the longest packet, and what is about the sign of two octets.
 NO_PACKETS = (LONGEST_PACKET + 1, 0x7FFF, 0x8000, 0xFFFF)
 
@@ -344,27 +344,50 @@ def test_urgent_data(call: Call) -> None:
 
 @purpose("XOT-HDR-16")
 def test_no_packet_in_data_transfer(bench: Bench) -> None:
-    """Lengths of less than the three octets of a packet, from either side."""
+    """Lengths of less than the three octets of a packet, from either side; as the last of two to
+    ten units of a segment, too. A splice that passes such units on does so alone already."""
     for length in range(3):
         for call in either_way(bench):
             call.fence()
             packet = header(call.a, 0x00)[:length]
             ends_or_passes(call, unit(packet), Undefined(), f"a unit of {length} octets")
+    if bench.model == "splice":
+        return
+    for place in PLACES:
+        for call in either_way(bench, window=7):
+            packet = header(call.a, 0x00)[: place % 3]
+            units = units_before(call, place - 1)
+            what = f"a unit of {len(packet)} octets, the last of {place} in a segment,"
+            ends_or_passes(call, units + unit(packet), Undefined(), what)
+
+
+def units_before(call: Call, many: int) -> bytes:
+    """So many good units of A, to go in front of a wrong one; they may be lost with the call."""
+    units, messages = units_of(call, many)
+    call.b.allow(*(Data(user_data=octets) for octets in messages))
+    return b"".join(units)
 
 
 @purpose("XOT-HDR-17")
 def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
     """A header for more octets than any packet has, and then silence: the call ends, whichever side
-    sent it; as many at a time as the router takes, since it may need TSTALL for each."""
+    sent it; behind nine good units of the segment, and behind fewer, too. As many at a time as the
+    router takes, since it may need TSTALL for each."""
+    places = [(length, 1) for length in NO_PACKETS]
+    places += zip(NO_PACKETS, (PLACES[-1], *PLACES), strict=False)
     together = at_a_time(bench, len(NO_PACKETS), each=2)
-    for begin in range(0, len(NO_PACKETS), together):
-        lengths = NO_PACKETS[begin : begin + together]
-        calls = [(length, call) for length in lengths for call in either_way(bench)]
-        for length, call in calls:
+    for begin in range(0, len(places), together):
+        calls = [
+            (length, place, call)
+            for length, place in places[begin : begin + together]
+            for call in either_way(bench, window=7)
+        ]
+        for length, place, call in calls:
             call.fence()
-            call.a.wire.send(with_length(unit(b""), length))
-        for length, call in calls:
-            with amid(bench, f"a length of {length}"):
+            before = units_before(call, place - 1) if place > 1 else b""
+            call.a.wire.send(before + with_length(unit(b""), length))
+        for length, place, call in calls:
+            with amid(bench, f"a length of {length} at place {place} of a segment"):
                 framing_ends(call.a, within=bench.profile.times.stall)
                 far_side_ends(bench, call.b)
         bench.fence()
@@ -372,8 +395,8 @@ def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
 
 @purpose("XOT-HDR-18")
 def test_errors_of_a_header_in_pieces(bench: Bench) -> None:
-    """A wrong version and a length of 1, cut behind each octet of the header; then the version in
-    data transfer, from either side."""
+    """A wrong version and a length of 1, cut behind each octet of the header; then both in data
+    transfer, from either side, and behind nine good units of the segment."""
     for cut in range(1, HEADER_OCTETS):
         refuses_version(bench, 1, cut)
         refuses_octets(bench, bytes.fromhex("0000 0001 10"), cut)
@@ -382,3 +405,13 @@ def test_errors_of_a_header_in_pieces(bench: Bench) -> None:
             bad = with_version(call.a.unit_of(call.a.data(octets)), 1)
             what = f"a unit of version 1 with a pause behind {cut} of its octets"
             ends_or_passes(call, bad, Data(user_data=octets), what, cut)
+        if bench.model == "splice":
+            continue
+        for wrong in ("version", "length"):
+            for call in either_way(bench, window=7):
+                before = units_before(call, PLACES[-1] - 1)
+                whole = call.a.unit_of(RR(p_r=call.a.numbering.p_r))
+                bad = with_version(whole, 1) if wrong == "version" else with_length(whole, 1)
+                what = f"a wrong {wrong} with a pause behind {cut} of its octets, in a segment,"
+                passed = RR() if wrong == "version" else Undefined()
+                ends_or_passes(call, before + bad, passed, what, len(before) + cut)

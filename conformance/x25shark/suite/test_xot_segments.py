@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations, product
 
+from .clearing import confirmed, end, taken_back
 from .language import (
     CLOSED,
+    RNR,
     RR,
+    Bench,
     Call,
     CallAccepted,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
     Data,
+    IncomingCall,
     Interrupt,
     InterruptConfirmation,
     Packet,
@@ -25,7 +29,9 @@ from .language import (
     purpose,
 )
 from .occasion import amid
+from .procedure_errors import expect_after
 from .reactions import both, resets
+from .test_xot_ends import is_withdrawn
 from .windows import fill_window
 
 
@@ -162,3 +168,97 @@ def in_one_segment(call: Call, here: Side, there: Side, order: tuple[type[Packet
     here.expect(Data(user_data=b"behind the RR"))
     here.acknowledge()
     call.fence()
+
+
+@purpose("XOT-TCP-43")
+def test_what_ends_a_segment(bench: Bench) -> None:
+    """A Reset and a Clear behind each other packet, of A and of B, and behind ten of them; what
+    goes on behind an RNR; and a Clear behind its own Call, which may arrive at B or not."""
+    call = bench.call(window=7)
+    for turned, ahead, last in product((False, True), AHEAD, (ResetRequest, ClearRequest)):
+        way = call.turned() if turned else call
+        with amid(bench, f"{last().name} behind {ahead} of {way.a.name}"):
+            ends_a_segment(way, ahead, last)
+        if last is ClearRequest:
+            call = bench.place_call(options={"window": 7})
+        else:
+            call.fence("the reset is complete")
+    for way in (call, call.turned()):
+        with amid(bench, f"behind an RNR of {way.a.name}"):
+            goes_on_behind_busy(way)
+        call.fence()
+    end(call)
+    request, a = bench.call_request(), bench.connect()
+    withdrawn = IncomingCall(user_data=request.user_data)
+    a.send(request, ClearRequest(cause=0, diagnostic=241))
+    if bench.went_on(a):
+        taken_back(bench, bench.incoming(withdrawn), 241)
+    else:
+        bench.further.allow(withdrawn, is_withdrawn)
+    confirmed(a, "the Clear comes in the segment of its Call")
+    bench.fence()
+
+
+#: What stands in front of the last packet of a segment.
+AHEAD = (
+    "Data",
+    "Interrupt",
+    "Interrupt Confirmation",
+    "RR",
+    "RNR",
+    "RNR and RR",
+    "ten RRs",
+    "Data and Interrupt",
+    "Reset Confirmation",
+)
+
+
+def ends_a_segment(call: Call, ahead: str, last: type[ResetRequest] | type[ClearRequest]) -> None:
+    """A Reset or Clear of A behind these packets, which it may do away with (X.25 4.1.7, 4.4.3)."""
+    here, there = both(call)
+    confirms: Packet | None = None
+    if ahead == "Interrupt Confirmation":
+        confirms = InterruptConfirmation()
+        there.send(Interrupt(user_data=b"to confirm"))
+        here.expect(Interrupt(user_data=b"to confirm"))
+    elif ahead == "Reset Confirmation":
+        if last is ResetRequest:
+            # Both may be one there: XOT-TCP-33.
+            return
+        confirms = ResetConfirmation()
+        there.send(ResetRequest(cause=0, diagnostic=0))
+        here.expect(ResetIndication(cause=0, diagnostic=0))
+    ready, busy = RR(p_r=here.numbering.p_r), RNR(p_r=here.numbering.p_r)
+    data, interrupt = here.data(b"ahead"), Interrupt(user_data=b"ahead")
+    packets: dict[str, tuple[Packet, ...]] = {
+        "Data": (data,),
+        "Interrupt": (interrupt,),
+        "RR": (ready,),
+        "RNR": (busy,),
+        "RNR and RR": (busy, ready),
+        "ten RRs": (ready,) * 10,
+        "Data and Interrupt": (data, interrupt),
+    }
+    before = (confirms,) if confirms is not None else packets[ahead]
+    here.send(*before, last(cause=0, diagnostic=241))
+    passing = [packet for packet in before if not isinstance(packet, (RR, RNR))]
+    indication = ResetIndication if last is ResetRequest else ClearIndication
+    expect_after(there, indication(cause=0, diagnostic=241), *passing)
+    confirmation = ResetConfirmation() if last is ResetRequest else ClearConfirmation()
+    there.send(confirmation)
+    here.expect(*((confirmation,) if last is ResetRequest else (confirmation, CLOSED)))
+
+
+def goes_on_behind_busy(call: Call) -> None:
+    """In one segment with an RNR of A: Data, an Interrupt, and the RR that ends it."""
+    here, there = both(call)
+    busy, ready = RNR(p_r=here.numbering.p_r), RR(p_r=here.numbering.p_r)
+    here.send(busy, here.data(b"behind the RNR"))
+    there.expect(Data(user_data=b"behind the RNR"))
+    here.send(busy, Interrupt(user_data=b"behind the RNR"))
+    there.expect(Interrupt(user_data=b"behind the RNR"))
+    there.send(InterruptConfirmation())
+    here.expect(InterruptConfirmation())
+    here.send(busy, ready)
+    there.send_data(b"behind the RR")
+    here.expect(Data(user_data=b"behind the RR"))

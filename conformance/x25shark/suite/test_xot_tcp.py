@@ -86,7 +86,7 @@ MOST_BEFORE = 5
 # Of packets, where the high octet of the length counts on.
 HIGH_LENGTHS = (255, 256, 257, 511, 512)
 # Packets in front of one that begins in the same segment.
-MOST_WHOLE = 4
+WHOLE = (1, 2, 3, 4, 6, 8, 9, 10)
 
 
 def call_on_port(bench: Bench, port: int) -> None:
@@ -299,17 +299,18 @@ def last_of_a_segment(
 
 @purpose("XOT-TCP-08", both_sides=True, window=7)
 def test_one_and_a_half_packets_per_segment(call: Call) -> None:
-    """Then up to four packets and the beginning of another: each part of its header, or an octet
-    more."""
+    """Then up to ten packets and the beginning of another: each part of its header, or an octet
+    more. Behind the pause comes the rest of that, alone and with as many again."""
     messages = [call.bench.record(60) for _ in range(min(6, call.a.window))]
     stream = b"".join(call.a.unit_of(call.a.data(octets)) for octets in messages)
     one = len(stream) // len(messages)
     send_in_pieces(call.a, stream, range(one * 3 // 2, len(stream), one * 3 // 2))
     for octets in messages:
         arrives_there(call, octets)
-    for whole, begun in product(range(1, MOST_WHOLE + 1), range(1, HEADER_OCTETS + 2)):
-        units, messages = units_of(call, whole + 1)
-        end_of_first = len(b"".join(units[:-1])) + begun
+    for whole, begun in product(WHOLE, range(1, HEADER_OCTETS + 2)):
+        more = whole if begun % 2 else 0
+        units, messages = units_of(call, whole + 1 + more)
+        end_of_first = len(b"".join(units[:whole])) + begun
         send_in_pieces(call.a, b"".join(units), [end_of_first])
         for octets in messages:
             arrives_there(call, octets, note=f"{whole} packets and {begun} octets in a segment")

@@ -64,12 +64,12 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     return Call(bench, a, b)
 
 
-def each_way(bench: Bench, sending: int, receiving: int) -> Iterator[Call]:
+def each_way(bench: Bench, sending: int, receiving: int, *, window: int = 7) -> Iterator[Call]:
     """Calls of which the first end has the one packet size and the second the other: A and B, then
     B and A if the route takes any sizes."""
-    yield call_of_sizes(bench, sending, receiving)
+    yield call_of_sizes(bench, sending, receiving, window=window)
     if bench.profile.addresses.own_sizes is not None:
-        yield call_of_sizes(bench, receiving, sending).turned()
+        yield call_of_sizes(bench, receiving, sending, window=window).turned()
 
 
 def window_of(call: Call) -> int:
@@ -125,7 +125,7 @@ def acknowledgement(p_r: int) -> tuple[Packet, Packet]:
     return RR(p_r=p_r), RNR(p_r=p_r)
 
 
-def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0) -> None:
+def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0, q: int = 0) -> None:
     """A sends Data with D=1: its P(R) comes when B has acknowledged it, and not before.
 
     What A has sent before is acknowledged by B (X.25 4.3.3, 4.4.1.4).
@@ -136,8 +136,8 @@ def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0) -> None:
     here, there, begin = a.numbering, b.numbering, a.cursor
     earlier = [(here.acknowledged + count) % 8 for count in range(here.outstanding + 1)]
     confirmed, not_yet = (here.next_p_s + 1) % 8, there.p_r
-    a.send_data(octets, d=1, m=m)
-    b.expect(Data(d=1, m=m, user_data=octets))
+    a.send_data(octets, d=1, m=m, q=q)
+    b.expect(Data(d=1, m=m, q=q, user_data=octets))
     fence_from_b(call, p_r=not_yet)
     acknowledged_up_to(a, *earlier, start=begin, note="B has not acknowledged")
     b.acknowledge((not_yet + 1) % 8)

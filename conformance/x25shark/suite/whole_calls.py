@@ -227,18 +227,18 @@ def with_addresses(calling: str, answers: bool) -> Any:
 def collided(scene: Scene) -> None:
     """The called side clears, and the calling one has cleared before it reads that."""
     call = scene.answer(scene.call())
-    _collide(call)
+    clears_cross(call)
     scene.over(call.a)
 
 
 def collided_there(scene: Scene) -> None:
     """The same, changed over: it is the Clear of the called side that comes last."""
     call = scene.answer(scene.call())
-    _collide(call.turned())
+    clears_cross(call.turned())
     scene.over_unless_closed(call.a)
 
 
-def _collide(call: Call) -> None:
+def clears_cross(call: Call) -> None:
     """The second side clears, and the first has cleared before it reads that."""
     x, y = call.a, call.b
     assert isinstance(y, Side)

@@ -32,7 +32,7 @@ def _loses(patch: Patch, place: int, kind: int, of_side: Callable[[Channel], boo
             original(channel, octets)
 
 
-def _loses_behind(patch: Patch, ahead: int, kind: int, of_side: Callable[[Channel], bool]) -> None:
+def loses_behind(patch: Patch, ahead: int, kind: int, of_side: Callable[[Channel], bool]) -> None:
     """A packet of this type is lost in one read behind one of the other type, from such a side."""
     before: list[int | None] = [None]
 
@@ -89,22 +89,22 @@ def third_confirmation_of_b(patch: Patch) -> None:
 
 @fault("BUG-XOT-146")
 def interrupt_behind_a_reset_confirmation(patch: Patch) -> None:
-    _loses_behind(patch, Type.RESET_CONFIRMATION, Type.INTERRUPT, _calling)
+    loses_behind(patch, Type.RESET_CONFIRMATION, Type.INTERRUPT, _calling)
 
 
 @fault("BUG-XOT-147")
 def reset_behind_a_reset_confirmation(patch: Patch) -> None:
-    _loses_behind(patch, Type.RESET_CONFIRMATION, Type.RESET, _called)
+    loses_behind(patch, Type.RESET_CONFIRMATION, Type.RESET, _called)
 
 
 @fault("BUG-XOT-148")
 def reset_behind_an_interrupt_confirmation(patch: Patch) -> None:
-    _loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.RESET, _called)
+    loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.RESET, _called)
 
 
 @fault("BUG-XOT-149")
 def data_behind_an_interrupt_confirmation(patch: Patch) -> None:
-    _loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.DATA, _called)
+    loses_behind(patch, Type.INTERRUPT_CONFIRMATION, Type.DATA, _called)
 
 
 @fault("BUG-XOT-150")

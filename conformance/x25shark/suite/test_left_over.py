@@ -74,7 +74,7 @@ def _amid_a_sequence(call: Call) -> None:
     """Each side has sent the first packet of a sequence, with Q=1. It may have come or not."""
     for side in both(call):
         side.send_data(FULL, m=1, q=1)
-    call.bench.fence("the router has both")
+    end(call.bench.fence("the router has both"))
 
 
 def _queued(call: Call) -> None:
@@ -87,7 +87,7 @@ def _queued(call: Call) -> None:
         for side in both(call):
             while side.numbering.outstanding < side.window:
                 side.send(side.data(FULL, q=1, p_r=acknowledged[side.name]))
-        call.bench.fence("the router has what both sides have sent")
+        end(call.bench.fence("the router has what both sides have sent"))
 
 
 def _held(call: Call) -> None:
@@ -97,7 +97,7 @@ def _held(call: Call) -> None:
     for side in both(call):
         if RECEIVE_NOT_READY not in side.arrivals.types(side.start):
             side.send_data(FULL, q=1)
-    call.bench.fence("the router has what both sides have sent")
+    end(call.bench.fence("the router has what both sides have sent"))
 
 
 def _unacknowledged(call: Call) -> None:
@@ -196,7 +196,7 @@ def _reset_of_a(call: Call) -> None:
     a, b = both(call)
     a.send(ResetRequest(cause=0, diagnostic=0))
     b.expect(ResetIndication(cause=0, diagnostic=0))
-    call.bench.fence("a router that confirms by itself has confirmed")
+    end(call.bench.fence("a router that confirms by itself has confirmed"))
     if not a.numbering.resetting:
         a.expect(ResetConfirmation())
 

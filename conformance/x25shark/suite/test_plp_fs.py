@@ -424,7 +424,7 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     limits = [call_has_its_limit] if trusts else [call_has_its_limit, clear_of_a_has_none]
     if bench.two_sided and not trusts:
         limits += [clear_of_b_has_none, answer_has_none]
-    ends = ENDS if bench.two_sided else ENDS[:1]
+    ends = list(ENDS if bench.two_sided else ENDS[:1])
     if bench.two_sided and not bench.profile.line.by_side():
         ends += CLOSES
     a: Side | None = None

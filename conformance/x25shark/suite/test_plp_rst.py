@@ -9,7 +9,7 @@ from scapy_x25.x25 import INTERRUPT, INTERRUPT_CONFIRMATION, RESET_CONFIRMATION,
 from ..sides.side import AbsentSide
 from .amid_sequences import AMID
 from .anew import as_new
-from .clearing import at_the_other_end
+from .clearing import at_the_other_end, end
 from .collisions import collide
 from .language import (
     CLOSED,
@@ -550,7 +550,7 @@ def open_and_reset(
     a, b = both(call)
     half = b"old and open".ljust(b.packet_size)
     b.send(b.data(half, m=1))
-    call.bench.fence("the router has it")
+    end(call.bench.fence("the router has it"))
     if something is not None:
         something(call.turned(), None)
     if in_error:

@@ -73,7 +73,7 @@ def refuses_version(bench: Bench, version: int, *cuts: int) -> None:
     send_in_pieces(a, with_version(a.unit_of(bench.call_request()), version), cuts)
     with amid(bench, f"a Call in a unit of version {version:#06x}{_in_pieces(cuts)}"):
         framing_ends(a)
-    bench.fence()
+    end(bench.fence())
 
 
 def _in_pieces(cuts: tuple[int, ...]) -> str:
@@ -153,7 +153,7 @@ def ends_or_passes(call: Call, octets: bytes, passed: Packet, what: str, *cuts: 
             far_side_ends(bench, call.b)
     with amid(bench, f"{what} came from this side"):
         closes(call.a, ClearIndication(cause=bench.network_clear), *resets)
-    bench.fence()
+    end(bench.fence())
 
 
 def arrives_empty(b: Side) -> bool:
@@ -188,7 +188,7 @@ def refuses_octets(bench: Bench, octets: bytes, *cuts: int) -> None:
     send_in_pieces(a, octets, cuts)
     with amid(bench, f"a unit of length {length}{_in_pieces(cuts)}"):
         framing_ends(a)
-    bench.fence()
+    end(bench.fence())
 
 
 @purpose("XOT-HDR-06")
@@ -390,7 +390,7 @@ def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
             with amid(bench, f"a length of {length} at place {place} of a segment"):
                 framing_ends(call.a, within=bench.profile.times.stall)
                 far_side_ends(bench, call.b)
-        bench.fence()
+        end(bench.fence())
 
 
 @purpose("XOT-HDR-18")

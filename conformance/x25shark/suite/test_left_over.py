@@ -9,6 +9,7 @@ the circuit is used again, and every part of it has to be as new.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -186,7 +187,9 @@ def test_next_call_finds_nothing_left(bench: Bench) -> None:
         middle(call)
         with amid(bench, f"{ENDS[over]}; {left}"):
             over(call)
-        call = again(bench, call.a)
+        call = bench.capacity.in_the_end(partial(again, bench, call.a))
+        # A confirmation of clears that crossed would have come ahead of the answer.
+        call.a.allowed.clear()
         as_new(call, f"in the next call, behind one that {ENDS[over]}; {left}")
     bench.fence()
 
@@ -505,7 +508,9 @@ def plain(
     came.append(a.expect(ClearIndication(cause=0, diagnostic=7, **said[2]), note=note))
     a.send(ClearConfirmation())
     b.expect(ClearConfirmation(), CLOSED)
-    return a, [{name: value_of(packet, name) for name in SAID} for packet in came]
+    # A splice may pass what follows its first Call on unread, and not rewrite addresses there.
+    names = SAID[2:] if bench.model == "splice" else SAID
+    return a, [{name: value_of(packet, name) for name in names} for packet in came]
 
 
 def value_of(packet: Packet | None, name: str) -> Any:

@@ -112,6 +112,11 @@ def sabm_without_p(line: RawLine) -> None:
     more(line, "012f")
 
 
+def an_echo_of_flags(line: RawLine) -> None:
+    up(line)
+    more(line, CALL, "0341", "0144100100" + "7e" * 128)
+
+
 def router_sets_up(*frames: str) -> Script:
     def script(line: RawLine) -> None:
         line.tell("030f")
@@ -367,6 +372,26 @@ def idle_link_that_answers(line: RawLine) -> None:
         more(line, "0331")
 
 
+def set_up_and_silent(line: RawLine) -> None:
+    """DM F=0 asks the router for a link; it has UA, and no more."""
+    line.tell("030f", "0373")
+    line.lab.timers.advance(30)
+
+
+def rr_amid_a_set_up(line: RawLine) -> None:
+    line.tell("030f")
+    line.lab.timers.advance(2)
+    more(line, "0101")
+    line.lab.timers.advance(2)
+
+
+def part_of_a_dte(line: RawLine) -> None:
+    """The router confirms two Restarts, and RR acknowledges the first confirmation; T1."""
+    restart = "1000fb0700"
+    more(line, "033f", "0320" + RESTART_CONFIRMATION, "0322" + restart, "0324" + restart, "0141")
+    line.lab.timers.advance(4)
+
+
 WITNESS: dict[str, Script] = {
     "BUG-HDLC-01": bad_fcs,
     "BUG-HDLC-02": plain,
@@ -518,6 +543,8 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-28": every_own_fcs,
     "BUG-HDLC-29": whole_and_aborted,
     "BUG-HDLC-30": endless,
+    "BUG-HDLC-31": without_link("133f"),
+    "BUG-HDLC-32": an_echo_of_flags,
     "BUG-LAPB-105": rejected_by_a_dte,
     "BUG-LAPB-106": recovering(asks=(CALL,), seconds=60),
     "BUG-LAPB-102": idle_link,
@@ -546,12 +573,39 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-142": on_link(*TO_SEVEN[:5], "010d"),
     "BUG-LAPB-143": on_link(*ASKS[:2], "01461fff00", seconds=4),
     "BUG-LAPB-144": recovering("0339", asks=ASKS[:2]),
+    "BUG-LAPB-145": recovering("0351", "01441fff00", seconds=20),
+    "BUG-LAPB-146": set_up_and_silent,
+    "BUG-LAPB-147": on_link("010d", "013f", seconds=30),
+    "BUG-LAPB-148": on_link("0397000001", seconds=30),
+    "BUG-LAPB-149": part_of_a_dte,
+    "BUG-LAPB-150": on_link("010d", "012f"),
+    "BUG-LAPB-151": on_link("010d", "0143"),
+    "BUG-LAPB-152": on_link("010d", "013f", "010d", seconds=30),
+    "BUG-LAPB-153": on_link(ASKS[0], "0129"),
+    "BUG-LAPB-154": on_link(ASKS[0], "0139"),
+    "BUG-LAPB-155": on_link("01a1"),
+    "BUG-LAPB-156": on_link(*TO_SEVEN[:6], "010d"),
+    "BUG-LAPB-157": on_link(*ASKS[:2], "0345", seconds=4),
+    "BUG-LAPB-158": recovering(ASKS[1], seconds=4),
+    "BUG-LAPB-159": recovering("0397000001"),
+    "BUG-LAPB-160": on_link("0325", "010d", "013f"),
+    "BUG-LAPB-161": recovering("012f"),
+    "BUG-LAPB-162": recovering("031f"),
+    "BUG-LAPB-163": on_link("0325", "0132" + ASKS[0][4:]),
+    "BUG-LAPB-164": on_link("0325", *ASKS[:2], "0131"),
+    "BUG-LAPB-165": on_link(ASKS[0], "0345", "01441fff00"),
+    "BUG-LAPB-166": rr_amid_a_set_up,
+    "BUG-LAPB-167": recovering("0321", seconds=40),
+    "BUG-LAPB-168": on_link("0325", "01a1"),
+    "BUG-LAPB-169": on_link("01a21fff00"),
+    "BUG-LAPB-170": without_link("01001fff00"),
+    "BUG-LAPB-171": on_link("0397000001"),
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
 }
 #: Scripts for a line on which the router is the DTE.
-OF_A_DTE = {undefined_to_a_dte, rejected_by_a_dte}
+OF_A_DTE = {undefined_to_a_dte, rejected_by_a_dte, part_of_a_dte}
 #: Faults that every frame, or every acknowledgement, shows.
 EVERYWHERE = {
     *("BUG-HDLC-02", "BUG-LAPB-01", "BUG-LAPB-30", "BUG-SER-05", "BUG-SER-10"),
@@ -592,7 +646,9 @@ OF_BITS = {
     "BUG-HDLC-29",
 }
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
-OF_OCTETS = {"BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17", "BUG-HDLC-27"}
+OF_OCTETS = {
+    *("BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17", "BUG-HDLC-27", "BUG-HDLC-32"),
+}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 from scapy_x25 import hdlc
+from scapy_x25.lapb import ADDRESS_A, ADDRESS_B
 
 from ..sides.line import NOT_READY_SECONDS
 from ..sides.side import AbsentSide
@@ -40,6 +41,8 @@ from .occasion import amid
 # Bits of the longest frame that anybody keeps.
 ANY_LENGTH = 8 * hdlc.LONGEST
 ANY_ADDRESS = between(0, 255)
+# Those that differ from A or B in one bit, and some that mean something elsewhere.
+OTHERS = {one ^ 1 << bit for one in (ADDRESS_A, ADDRESS_B) for bit in range(8)} | {0x0F, 0xFF}
 # Octets above N1; a slow line takes seconds for them (bit/s).
 FAR_TOO_LONG, SLOW = 5000, 9600
 
@@ -169,14 +172,15 @@ def ended_at_once(line: LineSide) -> None:
 
 @purpose("HDLC-09")
 def test_transparency(bench: Bench) -> None:
-    """Runs of flags, escapes and ones, and every octet, both ways through the router."""
+    """Runs of flags, escapes and ones, as long as a packet may be, and every octet, both ways
+    through the router."""
     for line in bench.lines.values():
         line.link.bring_up(judged=True)
     call = bench.place_call()
     patterns = (
-        b"\x7e" * 40,
-        b"\x7d" * 40,
-        b"\xff" * 64,
+        b"\x7e" * 128,
+        b"\x7d" * 128,
+        b"\xff" * 128,
         b"\x7d\x5e\x7e\x7d\x5d" * 8,
         b"\x1f\xf8\xf0\x0f" * 16,
         bytes(range(128)),
@@ -211,8 +215,10 @@ def test_no_whole_octets(bench: Bench) -> None:
 def test_unknown_address(bench: Bench) -> None:
     for line in each_line(bench):
         line.link.bring_down()
-        for address in (0x00, 0x05, 0x07, 0x0F, 0xFF):
-            line.send(LapbSABM(address=address, p_f=1))
+        content = line.octets_of(LapbSABM(p_f=1))[1:]
+        others = sorted(OTHERS - {ADDRESS_A, ADDRESS_B})
+        frames = [hdlc.with_fcs(bytes((address,)) + content) for address in others]
+        line.wire.send_whole(frames)
         line.no_reaction(LapbUA(address=ANY_ADDRESS))
 
 

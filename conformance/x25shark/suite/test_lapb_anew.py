@@ -38,6 +38,7 @@ from .links import (
     needs_given,
     opened,
     out_of_sequence,
+    polls,
     ready,
     respond,
     taken,
@@ -66,6 +67,11 @@ def timer_recovery(line: LineSide, restart: Packet) -> None:
 def a_gap_and_a_rejection(line: LineSide, restart: Packet) -> None:
     """A router that sends no FRMR is left where it is."""
     a_rej_condition(line, restart)
+    _rejects(line)
+
+
+def _rejects(line: LineSide) -> None:
+    """The router rejects an N(R), if it has FRMR."""
     if line.context.declared("L-FRMR"):
         line.send(LapbRR(address=line.command_address, n_r=(line.station.v_r + 3) % 8))
         with line.context.preamble():
@@ -73,11 +79,23 @@ def a_gap_and_a_rejection(line: LineSide, restart: Packet) -> None:
         line.allow(LapbFRMR())
 
 
-CONDITIONS: tuple[Callable[[LineSide, Packet], None], ...] = (
-    a_rej_condition,
-    a_busy_tester,
-    timer_recovery,
+def a_busy_tester_and_a_rejection(line: LineSide, restart: Packet) -> None:
+    a_busy_tester(line, restart)
+    line.by_hand = True
+    _rejects(line)
+
+
+def timer_recovery_and_a_rejection(line: LineSide, restart: Packet) -> None:
+    timer_recovery(line, restart)
+    _rejects(line)
+
+
+Condition = Callable[[LineSide, Packet], None]
+OF_A_LINK: tuple[Condition, ...] = (a_rej_condition, a_busy_tester, timer_recovery)
+REJECTED: tuple[Condition, ...] = (
     a_gap_and_a_rejection,
+    a_busy_tester_and_a_rejection,
+    timer_recovery_and_a_rejection,
 )
 
 LATE = 3
@@ -85,12 +103,13 @@ LATE = 3
 
 @purpose("LAPB-SET-20")
 def test_conditions_end_with_their_link(bench: Bench) -> None:
-    """By SABM alone, by DISC and SABM, and by FRMR, behind which the router sends SABM: a first
-    frame that is missing brings REJ, and the router sends I frames."""
+    """By SABM alone, by DISC and SABM, and by FRMR or DM, behind which the router sends SABM: a
+    first frame that is missing brings REJ, and the router sends I frames. F is the P of SABM and
+    DISC in each condition."""
     line, restart = ready(bench)
     line.layer.allow(RestartConfirmation())
-    for begin_anew in (reset, anew, made_to_reset):
-        for bring_about in CONDITIONS:
+    for begin_anew, conditions in WAYS:
+        for bring_about in conditions:
             bring_about(line, restart)
             note = "a new link behind " + bring_about.__name__.replace("_", " ")
             begin_anew(line)
@@ -127,32 +146,62 @@ def _second_frame(line: LineSide, restart: Packet, begin: int) -> None:
         line.send(line.packet(restart, n_s=1))
 
 
-def reset(line: LineSide) -> None:
+def reset(line: LineSide, p_f: int = 1) -> None:
     """A new link by SABM alone, by hand."""
     line.by_hand = True
     link_was_reset(line)
-    taken(line, passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
+    taken(line, p_f, passing=(*ASKING_FOR_A_LINK, *line.frames.rejections()))
 
 
-def anew(line: LineSide) -> None:
+def reset_without_p(line: LineSide) -> None:
+    reset(line, 0)
+
+
+def anew(line: LineSide, p_f: int = 1) -> None:
     """A new link by DISC and SABM, by hand."""
     line.by_hand = True
     link_was_reset(line)
-    line.send(LapbDISC(p_f=1))
-    line.expect(LapbUA(p_f=1), passing=line.frames.rejections())
+    line.send(LapbDISC(p_f=p_f))
+    line.expect(LapbUA(p_f=p_f), passing=line.frames.rejections())
     reset(line)
+
+
+def anew_without_p(line: LineSide) -> None:
+    anew(line, 0)
 
 
 def made_to_reset(line: LineSide) -> None:
     """FRMR: the router resets the link by SABM, or has none (X.25 2.4.6.2)."""
+    v_s, v_r = line.station.v_s, line.station.v_r
+    _has_it_reset(line, LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
+
+
+def made_to_reset_by_dm(line: LineSide) -> None:
+    """DM: the same (X.25 2.4.6.4)."""
+    _has_it_reset(line, LapbDM(p_f=1))
+
+
+def _has_it_reset(line: LineSide, response: Packet) -> None:
+    """It has no answer to a command with P=1 any more, and sends SABM for no other reason."""
     line.by_hand = True
     link_was_reset(line)
-    v_s, v_r = line.station.v_s, line.station.v_r
-    line.send(LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
-    if isinstance(line.expect(*ANEW, passing=line.frames.rejections()), LapbSABM):
+    line.send(response, LapbRR(address=line.command_address, p_f=1))
+    passing = (*line.frames.rejections(), *polls(line), LapbFRMR(p_f=0))
+    if isinstance(line.expect(*ANEW, passing=passing, note=response.name), LapbSABM):
         line.send(LapbUA(p_f=1))
     else:
         reset(line)
+
+
+#: How a link begins anew, and in which conditions.
+WAYS: tuple[tuple[Callable[[LineSide], None], tuple[Condition, ...]], ...] = (
+    (reset, (*OF_A_LINK, *REJECTED)),
+    (anew, (*OF_A_LINK, a_gap_and_a_rejection)),
+    (made_to_reset, (*OF_A_LINK, a_gap_and_a_rejection)),
+    (reset_without_p, OF_A_LINK),
+    (anew_without_p, OF_A_LINK),
+    (made_to_reset_by_dm, OF_A_LINK),
+)
 
 
 @purpose("LAPB-SET-21", each_line=True)

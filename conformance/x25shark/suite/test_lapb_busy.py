@@ -52,16 +52,21 @@ def busy(line: LineSide, restart: Packet) -> int:
 
 @purpose("LAPB-BUSY-01", each_line=True)
 def test_rnr_stops_i_frames(bench: Bench) -> None:
-    """But for one, which has the N(S) of the RNR's N(R)."""
+    """But for one, which has the N(S) of the RNR's N(R). RNR acknowledges nothing, and a frame."""
     line, restart = ready(bench)
-    begin = line.cursor
-    n_r = busy(line, restart)
-    line.send(LapbRNR(address=line.command_address, n_r=n_r, p_f=1))
-    line.expect(*line.frames.answers())
-    line.expect_count(
-        LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
-    )
-    all_after(line, n_r, is_open=opened(line, n_r, begin) > 0)
+    for acknowledges in (False, True):
+        if acknowledges:
+            unacknowledged(line, restart, 1)
+            line.layer.expect(RestartConfirmation())
+            line.skip()
+        begin = line.cursor
+        n_r = busy(line, restart)
+        line.send(LapbRNR(address=line.command_address, n_r=n_r, p_f=1))
+        line.expect(*line.frames.answers())
+        line.expect_count(
+            LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
+        )
+        all_after(line, n_r, is_open=opened(line, n_r, begin) > 0)
 
 
 def all_after(line: LineSide, n_r: int, *, is_open: bool) -> None:
@@ -88,13 +93,17 @@ def test_rnr_acknowledges(bench: Bench) -> None:
     line.layer.expect_count(RestartConfirmation(), 2, 2)
 
 
-def busy_with_open(line: LineSide, restart: Packet) -> int:
-    """I frames of the router, and then RNR, which acknowledges none of them; its N(R).
+def busy_with_open(line: LineSide, restart: Packet, arrived: int = 0) -> int:
+    """I frames of the router, and then RNR, which acknowledges so many of them, and not all; its
+    N(R).
 
     T1 runs on then, and a poll follows. Behind an RNR that acknowledges all the router may send a
     frame, ask or only wait (X.25 2.4.5.7).
     """
+    begin = line.cursor
     first = unacknowledged(line, restart, WAITING)
+    if opened(line, first, begin) > arrived:
+        first = (first + arrived) % 8
     line.skip()
     line.send(LapbRNR(address=line.command_address, n_r=first, p_f=1))
     line.expect(*line.frames.answers(), passing=polls(line))
@@ -114,17 +123,20 @@ def only_the_first(line: LineSide, first: int, begin: int) -> None:
 
 @purpose("LAPB-BUSY-03")
 def test_a_busy_peer_is_polled(bench: Bench) -> None:
-    """On all lines; RR is the answer."""
+    """On all lines; RR is the answer. RNR acknowledges none of what is open, and the first."""
     for lines in with_one_t1(bench):
-        with_frames = [
-            (line, busy_with_open(line, restart), line.cursor) for line, restart in lines
-        ]
-        for line, first, begin in with_frames:
-            expect_poll(line)
-            only_the_first(line, first, begin)
-            line.send(LapbRR(n_r=first, p_f=1))
-            all_again(line, first, WAITING)
-            line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
+        for arrived in (0, 1):
+            with_frames = []
+            for line, restart in lines:
+                before = line.station.v_r
+                first = busy_with_open(line, restart, arrived)
+                with_frames.append((line, before, first, line.cursor))
+            for line, before, first, begin in with_frames:
+                expect_poll(line)
+                only_the_first(line, first, begin)
+                line.send(LapbRR(n_r=first, p_f=1))
+                all_again(line, first, WAITING - (first - before) % 8)
+                line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
 
 
 @purpose("LAPB-BUSY-10")
@@ -208,22 +220,34 @@ def asks_again(line: LineSide) -> bool:
 
 @purpose("LAPB-BUSY-09", each_line=True)
 def test_as_commands(bench: Bench) -> None:
-    """P=0: nobody is asked for an answer."""
+    """P=0: nobody is asked for an answer; and P=1. The last I frame of the busy tester has P=1
+    then, and is answered by F=1."""
     line, restart = ready(bench)
-    line.by_hand = True
-    begin, n_r, command = line.cursor, line.station.v_r, line.command_address
-    line.send(LapbRNR(address=command, n_r=n_r))
-    for _ in range(WAITING):
-        line.send(line.packet(restart, n_r=n_r))
-        line.acknowledged()
-    line.send(LapbRNR(address=command, n_r=n_r, p_f=1))
-    line.expect(*line.frames.answers())
-    line.expect_count(
-        LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
-    )
-    # To a poll of its own the router has no answer yet, and sends nothing until it has.
-    respond(line, LapbRNR, n_r)
-    is_open = opened(line, n_r, begin) > 0
-    line.send(LapbRR(address=command, n_r=n_r))
-    all_again(line, n_r, WAITING, may_ask=is_open)
-    line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)
+    for p_f in (0, 1):
+        line.by_hand = True
+        begin, n_r, command = line.cursor, line.station.v_r, line.command_address
+        line.send(LapbRNR(address=command, n_r=n_r, p_f=p_f))
+        if p_f:
+            line.expect(*line.frames.answers())
+        for number in range(WAITING):
+            asks = p_f * (number == WAITING - 1)
+            line.send(line.packet(restart, n_r=n_r, p_f=asks))
+            if asks:
+                note = "an I frame with P=1 of a busy station"
+                seen = line.expect(*line.frames.answers(), note=note)
+                asks = seen is not None and seen.n_r == line.station.v_s
+            if not asks:
+                line.acknowledged()
+        line.send(LapbRNR(address=command, n_r=n_r, p_f=1))
+        line.expect(*line.frames.answers())
+        line.expect_count(
+            LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
+        )
+        # To a poll of its own the router has no answer yet, and sends nothing until it has.
+        respond(line, LapbRNR, n_r)
+        is_open = opened(line, n_r, begin) > 0
+        line.send(LapbRR(address=command, n_r=n_r, p_f=p_f))
+        if p_f:
+            line.expect(*line.frames.answers())
+        all_again(line, n_r, WAITING, may_ask=is_open)
+        line.layer.expect_count(RestartConfirmation(), WAITING, WAITING)

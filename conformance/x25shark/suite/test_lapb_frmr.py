@@ -58,7 +58,7 @@ from .links import (
     unacknowledged,
 )
 from .test_hdlc import giant
-from .test_lapb_anew import begins_at_0
+from .test_lapb_anew import a_busy_tester, a_rej_condition, begins_at_0, timer_recovery
 
 # Longer than T1, in T1.
 BEHIND_T1 = 1.5
@@ -167,13 +167,17 @@ def test_above_n1(bench: Bench) -> None:
 @purpose("LAPB-FRMR-04", each_line=True)
 def test_invalid_n_r(bench: Bench) -> None:
     """Beyond what was sent, and behind what was acknowledged, in RR, REJ and I; in an I frame that
-    is out of sequence, and in one that was taken already, as well: REJ may come first.
+    is out of sequence, and in one that was taken already, as well: REJ may come first. Each of the
+    other numbers in RR; and while the tester is busy, or a frame is missing.
 
-    The packet in that I frame is not taken: nothing answers it before FRMR.
+    The packet in that I frame is not taken: nothing answers it before FRMR, whose V(R) does not
+    count it.
     """
     line, restart = ready(bench)
-    for step, ahead in ((1, None), (-1, None), (1, 0), (-1, 0), (1, 1), (1, -1)):
-        for kind in (LapbRR, LapbREJ) if ahead is None else (LapbI,):
+    nearest = ((1, None), (-1, None), (1, 0), (-1, 0), (1, 1), (1, -1))
+    for step, ahead in (*nearest, *((other, None) for other in range(2, 7))):
+        kinds = (LapbRR, LapbREJ) if abs(step) == 1 else (LapbRR,)
+        for kind in kinds if ahead is None else (LapbI,):
             line.by_hand = True
             line.skip()
             begin = line.cursor
@@ -183,15 +187,23 @@ def test_invalid_n_r(bench: Bench) -> None:
             else:
                 out_of_sequence(line, restart, ahead, n_r=wrong)
             rejections = line.frames.rejections(n_r=line.station.v_s) if ahead else ()
-            frmr(line, LapbFRMR(z=1), passing=rejections)
+            frmr(line, LapbFRMR(z=1, v_r=line.station.v_s), passing=rejections)
             line.expect_count(LapbI(), 0, 0, start=begin, note="the packet is not taken")
             begin_again(line)
+    for bring_about in (a_busy_tester, a_rej_condition):
+        line.by_hand = True
+        bring_about(line, restart)
+        wrong = (line.station.v_r + 1) % 8
+        line.send(LapbRR(address=line.command_address, n_r=wrong))
+        passing = line.frames.rejections(n_r=line.station.v_s)
+        frmr(line, LapbFRMR(z=1), passing=passing, note=bring_about.__name__.replace("_", " "))
+        begin_again(line)
 
 
 @purpose("LAPB-FRMR-05", each_line=True)
 def test_information_field(bench: Bench) -> None:
-    """With a V(S) and a V(R) that differ, above 3 where their difference lets them be, and with an
-    I frame that is open.
+    """With a V(S) and a V(R) that differ, above 3 where their difference lets them be, with an I
+    frame that is open, and with 7 in each.
 
     V(S) is the N(S) of the next I frame, whatever is acknowledged (X.25 2.4.1.2, 2.3.4.9); a router
     whose T1 has run out may have set it back to that of the frame that it sends again.
@@ -211,6 +223,13 @@ def test_information_field(bench: Bench) -> None:
     line.layer.allow(RestartConfirmation())
     back = (first,) if polled(line, begin) else ()
     rejects(line, (first + 3) % 8, *back, line.station.v_r)
+    for of_the_router in (True, False):
+        begin_again(line)
+        while (line.station.v_r if of_the_router else line.station.v_s) != 7:
+            count_to(line, restart, (line.station.v_r + 1) % 8)
+        line.by_hand = True
+        line.skip()
+        rejects(line, (line.station.v_r + 2) % 8, line.station.v_r)
 
 
 def rejects(line: LineSide, wrong: int, *v_s: int) -> None:
@@ -260,36 +279,61 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-07", each_line=True)
 def test_sabm_ends_frame_reject(bench: Bench) -> None:
-    line, restart, _ = rejected(bench)
-    line.send(LapbSABM(p_f=1))
-    line.expect(LapbUA(p_f=1))
-    line.send(line.packet(restart, n_s=0, n_r=0))
-    line.poll(n_r=1)
+    """With P=1 and P=0."""
+    for p_f in (1, 0):
+        line, restart, _ = rejected(bench)
+        line.send(LapbSABM(p_f=p_f))
+        line.expect(LapbUA(p_f=p_f))
+        line.send(line.packet(restart, n_s=0, n_r=0))
+        line.poll(n_r=1)
+        if p_f:
+            begin_again(line)
 
 
 @purpose("LAPB-FRMR-08", each_line=True)
 def test_disc_ends_frame_reject(bench: Bench) -> None:
-    """A station that asks for a link at once shows it by that, and owes a poll no answer."""
-    line, _, _ = rejected(bench)
-    line.send(LapbDISC(p_f=1))
-    line.expect(LapbUA(p_f=1))
-    line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(LapbDM(p_f=1), LapbSABM(), passing=(LapbDM(p_f=0), LapbDISC()))
-    line.allow(LapbDM(p_f=1), *ASKING_FOR_A_LINK)
+    """With P=0 and P=1. A station that asks for a link at once shows it by that, and owes a poll no
+    answer."""
+    for p_f in (0, 1):
+        line, _, _ = rejected(bench)
+        line.send(LapbDISC(p_f=p_f))
+        line.expect(LapbUA(p_f=p_f))
+        line.send(LapbRR(address=line.command_address, p_f=1))
+        line.expect(LapbDM(p_f=1), LapbSABM(), passing=(LapbDM(p_f=0), LapbDISC()))
+        line.allow(LapbDM(p_f=1), *ASKING_FOR_A_LINK)
+        if not p_f:
+            begin_again(line)
 
 
 @purpose("LAPB-FRMR-09", each_line=True)
 def test_received_frmr(bench: Bench) -> None:
-    line, _ = ready(bench)
-    line.by_hand = True
-    line.send(
-        LapbFRMR(rejected_control=0x01, v_s=line.station.v_s, v_r=line.station.v_r, z=1),
-    )
-    seen = line.expect(*ANEW)
-    if isinstance(seen, LapbSABM) and names_given(line, ("n2",)) and line.profile.n2 > 1:
-        within = by_t1(line)
-        line.expect(LapbSABM(p_f=1), within=within, note="nothing has answered the first one")
+    """With F=0; and with F=1, which answers a poll of timer recovery: SABM follows at once, and N2
+    of them in all where nothing answers."""
+    line, restart = ready(bench)
+    _reports(line, 0)
     line.allow(*ENDING)
+    begin_again(line)
+    line.layer.allow(RestartConfirmation())
+    timer_recovery(line, restart)
+    if isinstance(_reports(line, 1), LapbSABM) and names_given(line, ("n2",)):
+        for number in range(2, line.profile.n2 + 1):
+            line.expect(
+                LapbSABM(p_f=1),
+                within=by_t1(line),
+                note=f"nothing has answered; SABM {number} of {line.profile.n2}",
+            )
+    line.allow(*ENDING)
+
+
+def _reports(line: LineSide, final: int) -> Packet | None:
+    """FRMR, and what the router does: a command with P=1 has no answer any more."""
+    line.by_hand = True
+    v_s, v_r = line.station.v_s, line.station.v_r
+    line.send(
+        LapbFRMR(rejected_control=v_s << 5 | 0x01, v_s=v_s, v_r=v_r, z=1, p_f=final),
+        LapbRR(address=line.command_address, p_f=1),
+    )
+    return line.expect(*ANEW, passing=polls(line), note=f"FRMR F={final}")
 
 
 @purpose("LAPB-FRMR-10", each_line=True)
@@ -297,34 +341,49 @@ def test_frmr_is_repeated(bench: Bench) -> None:
     """At T1, N2 times at most, and then the link begins anew or is given up. F=0: nobody polled.
 
     A router may also wait for SABM or DISC, without FRMR of its own or behind N2 of them (2.4.7.3:
-    may retransmit, may reset); then a command with P=1 shows that it rejects still.
+    may retransmit, may reset); then a command with P=1 shows that it rejects still. The second time
+    it repeats FRMR as often as the first, or N2 times with the one that rejects.
     """
     line, _, _ = rejected(bench)
+    times = repeated(line)
+    if times is None:
+        return
+    begin_again(line)
+    rejected(bench)
+    repeated(line, min(times, line.profile.n2 - 1))
+
+
+def repeated(line: LineSide, at_least: int = 0) -> int | None:
+    """How often FRMR comes again until the link begins anew or is given up; None where the router
+    waits, or the profile does not say enough."""
     begin = line.cursor
-    repeated = last_look(line, LapbFRMR(), *ANEW)
+    again = last_look(line, LapbFRMR(), *ANEW)
     ends = ANEW if line.profile.n2 == 1 or not names_given(line, ("n2",)) else ()
     if not came(line, begin, (LapbFRMR(), *ANEW)):
         it_waits(line)
-        return
+        return None
     if not isinstance(line.expect(LapbFRMR(p_f=0), *ends), LapbFRMR):
         line.allow(*ENDING)
-        return
-    not_before(line, repeated + EARLY_FROM * line.profile.t1, LapbFRMR(), note="before T1")
+        return None
+    not_before(line, again + EARLY_FROM * line.profile.t1, LapbFRMR(), note="before T1")
     if "n2" not in line.profile.model_fields_set:
         line.context.remark(f"line.{line.name.lower()}: n2 is not given: its end was not judged")
         line.allow(LapbFRMR(), *ENDING)
-        return
+        return None
     # N2 repetitions, of which one has come; the first FRMR may count as an attempt (2.4.8.4).
-    for left in reversed(range(line.profile.n2)):
+    for times in range(1, line.profile.n2 + 1):
         begin = line.cursor
         last_look(line, LapbFRMR(), *ANEW)
         if not came(line, begin, (LapbFRMR(), *ANEW)):
             it_waits(line)
-            return
-        again = (LapbFRMR(p_f=0),) if left else ()
-        if not isinstance(line.expect(*again, *ANEW), LapbFRMR):
+            return None
+        frmrs = (LapbFRMR(p_f=0),) if times < line.profile.n2 else ()
+        ends = ANEW if times >= at_least else ()
+        note = f"FRMR has come again {times} times, and {at_least} times or more before"
+        if not isinstance(line.expect(*frmrs, *ends, note=note if at_least else ""), LapbFRMR):
             break
     line.allow(*ENDING)
+    return times
 
 
 def it_waits(line: LineSide) -> None:

@@ -36,6 +36,7 @@ from .links import (
     EARLY_FROM,
     ENDING,
     ENDS,
+    LOOK,
     TEST,
     UI,
     XID,
@@ -260,7 +261,7 @@ def test_commands_without_a_link(bench: Bench) -> None:
     line.link_fence()
     line.expect_count(LapbDM(p_f=1), 0, 1, start=begin, note="the fence's, none to a response")
     begin = line.cursor
-    for frame in (LapbRR(address=command, p_f=0), LapbI(p_f=0)) * 3:
+    for frame in (LapbRR(address=command, p_f=0), LapbI(p_f=0)) * 6:
         line.wire.send_whole([line.frames.with_fcs(frame)])
     line.no_reaction(LapbUA(), LapbFRMR())
     # One may be sent unasked, to have the link set up (X.25 2.4.4.4.2).
@@ -360,7 +361,7 @@ def test_commands_as_responses(bench: Bench) -> None:
 
 @purpose("LAPB-SET-17")
 def test_other_frames_during_set_up(bench: Bench) -> None:
-    """They are ignored: the next SABM comes at T1, and not because of them."""
+    """They are ignored: the next SABM comes at T1, and neither because of them nor later."""
     line = open_set_up(bench)
     within, tried = by_t1(line), None
     # One that tries no more than twice has one SABM left.
@@ -378,11 +379,17 @@ def test_other_frames_during_set_up(bench: Bench) -> None:
         LapbRNR(),
         LapbFRMR(rejected_control=0x3F),
         LapbUA(address=line.command_address, p_f=1),
+        LapbDM(address=line.command_address, p_f=1),
     )
     if tried is not None:
         answers = (*NO_ANSWER, *line.frames.answers())
         not_before(line, tried + EARLY_FROM * line.profile.t1, *answers, note="before T1")
-    line.expect_at_once(LapbSABM(p_f=1), within=within)
+    # T1 runs from SABM on, and not from the last frame that came.
+    until = time.monotonic() + within
+    while line.arrivals.at_end and time.monotonic() < until:
+        line.send(LapbRR(address=line.command_address))
+        line.pause(line.profile.t1 / 4)
+    line.expect_at_once(LapbSABM(p_f=1), within=LOOK)
 
 
 @purpose("LAPB-SET-19")

@@ -10,6 +10,8 @@ from ..link import SerialLink
 from .registry import Patch, fault
 
 _MANY_FLAGS = 64
+# Octets of a frame with its escapes: two for each that stands in a packet of the default size.
+_ROOM = 256
 _HALF_AND_0 = 5
 _IDLE_ONES, _IDLE = 15, b"idle"
 
@@ -226,3 +228,21 @@ def whole_in_front_of_an_abort(patch: Patch) -> None:
         original(framing, found)
         if whole and octets:
             found[-1:] = [Received(Kind.FRAME, octets)]
+
+
+@fault("BUG-HDLC-31")
+def half_an_address(patch: Patch) -> None:
+    @patch.wrap(SerialLink, "take")
+    def take(original: Any, link: SerialLink, received: Received) -> None:
+        octets = received.octets
+        if octets and hdlc.fcs_is_good(octets):
+            half = bytes((octets[0] & 0x0F,))
+            received = Received(received.kind, hdlc.add_fcs(half + octets[1:-2]))
+        original(link, received)
+
+
+@fault("BUG-HDLC-32")
+def no_room_for_escapes(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "stuff")
+    def stuff(original: Any, framing: OctetFraming, octets: bytes) -> bytes:
+        return bytes(original(framing, octets)[:_ROOM])

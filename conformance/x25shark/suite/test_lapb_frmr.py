@@ -480,14 +480,18 @@ def test_invalid_n_r_in_timer_recovery(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-15", each_line=True)
 def test_n_r_runs_back(bench: Bench) -> None:
-    """RR, RNR, REJ and an I frame each acknowledge, and the I frame of a busy tester as well; the
-    N(R) before it is invalid from then on."""
-    for kind, is_busy in ((LapbRR, 0), (LapbRNR, 0), (LapbREJ, 0), (LapbI, 0), (LapbI, 1)):
+    """RR, RNR and REJ, as responses and as commands, and an I frame each acknowledge, and the I
+    frame of a busy tester as well; the N(R) before it is invalid from then on."""
+    supervisory = tuple((kind, way) for kind in (LapbRR, LapbRNR, LapbREJ) for way in (0, 1))
+    for kind, way in (*supervisory, (LapbI, 0), (LapbI, 1)):
         line, restart = ready(bench)
         first = unacknowledged(line, restart, 1)
-        if is_busy:
-            line.send(LapbRNR(n_r=first))
-        line.send(line.packet(restart) if kind is LapbI else kind())
+        if kind is not LapbI:
+            line.send(kind(address=line.command_address) if way else kind())
+        else:
+            if way:
+                line.send(LapbRNR(n_r=first))
+            line.send(line.packet(restart))
         line.send(LapbRR(address=line.command_address, n_r=first))
         frmr(line, LapbFRMR(z=1, rejected_control=first << 5 | 1))
         begin_again(line)

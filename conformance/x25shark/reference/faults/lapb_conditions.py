@@ -209,6 +209,34 @@ def rej_with_p_1_brings_nothing(patch: Patch) -> None:
         original(transfer, frame._replace(kind=Control.RR) if rej else frame)
 
 
+@fault("BUG-LAPB-172")
+def commands_acknowledge_nothing(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        lost = frame.command and not frame.p_f
+        original(transfer, frame._replace(n_r=transfer.lapb.v_a) if lost else frame)
+
+
+@fault("BUG-LAPB-173")
+def its_poll_is_answered_by_a_poll(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        original(transfer, frame)
+        if frame.command and frame.p_f and transfer.lapb.polling:
+            transfer.lapb.recovery.poll_answered(frame.n_r)
+            transfer.pump()
+
+
+@fault("BUG-LAPB-174")
+def its_poll_is_answered_by_an_i_frame(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_information")
+    def on_information(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        original(transfer, frame)
+        if frame.p_f and transfer.lapb.polling:
+            transfer.lapb.recovery.poll_answered(frame.n_r)
+            transfer.pump()
+
+
 @fault("BUG-LAPB-164")
 def busy_behind_rr_with_p_1(patch: Patch) -> None:
     @patch.wrap(InformationTransfer, "on_supervisory")

@@ -346,6 +346,38 @@ def connections_ended_first(seen: Seen) -> float:
 
 
 @measure
+def seconds_until_the_router_closes(seen: Seen) -> float:
+    """The longest time between what the tester did last on a connection and the router's close."""
+    longest = 0.0
+    for end in seen.reading.tcp_ends:
+        if not _ours(end):
+            continue
+        packets = [p.frame for p in seen.reading.packets if p.stream == end.stream and not _ours(p)]
+        ends = [e.frame for e in seen.reading.tcp_ends if e.stream == end.stream and not _ours(e)]
+        before = [frame for frame in (*packets, *ends) if frame < end.frame]
+        if before:
+            longest = max(longest, seen.times[end.frame - 1] - seen.times[max(before) - 1])
+    return longest
+
+
+@measure
+def closes_behind_the_far_confirmation(seen: Seen) -> float:
+    """Connections that the tester closed first, and the router only when the tester had confirmed
+    a Clear on another one."""
+    closed = {e.stream: e.frame for e in reversed(seen.reading.tcp_ends) if e.fin and not _ours(e)}
+    answered = {e.stream: e.frame for e in reversed(seen.reading.tcp_ends) if e.fin and _ours(e)}
+    confirmed = [
+        (packet.stream, packet.frame)
+        for packet in seen.reading.packets
+        if _kind(packet) == CLEAR_CONFIRMATION and not _ours(packet)
+    ]
+    return sum(
+        any(other != stream and frame < at < answered.get(stream, 0) for other, at in confirmed)
+        for stream, frame in closed.items()
+    )
+
+
+@measure
 def closed_behind_a_clear(seen: Seen) -> float:
     """Clears of the router behind which it closed before the tester had confirmed."""
     closed = {e.stream: e.frame for e in reversed(seen.reading.tcp_ends) if e.fin and _ours(e)}

@@ -299,6 +299,7 @@ def test_gauges_behind_a_lost_connection(bench: Bench) -> None:
             a, b = both(bench.place_call())
             side, other = (b, a) if lost_by_b else (a, b)
             if lost_by_b:
+                side.allow(ClearIndication())
                 side.wire.half_close()
             else:
                 side.wire.reset()

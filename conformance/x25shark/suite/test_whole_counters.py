@@ -167,6 +167,7 @@ def test_gauges_behind_calls_lost_in_set_up(bench: Bench) -> None:
                 if how == "resets":
                     side.wire.reset()
                 else:
+                    side.allow(ClearIndication())
                     side.wire.half_close()
                 if lost:
                     # A router may try B once more.

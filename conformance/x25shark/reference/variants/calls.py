@@ -466,3 +466,13 @@ def address_of_the_default_route(patch: Patch) -> None:
             call.addresses = call.addresses._replace(called=ADDRESS_OF_B)
             call.octets = codec.encode_call(Type.CALL, call)
         original(router, channel, call)
+
+
+@variant("MAY-CALL-38")
+def only_the_calling_address_in_the_answer(patch: Patch) -> None:
+    def change(channel: Channel, answer: Call) -> None:
+        call: Call = vars(channel.user)["call"]
+        if not answer.addresses.called and not answer.addresses.a_bit:
+            answer.addresses = call.addresses._replace(called="")
+
+    change_connected(patch, change)

@@ -15,10 +15,12 @@ from ..resets import Resets
 from ..router import Router
 from ..tables import P
 from ..terminal import Echo
+from ..wire import TcpWire
 from .errors import discards_a_long_clear_confirmation
 from .registry import Original, Patch, variant
 
 HELD_SECONDS = 0.01
+LATE_SECONDS = 0.05
 
 
 @variant("MAY-CLR-01")
@@ -242,3 +244,35 @@ def again_as_it_was(patch: Patch) -> None:
             cause, diagnostic = reset[resets]
         reset[resets] = cause, diagnostic
         original(resets, cause, diagnostic)
+
+
+@variant("MAY-CLR-16", number=LATE_SECONDS)
+def confirmed_late(patch: Patch) -> None:
+    """The other end has the Clear by then; what is sent or closed meanwhile comes behind it."""
+    waiting: dict[Channel, bytes] = {}
+
+    def release(channel: Channel) -> None:
+        if channel in waiting:
+            channel.send(waiting[channel])
+
+    @patch.wrap(Clearing, "confirm")
+    def confirm(original: Original, clearing: Clearing) -> None:
+        channel = clearing.channel
+        if channel.on_line:
+            original(clearing)
+            return
+        waiting[channel] = codec.header(channel.modulo, channel.lcn, Type.CLEAR_CONFIRMATION)
+        channel.router.timers.start(patch.number, lambda: release(channel))
+
+    @patch.wrap(Channel, "send")
+    def send(original: Original, channel: Channel, octets: bytes) -> None:
+        held = waiting.pop(channel, None)
+        if held is not None and held is not octets:
+            original(channel, held)
+        original(channel, octets)
+
+    @patch.wrap(TcpWire, "close")
+    def close(original: Original, wire: TcpWire) -> None:
+        for channel in [one for one in waiting if one.wire is wire]:
+            release(channel)
+        original(wire)

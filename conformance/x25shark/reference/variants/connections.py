@@ -121,6 +121,13 @@ def one_lcn(patch: Patch) -> None:
         return 1
 
 
+@variant("MAY-XOT-37")
+def lcn_0(patch: Patch) -> None:
+    @patch.wrap(Placing, "choose_lcn")
+    def choose_lcn(_original: Original, _placing: Placing) -> int:
+        return 0
+
+
 @variant("MAY-XOT-12")
 def another_lcn_in_each_packet(patch: Patch) -> None:
     numbers = itertools.cycle(range(1000, HIGHEST_LCN))

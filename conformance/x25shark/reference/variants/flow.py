@@ -232,6 +232,42 @@ def paced(patch: Patch) -> None:
         original(flow, *data)
 
 
+@variant("MAY-FLOW-19", number=3)
+def busy_while_it_stores(patch: Patch) -> None:
+    """It acknowledges what it stores, and is not ready while so many wait for the other side."""
+
+    def look(direction: Direction) -> None:
+        source, full = direction.source, len(direction.queue) >= round(patch.number)
+        if source.ready and full != vars(direction).get("busy", False):
+            vars(direction)["busy"] = full
+            source.flow.forward_flow(Type.RNR if full else Type.RR, source.p_r)
+
+    takes_ahead(patch)
+
+    @patch.wrap(Direction, "data")
+    def data(original: Original, direction: Direction, data: Data) -> None:
+        original(direction, data)
+        look(direction)
+
+    @patch.wrap(Direction, "pump")
+    def pump(original: Original, direction: Direction) -> None:
+        original(direction)
+        look(direction)
+
+    @patch.wrap(Direction, "clear")
+    def clear(original: Original, direction: Direction) -> None:
+        original(direction)
+        vars(direction)["busy"] = False
+
+    @patch.wrap(DataFlow, "forward_flow")
+    def forward_flow(original: Original, flow: DataFlow, packet_type: int, p_r: int) -> None:
+        """What acknowledges meanwhile does not end the busy condition."""
+        directions = getattr(flow.channel.user, "directions", None) or {}
+        direction = directions.get(flow.channel)
+        busy = direction is not None and vars(direction).get("busy", False)
+        original(flow, Type.RNR if busy else packet_type, p_r)
+
+
 def on_data_transfer(patch: Patch, then: Callable[[Channel], None]) -> None:
     """Do this where a call comes to data transfer."""
 

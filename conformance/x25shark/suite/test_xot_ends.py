@@ -12,6 +12,7 @@ from ..links.xot import HEADER_OCTETS
 from .calls import seen_alike
 from .connections import closes, far_side_ends, pause
 from .language import (
+    ABSENT,
     CLOSED,
     Bench,
     Call,
@@ -21,6 +22,8 @@ from .language import (
     ClearRequest,
     IncomingCall,
     Side,
+    either,
+    not_in,
     purpose,
 )
 from .many import at_a_time
@@ -35,6 +38,8 @@ def by_fin(side: Side) -> None:
 def by_rst(side: Side) -> None:
     side.wire.reset()
 
+
+T11_EXPIRED = 49  # X.25 Annex E: time expired for incoming call
 
 ENDS: dict[Callable[[Side], None], str] = {by_fin: "FIN", by_rst: "RST"}
 
@@ -64,9 +69,12 @@ def refused_for_want_of_room(bench: Bench) -> None:
 
 
 def is_withdrawn(b: Side) -> None:
-    """A call arrives at B although it has ended at A: its Clear or close follows."""
+    """A call arrives at B although it has ended at A: its Clear or close follows. A short T11 would
+    clear it too, and says that the call had been pending all the while.
+    """
     note = "this call arrived at B although A had ended it before the connection to B opened"
-    if b.expect(ClearIndication(), CLOSED, note=note) is not None:
+    withdrawn = ClearIndication(diagnostic=either(ABSENT, not_in(T11_EXPIRED)))
+    if b.expect(withdrawn, CLOSED, note=note) is not None:
         b.send(ClearConfirmation())
 
 

@@ -456,6 +456,22 @@ def late_connection(patch: Patch) -> None:
             original(relay, clear)
 
 
+@fault("BUG-XOT-168")
+def late_connection_and_short_t11(patch: Patch) -> None:
+    @patch.wrap(Relay, "give_up_far")
+    def give_up_far(original: Any, relay: Relay, clear: Clear) -> None:
+        if relay.pending is None:
+            original(relay, clear)
+        else:
+            vars(relay)["given_up"] = True
+
+    @patch.wrap(CallSetup, "call")
+    def call(original: Any, setup: CallSetup, *packet: Any) -> None:
+        original(setup, *packet)
+        if vars(setup.channel.user).get("given_up"):
+            setup.channel.start_timer("T11", 0.3, setup.t11_expired)
+
+
 @fault("BUG-XOT-46")
 def hanging_calls(patch: Patch) -> None:
     @patch.wrap(Server, "close_listeners")

@@ -122,10 +122,35 @@ class Listeners:
             return points.add_side(name, kept.wire.tcp, start=start)
         if not self._waiting[at]:
             return None
+        self._pass_over_silent(self._waiting[at])
         connection = self._waiting[at].pop(0)
         if isinstance(connection, Circuit):
             return points.add_channel(points.lines[at], connection)
         return points.add_side(name, connection)
+
+    def _pass_over_silent(self, waiting: list[Connection | Circuit]) -> None:
+        """Let a connection that brings nothing stand back behind one with a Call.
+
+        A router that keeps its connections may keep one whose call had ended before it opened
+        (RFC 1613 5).
+        """
+        first = waiting[0]
+
+        def others() -> list[Connection]:
+            return [one for one in waiting[1:] if isinstance(one, Connection) and _brought(one)]
+
+        def over() -> bool:
+            return isinstance(first, Circuit) or _brought(first) or first.end is not None
+
+        context = self._context
+        context.loop.wait(lambda: over() or bool(others()), context.reaction_limit, patient=True)
+        if not over() and others():
+            context.loop.wait(over, context.reaction_limit)
+            if not over():
+                context.remark("the router keeps a connection on which it has sent no Call")
+                called = others()[0]
+                waiting.remove(called)
+                waiting.insert(0, called)
 
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has called there and accept() has not taken that call yet."""

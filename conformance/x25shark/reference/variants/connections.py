@@ -4,6 +4,7 @@
 import itertools
 import socket
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 
 from ..call_setup import CallSetup
@@ -345,8 +346,9 @@ def give_up_a_call_that_crosses_the_close(patch: Patch) -> None:
         router.network.connect(to.host, to.port, opened, lambda _: None)
 
 
-@variant("MAY-XOT-29")
-def open_for_a_call_that_is_given_up(patch: Patch) -> None:
+def let_the_connection_come(patch: Patch, opened: Callable[[Channel], None]) -> None:
+    """What is being opened for a call that ends goes on, and opened() has it without a call."""
+
     @patch.wrap(Relay, "give_up_far")
     def give_up_far(original: Original, relay: Relay, clear: Clear) -> None:
         if relay.pending is not None:
@@ -359,10 +361,20 @@ def open_for_a_call_that_is_given_up(patch: Patch) -> None:
         if "given_up" not in vars(placing.relay):
             return original(placing, wire)
         connection = placing.relay.router.new_connection(wire, accepted=False)
-        hang_up(connection.channel)
+        opened(connection.channel)
         return connection
 
     @patch.wrap(Placing, "connect_failed")
     def connect_failed(original: Original, placing: Placing, reason: str) -> None:
         if "given_up" not in vars(placing.relay):
             original(placing, reason)
+
+
+@variant("MAY-XOT-29")
+def open_for_a_call_that_is_given_up(patch: Patch) -> None:
+    let_the_connection_come(patch, hang_up)
+
+
+@variant("MAY-XOT-38")
+def kept_from_a_call_that_is_given_up(patch: Patch) -> None:
+    let_the_connection_come(patch, lambda _: None)

@@ -2617,6 +2617,8 @@ def further_calls_of_a_terminal(make_lab: Any, model: str) -> Any:
     dialled(lab)
     lab.timers.advance(1000)
     return lab
+
+
 @scenario
 def behind_clears_that_cross(make_lab: Any, model: str) -> Any:
     """After each kind of unfinished business both ends clear; then a call without user data and

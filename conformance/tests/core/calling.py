@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import TYPE_CHECKING
 
-import dte
+if TYPE_CHECKING:
+    from . import dte
+else:  # a program of its own, which knows no package
+    import dte
 
 FACILITIES = {
     "calls-without-window": b"\x03\x42\x07\x07",

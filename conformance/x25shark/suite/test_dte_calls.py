@@ -9,6 +9,8 @@ Clear or a close of TCP; a DTE may ignore it as well, for no network sends it th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
 
 from scapy_x25.x25 import CALL_REQUEST
 
@@ -200,13 +202,14 @@ def test_forms_of_call_connected(bench: Bench) -> None:
         rest = answering(call, size.called, window.called).fields.get("facilities")
         named = {} if rest is None else {"facilities": rest}
         both = {name: getattr(call, name) or "" for name in ("called_address", "calling_address")}
-        fields = {
+        forms: dict[str, dict[str, Any]] = {
             "three octets": {},
             "no addresses": none,
             "addresses": both,
             "called address": {"called_address": both["called_address"]},
             "no facilities": {**none, "facility_length": 0},
-        }[form]
+        }
+        fields = forms[form]
         if named:
             fields = {**fields, **named}
             fields.pop("facility_length", None)
@@ -533,6 +536,11 @@ def up(bench: Bench, a: Side) -> Call:
     return Call(bench, a, AbsentSide())
 
 
+def is_answered(a: Side) -> bool:
+    """Whether anything came behind what was taken, or the connection ended."""
+    return not a.arrivals.at_end or a.connection.end is not None
+
+
 @purpose("PLP-OUT-17")
 def test_call_without_an_answer(bench: Bench) -> None:
     """T21 runs out: a Clear, or a close, and no answer counts any more. A DTE without T21 waits."""
@@ -541,7 +549,7 @@ def test_call_without_an_answer(bench: Bench) -> None:
     for late in (False, True):
         a = waiting(bench)
         within = _LATE * times.t21 + bench.reaction_limit
-        a.wait_until(lambda a=a: not a.arrivals.at_end or a.connection.end is not None, within)
+        a.wait_until(partial(is_answered, a), within)
         if a.arrivals.at_end and a.connection.end is None:
             bench.remark("the DTE has no T21, or a longer one: it waits for an answer")
             connected(bench, a)

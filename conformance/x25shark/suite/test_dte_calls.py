@@ -536,8 +536,8 @@ def up(bench: Bench, a: Side) -> Call:
     return Call(bench, a, AbsentSide())
 
 
-def is_answered(a: Side) -> bool:
-    """Whether anything came behind what was taken, or the connection ended."""
+def reacts(a: Side) -> bool:
+    """Whether something has come behind the Call, or the connection has ended."""
     return not a.arrivals.at_end or a.connection.end is not None
 
 
@@ -549,7 +549,7 @@ def test_call_without_an_answer(bench: Bench) -> None:
     for late in (False, True):
         a = waiting(bench)
         within = _LATE * times.t21 + bench.reaction_limit
-        a.wait_until(partial(is_answered, a), within)
+        a.wait_until(partial(reacts, a), within)
         if a.arrivals.at_end and a.connection.end is None:
             bench.remark("the DTE has no T21, or a longer one: it waits for an answer")
             connected(bench, a)

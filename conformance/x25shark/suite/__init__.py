@@ -17,6 +17,7 @@ state_words       both in words, for x25shark show
 types             all values of octet 3
 collisions        both ends reset, clear or call at a time
 windows, shut_windows, transfer   windows filled and kept shut; messages that arrive
+amid_sequences    what changes nothing of a packet sequence
 connections       XOT: streams in pieces, ends of connections
 anew              a circuit used again
 many              many calls at a time

@@ -33,6 +33,8 @@ ANYTHING = X25()
 LONGEST_SECONDS = 30.0
 # Between two fences of calls that only last (seconds).
 FENCED = 10.0
+# Between two attempts to reach B again (seconds).
+AGAIN = 0.05
 # Calls at a time that a case places to fill the router. Some do so twice, with a few calls more,
 # and all of these are connections of the router to B.
 MOST_CALLS = MOST_CONNECTIONS // 2 - 10
@@ -223,6 +225,25 @@ def _call_among_others(bench: Bench, note: str) -> Call:
     b.send(b.acceptance)
     a.expect(CallAccepted(), note=note)
     return Call(bench, a, b)
+
+
+def reachable_again(bench: Bench) -> None:
+    """B took no connection for a while, and does now. The router may go on taking it for down: no
+    clause says when it has to look again (X.25 4.1.10). It has as long as a reaction may take; what
+    comes of calls behind that is judged.
+    """
+    last = time.monotonic() + bench.reaction_limit
+    while True:
+        take_calls(bench)
+        a = bench.connect()
+        a.allow(ANYTHING)
+        a.send(bench.call_request())
+        reached = bench.went_on(a)
+        done(bench, [a])
+        if reached or time.monotonic() > last:
+            break
+        bench.remark("the router refuses calls to B a while longer than B does")
+        bench.loop.pause(AGAIN)
 
 
 def is_alive(bench: Bench, note: str = "liveness: a fresh call") -> None:

@@ -30,6 +30,7 @@ from .many import (
     first_packet,
     in_time,
     is_alive,
+    reachable_again,
 )
 from .reactions import both, reach
 
@@ -248,6 +249,7 @@ def test_flapping_of_the_called_side(bench: Bench) -> None:
         a.expect(*([CallAccepted()] if what == "accepts" else []), cleared, CLOSED)
         a.allow(ANYTHING)
         sides.append(a)
+    reachable_again(bench)
     is_alive(bench)
 
 

@@ -59,7 +59,7 @@ from .language import (
     Side,
     purpose,
 )
-from .many import as_many, at_a_time
+from .many import as_many, at_a_time, reachable_again
 from .occasion import amid
 from .reactions import both, header
 from .windows import all_acknowledged
@@ -424,6 +424,7 @@ def test_refused_connection_towards_b(bench: Bench) -> None:
         refused(bench, a, ClearIndication(cause=bench.cause(*bench.profile.causes_down)))
     finally:
         listener.resume()
+    reachable_again(bench)
     bench.fence()
 
 

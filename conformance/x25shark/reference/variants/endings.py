@@ -3,6 +3,7 @@
 
 import socket
 import struct
+import time
 from contextlib import suppress
 
 from ..codec import Clear
@@ -11,6 +12,7 @@ from ..connection import Connection
 from ..placing import Placing
 from ..ports import Wire
 from ..relay import Relay
+from ..routes import Destination
 from ..server import PendingConnection
 from ..tables import P
 from ..wire import TcpWire
@@ -118,3 +120,26 @@ def open_one_more(patch: Patch) -> None:
             return connection
 
         return opened
+
+
+@variant("MAY-XOT-39", number=0.3)
+def down_for_a_while(patch: Patch) -> None:
+    """A destination that took no connection is not tried again before the time is over."""
+    until: dict[Destination, float] = {}
+
+    @patch.wrap(Placing, "connect_failed")
+    def connect_failed(original: Original, placing: Placing, reason: str) -> None:
+        until[placing.relay.destination] = time.monotonic() + patch.number
+        original(placing, reason)
+
+    @patch.wrap(Placing, "connect")
+    def connect(original: Original, placing: Placing) -> None:
+        relay = placing.relay
+        if until.get(relay.destinations[0], 0.0) <= time.monotonic():
+            original(placing)
+            return
+        relay.destination = relay.destinations.pop(0)
+        if relay.destinations:
+            placing.connect()
+        else:
+            placing.unreachable()

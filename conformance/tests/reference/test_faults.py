@@ -2726,7 +2726,9 @@ def amid_what_is_joined(make_lab: Any, model: str) -> Any:
         (a if side == "a" else b).tell(packet)
         if packet == "10012301":
             a.tell("10011b0000")
-        if packet in ("10012301", "10011f"):
+            b.tell("10011f")
+            a.tell("10010041")
+        elif packet == "10011f":
             b.tell("10011f")
             a.tell("10011f", "10010041")
         else:

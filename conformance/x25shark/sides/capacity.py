@@ -97,17 +97,26 @@ class Capacity:
                     raise
                 if attempts >= LEAST_ATTEMPTS and time.monotonic() > last:
                     break
-                self._close_what_has_ended()
-                self._context.loop.wait(lambda: False, PAUSE_SECONDS)
+                if not self.give_room():
+                    self._context.loop.wait(lambda: False, PAUSE_SECONDS)
         self.note_ended()
         self._ended.clear()
         return attempt()
 
-    def _close_what_has_ended(self) -> None:
-        """Close connections that the router has closed: it may count one until both ends have."""
-        for side in (*self._opened, *self._accepted):
-            if side.connection.end is not None and not side.connection.closed:
-                side.close()
+    def give_room(self) -> bool:
+        """Close connections that the router has closed, and let it see that: it may count one until
+        both ends have. Returns whether there were any.
+        """
+        ended = [
+            side
+            for side in (*self._opened, *self._accepted)
+            if side.connection.end is not None and not side.connection.closed
+        ]
+        for side in ended:
+            side.close()
+        if ended:
+            self._context.loop.wait(lambda: False, PAUSE_SECONDS)
+        return bool(ended)
 
     def up(self, *, but: Side | None = None) -> int:
         """Calls that may be up at the router, one side of the tester left out."""

@@ -56,6 +56,7 @@ def called_on(bench: Bench, a: Side, called: str | None = None) -> Side:
 def called_with(bench: Bench, a: Side | None, request: Packet) -> Side:
     """A calls; a router that closes the connection instead (RFC 1613 5) is called on another."""
     modulus = 8 if a is None else a.modulus
+    bench.capacity.give_room()
     if a is None or is_gone(a):
         a = bench.connect(modulus=modulus)
     a = bench.to_call_again(a)

@@ -53,11 +53,19 @@ Task = tuple[str, str, list[Run]]
 
 
 def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
-    """A built-in profile that says what these variants need said; or no more than ten lines."""
+    """A built-in profile that says what these variants need said; or no more than ten lines, in
+    which nothing of a line is wrong."""
     profile = load_profile(name)
+    data = tomllib.loads(profile.text)
     if form == TEN_LINES:
         known = profile.addresses
         kept = Addresses(a=known.a, b=known.b, echo=None if known.b else known.echo)
+        lines = data.get("line", {})
+        for variant in variants:
+            said = permissions()[variant].says.get("line", {})
+            unsaid = {key: value for key, value in said.items() if value is False}
+            lines = {side: changed(line, unsaid) for side, line in lines.items()}
+        less: dict[str, Any] = {"line": lines} if lines else {}
         return Profile(
             name=f"{name}, ten lines",
             relay_model=profile.relay_model,
@@ -65,11 +73,10 @@ def profile_in(name: str, form: str, variants: Sequence[str]) -> Profile:
             path=profile.path,
             text=profile.text,
             xot=profile.xot,
-            line=profile.line,
             addresses=kept,
             control=Control(call=profile.control.call),
+            **less,
         )
-    data = tomllib.loads(profile.text)
     for variant in variants:
         for key, value in permissions()[variant].says.items():
             if value is False:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..judges.template import matches
 from ..links.xot import HEADER_OCTETS
+from ..sides.side import AbsentSide
 from .clearing import end, give_up
 from .connections import (
     LONGEST_PACKET,
@@ -362,9 +363,13 @@ def test_no_packet_in_data_transfer(bench: Bench) -> None:
 
 
 def units_before(call: Call, many: int) -> bytes:
-    """So many good units of A, to go in front of a wrong one; they may be lost with the call."""
+    """So many good units of A, to go in front of a wrong one; they may be lost with the call.
+
+    An echo may have sent them back by then.
+    """
     units, messages = units_of(call, many)
-    call.b.allow(*(Data(user_data=octets) for octets in messages))
+    for side in (call.b, call.a) if isinstance(call.b, AbsentSide) else (call.b,):
+        side.allow(*(Data(user_data=octets) for octets in messages))
     return b"".join(units)
 
 

@@ -24,8 +24,17 @@ from .clearing import AnySide, confirmed, end, refused
 from .procedure_errors import expect_after
 
 
-def collide(call: Call, race: Race, diagnostic: int, *before: Packet, cause: int = 0) -> bool:
+def collide(
+    call: Call,
+    race: Race,
+    diagnostic: int,
+    *before: Packet,
+    cause: int = 0,
+    a_first: bool | None = None,
+) -> bool:
     """Both sides reset, one a moment later; each gets a Reset or a confirmation (X.25 4.4.3.3).
+
+    a_first: whether A is the one; else the coin says it.
 
     A Reset may come behind a confirmation, and has to be confirmed; a confirmation behind a Reset
     is not due. Returns whether each reset before it knew of the other; else the second one only
@@ -33,7 +42,7 @@ def collide(call: Call, race: Race, diagnostic: int, *before: Packet, cause: int
     """
     a, b = call.a, call.b
     assert isinstance(b, Side)
-    first, last = ends = (a, b) if race.coin() else (b, a)
+    first, last = ends = (a, b) if (race.coin() if a_first is None else a_first) else (b, a)
     marks = [side.cursor for side in ends]
     first.send(ResetRequest(cause=cause, diagnostic=diagnostic))
     race.pause()

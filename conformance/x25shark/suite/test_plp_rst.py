@@ -144,17 +144,18 @@ def test_reset_without_diagnostic(call: Call) -> None:
 
 @purpose("PLP-RST-08")
 def test_reset_collision(call: Call) -> None:
-    """20 times on one call, with causes of each kind. Most times something is open on both sides,
-    of which nothing is left; the next Interrupts arrive and are confirmed."""
-    race = call.bench.race("resets collided", 20)
+    """20 times on one call, with causes of each kind. In the middle of each thing first, with A
+    ahead and with B, at once so that a busy machine cannot part the two; nothing of it is left.
+    Then the next Interrupts arrive and are confirmed."""
+    begun = list(product(MIDDLES, (True, False)))
+    race = call.bench.race("resets collided", 20, at_once=len(begun) + 2)
     ends = both(call)
-    middles = (None, *MIDDLES)
     for number in race:
-        middle = middles[number % len(middles)]
+        middle, a_first = begun[number] if number < len(begun) else (None, None)
         if middle is not None:
             middle(call)
         cause = (0x00, 0x80, 0xFF)[number % 3]
-        race.reached(collide(call, race, number, OLD, cause=cause))
+        race.reached(collide(call, race, number, OLD, cause=cause, a_first=a_first))
         if middle is not None:
             as_new(call, f"behind resets that collided, {MIDDLES[middle]}")
             continue

@@ -24,9 +24,12 @@ def hunted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The faults that were run, in place of running them."""
     names: list[str] = []
 
-    def hunt_all(chosen: Sequence[str], jobs: int, full: bool, form: str) -> Iterator[list[Caught]]:
-        names.extend(chosen)
-        yield from ([caught(name, "XOT-HDR-03")] for name in chosen)
+    def hunt_all(
+        chosen: Sequence[tuple[str, str]], jobs: int, full: bool
+    ) -> Iterator[list[Caught]]:
+        for name, _ in chosen:
+            names.append(name)
+            yield [caught(name, "XOT-HDR-03")]
 
     monkeypatch.setattr(mutants, "_hunt_all", hunt_all)
     return names

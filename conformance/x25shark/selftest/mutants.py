@@ -42,6 +42,8 @@ NULL_ROUTERS = ("relay", "mute", "clear", "close", "silent")
 PROVEN = ("reference", "reference-basic", "reference-serial")
 # With --full, so many faults go through one campaign: what an interruption loses of each job.
 PORTION = 4
+# So many are worth a process of their own, which takes a second or two to start.
+FEW = 8
 FORMS = (FULL, TEN_LINES)
 # What a case comes to for which the profile does not say enough.
 _UNSAID = Verdict.NOT_APPLICABLE
@@ -177,8 +179,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs",
         type=int,
-        default=min(9, 3 * (os.cpu_count() or 1)),
-        help="campaigns at a time (three for each processor: they mostly wait)",
+        default=min(24, 6 * (os.cpu_count() or 1)),
+        help="campaigns at a time (six for each processor: they mostly wait)",
     )
     parser.add_argument(
         "--json", type=Path, help="write the table as JSON, with --full after every few faults"
@@ -241,23 +243,25 @@ def _run(arguments: argparse.Namespace, chosen: Sequence[str], rows: list[Caught
     jobs, everything = arguments.jobs, not arguments.faults
     done = {(row.fault, row.form) for row in rows}
     forms = arguments.form or ([FULL] if arguments.full else FORMS)
-    for form in forms:
-        left = [name for name in chosen if (name, form) not in done]
-        for found in _hunt_all(left, jobs, arguments.full, form):
-            rows += found
-            save_rows(arguments.json, rows, "mutants")
+    left = [(name, form) for form in forms for name in chosen if (name, form) not in done]
+    for found in _hunt_all(left, jobs, arguments.full):
+        rows += found
+        save_rows(arguments.json, rows, "mutants")
     if arguments.search:
         _search(rows, jobs)
     everything = everything and FULL in forms
     if everything:
         _nulls(rows, jobs)
-    for form in forms:
-        again = _worth_another_try([r for r in rows if r.form == form], nulls=everything)
-        if again:
-            # Some faults show only now and then: what they did not do once they may do twice.
-            print(f"once more: {', '.join(again)}", file=sys.stderr)
-            tried = _hunt_all(again, jobs, False, form)
-            _take_better(rows, [row for found in tried for row in found])
+    again = [
+        (name, form)
+        for form in forms
+        for name in _worth_another_try([r for r in rows if r.form == form], nulls=everything)
+    ]
+    if again:
+        # Some faults show only now and then: what they did not do once they may do twice.
+        print(f"once more: {', '.join(dict.fromkeys(n for n, _ in again))}", file=sys.stderr)
+        tried = _hunt_all(again, jobs, False)
+        _take_better(rows, [row for found in tried for row in found])
     order = {name: number for number, name in enumerate(faults())}
     rows.sort(key=lambda row: (order.get(row.fault, len(order)), row.form))
     save_rows(arguments.json, rows, "mutants")
@@ -288,14 +292,14 @@ def _take_better(rows: list[Caught], second: Sequence[Caught]) -> None:
         rows[place] = kept
 
 
-def _hunt_all(names: Sequence[str], jobs: int, full: bool, form: str) -> Iterator[list[Caught]]:
-    """Spread the faults over processes, by profile."""
-    by_profile: dict[str, list[str]] = {}
-    for name in names:
-        by_profile.setdefault(faults()[name].profile, []).append(name)
+def _hunt_all(chosen: Sequence[tuple[str, str]], jobs: int, full: bool) -> Iterator[list[Caught]]:
+    """Spread the faults, each with the form of its profile, over processes, by both."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, form in chosen:
+        alike.setdefault((faults()[name].profile, form), []).append(name)
     tasks: list[tuple[str, list[str], bool, tuple[str, ...], str]] = []
-    for profile, mine in by_profile.items():
-        parts = -(-len(mine) // PORTION) if full else min(jobs, len(mine))
+    for (profile, form), mine in alike.items():
+        parts = -(-len(mine) // PORTION) if full else min(jobs, -(-len(mine) // FEW))
         tasks += [(profile, mine[i::parts], full, (), form) for i in range(parts)]
     return each_apart(jobs, hunt, tasks)
 

@@ -2,13 +2,18 @@
 """Hostile and dying routers: the run ends by itself, and its report is whole.
 
 measure.py runs the whole suite against every kind; here a part of it meets those kinds that take
-different ways through the tester. Such runs mostly wait, so a few are under way at a time.
+different ways through the tester. Such runs mostly wait, so a few are under way at a time, and each
+comes about once: processes of pytest that share the tests (pytest-xdist) share the runs.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pickle
 import re
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -47,18 +52,44 @@ def _run(wanted: Wanted, directory: Path) -> Ended:
     return Ended(outcome, directory / "report")
 
 
+def _run_once(wanted: Wanted, place: Path) -> Ended:
+    """Run it, unless another process has; if one is about to, wait for it."""
+    place.mkdir(parents=True, exist_ok=True)
+    kept = place / "ended"
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            directory = place / "run"
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir()
+            kept.write_bytes(pickle.dumps(_run(wanted, directory)))
+    ended: Ended = pickle.loads(kept.read_bytes())
+    return ended
+
+
 @pytest.fixture(scope="module")
 def begun(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[Wanted, Future[Ended]]]:
-    """The runs of all tests of this module that were selected, in their order."""
+    """The runs of all tests of this module that were selected, from another one on in each process
+    that takes part."""
+    wanted: list[Wanted] = [
+        item.callspec.params["ended"]  # type: ignore[misc]
+        for item in request.session.items
+        if item.path == request.path and isinstance(item, pytest.Function)
+    ]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    base = tmp_path_factory.getbasetemp()
+    places = (base.parent if worker else base) / "hostile-routers"
+    number, all_of_them = (
+        (int(worker.removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+        if worker
+        else (0, 1)
+    )
+    first = len(wanted) * number // all_of_them
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        wanted: list[Wanted] = [
-            item.callspec.params["ended"]  # type: ignore[misc]
-            for item in request.session.items
-            if item.path == request.path and isinstance(item, pytest.Function)
-        ]
-        yield {run: pool.submit(_run, run, tmp_path_factory.mktemp("run")) for run in wanted}
+        order = [*range(first, len(wanted)), *range(first)]
+        yield {wanted[n]: pool.submit(_run_once, wanted[n], places / str(n)) for n in order}
         pool.shutdown(cancel_futures=True)
 
 

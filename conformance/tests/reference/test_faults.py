@@ -623,6 +623,30 @@ def modulo_128(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def two_moduli(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, {"modulo8_only": True} if model == "local" else None)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    a.tell("200123aa")
+    b.tell(lab.offered[0] + "00127", lab.offered[0] + "00123bb")
+    return lab
+
+
+@scenario
+def split_in_modulo_128(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model, {"packet_size": 128, "window": 7} if model == "local" else None)
+    a, _ = lab.call("20010b772100001310000106420909430707")
+    a.tell("20010000" + "41" * 512)
+    return lab
+
+
+@scenario
+def unknown_facility_of_an_answer(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.call(PLAIN, "10010f00053e01430101")
+    return lab
+
+
+@scenario
 def two_calls(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     one, b1 = lab.call(PLAIN[:-2] + "02")

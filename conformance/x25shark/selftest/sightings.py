@@ -25,6 +25,7 @@ from scapy_x25.x25 import (
     RECEIVE_NOT_READY,
     RECEIVE_READY,
     RESET_CONFIRMATION,
+    RESET_REQUEST,
     RESTART_CONFIRMATION,
     RESTART_REQUEST,
 )
@@ -204,6 +205,33 @@ def reset_confirmations_passed_on(seen: Seen) -> float:
             last = kind
         elif kind == RESET_CONFIRMATION:
             found += last == RESET_CONFIRMATION
+    return found
+
+
+@measure
+def far_resets_behind_a_confirmation(seen: Seen) -> float:
+    """Resets of the router behind the confirmation of its Reset of the other side."""
+    return _told_behind_a_confirmation(seen, RESET_REQUEST, RESET_CONFIRMATION)
+
+
+@measure
+def far_clears_behind_a_confirmation(seen: Seen) -> float:
+    """The same of Clears."""
+    return _told_behind_a_confirmation(seen, CLEAR_REQUEST, CLEAR_CONFIRMATION)
+
+
+def _told_behind_a_confirmation(seen: Seen, request: int, confirmation: int) -> int:
+    """How often the router sends it to the one side, that confirms, and then to the other side."""
+    found = 0
+    before: list[tuple[bool, int | None, int]] = []
+    for packet in seen.reading.packets:
+        if _kind(packet) not in (request, confirmation):
+            continue
+        before = [*before[-2:], (_ours(packet), _kind(packet), packet.stream)]
+        kinds = [(ours, kind) for ours, kind, _ in before]
+        if kinds == [(True, request), (False, confirmation), (True, request)]:
+            (_, _, one), (_, _, same), (_, _, other) = before
+            found += one == same != other
     return found
 
 

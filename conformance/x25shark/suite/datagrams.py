@@ -227,7 +227,7 @@ class Network:
 
     def _take_calls(self) -> None:
         """Calls of the router to side A, for what it has to say."""
-        while self.bench.listeners.is_called("a"):
+        while self.bench.listeners.has_call("a"):
             side = self.bench.incoming(at="a")
             user_data = side.call.fields.get("user_data") if side.call is not None else None
             form = next((f for f in FORMS if f.user_data[:1] == (user_data or b"")[:1]), NLPID)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scapy.packet import Packet
-from scapy_x25.x25 import RESET_REQUEST
+from scapy_x25.x25 import CLEAR_REQUEST, RESET_REQUEST
 
 from ..judges.template import matches
 from ..sides.numbering import DATA, kind_of
@@ -16,6 +16,8 @@ from .language import (
     RR,
     Bench,
     Call,
+    ClearConfirmation,
+    ClearIndication,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
@@ -23,6 +25,7 @@ from .language import (
 
 # The diagnostic of ISO/IEC 8208 for part-filled Data that may not be so.
 PARTIALLY_FULL = 165
+_WAITS = "the far end of an error is reset when the near one has confirmed"
 # More packets than any router has under way for one call; a flood ends here.
 MOST_UNDER_WAY = 4096
 
@@ -62,6 +65,52 @@ def expect_reset(
     call.fence()
 
 
+def far_end_is_reset_first(far: Side | AbsentSide) -> bool:
+    """Whether the far end of an error has its Reset while the near one, which has its own, has not
+    confirmed. A router may wait for that: X.25 4.4.3 says for neither when the other is told."""
+    assert isinstance(far, Side)
+    begin = far.cursor
+
+    def is_told() -> bool:
+        return RESET_REQUEST in far.arrivals.types(begin) or far.connection.end is not None
+
+    # It is waited for once in a case: a router that has waited then does so again.
+    first = is_told() if _WAITS in far.context.remarks else far.wait_until(is_told)
+    if not first:
+        far.context.remark(_WAITS)
+    return first
+
+
+def confirmed_ahead(near: Side, far: Side | AbsentSide, here: Packet, *through: Packet) -> bool:
+    """What near has sent is an error, or passes: whether it has its Reset or Clear, and far none
+    yet. Then near has confirmed, as the far end may be told only by that (X.25 4.1.7, 4.4.3).
+
+    here: the Reset or Clear of near. through: what far gets where it passes; without any, whatever
+    comes there.
+    """
+    is_clear = isinstance(here, ClearIndication)
+    kind = CLEAR_REQUEST if is_clear else RESET_REQUEST
+    if not isinstance(far, Side):
+        return False
+    begin, nothing = near.cursor, far.arrivals.end()
+
+    def passes() -> bool:
+        came = [unit.packet for unit in far.arrivals.since(nothing)]
+        if far.connection.end is not None or not through:
+            return bool(came) or far.connection.end is not None
+        return any(matches(template, octets) for template in through for octets in came)
+
+    def is_told(side: Side, since: int) -> bool:
+        return kind in side.arrivals.types(since)
+
+    near.wait_until(lambda: passes() or is_told(near, begin) or is_told(far, nothing))
+    if not is_told(near, begin) or is_told(far, nothing):
+        return False
+    near.expect(here)
+    near.send(ClearConfirmation() if is_clear else ResetConfirmation())
+    return True
+
+
 def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
     """Whether the Data that x has just sent, part-filled with M=1 and D=0, brought a reset.
 
@@ -72,6 +121,9 @@ def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
     if not x.router_is_dte:
         return False
     begin = y.cursor
+    code = bench.diagnostic(PARTIALLY_FULL)
+    here = ResetIndication(cause=bench.local_reset, diagnostic=code)
+    ahead = confirmed_ahead(x, y, here)
 
     def come() -> set[int | None]:
         new = (unit.packet for unit in y.arrivals.units if unit.offset >= begin)
@@ -80,10 +132,9 @@ def part_filled_is_reset(bench: Bench, x: Side, y: Side) -> bool:
     y.wait_until(lambda: bool(come()) or y.connection.end is not None)
     if RESET_REQUEST not in come():
         return False
-    expect_after(
-        x, ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(PARTIALLY_FULL))
-    )
-    x.send(ResetConfirmation())
+    if not ahead:
+        expect_after(x, here)
+        x.send(ResetConfirmation())
     y.expect(ResetIndication(cause=bench.remote_reset))
     y.send(ResetConfirmation())
     bench.remark("part-filled Data with M=1 and D=0 is reset (165), by a router that is a DTE")
@@ -99,11 +150,14 @@ def takes_empty_data(call: Call, *, q: int = 0) -> bool:
     bench, a, b = call.bench, call.a, call.b
     reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(38, 39))
     a.send(a.data(b"", q=q))
+    ahead = False
     if isinstance(b, Side):
+        ahead = confirmed_ahead(a, b, reset)
         came = b.expect(b.data(b"", q=q), ResetIndication(cause=bench.remote_reset))
         if isinstance(came, ResetIndication):
             b.send(ResetConfirmation())
-            a.expect(reset)
+            if not ahead:
+                a.expect(reset)
     else:
         a.allow(a.data(b"", q=q))
         a.send_data(b"behind it")
@@ -111,7 +165,8 @@ def takes_empty_data(call: Call, *, q: int = 0) -> bool:
     refused = isinstance(came, ResetIndication)
     if refused:
         bench.remark("Data without user data is refused by a Reset")
-        a.send(ResetConfirmation())
+        if not ahead:
+            a.send(ResetConfirmation())
     call.fence()
     return not refused
 
@@ -153,13 +208,16 @@ def expect_refusal(
         return
     diagnostic = bench.diagnostic(*diagnostics)
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
+    here = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
+    ahead = call.b.present and confirmed_ahead(call.a, call.b, here, offending)
     came = call.b.expect(offending, remote, *before, note=note)
     while any(came is not None and matches(packet, bytes(came)) for packet in before):
         came = call.b.expect(offending, remote, *before)
     if isinstance(came, ResetIndication):
         call.b.send(ResetConfirmation())
-        call.a.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
-        call.a.send(ResetConfirmation())
+        if not ahead:
+            call.a.expect(here)
+            call.a.send(ResetConfirmation())
     else:
         bench.remark("the check is left to the far end (N-TRUST)")
         call.b.send(ResetRequest(cause=0, diagnostic=diagnostics[0]))

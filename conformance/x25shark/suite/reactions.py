@@ -28,6 +28,7 @@ from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
 from .clearing import end
+from .procedure_errors import confirmed_ahead
 
 AnySide = Side | AbsentSide
 
@@ -138,6 +139,7 @@ def not_delivered(call: Call, *codes: int) -> bool:
     clear = ClearIndication(cause=bench.local_clear, diagnostic=diagnostic)
     text, note = f"behind the error {bench.number}".encode(), "the Data behind the error"
     a.send(a.data(text))
+    ahead = b.present and confirmed_ahead(a, b, reset)
     if isinstance(b, AbsentSide):
         came = a.expect(a.data(text), reset, clear, CLOSED, note=note)
     else:
@@ -151,9 +153,10 @@ def not_delivered(call: Call, *codes: int) -> bool:
     kind = type(came)
     if kind is ResetIndication:
         b.send(ResetConfirmation())
-        if b.present:
+        if b.present and not ahead:
             a.expect(reset)
-        a.send(ResetConfirmation())
+        if not ahead:
+            a.send(ResetConfirmation())
     elif kind is ClearIndication:
         b.send(ClearConfirmation())
         if b.present:

@@ -42,7 +42,7 @@ from .language import (
     Side,
     Undefined,
 )
-from .procedure_errors import expect_after, expect_reset_or_ignored
+from .procedure_errors import confirmed_ahead, expect_after, expect_reset_or_ignored
 from .reactions import AnySide, fence_call, not_delivered
 from .scenes import (
     Scene,
@@ -338,12 +338,14 @@ def _reset_or_passed(scene: Scene, codes: tuple[int, ...]) -> None:
         scene.connected.fence()
         return
     remote = _remote_reset_of(scene, b)
+    ahead = confirmed_ahead(a, b, _reset_of(scene, codes), type(_any_data(b))(user_data=Q_DIFFERS))
     came = b.expect(remote, b.data(Q_DIFFERS, q=1), _any_data(b))
     while isinstance(came, (Data, Data128)) and came.user_data != Q_DIFFERS:
         came = b.expect(remote, b.data(Q_DIFFERS, q=1))
     if isinstance(came, ResetIndication):
-        a.expect(_reset_of(scene, codes))
-        a.send(ResetConfirmation())
+        if not ahead:
+            a.expect(_reset_of(scene, codes))
+            a.send(ResetConfirmation())
         b.send(ResetConfirmation())
     else:
         scene.bench.remark("a change of Q within a packet sequence passes")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .anew import again, given_up, is_gone, refused_by_b, without_a_route
@@ -124,6 +125,13 @@ def test_all_of_it_is_counted(bench: Bench) -> None:
         used_again_and_again(bench, apart=apart)
 
 
+def of_two_moduli(bench: Bench) -> Iterator[Call]:
+    """A call of modulo 128 to a destination of modulo 8, if the router has one."""
+    called = bench.profile.addresses.modulo8_only
+    if called is not None and bench.declared("P-MIXMOD") and bench.two_sided:
+        yield bench.place_call(modulus=128, options={"called": called})
+
+
 @purpose("SYS-INTEG-17")
 def test_with_other_values(bench: Bench) -> None:
     """Values of each kind, then a call of B to A, and a fast select call."""
@@ -135,6 +143,9 @@ def test_with_other_values(bench: Bench) -> None:
     if bench.declared("P-MOD128"):
         call = bench.place_call(options={"window": 16}, modulus=128)
         does_all(bench, call, "window 16 of modulo 128 asked for")
+        end(call)
+    for call in of_two_moduli(bench):
+        does_all(bench, call, "modulo 128 at A, 8 at B")
         end(call)
     does_all(bench, call_of_b(bench), "in a call of B")
     if bench.declared("F-FS"):
@@ -159,6 +170,8 @@ def test_errors_of_every_kind(bench: Bench) -> None:
     end(call)
     if bench.declared("P-MOD128"):
         is_reset_for_all(bench, bench.place_call(modulus=128), "modulo 128")
+    for call in of_two_moduli(bench):
+        is_reset_for_all(bench, call, "modulo 128 at A, 8 at B")
     is_reset_for_all(bench, call_of_b(bench), "in a call of B")
     bench.fence()
 

@@ -40,6 +40,7 @@ from .language import (
     RegistrationConfirmation,
     RegistrationRequest,
     ResetConfirmation,
+    ResetIndication,
     ResetRequest,
     RestartConfirmation,
     RestartRequest,
@@ -52,6 +53,7 @@ from .language import (
     unit,
 )
 from .occasion import amid
+from .procedure_errors import PARTIALLY_FULL
 from .reactions import UNDEFINED, header
 
 # It shows that what was sent before it has been read: a DTE confirms each (X.25 4.3.7).
@@ -317,7 +319,9 @@ def test_next_call_is_a_new_one(bench: Bench) -> None:
         a = call.a
         for text in range(number):
             a.send_data(b"number %d" % text)
-        a.allow(InterruptConfirmation(), ResetConfirmation())
+        # Part-filled Data with M=1 is an error to a DTE (ISO/IEC 8208).
+        part_filled = ResetIndication(diagnostic=bench.diagnostic(PARTIALLY_FULL))
+        a.allow(InterruptConfirmation(), ResetConfirmation(), part_filled)
         a.send(*packets, ClearRequest(cause=0, diagnostic=0))
         with amid(bench, f"cleared behind {type(packets[0]).__name__}"):
             confirmed(a)

@@ -64,7 +64,7 @@ from .language import (
     purpose,
 )
 from .links import unanswered_call
-from .many import at_a_time
+from .many import at_a_time, reachable_again
 from .occasion import amid
 from .reactions import connects, taken_by_a_dte
 
@@ -224,6 +224,7 @@ def test_destination_that_is_down(bench: Bench) -> None:
         refused(bench, a, ClearIndication(cause=bench.cause(*sorted(bench.profile.causes_down))))
     finally:
         listener.resume()
+    reachable_again(bench)
     bench.fence()
 
 
@@ -780,6 +781,7 @@ def test_second_destination_is_tried(bench: Bench) -> None:
         end(call)
     finally:
         listener.resume()
+    reachable_again(bench)
     bench.fence()
 
 
@@ -815,8 +817,8 @@ def test_call_is_forwarded_once(bench: Bench) -> None:
         )
         b = bench.listeners.take_called() if bench.listeners.is_called() else None
         over = ended_at_a(slow)
-        if b is None and over and time.monotonic() - began > bench.profile.times.t21 / 2:
-            # T21, or the router's patience with B's TCP, ran out before B answered.
+        if b is None and over:
+            # T21, or the router's patience with B's TCP, which no clause bounds, was over before.
             bench.remark("a call was given up before B's TCP answered")
             refused(bench, slow.pop(over[0]), ClearIndication(cause=bench.network_clear))
             continue

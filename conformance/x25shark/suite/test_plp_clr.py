@@ -38,6 +38,7 @@ from .language import (
 )
 from .links import unconfirmed_clear
 from .many import as_many, at_a_time, they_last
+from .procedure_errors import confirmed_ahead, far_end_is_reset_first
 from .reactions import UNDEFINED, both, connects, expect_while_sending, header
 from .windows import may_send
 
@@ -208,10 +209,14 @@ def confirmation_in_data_transfer(call: Call) -> None:
     here = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
     call.a.send(ClearConfirmation(), Data(user_data=behind))
     if call.b.present:
+        ahead = confirmed_ahead(call.a, call.b, here)
         remote = ClearIndication(cause=bench.remote_clear)
         came = call.b.expect(remote, *passes_on, CLOSED)
         if isinstance(came, ClearIndication):
             call.b.send(ClearConfirmation())
+        if ahead:
+            bench.fence()
+            return
         if not isinstance(came, Data):
             here_came = call.a.expect(here, CLOSED)
     else:
@@ -338,8 +343,9 @@ def call_behind_a_reset(bench: Bench) -> Call:
     a, b = both(call)
     a.put(header(a, UNDEFINED))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
-    b.expect(ResetIndication(cause=bench.remote_reset))
-    b.send(ResetConfirmation())
+    if far_end_is_reset_first(b):
+        b.expect(ResetIndication(cause=bench.remote_reset))
+        b.send(ResetConfirmation())
     passes(bench, a, b, 0, 241)
     second = second_call(call) if a.connection.end is None else None
     return second or bench.call()

@@ -30,7 +30,7 @@ from .language import (
     one_of,
     purpose,
 )
-from .procedure_errors import expect_refusal
+from .procedure_errors import expect_refusal, far_end_is_reset_first
 from .reactions import UNDEFINED, both, header, lengths_above
 from .transfer import (
     fence_past_window,
@@ -172,7 +172,7 @@ def test_busy_b_holds_a(call: Call) -> None:
     assert isinstance(b, Side)
     b.withholding = True
     b.send(RNR(p_r=0))
-    messages = [f"packet {number}".encode() for number in range(MOST_STORED)]
+    messages = [f"packet {n}".encode().ljust(a.packet_size) for n in range(MOST_STORED)]
     waiting = messages[:]
     came = mark = last = 0
     while send_as_allowed(a, waiting):
@@ -288,9 +288,15 @@ def during_one_for_an_error(call: Call, b: Side) -> None:
     a, bench = call.a, call.bench
     a.put(header(a, UNDEFINED))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(33)))
+    first = far_end_is_reset_first(b)
+    if not first:
+        a.send(ResetConfirmation())
     b.expect(ResetIndication(cause=bench.remote_reset))
     b.send(ResetConfirmation())
     bench.fence("the router has the confirmation of B")
+    if not first:
+        call.fence()
+        return
     old = [a.data(b"discarded", p_s=number) for number in (0, 3)]
     a.send(RR(p_r=3), RNR(p_r=3), *old, ResetConfirmation())
     a.send_data(b"behind the reset")

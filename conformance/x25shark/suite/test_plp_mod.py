@@ -8,7 +8,7 @@ from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY
 
 from ..sides.numbering import DATA
 from .calls import window_holds
-from .clearing import confirmed, refused
+from .clearing import confirmed, end, refused
 from .language import (
     CLOSED,
     RR128,
@@ -193,6 +193,7 @@ def test_call_of_modulo_128_where_it_is_not_supported(bench: Bench) -> None:
 
 @purpose("PLP-MOD-08")
 def test_mixed_modulo_lowers_the_window(bench: Bench) -> None:
+    """What the side of modulo 8 is offered, and how many packets it has open."""
     a = bench.connect(modulus=128)
     a.send(bench.call_request(called=modulo_8_address(bench), window=20))
     if not call_arrived(bench, a):
@@ -208,7 +209,11 @@ def test_mixed_modulo_lowers_the_window(bench: Bench) -> None:
         # Of its own side it need not say what A asked for (RFC 1613 6.1).
         connected.append(CallAccepted(modulo=2, facilities=[lacks(WindowSize)]))
     a.expect(*connected)
-    Call(bench, a, b).fence()
+    end(Call(bench, a, b))
+    call = bench.call(modulus=128, called=modulo_8_address(bench), window=20)
+    for way in (call, call.turned()):
+        window_holds(way.a, way.b)
+    call.fence()
 
 
 def modulo_8_address(bench: Bench) -> str:
@@ -237,7 +242,8 @@ def test_mixed_modulo_translates_the_numbers(bench: Bench) -> None:
 
 @purpose("PLP-MOD-10")
 def test_mixed_modulo_keeps_q_d_and_m(bench: Bench) -> None:
-    """A full packet with M = 1 and a short one with M = 0 for each Q and D (D with P-DBIT)."""
+    """A full packet with M = 1 and a short one with M = 0 for each Q and D (D with P-DBIT). Then
+    Interrupts and Resets."""
     call = bench.call(modulus=128, called=modulo_8_address(bench))
     for q in (0, 1):
         for d in (0, 1) if bench.declared("P-DBIT") else (0,):
@@ -247,6 +253,17 @@ def test_mixed_modulo_keeps_q_d_and_m(bench: Bench) -> None:
                     here.send_data(octets, q=q, d=d, m=m)
                 for m, octets in sequence:
                     there.expect(kind(q=q, d=d, m=m, user_data=octets))
+    for here, there in (both(call), both(call)[::-1]):
+        # The format identifier of what has no numbers is that of its side as well (X.25 5.1.1).
+        at_here, at_there = ({"modulo": 2 if s.modulus == 128 else 1} for s in (here, there))
+        here.send(Interrupt(user_data=b"!"))
+        there.expect(Interrupt(user_data=b"!", **at_there))
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation(**at_here))
+        here.send(ResetRequest(cause=0, diagnostic=0))
+        there.expect(ResetIndication(cause=0, diagnostic=0, **at_there))
+        there.send(ResetConfirmation())
+        here.expect(ResetConfirmation(**at_here))
     call.fence()
 
 

@@ -31,7 +31,12 @@ from .language import (
 )
 from .links import is_dte_of_a_line
 from .occasion import amid
-from .procedure_errors import expect_after, expect_refusal, expect_reset
+from .procedure_errors import (
+    expect_after,
+    expect_refusal,
+    expect_reset,
+    far_end_is_reset_first,
+)
 from .reactions import UNDEFINED, both, expect_while_sending, header, reset
 from .test_left_over import MIDDLES, OLD
 from .transfer import call_of_sizes, each_way, fence_past_window, window_of
@@ -315,9 +320,15 @@ def test_confirmation_that_is_not_due(call: Call) -> None:
     expect_reset(call, 27)
     a.send(ResetConfirmation())
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(27)))
+    first = not b.present or far_end_is_reset_first(b)
+    if not first:
+        a.send(ResetConfirmation())
     b.expect(ResetIndication(cause=bench.remote_reset))
     b.send(ResetConfirmation())
     bench.fence("B's confirmation has been dealt with")
+    if not first:
+        call.fence()
+        return
     a.send(ResetConfirmation(), ResetConfirmation())
     expect_reset(call, 27, note="A has confirmed a Reset twice")
 
@@ -416,8 +427,9 @@ def _repeated(calls: Sequence[Call], within: float) -> None:
         bench, silent = call.bench, call.a
         silent.send(silent.data(b"not the next", p_s=(silent.numbering.next_p_s + 5) % 8))
         silent.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
-        call.b.expect(ResetIndication(cause=bench.remote_reset))
-        call.b.send(ResetConfirmation())
+        if far_end_is_reset_first(call.b):
+            call.b.expect(ResetIndication(cause=bench.remote_reset))
+            call.b.send(ResetConfirmation())
     for call in reversed(calls):
         as_it_was = () if call.a.router_is_dce else (1,)
         diagnostic = call.bench.diagnostic(51, *as_it_was)
@@ -556,9 +568,13 @@ def open_and_reset(
         something(call.turned(), None)
     if in_error:
         by.send(ResetConfirmation())
-        for side in (b, a):
-            expect_after(side, ResetIndication(), Data())
-        for side in (b, a):
+        far = a if by is b else b
+        expect_after(by, ResetIndication(), Data())
+        first = far_end_is_reset_first(far)
+        if not first:
+            by.send(ResetConfirmation())
+        expect_after(far, ResetIndication(), Data())
+        for side in (b, a) if first else (far,):
             side.send(ResetConfirmation())
     else:
         reset_by(by, a if by is b else b, 0, 0, Data())

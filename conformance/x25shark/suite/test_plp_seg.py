@@ -81,6 +81,20 @@ def test_packet_is_split(bench: Bench) -> None:
         call.fence()
 
 
+@purpose("PLP-SEG-22")
+def test_split_and_joined_in_modulo_128(bench: Bench) -> None:
+    """40 packets of 128 octets on the one side, 10 of 512 on the other, which B acknowledges one by
+    one: the numbers go past those of modulo 8, and P(R) counts what A has sent."""
+    for call in each_way(bench, 512, 128, window=20, modulus=128):
+        for way in (call, call.turned()):
+            a, b = both(way)
+            for _ in range(10):
+                octets = bench.record(512)
+                a.send_message(octets)
+                b.expect_message(octets, longest=b.size_in)
+        call.fence()
+
+
 @purpose("PLP-SEG-04")
 def test_split_keeps_m_on_the_last_part(bench: Bench) -> None:
     for call in each_way(bench, 512, 128):

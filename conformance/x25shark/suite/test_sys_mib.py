@@ -25,6 +25,7 @@ from .language import (
     Interrupt,
     InterruptConfirmation,
     LapbDISC,
+    LapbDM,
     LapbFRMR,
     LapbI,
     LapbREJ,
@@ -41,7 +42,7 @@ from .language import (
     Side,
     purpose,
 )
-from .links import polls
+from .links import ENDING, begin_again, polls
 from .many import at_a_time, fill, hang_up, tidy
 from .reactions import both, header
 from .test_hdlc import each_line, wrong_fcs
@@ -470,7 +471,11 @@ def test_last_frame_reject_is_kept(bench: Bench) -> None:
     set_up_again(line)
     with rejections_counted(bench, line), frame_reject_kept(bench, line, received=True):
         line.send(LapbFRMR(rejected_control=0x3F, v_r=3, v_s=2, w=1))
-        line.expect(LapbSABM(), passing=(LapbI(), LapbRR(), LapbDISC()))
+        set_up = line.expect(LapbSABM(), LapbDM(), passing=(LapbI(), LapbRR(), LapbDISC()))
+    if isinstance(set_up, LapbDM):
+        # Its link has ended; the next one is the tester's to begin (X.25 2.4.6.2).
+        line.allow(*ENDING)
+        begin_again(line)
     line.link.restart()
     line.link_fence()
 

@@ -24,7 +24,7 @@ from .language import (
     purpose,
 )
 from .links import unconfirmed_clear
-from .many import ANYTHING, fill, hang_up, has_room, limit, tidy
+from .many import ANYTHING, fill, hang_up, has_room, limit, reachable_again, tidy
 from .reactions import both, header, was_reset
 
 MORE = 10
@@ -188,6 +188,7 @@ def test_no_leak_after_connections_that_fail(bench: Bench) -> None:
             tidy(bench)
     finally:
         listener.resume()
+    reachable_again(bench)
     for _ in range(calls):
         a, b = bench.capacity.in_the_end(lambda: pending(bench))
         b.wire.half_close()
@@ -215,7 +216,9 @@ def test_no_leak_after_protocol_errors(bench: Bench) -> None:
         if bench.model == "splice":
             call.b.allow(ClearConfirmation())
         else:
-            call.b.expect(ClearIndication(cause=bench.remote_clear))
+            # It may be told only when A has confirmed, or T13 has run out twice.
+            patience = 2.4 * unconfirmed_clear(bench, call.a) + bench.reaction_limit
+            call.b.expect(ClearIndication(cause=bench.remote_clear), within=patience)
             call.b.send(ClearConfirmation())
     # A router may close the connection when T13 has run out twice; others are waited for.
     wait = 3 * unconfirmed_clear(bench, calls[0].a) + 4

@@ -21,6 +21,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     IncomingCall,
+    Inconclusive,
     Side,
     either,
     not_in,
@@ -101,6 +102,9 @@ def opening(bench: Bench, *, spare: int) -> Iterator[Side]:
     finally:
         listener.heed()
     bench.further.allow(IncomingCall(user_data=requests[0].user_data), is_withdrawn)
+    a2.wait_until(lambda: bench.listeners.has_call() or a2.arrivals.reacted)
+    if a2.arrivals.reacted and not bench.listeners.has_call():
+        raise Inconclusive("the router gave up a call before B's TCP answered")
     b = bench.incoming(IncomingCall(user_data=requests[1].user_data))
     b.send(b.acceptance)
     a2.expect(CallAccepted())

@@ -446,6 +446,7 @@ def test_unanswered_syn_towards_b(bench: Bench) -> None:
     finally:
         listener.heed()
     other.fence()
+    reachable_again(bench)
     bench.fence()
 
 

@@ -21,6 +21,7 @@ from .language import (
     Side,
     purpose,
 )
+from .procedure_errors import confirmed_ahead
 
 
 @purpose("XOT-VC-01")
@@ -115,8 +116,10 @@ def second_call(call: Call, lcn: int, *, may_close: bool) -> None:
     request.lcn = lcn
     call.a.send(request)
     error = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(23))
+    passes_on = call.model == "splice"
+    ahead = confirmed_ahead(call.a, call.b, error, *([same_call(request)] if passes_on else []))
     at_b: list[Packet | TcpEnd] = [ClearIndication(cause=bench.remote_clear)]
-    at_b += [same_call(request)] if call.model == "splice" else []
+    at_b += [same_call(request)] if passes_on else []
     at_b += [ClearIndication(cause=bench.network_clear), CLOSED] if may_close else []
     came = call.b.expect(*at_b)
     if isinstance(came, IncomingCall):
@@ -125,7 +128,7 @@ def second_call(call: Call, lcn: int, *, may_close: bool) -> None:
         return
     if came is not None:
         call.b.send(ClearConfirmation())
-    if call.a.expect(error, *([CLOSED] if may_close else [])) is not None:
+    if not ahead and call.a.expect(error, *([CLOSED] if may_close else [])) is not None:
         call.a.send(ClearConfirmation())
     bench.fence()
 

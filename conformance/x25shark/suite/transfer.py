@@ -29,7 +29,9 @@ from .language import (
 )
 
 
-def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) -> Call:
+def call_of_sizes(
+    bench: Bench, size_a: int, size_b: int, *, window: int = 7, modulus: int = 8
+) -> Call:
     """A call with one packet size at A and another one at B (relay model local).
 
     Raises NotApplicable where the router agrees on one size for both sides, Inconclusive where no
@@ -39,7 +41,7 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     bench.need(bench.profile.limits.packet_size >= largest, f"packet size {largest}")
     called = bench.profile.addresses.own_sizes or bench.far_end.address
     with bench.preamble():
-        a = bench.connect()
+        a = bench.connect(modulus=modulus)
         request = bench.call_request(called=called, size=size_a, window=window)
         a.send(request)
         b = bench.incoming()
@@ -64,12 +66,15 @@ def call_of_sizes(bench: Bench, size_a: int, size_b: int, *, window: int = 7) ->
     return Call(bench, a, b)
 
 
-def each_way(bench: Bench, sending: int, receiving: int, *, window: int = 7) -> Iterator[Call]:
+def each_way(
+    bench: Bench, sending: int, receiving: int, *, window: int = 7, modulus: int = 8
+) -> Iterator[Call]:
     """Calls of which the first end has the one packet size and the second the other: A and B, then
     B and A if the route takes any sizes."""
-    yield call_of_sizes(bench, sending, receiving, window=window)
+    values = {"window": window, "modulus": modulus}
+    yield call_of_sizes(bench, sending, receiving, **values)
     if bench.profile.addresses.own_sizes is not None:
-        yield call_of_sizes(bench, receiving, sending, window=window).turned()
+        yield call_of_sizes(bench, receiving, sending, **values).turned()
 
 
 def window_of(call: Call) -> int:

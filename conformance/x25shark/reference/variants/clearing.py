@@ -276,3 +276,27 @@ def confirmed_late(patch: Patch) -> None:
         for channel in [one for one in waiting if one.wire is wire]:
             release(channel)
         original(wire)
+
+
+@variant("MAY-CLR-17")
+def far_end_is_cleared_when_the_near_one_has_confirmed(patch: Patch) -> None:
+    waiting: dict[Channel, Clear] = {}
+
+    @patch.wrap(Clearing, "error")
+    def error(
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
+    ) -> None:
+        channel = clearing.channel
+        if not isinstance(channel.user, Relay):
+            original(clearing, diagnostic, cause)
+            return
+        cause = ClearCause.LOCAL_PROCEDURE_ERROR if cause is None else cause
+        waiting[channel] = clearing.remote_clear(cause, diagnostic)
+        clearing.send(Clear(cause, diagnostic))
+
+    @patch.wrap(Channel, "released")
+    def released(original: Original, channel: Channel) -> None:
+        clear = waiting.pop(channel, None)
+        if clear is not None:
+            channel.user.cleared(channel, clear)
+        original(channel)

@@ -42,7 +42,9 @@ def first_is_not_counted(patch: Patch) -> None:
     @patch.wrap(Restarts, "on_restart")
     def on_restart(original: Original, restarts: Restarts, octets: bytes) -> None:
         interface = restarts.interface
-        if vars(interface).pop("new_link", False):
+        is_first = vars(interface).pop("new_link", False)
+        # One that meets a Restart of its own, as behind a link reset, is its confirmation.
+        if is_first and interface.r is not R.RESTART_SENT:
             interface.packet_out(codec.header(interface.modulo, 0, Type.RESTART_CONFIRMATION))
         else:
             original(restarts, octets)

@@ -163,3 +163,48 @@ def resets_of_its_own_accord(patch: Patch) -> None:
             channel.resets.reset(ResetCause.DTE_ORIGINATED, Diag.NONE)
         else:
             original(echo, channel, data)
+
+
+@variant("MAY-RST-11")
+def far_end_is_reset_when_the_near_one_has_confirmed(patch: Patch) -> None:
+    """What the far end sends until then is lost."""
+    waiting: dict[Relay, tuple[Channel, tuple[int, ...]]] = {}
+    now: list[Original] = []
+
+    @patch.wrap(Relay, "reset_by_error")
+    def reset_by_error(original: Original, relay: Relay, channel: Channel, *why: int) -> None:
+        now[:] = [original]
+        relay.drop()
+        other = relay.other(channel)
+        waiting.pop(relay, None)
+        if other is not None and other.d is not D.RESET_SENT:
+            waiting[relay] = channel, why
+
+    @patch.wrap(Resets, "complete")
+    def complete(original: Original, resets: Resets) -> None:
+        relay = resets.channel.user
+        if isinstance(relay, Relay) and waiting.get(relay, (None,))[0] is resets.channel:
+            channel, why = waiting.pop(relay)
+            now[0](relay, channel, *why)
+        original(resets)
+
+    @patch.wrap(Relay, "reset_received")
+    def reset_received(original: Original, relay: Relay, channel: Channel, *why: int) -> None:
+        waiting.pop(relay, None)
+        original(relay, channel, *why)
+
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Original, relay: Relay, channel: Channel, clear: Clear) -> None:
+        waiting.pop(relay, None)
+        original(relay, channel, clear)
+
+    for model, name in (
+        (LocalRelay, "data_received"),
+        (EndToEndRelay, "data_received"),
+        (Relay, "interrupt_received"),
+    ):
+
+        @patch.wrap(model, name)
+        def received(original: Original, relay: Relay, channel: Channel, packet: object) -> None:
+            if relay not in waiting:
+                original(relay, channel, packet)

@@ -22,7 +22,7 @@ from ..language import (
     ResetRequest,
     Side,
 )
-from ..procedure_errors import expect_after
+from ..procedure_errors import expect_after, far_end_is_reset_first
 from ..reactions import header
 from .alphabet import Step, action
 from .circuit import Circuit, any_data
@@ -51,7 +51,9 @@ def resets_both(
         x.send(wrong)
     here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(diagnostic))
     there = ResetIndication(cause=bench.remote_reset)
-    ends = ((x, here), (y, there)) if step.number & 4 else ((y, there), (x, here))
+    ends = ((x, here), (y, there))
+    if not step.number & 4 and far_end_is_reset_first(y):
+        ends = ends[::-1]
     for side, template in ends:
         expect_after(side, template, any_data(side))
         side.send(ResetConfirmation())

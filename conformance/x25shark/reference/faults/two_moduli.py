@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of a call with another modulus, or other values, at each side (RFC 1613 6.2)."""
+
+from typing import Any
+
+from .. import facilities
+from ..channel import Channel
+from ..codec import Call
+from ..codes import Type
+from ..facilities import Facilities
+from ..negotiation import Negotiation
+from ..relay import Relay
+from .registry import Patch, fault
+
+_WITHOUT_NUMBERS = (Type.INTERRUPT, Type.INTERRUPT_CONFIRMATION, Type.RESET)
+
+
+def _other(channel: Any) -> Channel | None:
+    relay = getattr(channel, "user", None)
+    return relay.other(channel) if isinstance(relay, Relay) else None
+
+
+@fault("BUG-MOD-46")
+def format_identifier_of_the_other_side(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        other = _other(channel)
+        differ = other is not None and other.modulo != channel.modulo
+        if differ and octets[2] in _WITHOUT_NUMBERS:
+            octets = bytes((octets[0] ^ 0x30,)) + octets[1:]
+        original(channel, octets)
+
+
+@fault("BUG-SEG-28")
+def m_of_the_parts_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        other = _other(channel)
+        differ = other is not None and other.size_in > channel.size_out
+        if channel.modulo == 128 and differ and not octets[2] & 1:
+            octets = octets[:3] + bytes((octets[3] & 0xFE,)) + octets[4:]
+        original(channel, octets)
+
+
+@fault("BUG-FAC-48")
+def what_follows_an_unknown_facility_of_an_answer(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "check_accept")
+    def check_accept(original: Any, negotiation: Negotiation, accept: Call, far: Channel) -> None:
+        items = accept.facilities.items
+        unknown = [at for at, item in enumerate(items) if item.code not in facilities.IN_ACCEPT]
+        if unknown:
+            accept.facilities = Facilities(items[: unknown[0]], accept.facilities.marked)
+        original(negotiation, accept, far)

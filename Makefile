@@ -8,7 +8,8 @@
 #   make engine          the engine's own tests
 #   make routers         the suite against every built-in router, serial lines in each pair of roles
 #   make mutants         the suite against the broken routers (FULL=1: every case with every fault,
-#                        for hours; GO_ON=1: where an interrupted FULL=1 ended)
+#                        for hours; GO_ON=1: where an interrupted FULL=1 ended; DRAWN=300: so many of
+#                        them, drawn by SEED, with the profile of ten lines as well, in place of all)
 #   make variants        the suite against routers that are right in other ways (FULL=1: every case with
 #                        every permission and with combinations that cover all pairs, for hours;
 #                        GO_ON=1: where an interrupted FULL=1 ended; DRAWN=10: then every case with ten
@@ -123,7 +124,7 @@ routers: setup-test
 
 mutants: setup-test
 	$(BIN)/python -m x25shark.selftest.mutants $(if $(FULL),--full --json $(REPORT)-mutants.json) \
-		$(if $(GO_ON),--go-on)
+		$(if $(GO_ON),--go-on) $(if $(DRAWN),--drawn $(DRAWN) --seed $(SEED))
 
 variants: setup-test
 	$(BIN)/python -m x25shark.selftest.variants \

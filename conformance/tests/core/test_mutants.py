@@ -115,3 +115,9 @@ def test_a_second_try_counts_where_it_caught_more(
     assert mutants.main([ONE, "--form", "full"]) == 0
     out = capsys.readouterr()
     assert "2 of 439" in out.out and f"once more: {ONE}" in out.err
+
+
+@pytest.mark.parametrize(("drawn", "runs"), [("0", 2), ("1", 3), ("9", 4)])
+def test_so_many_with_ten_lines(drawn: str, runs: int, hunted: list[str]) -> None:
+    assert mutants.main([ONE, TWO, "--drawn", drawn, "--seed", "7"]) == 0
+    assert len(hunted) == runs and set(hunted) == {ONE, TWO}

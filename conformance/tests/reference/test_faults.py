@@ -1064,6 +1064,33 @@ def refused_circuit(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def answer_to_a_setup_in_pieces(make_lab: Any, model: str) -> Any:
+    own = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998", "retry": 60}])
+    lab.router.start()
+    lab.open()
+    b = lab.called[0]
+    answer = b.got[0]
+    unit = f"0000{len(answer) // 2:04x}" + answer
+    for start, end in ((0, 4), (4, 22), (22, len(unit))):
+        b.raw(unit[start:end])
+    b.tell("10021f", "10020041")
+    return lab
+
+
+@scenario
+def call_back_to_its_peer(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a = lab.caller("127.0.25.3")
+    a.tell(PLAIN)
+    lab.open()
+    b = lab.called[-1]
+    b.tell(b.take()[-1][:4] + "0f")
+    a.tell("10010041")
+    return lab
+
+
+@scenario
 def circuit_of_two_sizes(make_lab: Any, model: str) -> Any:
     own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
     lab = make_lab(model, pvc=[own | {"packet_size_out": 256}])

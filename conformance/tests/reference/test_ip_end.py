@@ -204,7 +204,25 @@ def story(make_lab: Any) -> list[Any]:
         seen.append(again.units())
     lab.timers.advance(4)
     seen.append([again.peer.take(), second.peer.take()])
-    return seen
+    return seen + windows_shut_amid_answers(lab)
+
+
+def windows_shut_amid_answers(lab: Any) -> list[Any]:
+    """What comes on another circuit meanwhile, behind a reset, and on the next circuit."""
+    shut, other = (Asking(lab, connected(lab, "cc")) for _ in range(2))
+    shut.send(echo(1600))
+    other.send(echo(84))
+    seen: list[Any] = [other.units()]
+    shut.peer.take()
+    shut.peer.tell("10011b0000")
+    again = Asking(lab, shut.peer)
+    again.send(echo(84))
+    seen.append(again.units())
+    again.send(echo(1600))
+    again.peer.tell("1001130000")
+    last = Asking(lab, connected(lab, "cc"))
+    last.send(echo(84))
+    return [*seen, last.units()]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ pair of hosts (RFC 1356 3.7), or on one that it calls the tester for.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..judges.datagrams import IP_IDENTIFIERS, Echo, NextReply, OnlyDatagrams
@@ -25,6 +27,7 @@ from .language import (
     Side,
     one_of,
 )
+from .windows import data_between
 
 # RFC 1356 3.14: ISO/IEC 8208's "protocol not supported", or the 0 of those that have no such code.
 UNSUPPORTED = one_of(249, 0)
@@ -90,6 +93,27 @@ class Circuit:
         echo = self.network.echo(octets)
         self.send(echo)
         self.network.expect_reply(echo, self)
+
+    @contextlib.contextmanager
+    def shut(self, echo: Echo) -> Iterator[None]:
+        """A request whose answer fills the window of the tester, which keeps it shut meanwhile.
+
+        The answer may be on its way on another circuit (RFC 1356 3.7), or behind a smaller window:
+        it is given TQ, which ends before an idle circuit does.
+        """
+        side = self.side
+        begin = side.cursor
+        side.withholding = True
+        self.send(echo)
+        side.wait_until(
+            lambda: (
+                data_between(side, begin, side.connection.received_octets) >= side.window_in
+                or side.connection.end is not None
+            ),
+            side.context.profile.times.quiet,
+        )
+        yield
+        side.withholding = False
 
     def reply(self, echo: Echo, *instead: Packet) -> NextReply:
         """The expectation of a reply on this circuit, or of something in its place."""

@@ -93,7 +93,10 @@ def _answers_or_clears(network: Network, circuit: Circuit, after: str) -> bool:
 
 @purpose("IP-ENC-05")
 def test_reset_amid_a_datagram(bench: Bench) -> None:
-    """One packet of it, then all but the last; what comes behind the reset is answered."""
+    """One packet of it, then all but the last; what comes behind the reset is answered.
+
+    Then amid an answer of the router, whose rest does not come behind the reset.
+    """
     network = Network(bench)
     circuit = network.call(window=7)
     side = circuit.side
@@ -105,6 +108,12 @@ def test_reset_amid_a_datagram(bench: Bench) -> None:
         _reset(circuit)
         circuit.answers(300)
     circuit.answers(40)
+    circuit = network.call()
+    for octets in (512, 576):
+        with circuit.shut(network.echo(octets)):
+            _reset(circuit)
+        circuit.answers(300)
+        circuit.answers(40)
 
 
 def _reset(circuit: Circuit) -> None:
@@ -184,7 +193,10 @@ def test_snap(bench: Bench) -> None:
 
 @purpose("IP-ENC-10")
 def test_circuits_beside_each_other(bench: Bench) -> None:
-    """Datagrams whose packets alternate between two circuits; then one circuit is cleared."""
+    """Datagrams whose packets alternate between two circuits.
+
+    Then one is shut amid an answer, which comes whole when it opens; at last it is cleared.
+    """
     network = Network(bench)
     one = network.call(window=7)
     other = network.one_more()
@@ -199,6 +211,11 @@ def test_circuits_beside_each_other(bench: Bench) -> None:
                 circuit.side.send_data(part, m=int(at + 128 < octets))
         network.expect_reply(first, one)
         network.expect_reply(second, other)
+    waits = network.echo(1200)
+    with one.shut(waits):
+        other.answers(300)
+    one.side.acknowledge()
+    network.expect_reply(waits, one)
     network.clear(one)
     other.answers(300)
 
@@ -238,7 +255,7 @@ def test_datagram_cut_short(bench: Bench) -> None:
 
 @purpose("IP-ENC-13")
 def test_half_a_datagram_of_the_last_circuit(bench: Bench) -> None:
-    """A circuit is cleared amid a datagram; the next one begins anew."""
+    """A circuit is cleared amid a datagram of either end; the next one begins anew."""
     network = Network(bench)
     circuit = network.call()
     circuit.answers()
@@ -247,7 +264,11 @@ def test_half_a_datagram_of_the_last_circuit(bench: Bench) -> None:
     network.clear(circuit)
     again = network.call_again(circuit.side)
     again.answers(300)
-    again.answers()
+    with again.shut(network.echo(576)):
+        network.clear(again)
+    last = network.call_again(again.side)
+    last.answers(300)
+    last.answers()
 
 
 @purpose("IP-ENC-14")

@@ -22,6 +22,7 @@ from .calls import (
     agreed_by,
     arrives,
     behind_marker,
+    carries,
     needs_trust,
     pending,
     request_from,
@@ -666,14 +667,22 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
 
 @purpose("PLP-CALL-30")
 def test_route_back_to_the_caller(bench: Bench) -> None:
-    a = bench.connect()
-    request = bench.call_request(called=bench.profile.addresses.loop)
-    a.send(request)
-    if bench.went_on(a, at="a"):
-        give_up(a, bench.incoming(CallRequest(user_data=request.user_data), at="a"))
-    else:
-        refused(bench, a, ClearIndication(cause=bench.network_clear))
-    bench.fence()
+    """A call that comes back goes through: refused there, then answered, with data each way."""
+    for answered in (False, True):
+        a = bench.connect()
+        request = bench.call_request(called=bench.profile.addresses.loop)
+        a.send(request)
+        if not bench.went_on(a, at="a"):
+            refused(bench, a, ClearIndication(cause=bench.network_clear))
+            break
+        back = bench.incoming(CallRequest(user_data=request.user_data), at="a")
+        if answered:
+            call = accepted(bench, a, back, request)
+            carries(call)
+            end(call)
+        else:
+            give_up(a, back)
+        bench.fence()
 
 
 @purpose("PLP-CALL-31")

@@ -263,3 +263,31 @@ def deaf_on_the_second(patch: Patch) -> None:
     def unit_received(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
         if not vars(end)["deaf"]:
             original(end, channel, unit)
+
+
+@fault("BUG-IP-27")
+def rest_behind_a_reset(patch: Patch) -> None:
+    patch.replace(IpEnd, "drop", lambda end: end.unit.clear())
+
+
+@fault("BUG-IP-28")
+def rest_on_the_next_circuit(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "start")
+    def start(original: Any, end: IpEnd, channel: Channel) -> None:
+        original(end, channel)
+        end.queue.extend(vars(end.router).pop("rest", ()))
+
+    @patch.wrap(IpEnd, "released")
+    def released(original: Any, end: IpEnd, channel: Channel) -> None:
+        state: State = vars(end.router)
+        state["rest"] = tuple(getattr(end, "queue", ()))
+        original(end, channel)
+
+
+@fault("BUG-IP-29")
+def held_by_any_shut_window(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "send_unit")
+    def send_unit(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
+        others = [one for one in end.router.circuits if isinstance(one, IpEnd)]
+        if not any(one.queue for one in others if one is not end):
+            original(end, channel, unit)

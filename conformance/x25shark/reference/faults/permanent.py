@@ -424,3 +424,15 @@ def names_below_64_octets(patch: Patch) -> None:
     @patch.wrap(pvc_setup, "names_fit")
     def names_fit(original: Any, n: int, m: int, available: int) -> bool:
         return max(n, m) < 64 and bool(original(n, m, available))
+
+
+@fault("BUG-XOT-169")
+def answer_in_one_read(patch: Patch) -> None:
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        channel = connection.channel
+        whole = len(octets) >= 4 and len(octets) == 4 + int.from_bytes(octets[2:4], "big")
+        if channel.awaits_setup and isinstance(channel.user, PvcEnd) and not whole:
+            channel.user.initiator.failed(channel)
+        else:
+            original(connection, octets)

@@ -126,3 +126,14 @@ def clear_of_a_collision(patch: Patch) -> None:
             clearing.channel.released()
         else:
             original(clearing, octets)
+
+
+@fault("BUG-CALL-67")
+def data_to_the_first_connection_of_the_peer(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        relay = channel.user
+        if isinstance(relay, Relay) and not octets[2] & 1 and channel is relay.far:
+            near = relay.near
+            channel = near if near.wire.peer == channel.wire.peer else channel
+        original(channel, octets)

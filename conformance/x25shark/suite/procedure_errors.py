@@ -209,7 +209,7 @@ def expect_refusal(
     diagnostic = bench.diagnostic(*diagnostics)
     remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
     here = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
-    ahead = call.b.present and confirmed_ahead(call.a, call.b, here, offending)
+    ahead = confirmed_ahead(call.a, call.b, here, offending)
     came = call.b.expect(offending, remote, *before, note=note)
     while any(came is not None and matches(packet, bytes(came)) for packet in before):
         came = call.b.expect(offending, remote, *before)

@@ -139,7 +139,7 @@ def not_delivered(call: Call, *codes: int) -> bool:
     clear = ClearIndication(cause=bench.local_clear, diagnostic=diagnostic)
     text, note = f"behind the error {bench.number}".encode(), "the Data behind the error"
     a.send(a.data(text))
-    ahead = b.present and confirmed_ahead(a, b, reset)
+    ahead = confirmed_ahead(a, b, reset)
     if isinstance(b, AbsentSide):
         came = a.expect(a.data(text), reset, clear, CLOSED, note=note)
     else:

@@ -7,8 +7,6 @@ pair of hosts (RFC 1356 3.7), or on one that it calls the tester for.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..judges.datagrams import IP_IDENTIFIERS, Echo, NextReply, OnlyDatagrams
@@ -94,9 +92,8 @@ class Circuit:
         self.send(echo)
         self.network.expect_reply(echo, self)
 
-    @contextlib.contextmanager
-    def shut(self, echo: Echo) -> Iterator[None]:
-        """A request whose answer fills the window of the tester, which keeps it shut meanwhile.
+    def fill(self, echo: Echo) -> None:
+        """A request whose answer fills the window of the tester, which keeps it shut from here on.
 
         The answer may be on its way on another circuit (RFC 1356 3.7), or behind a smaller window:
         it is given TQ, which ends before an idle circuit does.
@@ -112,8 +109,6 @@ class Circuit:
             ),
             side.context.profile.times.quiet,
         )
-        yield
-        side.withholding = False
 
     def reply(self, echo: Echo, *instead: Packet) -> NextReply:
         """The expectation of a reply on this circuit, or of something in its place."""
@@ -188,12 +183,15 @@ class Network:
     def offer(self, form: Form) -> Circuit | None:
         """A circuit of a form that a system may lack; refused before it is up, or accepted.
 
-        None: refused. A form that the profile names has to be accepted.
+        None: refused. A form that the profile names has to be accepted, but beside another circuit
+        for IP: a system may have one for each pair of hosts (RFC 1356 3.7).
         """
         side = self._calling(form.user_data, 128, 2)
         refusal = ClearIndication(diagnostic=UNSUPPORTED)
         if form.name in ip_of(self.bench).encapsulations:
-            return self._up(side, form, side.expect(CallAccepted()))
+            if not self.circuits:
+                return self._up(side, form, side.expect(CallAccepted()))
+            refusal = ClearIndication()
         connected = side.expect(CallAccepted(), refusal, CLOSED)
         if isinstance(connected, CallAccepted):
             return self._up(side, form, connected)

@@ -86,9 +86,16 @@ def _answers_or_clears(network: Network, circuit: Circuit, after: str) -> bool:
     if side.phase != "being cleared":
         return True
     network.bench.remark(f"{after} clears the circuit")
-    side.send(ClearConfirmation())
-    network.circuits.remove(circuit)
+    _confirm(network, circuit)
     return False
+
+
+def _confirm(network: Network, circuit: Circuit) -> None:
+    """The router has cleared a circuit."""
+    if not circuit.side.arrivals.at_end:
+        circuit.side.expect(ClearIndication())
+    circuit.side.send(ClearConfirmation())
+    network.circuits.remove(circuit)
 
 
 @purpose("IP-ENC-05")
@@ -99,26 +106,34 @@ def test_reset_amid_a_datagram(bench: Bench) -> None:
     """
     network = Network(bench)
     circuit = network.call(window=7)
-    side = circuit.side
     for packets in (1, 3):
         circuit.answers()
         lost = network.echo(512, counts=False)
         for at in range(packets):
-            side.send_data(lost.datagram[at * 128 : at * 128 + 128], m=1)
-        _reset(circuit)
+            circuit.side.send_data(lost.datagram[at * 128 : at * 128 + 128], m=1)
+        circuit = _reset(network, circuit)
         circuit.answers(300)
     circuit.answers(40)
     circuit = network.call()
     for octets in (512, 576):
-        with circuit.shut(network.echo(octets)):
-            _reset(circuit)
+        circuit.fill(network.echo(octets))
+        circuit = _reset(network, circuit)
         circuit.answers(300)
         circuit.answers(40)
 
 
-def _reset(circuit: Circuit) -> None:
-    circuit.side.send(ResetRequest(cause=0, diagnostic=0))
-    circuit.side.expect(ResetConfirmation())
+def _reset(network: Network, circuit: Circuit) -> Circuit:
+    """The tester resets a circuit, which a system may clear then; the circuit that there is next."""
+    side = circuit.side
+    side.send(ResetRequest(cause=0, diagnostic=0))
+    cleared = isinstance(side.expect(ResetConfirmation(), ClearIndication()), ClearIndication)
+    side.withholding = False
+    if cleared:
+        network.bench.remark("a reset amid a datagram clears the circuit")
+        _confirm(network, circuit)
+    elif _answers_or_clears(network, circuit, "a reset amid a datagram"):
+        return circuit
+    return network.call_again(side)
 
 
 @purpose("IP-ENC-06")
@@ -203,6 +218,12 @@ def test_circuits_beside_each_other(bench: Bench) -> None:
     if other is None:
         one.answers()
         return
+    other.answers()
+    if one.side.phase == "being cleared":
+        bench.remark("a second circuit takes the place of the first")
+        _confirm(network, one)
+        other.answers()
+        return
     for octets in (200, 576):
         first, second = network.echo(octets), network.echo(octets)
         for at in range(0, octets, 128):
@@ -212,8 +233,9 @@ def test_circuits_beside_each_other(bench: Bench) -> None:
         network.expect_reply(first, one)
         network.expect_reply(second, other)
     waits = network.echo(1200)
-    with one.shut(waits):
-        other.answers(300)
+    one.fill(waits)
+    other.answers(300)
+    one.side.withholding = False
     one.side.acknowledge()
     network.expect_reply(waits, one)
     network.clear(one)
@@ -264,8 +286,9 @@ def test_half_a_datagram_of_the_last_circuit(bench: Bench) -> None:
     network.clear(circuit)
     again = network.call_again(circuit.side)
     again.answers(300)
-    with again.shut(network.echo(576)):
-        network.clear(again)
+    again.fill(network.echo(576))
+    network.clear(again)
+    again.side.withholding = False
     last = network.call_again(again.side)
     last.answers(300)
     last.answers()

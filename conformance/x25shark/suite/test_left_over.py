@@ -122,13 +122,13 @@ MIDDLES: dict[Callable[[Call], None], str] = {
     _unacknowledged: "Data was not acknowledged before it",
 }
 # What of the old use may still be under way when the circuit is reset or cleared.
-OLD = Data(q=1, user_data=FULL)
+OLD = Data(q=1)
 
 
 def left_open(here: Side, there: Side) -> None:
     """Data with Q=1 and M=1 that is not acknowledged, and an Interrupt that is not confirmed."""
     there.withholding = True
-    here.send_data(FULL, m=1, q=1)
+    here.send_data(FULL[: here.packet_size].ljust(here.packet_size), m=1, q=1)
     here.send(Interrupt(user_data=b"never confirmed"))
     there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
 

@@ -213,11 +213,12 @@ def test_reset_confirms_nothing(call: Call) -> None:
 
 @purpose("PLP-DBIT-07", both_sides=True)
 def test_d_bit_is_not_half_supported(call: Call) -> None:
-    """Diagnostic 166: D bit procedure not supported (X.25 Table E-1)."""
+    """Diagnostic 166: D bit procedure not supported (X.25 Table E-1); or 40, as the bit is one of
+    the GFI."""
     bench, a, b = call.bench, call.a, call.b
     b.withholding = True
     a.send_data(b"D=1", d=1)
-    here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(166))
+    here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(166, 40))
     ahead = confirmed_ahead(a, b, here)
     came = b.expect(Data(user_data=b"D=1"), ResetIndication(cause=bench.remote_reset))
     b.withholding = False

@@ -340,7 +340,8 @@ def test_window_0_is_refused(bench: Bench) -> None:
 @purpose("PLP-FAC-09")
 def test_window_8_is_refused_or_lowered(bench: Bench) -> None:
     """In both directions, and in each of them alone."""
-    legal = between(2, 7)
+    # Of a router with a window of its own on each side B is offered any (RFC 1613 6.2).
+    legal = between(1 if bench.two_sided and bench.model == "local" else 2, 7)
     lowered = [WindowSize(called=legal, calling=legal)]
     # On a serial line the defaults need not be named (X.25 6.12).
     may_lack = (WindowSize,) if "b" in bench.profile.line.by_side() else ()
@@ -926,14 +927,17 @@ def test_transit_delay_stays_well_formed(bench: Bench) -> None:
 
 @purpose("PLP-FAC-32")
 def test_facilities_in_a_clear(bench: Bench) -> None:
-    """The extended format from B arrives as it is, or as the plain Clear."""
+    """The extended format from B arrives as it is, or as the plain Clear; or it is an error, for
+    the facility is one that a router need not offer (X.25 6.26)."""
     a, b = pending(bench)
     block = {
         "called_address": bench.far_end.address + "5",
         "facilities": [CalledLineAddressModified(reason=0xC0)],
     }
     b.send(ClearRequest(cause=0, diagnostic=241, calling_address_length=0, **block))
-    a.expect(
+    not_offered = ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(65))
+    ahead = confirmed_ahead(b, a, not_offered)
+    passed = [
         ClearIndication(cause=0, diagnostic=241, **block),
         *(
             ClearIndication(
@@ -941,9 +945,15 @@ def test_facilities_in_a_clear(bench: Bench) -> None:
             )
             for none in (ABSENT, 0)
         ),
-    )
+    ]
+    came = a.expect(*([] if ahead else passed), ClearIndication(cause=bench.remote_clear))
     a.send(ClearConfirmation())
-    confirmed(b)
+    if came is not None and came.cause == 0:
+        confirmed(b)
+    else:
+        bench.remark("the facility in the Clear is an error")
+        if not ahead:
+            refused(bench, b, not_offered)
     bench.fence()
 
 

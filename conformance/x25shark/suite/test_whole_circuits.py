@@ -10,7 +10,7 @@ from typing import Any
 
 from scapy_x25.x25 import RESET_REQUEST, packet_type
 
-from ..judges.values import Matcher, Named
+from ..judges.values import Matcher
 from ..profile import PvcEnd
 from .anew import again, as_new, refused_by_b
 from .calls import other_end
@@ -49,6 +49,7 @@ from .test_xot_pvc import (
     closes_too,
     data_passes,
     end_of,
+    in_any_case,
     mismatch,
     opened,
     own_values,
@@ -72,13 +73,9 @@ def yes(sent: PvcSetup, end: PvcEnd) -> list[PvcSetup]:
 
 
 def names(*setups: PvcSetup) -> dict[str, Matcher]:
-    """The names of an answer: as in one of the setups, in any case (RFC 1613 6.5)."""
-    found: dict[str, Matcher] = {}
-    for field in ("pvc_initiator_name", "pvc_responder_name"):
-        values = [whole.getfieldval(field) for whole in setups]
-        spelt = dict.fromkeys(x for v in values for x in (v, v.lower(), v.upper()))
-        found[field] = Named(tuple(spelt), name=f"{values[0].decode()} in any case")
-    return found
+    """The names of an answer: as in one of the setups."""
+    fields = ("pvc_initiator_name", "pvc_responder_name")
+    return {field: in_any_case(*(whole.getfieldval(field) for whole in setups)) for field in fields}
 
 
 def refuses(sent: PvcSetup, end: PvcEnd, refusal: PvcSetup) -> PvcSetup:
@@ -130,8 +127,7 @@ def attempts(bench: Bench, end: PvcEnd) -> None:
         another = another_size if name.endswith("size") else another_window
         least = 4 if name.endswith("size") else 1
         for value in sorted({another(bench, right), max(right - 1, least)} - {right}):
-            changed = {f"pvc_{name}": value}
-            attempt(bench, end, mismatch(bench, end, setup(end, **changed)), **changed)
+            attempt(bench, end, mismatch(end), **{f"pvc_{name}": value})
         impossible = 13 if name.endswith("size") else 0
         attempt(bench, end, [answer(IMPOSSIBLE)], **{f"pvc_{name}": impossible})
         attempt(bench, end, ())

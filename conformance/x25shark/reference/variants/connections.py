@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ..call_setup import CallSetup
+from ..caller import Caller
 from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear
@@ -124,9 +125,8 @@ def one_lcn(patch: Patch) -> None:
 
 @variant("MAY-XOT-37")
 def lcn_0(patch: Patch) -> None:
-    @patch.wrap(Placing, "choose_lcn")
-    def choose_lcn(_original: Original, _placing: Placing) -> int:
-        return 0
+    patch.replace(Placing, "choose_lcn", lambda placing: 0)
+    patch.replace(Caller, "choose_lcn", lambda caller: 0)
 
 
 @variant("MAY-XOT-12")

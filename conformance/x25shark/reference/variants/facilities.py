@@ -505,6 +505,12 @@ def no_called_line_modified(patch: Patch) -> None:
             raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
         original(negotiation, accept, far)
 
+    @patch.wrap(Clearing, "check_clear")
+    def check_clear(original: Original, clearing: Clearing, clear: Clear) -> None:
+        if clear.facilities.get(fields.CALLED_LINE_MODIFIED) is not None:
+            raise PacketError(Diag.FACILITY_CODE)
+        original(clearing, clear)
+
 
 @variant("MAY-FAC-40")
 def called_line_modified_is_ignored(patch: Patch) -> None:

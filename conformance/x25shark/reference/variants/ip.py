@@ -138,3 +138,26 @@ def cut_datagrams_clear(patch: Patch) -> None:
             end.idle(channel)
             return
         original(end, channel, unit)
+
+
+@variant("MAY-IP-11")
+def the_newer_circuit_counts(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "start")
+    def start(original: Original, end: IpEnd, channel: Channel) -> None:
+        original(end, channel)
+        vars(end)["channel"] = channel
+        for one in tuple(end.router.circuits):
+            if isinstance(one, IpEnd) and one is not end and one.form == end.form:
+                older = vars(one).get("channel")
+                if older is not None:
+                    one.idle(older)
+
+
+@variant("MAY-IP-12")
+def a_reset_clears(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "reset_received")
+    def reset_received(
+        original: Original, end: IpEnd, channel: Channel, cause: int, diagnostic: int
+    ) -> None:
+        original(end, channel, cause, diagnostic)
+        end.idle(channel)

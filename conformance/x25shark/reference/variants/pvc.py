@@ -221,3 +221,28 @@ def another_version_is_sent_back(patch: Patch) -> None:
     def refusal(original: Original, table: PvcTable, setup: Setup, status: int) -> Setup:
         answer: Setup = original(table, setup, status)
         return answer._replace(version=setup.version) if setup.version else answer
+
+
+@variant("MAY-PVC-21")
+def own_spelling_in_its_own_setup(patch: Patch) -> None:
+    @patch.wrap(Initiator, "setup")
+    def setup(original: Original, initiator: Initiator, status: int) -> Setup:
+        own: Setup = original(initiator, status)
+        return own._replace(
+            initiator_name=own.initiator_name.upper(), responder_name=own.responder_name.upper()
+        )
+
+
+@variant("MAY-PVC-22")
+def values_that_it_cannot_support(patch: Patch) -> None:
+    refuse_as(patch, Status.FLOW_CONTROL_MISMATCH, Status.FLOW_CONTROL_UNSUPPORTED)
+
+
+@variant("MAY-PVC-23")
+def no_such_circuit_in_another_case(patch: Patch) -> None:
+    @patch.wrap(Responder, "check")
+    def check(original: Original, responder: Responder, setup: Setup) -> int:
+        own = responder.end.settings
+        if (setup.initiator_name, setup.responder_name) != (own.remote_name, own.name):
+            return Status.NO_SUCH_PVC
+        return int(original(responder, setup))

@@ -73,7 +73,7 @@ PICS_ITEMS: dict[str, str] = {
     "R-STE": "acts as STE: causes of both kinds pass",
     "N-TRUST": "leaves checks of P(S), P(R), sizes and Q to the ends",
     "N-CHECK": "checks them itself, although numbers are end to end",
-    "N-BELOW": "takes answers below the default packet size",
+    "N-BELOW": "takes answers below the default packet size or window",
     "X-PVC": "PVC setup (RFC 1613 6.5)",
     "X-KA": "finds dead peers",
     "X-MULTI": "several circuits on one TCP connection",

@@ -2282,6 +2282,83 @@ def larger_call_behind_a_smaller_one(make_lab: Any, model: str) -> Any:
     return lab
 
 
+@scenario
+def resets_amid_anything_of_a_circuit(make_lab: Any, model: str) -> Any:
+    """A is reset behind an RNR, amid a sequence with Q=1, and with an Interrupt that it owes."""
+    near = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
+    far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
+    labs = [make_lab(model, pvc=[near, far]) for _ in range(3)]
+    behind = (
+        ([], ["100105"], ["10020041"], []),
+        ([], ["900110" + FULL], [], ["10010042"]),
+        (["10022321"], [], [], ["100127"]),
+    )
+    for lab, (of_b, of_a, b_then, a_then) in zip(labs, behind, strict=True):
+        a, b = lab.caller(), lab.caller()
+        a.tell("1001f5810002000102000102020707" + "53395330", "10011f")
+        b.tell("1002f5810002000202000202020707" + "53385331", "10021f")
+        a.tell("10011f")
+        b.tell(*of_b)
+        a.tell(*of_a, "10011b0000")
+        b.tell("10021f", *b_then)
+        a.tell(*a_then)
+    return labs
+
+
+@scenario
+def setup_with_a_number_of_13_bits(make_lab: Any, model: str) -> Any:
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own])
+    lab.caller().tell("1001f5810002100102000102020707" + "53395330")
+    return lab
+
+
+@scenario
+def sequences_of_a_circuit_that_splits(make_lab: Any, model: str) -> Any:
+    """What comes in 256 octets goes out in 128: with M=1 and D=1, and with an empty end."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"packet_size_in": 256}])
+    a = lab.caller()
+    a.tell("1001f5810002000102000102020708" + "53395330", "10011f")
+    a.tell("500110" + 2 * FULL, "10010241", "100141", "100154" + 2 * FULL, "100146", "100181")
+    return lab
+
+
+@scenario
+def second_clear_without_diagnostic(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a = lab.caller()
+    for clear in ("10011300ee", "10011300"):
+        a.tell(PLAIN)
+        lab.open()
+        a.tell(clear)
+    return lab
+
+
+@scenario
+def resets_amid_anything_of_modulo_128(make_lab: Any, model: str) -> Any:
+    """A resets behind an RNR, and amid a sequence with Q=1."""
+    labs = []
+    for amid, b_then, a_then in (("20010500", "2001000041", ""), ("a0010001", "", "2001000042")):
+        lab = make_lab(model)
+        a, b = lab.call("20010b772100001310000106420707431414")
+        a.tell(amid + (FULL if amid[0] == "a" else ""), "20011b0000")
+        b.tell("20011f", *filter(None, [b_then]))
+        a.tell(*filter(None, [a_then]))
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def answer_that_names_a_window_twice(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    lab.caller().tell(WIDE)
+    lab.open()
+    b = lab.called[-1]
+    b.tell(b.take()[-1][:4] + "0f0006430505430202")
+    return lab
+
+
 @pytest.fixture(scope="module")
 def sound() -> dict[tuple[str, str], Any]:
     """What the router without a fault does in each scenario."""

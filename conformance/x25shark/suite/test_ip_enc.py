@@ -123,7 +123,7 @@ def test_reset_amid_a_datagram(bench: Bench) -> None:
 
 
 def _reset(network: Network, circuit: Circuit) -> Circuit:
-    """The tester resets a circuit, which a system may clear then; the circuit that there is next."""
+    """The tester resets a circuit, which a system may clear then. Returns the one to go on with."""
     side = circuit.side
     side.send(ResetRequest(cause=0, diagnostic=0))
     cleared = isinstance(side.expect(ResetConfirmation(), ClearIndication()), ClearIndication)

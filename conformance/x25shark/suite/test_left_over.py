@@ -26,6 +26,7 @@ from .language import (
     ABSENT,
     CLOSED,
     RNR,
+    RNR128,
     RR,
     Bench,
     Call,
@@ -35,6 +36,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Data,
+    Data128,
     Interrupt,
     InterruptConfirmation,
     Packet,
@@ -50,13 +52,16 @@ from .reactions import UNDEFINED, both, header, resets
 from .test_plp_fac import DTE_FACILITIES
 from .windows import all_acknowledged
 
-FULL = b"a sequence that is never ended".ljust(128)
+
+def full(side: Side) -> bytes:
+    """A full packet of the side, as a sequence begins with it that is never ended."""
+    return b"a sequence that is never ended"[: side.packet_size].ljust(side.packet_size)
 
 
 def _busy(call: Call) -> None:
     """Both sides have said RNR."""
     for side in both(call):
-        side.send(RNR(p_r=side.numbering.p_r))
+        side.send((RNR128 if side.modulus == 128 else RNR)(p_r=side.numbering.p_r))
     for here, there in (both(call), both(call)[::-1]):
         here.send(Interrupt(user_data=b"behind the RNR"))
         there.expect(Interrupt(user_data=b"behind the RNR"))
@@ -74,7 +79,7 @@ def _interrupted(call: Call) -> None:
 def _amid_a_sequence(call: Call) -> None:
     """Each side has sent the first packet of a sequence, with Q=1. It may have come or not."""
     for side in both(call):
-        side.send_data(FULL, m=1, q=1)
+        side.send_data(full(side), m=1, q=1)
     end(call.bench.fence("the router has both"))
 
 
@@ -87,7 +92,7 @@ def _queued(call: Call) -> None:
     for _ in range(2):
         for side in both(call):
             while side.numbering.outstanding < side.window:
-                side.send(side.data(FULL, q=1, p_r=acknowledged[side.name]))
+                side.send(side.data(full(side), q=1, p_r=acknowledged[side.name]))
         end(call.bench.fence("the router has what both sides have sent"))
 
 
@@ -97,7 +102,7 @@ def _held(call: Call) -> None:
     _busy(call)
     for side in both(call):
         if RECEIVE_NOT_READY not in side.arrivals.types(side.start):
-            side.send_data(FULL, q=1)
+            side.send_data(full(side), q=1)
     end(call.bench.fence("the router has what both sides have sent"))
 
 
@@ -106,10 +111,10 @@ def _unacknowledged(call: Call) -> None:
     for here, there in (both(call), both(call)[::-1]):
         for number in range(3):
             here.send_data(bytes((number,)))
-            there.expect(Data(user_data=bytes((number,))))
+            there.expect(there.data(bytes((number,))))
         there.withholding = True
         here.send_data(b"not acknowledged")
-        there.expect(Data(user_data=b"not acknowledged"))
+        there.expect(there.data(b"not acknowledged"))
 
 
 # What each of them leaves, for messages.
@@ -122,13 +127,13 @@ MIDDLES: dict[Callable[[Call], None], str] = {
     _unacknowledged: "Data was not acknowledged before it",
 }
 # What of the old use may still be under way when the circuit is reset or cleared.
-OLD = Data(q=1)
+OLD, OLD_128 = Data(q=1), Data128(q=1)
 
 
 def left_open(here: Side, there: Side) -> None:
     """Data with Q=1 and M=1 that is not acknowledged, and an Interrupt that is not confirmed."""
     there.withholding = True
-    here.send_data(FULL[: here.packet_size].ljust(here.packet_size), m=1, q=1)
+    here.send_data(full(here), m=1, q=1)
     here.send(Interrupt(user_data=b"never confirmed"))
     there.expect(Interrupt(user_data=b"never confirmed"), passing=(OLD,))
 
@@ -136,7 +141,7 @@ def left_open(here: Side, there: Side) -> None:
 def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
     """One of these comes, or what is left of the old use and then one of these. To a side that has
     reset its confirmation may come late."""
-    old: tuple[Packet, ...] = (OLD,)
+    old: tuple[Packet, ...] = (OLD_128 if isinstance(side, Side) and side.modulus == 128 else OLD,)
     if isinstance(side, Side) and side.numbering.resetting:
         old += (ResetConfirmation(),) if ResetConfirmation not in map(type, wanted) else ()
     while isinstance(side.expect(*wanted, *old), tuple(map(type, old))):
@@ -145,7 +150,18 @@ def behind_old(side: AnySide, *wanted: Packet | TcpEnd) -> None:
 
 @purpose("PLP-RST-21")
 def test_reset_leaves_nothing(call: Call) -> None:
-    """In the middle of each thing a reset of A, and then one of B: eight on one call."""
+    """In the middle of each thing a reset of A, and then one of B, all on one call; of modulo 128
+    as well."""
+    leaves_nothing(call)
+    bench = call.bench
+    if bench.declared("P-MOD128") and not bench.lines:
+        end(call)
+        with amid(bench, "a call of modulo 128"):
+            leaves_nothing(bench.place_call(modulus=128))
+
+
+def leaves_nothing(call: Call) -> None:
+    """See PLP-RST-21."""
     for middle, left in MIDDLES.items():
         for way in (call, call.turned()):
             middle(call)

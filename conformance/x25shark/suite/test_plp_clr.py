@@ -80,11 +80,13 @@ def test_network_causes_pass(bench: Bench) -> None:
 
 @purpose("PLP-CLR-06")
 def test_clear_without_diagnostic(bench: Bench) -> None:
-    """Behind a Clear with a diagnostic, which must not be taken for its own; with every kind of
-    cause, and from B as well."""
+    """Behind a Clear with a diagnostic on the same connection, which must not be taken for its own;
+    with every kind of cause, and from B as well."""
+    a: Side | None = None
     for cause, diagnostic in ((0, 238), (0, None), (0x80, None), (0xC1, None), (0xFF, None)):
         for turned in (False, True) if bench.two_sided else (False,):
-            call = bench.call()
+            call = bench.call() if a is None else again(bench, a)
+            a = call.a
             way = call.turned() if turned else call
             wanted = one_of(0, None) if diagnostic is None else diagnostic
             way.a.send(ClearRequest(cause=cause, diagnostic=diagnostic))

@@ -298,12 +298,35 @@ def test_answer_with_a_larger_packet_size(bench: Bench) -> None:
 
 
 @purpose("PLP-FAC-06")
-def test_answer_with_a_packet_size_below_the_default(bench: Bench) -> None:
-    """256 asked for, 64 answered: an error, unless the IUT declares N-BELOW."""
-    request = bench.call_request(size=256)
+def test_answer_below_the_default(bench: Bench) -> None:
+    """256 asked for, 64 answered; window 7 asked for, 1 answered, in both directions and in each
+    alone: an error, unless the IUT declares N-BELOW."""
+    taken = [answered_below(bench, PacketSize, 6, 6)]
+    for called, calling in ((1, 1), (1, None), (None, 1)):
+        taken.append(answered_below(bench, WindowSize, called, calling))
+    bench.need(taken.count(None) < len(taken), "an offer to B that is not below the defaults")
+    if any(taken) and not bench.declared("N-BELOW"):
+        raise Inconclusive("the router takes such answers: its profile should declare N-BELOW")
+
+
+def answered_below(
+    bench: Bench,
+    kind: type[PacketSize] | type[WindowSize],
+    called: int | None,
+    calling: int | None,
+) -> bool | None:
+    """Whether an answer with these values, None: as offered, is taken.
+
+    None: B was offered less than the default, and so nothing is below what it may answer.
+    """
+    request = bench.call_request(size=256, window=7)
     a, b = pending(bench, request)
-    bench.need(min(b.packet_size, b.size_in) >= 128, "an offer to B that is not below the default")
-    b.send(CallAccepted(facilities=[PacketSize(called=6, calling=6)]))
+    offer = agreed_by(b, CallAccepted())[kind is WindowSize]
+    if min(offer.called, offer.calling) < dict(DEFAULTS)[kind]:
+        give_up(a, b)
+        return None
+    octets = {"called": called or offer.called, "calling": calling or offer.calling}
+    b.send(CallAccepted(facilities=[kind(**octets)]))
     ahead = confirmed_ahead(b, a, error(bench, 66))
     taken = a.expect(CallAccepted(), ClearIndication(cause=bench.network_clear), CLOSED)
     if isinstance(taken, CallAccepted):
@@ -314,8 +337,7 @@ def test_answer_with_a_packet_size_below_the_default(bench: Bench) -> None:
         if not ahead:
             refused(bench, b, error(bench, 66))
     bench.fence()
-    if isinstance(taken, CallAccepted) and not bench.declared("N-BELOW"):
-        raise Inconclusive("the router takes such answers: its profile should declare N-BELOW")
+    return isinstance(taken, CallAccepted)
 
 
 @purpose("PLP-FAC-07")
@@ -643,7 +665,8 @@ def test_same_facility_twice_is_refused(bench: Bench) -> None:
     """Packet size, window size, throughput class (F-THR): an IUT that takes the last is a remark.
 
     Packet size 32 first, 512 last; window size 1 first, 4 last; throughput class 11 first, 7 last,
-    of which B, and A in the answer, may be told less or nothing.
+    of which B, and A in the answer, may be told less or nothing. In an answer of B window size as
+    offered first, 2 last.
     """
     size, window = PacketSize(called=9, calling=9), WindowSize(called=4, calling=4)
     repeated(bench, PacketSize(called=5, calling=5), WindowSize(), size)
@@ -651,6 +674,8 @@ def test_same_facility_twice_is_refused(bench: Bench) -> None:
     if bench.declared("F-THR"):
         first, last = (ThroughputClass(called=rate, calling=rate) for rate in (11, 7))
         repeated(bench, first, PacketSize(), WindowSize(), last)
+    if bench.two_sided:
+        repeated_in_the_answer(bench)
     bench.fence()
 
 
@@ -671,6 +696,35 @@ def repeated(bench: Bench, first: Packet, *others: Packet) -> None:
         may_lack=(*BOTH, ThroughputClass),
         may_lack_at_b=(*at_line, ThroughputClass),
     )
+
+
+def repeated_in_the_answer(bench: Bench) -> None:
+    """An answer with two windows is refused at both ends, or the last counts."""
+    request = bench.call_request(window=7)
+    a, b = pending(bench, request)
+    size, offered = agreed_by(b, CallAccepted())
+    last = WindowSize(called=2, calling=2)
+    if min(offered.called, offered.calling) <= 2:
+        give_up(a, b)
+        return
+    b.send(CallAccepted(facilities=[size, WindowSize(**_octets_of(offered)), last]))
+    wrong = error(bench, 73, 64, 0)
+    ahead = confirmed_ahead(b, a, wrong)
+    last_counts = at_a(bench, request, agreed_by(b, CallAccepted(facilities=[size, last])))
+    came = a.expect(*last_counts, ClearIndication(cause=bench.network_clear), CLOSED)
+    if isinstance(came, CallAccepted):
+        bench.remark("the last window of an answer with two was taken")
+        bench.settle(a, b, request, came)
+        window_holds(a, b)
+        end(Call(bench, a, b))
+        return
+    clear_or_close(bench, a)
+    if not ahead:
+        refused(bench, b, wrong)
+
+
+def _octets_of(facility: PacketSize | WindowSize) -> dict[str, int]:
+    return {octet: getattr(facility, octet) for octet in ("called", "calling")}
 
 
 @purpose("PLP-FAC-23")
@@ -821,17 +875,25 @@ def test_class_d_facilities_of_any_length(bench: Bench) -> None:
 
 @purpose("PLP-FAC-26")
 def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
-    """Packet size 4096 behind the marker 0x00 is not the one of X.25.
+    """Packet size 4096 behind the marker 0x00 is not the one of X.25, nor behind 0xFF, whose
+    facilities are those of the called network: a router may refuse them.
 
     Facilities of DTEs behind those of the network, which is where they stand, are none of these:
     they arrive, whether or not the others do (Annex G).
     """
-    local = (Marker(value=0x00), FacilityB(code=0x42, value=b"\x0c\x0c"))
-    a, request = call_with(bench, PacketSize(), WindowSize(), *local)
-    b = arrives(bench, *map(with_facilities, offers(bench, request)))
-    answer = CallAccepted()
-    agreed = offer_of(request) if isinstance(b, AbsentSide) else agreed_by(b, answer)
-    end(accepted(bench, a, b, request, answer, at_a(bench, request, agreed)))
+    not_read = FacilityB(code=0x42, value=b"\x0c\x0c")
+    local = (Marker(value=0x00), not_read)
+    of_the_called = ((Marker(value=0xFF), not_read),) if bench.two_sided else ()
+    for marked in (local, *of_the_called):
+        a, request = call_with(bench, PacketSize(), WindowSize(), *marked)
+        if marked is not local and not bench.went_on(a):
+            refused(bench, a, error(bench, 65))
+            bench.remark("facilities of the called network are refused")
+            continue
+        b = arrives(bench, *map(with_facilities, offers(bench, request)))
+        answer = CallAccepted()
+        agreed = offer_of(request) if isinstance(b, AbsentSide) else agreed_by(b, answer)
+        end(accepted(bench, a, b, request, answer, at_a(bench, request, agreed)))
     if bench.declared("F-DTE") and bench.declared("R-SW"):
         a, _ = call_with(bench, PacketSize(), WindowSize(), *local, *DTE_FACILITIES)
         b = bench.listeners.accept()

@@ -144,19 +144,21 @@ def test_m_and_d_pass_together(call: Call) -> None:
 
     Of those that are not, one has an octet alone, and one lacks an octet alone.
     """
+    for length in (10, 1, call.a.packet_size - 1, call.a.packet_size):
+        _m_and_d(call, length)
+
+
+def _m_and_d(call: Call, length: int) -> None:
+    """So many octets with M=1 and D=1, in as many packets as B needs, and the rest behind them."""
     a, b = call.a, call.b
-    for length in (10, 1, a.packet_size - 1, a.packet_size):
-        octets = call.bench.random.randbytes(length)
-        a.send_data(octets, d=1, m=1)
-        a.send_data(b"the rest of it")
-        arrived = b""
-        while len(arrived) < len(octets):
-            left = octets[len(arrived) :][: b.size_in]
-            last = len(arrived) + len(left) == len(octets)
-            b.expect(Data(d=int(last), m=1, user_data=left))
-            arrived += left
-        b.expect(Data(d=0, m=0, user_data=b"the rest of it"))
-        call.fence()
+    octets = call.bench.random.randbytes(length)
+    a.send_data(octets, d=1, m=1)
+    a.send_data(b"the rest of it")
+    for at in range(0, length, b.size_in):
+        left = octets[at : at + b.size_in]
+        b.expect(Data(d=int(at + len(left) == length), m=1, user_data=left))
+    b.expect(Data(d=0, m=0, user_data=b"the rest of it"))
+    call.fence()
 
 
 @purpose("PLP-SEG-06", both_sides=True)
@@ -174,6 +176,22 @@ def test_exact_fit_has_no_empty_tail(bench: Bench) -> None:
         call.a.send_message(octets)
         call.b.expect(Data(m=0, user_data=octets))
         call.fence()
+    for sizes in ((128, 512), (512, 128)):
+        for call in each_way(bench, *sizes):
+            if takes_empty_data(call):
+                _empty_end(call)
+
+
+def _empty_end(call: Call) -> None:
+    """Full packets with M=1 and an empty one behind them: the sequence ends at B too."""
+    octets = call.bench.random.randbytes(512)
+    for at in range(0, 512, call.a.packet_size):
+        call.a.send_data(octets[at : at + call.a.packet_size], m=1)
+    call.a.send_data(b"")
+    call.b.expect_message(octets, longest=call.b.size_in, note="an empty packet ends it")
+    call.a.send_data(b"the next")
+    call.b.expect(Data(m=0, user_data=b"the next"))
+    call.fence()
 
 
 @purpose("PLP-SEG-08", window=7)
@@ -273,6 +291,9 @@ def test_d_and_m_are_a_border(bench: Bench) -> None:
         call.b.expect(Data(d=1, m=1, user_data=full))
         call.b.expect(Data(d=0, m=0, user_data=b"after"))
         call.fence()
+    for call in each_way(bench, 512, 128):
+        for length in (512, 300):
+            _m_and_d(call, length)
 
 
 @purpose("PLP-SEG-14")

@@ -365,8 +365,11 @@ def test_unknown_pvc_number(bench: Bench) -> None:
     known = bench.profile.pvc
     taken = {e.lcn for e in (known.a, known.b, known.asymmetric, known.outgoing) if e}
     unknown = max(set(range(1, 4096)) - taken)
-    other = setup(end, pvc_responder_lcn=unknown)
-    refused(bench, other, answer(OF_ANOTHER), usual=NO_SUCH_PVC)
+    # The number is one of 16 bits, of which an LCN uses 12.
+    for lcn in (unknown, end.lcn | 0x1000):
+        other = setup(end, pvc_responder_lcn=lcn)
+        refused(bench, other, answer(OF_ANOTHER), usual=NO_SUCH_PVC)
+    refused(bench, setup(end, pvc_initiator_lcn=end.remote_lcn | 0x1000), answer(OF_ANOTHER))
 
 
 @purpose("XOT-PVC-05")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import product
 
 from . import test_left_over as left_over
+from . import test_plp_int as interrupts
 from .collisions import collide
 from .language import (
     RNR,
@@ -165,13 +166,16 @@ def test_resets_of_both_ends_cross(bench: Bench) -> None:
 
 @purpose("XOT-PVC-39")
 def test_what_waits_for_the_other_confirmation(bench: Bench) -> None:
-    """As PLP-RST-22, -23 and -26, on a permanent circuit and from each of its ends."""
+    """As PLP-RST-21, -22, -23, -26 and PLP-INT-13, on a permanent circuit and from each of its
+    ends."""
     call = circuit(bench)
     with resets_by_hand(*both(call)):
+        left_over.leaves_nothing(call)
         for way in (call, call.turned()):
             with amid(bench, f"a reset of {way.a.name}"):
                 left_over.test_interrupt_behind_a_reset(way)
                 left_over.test_interrupt_between_two_resets(way)
+                interrupts.test_confirmation_of_an_interrupt_from_before_a_reset(way)
             if bench.model == "local" and not bench.declared("R-DTE"):
                 with amid(bench, f"an error of {way.a.name}"):
                     left_over.test_what_waits_for_the_other_confirmation(way)
@@ -207,9 +211,10 @@ def test_reset_drops_what_is_held(bench: Bench) -> None:
         for side in (here, there):
             side.withholding = False
         for sender, receiver in ((there, here), (here, there)):
-            sender.send_data(b"new")
             note = f"behind a reset of {here.name}"
-            receiver.expect(Data(p_s=0, user_data=b"new"), note=note)
+            for number in range(sender.window + 1):
+                sender.send_data(b"new")
+                receiver.expect(Data(p_s=number % 8, user_data=b"new"), note=note)
     closed(*both(call))
     bench.fence()
 

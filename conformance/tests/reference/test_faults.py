@@ -2288,7 +2288,7 @@ def resets_amid_anything_of_a_circuit(make_lab: Any, model: str) -> Any:
     near = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "S1/2"}
     far = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "S0/1"}
     labs = [make_lab(model, pvc=[near, far]) for _ in range(3)]
-    behind = (
+    behind: tuple[tuple[list[str], ...], ...] = (
         ([], ["100105"], ["10020041"], []),
         ([], ["900110" + FULL], [], ["10010042"]),
         (["10022321"], [], [], ["100127"]),

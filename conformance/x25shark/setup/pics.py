@@ -14,8 +14,8 @@ SENTENCES: dict[str, str] = {
     "the causes of a DTE and those of a DCE both pass.",
     "N-TRUST": "It switches without looking: P(S), P(R), sizes and the Q bit are left to the ends.",
     "N-CHECK": "Its numbers are end to end, and still it checks them and resets the call itself.",
-    "N-BELOW": "It accepts an answer that names a packet size below the default of 128 octets, or a "
-    "window below the default of 2.",
+    "N-BELOW": "It accepts an answer that names a packet size below the default of 128 octets, or "
+    "a window below the default of 2.",
     "X-PVC": "It takes and opens PVC connections with PVC Setup (RFC 1613 6.5).",
     "X-KA": "It notices a peer that is gone without a word, for instance by TCP keepalive.",
     "X-MULTI": "It carries more than one circuit on one TCP connection.",

@@ -245,6 +245,8 @@ class Network:
         self.bench.loop.wait(decided, self.bench.reaction_limit, patient=True)
         found = on_others()
         there = circuit if circuit in found or not found else found[0]
+        if there is not circuit:
+            self.bench.remark("an answer comes on another circuit than its request")
         there.side.demand(there.reply(echo, *(instead if there is circuit else ())))
 
     def _take_calls(self) -> None:

@@ -48,6 +48,13 @@ def test_what_a_bench_found_stands_beside_the_original() -> None:
     assert ours["counters of errors"] == "1 right, 1 wrong, 0 not counted"
 
 
+def test_a_router_that_carries_no_less_when_offered_more() -> None:
+    shares = {"share_of_maximum": {"plus_25": 1.02, "flood": 1.1}}
+    rows = [bench_row(128, 1.1) | shares, bench_row(256, 1.1) | shares]
+    ours = beside(published.bench(bench_result(rows=rows)))
+    assert ours["less when overloaded"] == "none: 102% of the maximum or more at each size"
+
+
 def test_what_a_bench_did_not_look_at_is_said() -> None:
     short = bench_result(errors=[], phases={}, rows=[{"size": 64, "throughput": {}}])
     ours = beside(published.bench(short))
@@ -86,6 +93,11 @@ def overload_result(**other: Any) -> dict[str, Any]:
         ({"knee": {"rate": 300.0, "upper": None}}, "knee", "no knee up to 300 calls/s"),
         ({"knee": None}, "knee", published.NOT_LOOKED_AT),
         ({}, "beyond it", "12 calls failed from 300/s on: cleared: cause 5 diagnostic 0"),
+        (
+            {"ramp": [step(100, 1)]},
+            "beyond it",
+            "1 call failed from 100/s on: cleared: cause 5 diagnostic 0",
+        ),
         ({"ramp": [step(100)]}, "beyond it", "no call of the ramp failed"),
         ({}, "recovers", "within 3.0 s from 2 overloads"),
         ({"floods": [recovery(None)]}, "recovers", "not from 1 of 1 overload"),

@@ -268,7 +268,8 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     if found["said"] and upper and more > 1.02 * upper:
         yield (
             f"carries {more:.0f} messages/s when offered more, so the maximum of "
-            f"{found['rate']:.0f} is too low: something disturbed the search"
+            f"{found['rate']:.0f} is too low: something disturbed the search, or the router "
+            "stalls at times"
         )
     burst = row.get("burst")
     if (

@@ -54,6 +54,8 @@ def _overloaded(result: Result) -> str:
     if not found:
         return NOT_LOOKED_AT
     share, row, name = min(found, key=lambda one: one[0])
+    if share >= 1:
+        return f"none: {percent(share)} of the maximum or more at each size"
     words = "+25 %" if name == "plus_25" else "flood"
     carried = row[name]["carried"]
     # Of the maximum at about that time, which is not always the one in the table.
@@ -130,9 +132,8 @@ def _beyond(result: Result) -> str:
         return "no call of the ramp failed"
     first = failed[0]
     cause = max(first["failures"], key=lambda name: int(first["failures"][name]), default="")
-    return (
-        f"{count(first['failed'])} calls failed from {first['rate']:g}/s on: {one_line(cause, 60)}"
-    )
+    failed_from = f"{plural(first['failed'], 'call')} failed from {first['rate']:g}/s on"
+    return f"{failed_from}: {one_line(cause, 60)}"
 
 
 def _recovery(result: Result) -> str:

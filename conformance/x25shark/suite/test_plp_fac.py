@@ -707,7 +707,7 @@ def repeated_in_the_answer(bench: Bench) -> None:
     if min(offered.called, offered.calling) <= 2:
         give_up(a, b)
         return
-    b.send(CallAccepted(facilities=[size, WindowSize(**_octets_of(offered)), last]))
+    b.send(CallAccepted(facilities=[size, offered, last]))
     wrong = error(bench, 73, 64, 0)
     ahead = confirmed_ahead(b, a, wrong)
     last_counts = at_a(bench, request, agreed_by(b, CallAccepted(facilities=[size, last])))
@@ -721,10 +721,6 @@ def repeated_in_the_answer(bench: Bench) -> None:
     clear_or_close(bench, a)
     if not ahead:
         refused(bench, b, wrong)
-
-
-def _octets_of(facility: PacketSize | WindowSize) -> dict[str, int]:
-    return {octet: getattr(facility, octet) for octet in ("called", "calling")}
 
 
 @purpose("PLP-FAC-23")

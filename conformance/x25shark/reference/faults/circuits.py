@@ -14,6 +14,7 @@ from ..pvc import PvcEnd, PvcTable
 from ..pvc_setup import Responder, Setup
 from ..relay_local import Direction, Segment, Segmenter
 from ..tables import P
+from .common import keep
 from .registry import Patch, fault
 
 _LCN = 0xFFF  # the 12 bits of an LCN in a packet header
@@ -67,16 +68,12 @@ def diagnostic_of_the_last_call(patch: Patch) -> None:
         original(clearing, octets)
 
 
-def _left(patch: Patch, name: str, *, permanent: bool) -> None:
-    """What a circuit has under that name survives a reset: of permanent ones, or of modulo 128."""
+def _by_reset_of_a_permanent_one(circuit: Circuit) -> bool:
+    return circuit.permanent and circuit.p is P.DATA_TRANSFER
 
-    @patch.wrap(Circuit, "restart_numbers")
-    def restart_numbers(original: Any, circuit: Circuit) -> None:
-        left = vars(circuit).get(name)
-        original(circuit)
-        there = circuit.permanent if permanent else circuit.modulo == 128
-        if there and circuit.p is P.DATA_TRANSFER and left is not None:
-            setattr(circuit, name, left)
+
+def _by_reset_in_modulo_128(circuit: Circuit) -> bool:
+    return circuit.modulo == 128 and circuit.p is P.DATA_TRANSFER
 
 
 @fault("BUG-XOT-170")
@@ -91,27 +88,27 @@ def owed_on_a_circuit(patch: Patch) -> None:
 
 @fault("BUG-XOT-171")
 def interrupt_of_a_circuit(patch: Patch) -> None:
-    _left(patch, "interrupt_out", permanent=True)
+    keep(patch, "interrupt_out", _by_reset_of_a_permanent_one)
 
 
 @fault("BUG-XOT-172")
 def busy_end_of_a_circuit(patch: Patch) -> None:
-    _left(patch, "peer_busy", permanent=True)
+    keep(patch, "peer_busy", _by_reset_of_a_permanent_one)
 
 
 @fault("BUG-XOT-173")
 def q_of_a_circuit(patch: Patch) -> None:
-    _left(patch, "sequence_q", permanent=True)
+    keep(patch, "sequence_q", _by_reset_of_a_permanent_one)
 
 
 @fault("BUG-MOD-47")
 def busy_in_modulo_128(patch: Patch) -> None:
-    _left(patch, "peer_busy", permanent=False)
+    keep(patch, "peer_busy", _by_reset_in_modulo_128)
 
 
 @fault("BUG-MOD-48")
 def q_in_modulo_128(patch: Patch) -> None:
-    _left(patch, "sequence_q", permanent=False)
+    keep(patch, "sequence_q", _by_reset_in_modulo_128)
 
 
 @fault("BUG-XOT-174")

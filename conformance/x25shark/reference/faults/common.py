@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What several faults need."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import codec
@@ -40,6 +41,20 @@ def send_rr(channel: Channel) -> None:
 def leak(channel: Channel) -> None:
     """An entry of the circuit table that nothing frees."""
     channel.router.circuits.add(ChannelUser())
+
+
+def keep(patch: Patch, name: str, where: Callable[[Circuit], bool]) -> None:
+    """What a circuit has under that name survives the end of a call, or a reset.
+
+    where: given the circuit behind it, whether it does.
+    """
+
+    @patch.wrap(Circuit, "restart_numbers")
+    def restart_numbers(original: Callable[[Circuit], None], circuit: Circuit) -> None:
+        kept = vars(circuit).get(name)
+        original(circuit)
+        if kept is not None and where(circuit):
+            setattr(circuit, name, kept)
 
 
 def pass_on(patch: Patch, *types: int, states: tuple[P, ...] = (P.DATA_TRANSFER,)) -> None:

@@ -22,21 +22,18 @@ from ..relay_endtoend import EndToEndRelay, Held
 from ..relay_local import Direction, LocalRelay
 from ..resets import Resets
 from ..tables import D, P
-from .common import other_end, packet_type
+from .common import keep, other_end, packet_type
 from .registry import Patch, fault
 
 State = dict[str, Any]
 
 
-def _keeps(patch: Patch, name: str, state: P) -> None:
-    """Something survives the end of a call (READY) or a reset (DATA_TRANSFER)."""
+def _by_reset(circuit: Circuit) -> bool:
+    return circuit.p is P.DATA_TRANSFER
 
-    @patch.wrap(Circuit, "restart_numbers")
-    def restart_numbers(original: Callable[[Circuit], None], circuit: Circuit) -> None:
-        kept = vars(circuit).get(name)
-        original(circuit)
-        if kept is not None and circuit.p is state:
-            setattr(circuit, name, kept)
+
+def _by_end(circuit: Circuit) -> bool:
+    return circuit.p is P.READY
 
 
 def _checks_by_the_largest(patch: Patch, remembered: Callable[[Channel], State]) -> None:
@@ -63,32 +60,32 @@ def default_window_behind_a_reset(patch: Patch) -> None:
 
 @fault("BUG-LEFT-01")
 def busy_behind_a_reset(patch: Patch) -> None:
-    _keeps(patch, "peer_busy", P.DATA_TRANSFER)
+    keep(patch, "peer_busy", _by_reset)
 
 
 @fault("BUG-LEFT-02")
 def busy_in_the_next_call(patch: Patch) -> None:
-    _keeps(patch, "peer_busy", P.READY)
+    keep(patch, "peer_busy", _by_end)
 
 
 @fault("BUG-LEFT-03")
 def interrupt_of_the_last_call(patch: Patch) -> None:
-    _keeps(patch, "interrupt_in", P.READY)
+    keep(patch, "interrupt_in", _by_end)
 
 
 @fault("BUG-LEFT-04")
 def interrupt_to_the_last_call(patch: Patch) -> None:
-    _keeps(patch, "interrupt_out", P.READY)
+    keep(patch, "interrupt_out", _by_end)
 
 
 @fault("BUG-LEFT-05")
 def q_behind_a_reset(patch: Patch) -> None:
-    _keeps(patch, "sequence_q", P.DATA_TRANSFER)
+    keep(patch, "sequence_q", _by_reset)
 
 
 @fault("BUG-LEFT-06")
 def q_in_the_next_call(patch: Patch) -> None:
-    _keeps(patch, "sequence_q", P.READY)
+    keep(patch, "sequence_q", _by_end)
 
 
 @fault("BUG-LEFT-07")

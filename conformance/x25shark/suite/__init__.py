@@ -10,6 +10,7 @@ language          the words that cases are written in
 loader, index     which purposes have a case, and in which module
 selection, costs  the expressions that select cases, and what a case costs
 calls, clearing, callers   how calls begin and end, and calling addresses
+facilities        calls with facilities
 reactions, procedure_errors, occasion   what a router does about an error, and on which occasion
 scene, scenes     calls compared whole; channels brought into a state
 events, state_judging   the state tables: what is sent, and what must be seen

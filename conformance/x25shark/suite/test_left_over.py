@@ -22,6 +22,7 @@ from .callers import takes_any_caller
 from .calls import accepted, agreed_by, at_a, received_call, window_holds
 from .clearing import AnySide, clear_with, end, refused
 from .collisions import end_of_collision
+from .facilities import DTE_FACILITIES
 from .language import (
     ABSENT,
     CLOSED,
@@ -49,7 +50,6 @@ from .language import (
 from .occasion import amid
 from .procedure_errors import expect_refusal
 from .reactions import UNDEFINED, both, header, resets
-from .test_plp_fac import DTE_FACILITIES
 from .windows import all_acknowledged
 
 

@@ -38,6 +38,7 @@ from .clearing import (
     taken_back,
 )
 from .connections import far_side_ends
+from .facilities import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
 from .language import (
     ABSENT,
     CLOSED,
@@ -59,7 +60,6 @@ from .many import at_a_time
 from .occasion import amid
 from .procedure_errors import confirmed_ahead
 from .reactions import both, reset, taken_by_a_dte
-from .test_plp_fac import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
 from .whole_calls import clears_cross
 
 UNRESTRICTED, RESTRICTED = 2, 3

@@ -171,21 +171,26 @@ def takes_empty_data(call: Call, *, q: int = 0) -> bool:
     return not refused
 
 
-def expect_reset_or_ignored(call: Call, *diagnostics: int) -> None:
-    """As expect_reset(); a host that ends the call itself may ignore the packet (a remark)."""
+def expect_reset_or_ignored(call: Call, *diagnostics: int) -> bool:
+    """As expect_reset(); a host that ends the call itself may ignore the packet (a remark).
+
+    Returns whether there was a reset.
+    """
     bench = call.bench
     if call.b.present or not bench.declared("R-DTE"):
         expect_reset(call, *diagnostics)
-        return
+        return True
     octets = f"fence {bench.number} after the error".encode()
     call.a.send_data(octets)
     reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*diagnostics))
     came = call.a.expect(reset, call.a.data(octets))
-    if isinstance(came, ResetIndication):
+    was_reset = isinstance(came, ResetIndication)
+    if was_reset:
         call.a.send(ResetConfirmation())
         call.fence()
     else:
         bench.remark("the host ignores the packet; X.25 asks for a reset")
+    return was_reset
 
 
 def expect_refusal(

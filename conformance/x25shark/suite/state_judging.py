@@ -58,12 +58,8 @@ from .scenes import (
     stays_in_d2,
     takes_a_call,
 )
+from .state_words import HOST_MAY_IGNORE
 from .transfer import interrupt_answered
-
-# Events that a host which ends its calls itself may ignore in place of a reset (a remark).
-HOST_MAY_IGNORE = frozenset(
-    {"undefined_type", "interrupt_confirmation", "interrupt_confirmation_too_long"}
-)
 
 # What has no meaning beyond one link (RFC 1613 6.4).
 LOCAL_PACKETS = (

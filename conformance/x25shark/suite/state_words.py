@@ -124,7 +124,16 @@ NORMAL = {
 }
 """Of what is in order, by state and event."""
 
-_HOST_MAY_IGNORE = ("undefined_type", "interrupt_confirmation", "interrupt_confirmation_too_long")
+
+HOST_MAY_IGNORE = frozenset(
+    {
+        "undefined_type",
+        "interrupt_confirmation",
+        "interrupt_confirmation_too_long",
+        "reset_confirmation",
+    }
+)
+"""Events that a host which ends its calls itself may ignore in place of a reset (a remark)."""
 
 # What is due in a state that is as it was, and shows that it is.
 AS_IT_WAS = {
@@ -221,6 +230,6 @@ def _error(cell: Cell) -> str:
     text = f"A gets a Reset Indication with diagnostic {codes}, and confirms it"
     text += "; so does B, with the cause of a remote error" * far
     text += f"; then {_GOES_ON}"
-    if cell.row.event in _HOST_MAY_IGNORE and far:
+    if cell.row.event in HOST_MAY_IGNORE and far:
         text += ". A router that ends its calls itself may ignore it (a remark)"
     return text

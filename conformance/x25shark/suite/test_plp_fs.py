@@ -59,7 +59,7 @@ from .language import (
 from .many import at_a_time
 from .occasion import amid
 from .procedure_errors import confirmed_ahead
-from .reactions import both, reset, taken_by_a_dte
+from .reactions import both, is_a_dte, reset, taken_by_a_dte
 from .whole_calls import clears_cross
 
 UNRESTRICTED, RESTRICTED = 2, 3
@@ -214,7 +214,7 @@ def test_accept_in_spite_of_restriction(bench: Bench) -> None:
 
 @purpose("PLP-FS-05")
 def test_129_octets_of_user_data(bench: Bench) -> None:
-    """In Call, Call Accepted and Clear. An IUT that trusts the ends may pass them."""
+    """In Call, Call Accepted and Clear. One that trusts the ends may pass them, a DTE take them."""
     if trusts_the_ends(bench):
         pass_129_octets(bench)
         return
@@ -228,8 +228,13 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
         setup_error(bench, b, a, 39)
     call = fast_select_call(bench)
     call.a.send(clear_with(octets(bench, 129)))
-    cleared(call.a, cause=bench.local_clear, diagnostic=bench.diagnostic(39))
-    cleared(call.b, cause=bench.remote_clear, diagnostic=None)
+    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    taken = (ClearConfirmation(),) if is_a_dte(bench) else ()
+    if isinstance(call.a.expect(too_long, *taken), ClearConfirmation):
+        bench.remark("a Clear with 129 octets of user data was taken by the DTE")
+    else:
+        call.a.send(ClearConfirmation())
+        cleared(call.b, cause=bench.remote_clear, diagnostic=None)
     bench.fence()
 
 
@@ -425,13 +430,16 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     data, and so has an answer, and a Clear, of A and of B.
 
     Where that is closed (RFC 1613 5) nothing is left to be seen. A router that may leave user data
-    to the ends, and does not do so in a first Call, does not in a later one.
+    to the ends, and a DTE that may take it, but does not do so in a first Call, does not in a later
+    one.
     """
     trusts = trusts_the_ends(bench)
     left = trusts and passes_17_octets(bench)
     bench.need(not left, "the router leaves the length of user data to the ends")
     at_a_time(bench, 1, spare=3)
-    limits = [call_has_its_limit] if trusts else [call_has_its_limit, clear_of_a_has_none]
+    limits = [] if is_a_dte(bench) and takes_17_octets(bench) else [call_has_its_limit]
+    if not trusts:
+        limits.append(clear_of_a_has_none)
     if bench.two_sided and not trusts:
         limits += [clear_of_b_has_none, answer_has_none]
     ends = list(ENDS if bench.two_sided else ENDS[:1])
@@ -627,3 +635,13 @@ def passes_17_octets(bench: Bench) -> bool:
     else:
         refused(bench, a, too_long_call(bench))
     return passed
+
+
+def takes_17_octets(bench: Bench) -> bool:
+    """Whether a DTE takes a Call without fast select that has so much user data."""
+    a = bench.connect()
+    a.send(bench.call_request(user_data=octets(bench, 17)))
+    taken = taken_by_a_dte(bench, a, "17 octets of user data were")
+    if not taken:
+        refused(bench, a, too_long_call(bench))
+    return taken

@@ -35,6 +35,7 @@ from .procedure_errors import (
     expect_after,
     expect_refusal,
     expect_reset,
+    expect_reset_or_ignored,
     far_end_is_reset_first,
 )
 from .reactions import UNDEFINED, both, expect_while_sending, header, reset
@@ -317,7 +318,8 @@ def test_confirmation_that_is_not_due(call: Call) -> None:
     error of A. B has confirmed before."""
     bench, a, b = call.bench, call.a, call.b
     a.send(ResetConfirmation())
-    expect_reset(call, 27)
+    if not expect_reset_or_ignored(call, 27):
+        return
     a.send(ResetConfirmation())
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(27)))
     first = not b.present or far_end_is_reset_first(b)

@@ -52,6 +52,7 @@ _LOCAL = (
     REGISTRATION_CONFIRMATION,
     DIAGNOSTIC,
 )
+_CONFIRMATIONS = (INTERRUPT_CONFIRMATION, RESET_CONFIRMATION)
 _OF_CALLS = (CALL_REQUEST, CALL_ACCEPTED, CLEAR_REQUEST, CLEAR_CONFIRMATION)
 # Types that are longer than three octets.
 _CUT = (CALL_REQUEST, CLEAR_REQUEST, RESET_REQUEST, INTERRUPT)
@@ -149,7 +150,7 @@ def in_data_transfer(call: Call) -> None:
         if not codes:
             continue
         reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes))
-        if is_host and (is_undefined(octet_3) or octet_3 == INTERRUPT_CONFIRMATION):
+        if is_host and (is_undefined(octet_3) or octet_3 in _CONFIRMATIONS):
             a.send(ResetRequest(cause=0, diagnostic=0))
             if isinstance(a.expect(reset, ResetConfirmation()), ResetConfirmation):
                 bench.remark("the host ignores a packet; X.25 asks for a reset")

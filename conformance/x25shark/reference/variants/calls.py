@@ -165,6 +165,7 @@ def too_much_user_data(patch: Patch) -> None:
 def takes_calls_of_any_length(patch: Patch) -> None:
     patch.replace(terminal, "check_user_data", lambda call, fast_select: None)
     patch.replace(codec, "LONGEST", 0xFF)
+    patch.replace(codec, "FAST_SELECT_LONGEST", 0xFFFF)
 
 
 @variant("MAY-CALL-37")

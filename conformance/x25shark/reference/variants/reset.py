@@ -11,7 +11,7 @@ from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
 from ..relay_local import LocalRelay
 from ..resets import Resets
-from ..tables import D
+from ..tables import D, P
 from ..terminal import Echo
 from .registry import Original, Patch, variant
 
@@ -208,3 +208,12 @@ def far_end_is_reset_when_the_near_one_has_confirmed(patch: Patch) -> None:
         def received(original: Original, relay: Relay, channel: Channel, packet: object) -> None:
             if relay not in waiting:
                 original(relay, channel, packet)
+
+
+@variant("MAY-RST-12")
+def discards_a_confirmation_that_is_not_due(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Original, channel: Channel, octets: bytes) -> None:
+        ready = channel.p is P.DATA_TRANSFER and channel.d is D.FLOW_CONTROL_READY
+        if not ready or octets[_HEADER - 1 : _HEADER] != bytes((Type.RESET_CONFIRMATION,)):
+            original(channel, octets)

@@ -70,6 +70,10 @@ class ExpectationResult:
     counter: CounterReading | None = None
 
 
+UNKNOWN_SIDE = "?"
+"""Of a PacketLine: an end of the tester that no side has taken on."""
+
+
 @dataclass(slots=True)
 class PacketLine:
     """One packet of the ladder of a case. octets: while the run lasts; the evidence has them."""

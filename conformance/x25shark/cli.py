@@ -23,7 +23,7 @@ from . import __version__
 from .groups import Group
 from .interrupts import INTERRUPTED, interrupts
 from .number_range import NumberRange
-from .report.folder import KEPT
+from .report.folder import KEPT, USUAL, in_folder
 from .report.tell import complain, drop_what_cannot_be_printed, tell, terminal_width
 from .temporary import TemporaryError
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .results import CaseResult, Results
     from .run.plan import Plan
 
-DEFAULT_DIRECTORY = "x25shark-report"
 CAPTURE_SUFFIXES = (".pcapng", ".pcap", ".cap")
 # The id of a case, be it one of another version's catalogue.
 _ID = re.compile(r"[A-Z][A-Za-z0-9_-]+")
@@ -205,7 +204,7 @@ def _complete_cases(
     purposes = catalogue().purposes
     known = {identifier: purpose.purpose for identifier, purpose in purposes.items()}
     if ctx.info_name in ("show", "open"):
-        directory = Path(ctx.params.get("output") or DEFAULT_DIRECTORY)
+        directory = Path(ctx.params.get("output") or USUAL)
         with contextlib.suppress(ResultsError):
             cases = read_results(directory / "results.json", lambda _id, _verdict: False).cases
             ran = [case for case in cases if _ID.fullmatch(case.id)]
@@ -291,7 +290,7 @@ router_option = click.option(
 )
 output_option = click.option(
     "--output",
-    default=DEFAULT_DIRECTORY,
+    default=USUAL,
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
     help="Directory of the report.",
@@ -733,8 +732,8 @@ def _sanity(profile: Profile, router: str, directory: Path, own_namespace: bool)
         tell(f"network     {profile.out_of_reach}", hang=12)
     if counters:
         tell(f"counters    {counters}", hang=12)
-    if campaign.tally.model_unsaid:
-        tell(f"relay model {campaign.tally.model_unsaid}", hang=12)
+    if doubt := campaign.tally.model_unsaid or campaign.model_doubted:
+        tell(f"relay model {doubt}", hang=12)
     return results.exit_status
 
 
@@ -820,8 +819,7 @@ def open_case(case: str, output: Path) -> None:
     if program is None:
         fail(2, "wireshark is not installed. On Debian and Ubuntu: sudo apt-get install wireshark")
     if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
-        where = "" if output == Path(DEFAULT_DIRECTORY) else f" --output {output}"
-        shown = f"x25shark show {case}{where}, or " if found is not None else ""
+        shown = f"x25shark show {case}{in_folder(output)}, or " if found is not None else ""
         fail(2, f"no display: {shown}{shlex.join(tshark_words(capture, ports))}")
     if as_other_id() is None:
         complain(f"{AS_ROOT} Look at {capture} as another user.")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .interrupts import interrupts
-from .report.folder import KEPT, FolderError, ReportFolder
+from .report.folder import KEPT, USUAL, FolderError, ReportFolder
 
 if TYPE_CHECKING:
     from .catalogue import Purpose
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("x25shark", "conformance cases")
     group.addoption("--router", default="reference", help="router profile (built-in name or file)")
     group.addoption("--profile-name", default="", help="what results call that profile")
-    group.addoption("--x25shark-output", default="x25shark-report", help="directory of the report")
+    group.addoption("--x25shark-output", default=USUAL, help="directory of the report")
     group.addoption("--keep", type=int, default=KEPT, help="number of earlier reports to keep")
     group.addoption("--judge", default="auto", help="judge two: auto, libwireshark or tshark")
     group.addoption("--select", default="", help="cases, groups or patterns, e.g. 'XOT-HDR,!PLP*'")

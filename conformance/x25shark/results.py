@@ -18,6 +18,7 @@ from typing import Any
 
 from . import stored
 from .case_results import (
+    UNKNOWN_SIDE,
     CaseResult,
     CounterReading,
     ExpectationResult,
@@ -33,6 +34,7 @@ __all__ = [
     "FORMAT_VERSION",
     "LONGEST_RESULTS",
     "MOST_VALUES",
+    "UNKNOWN_SIDE",
     "CaseResult",
     "CounterReading",
     "ExpectationResult",

@@ -74,7 +74,7 @@ _PAIRS = [("3100001", "2100001"), ("3100001", "3100002"), ("31", "3100002"), ("3
 @pytest.mark.parametrize("kind", ["reference", "goxot", "cisco-ios", "other"])
 def test_calls_to_either_side_go_there(kind: str, pair: tuple[str, str]) -> None:
     """By the longest prefix, and by the first in the order in which they are printed."""
-    plan = Plan("192.0.2.1", "192.0.2.10", "192.0.2.11", *pair, "1111")
+    plan = Plan("192.0.2.1", "192.0.2.10", "192.0.2.11", *pair, "1111", "local")
     text = KINDS[kind].configuration(plan)
     patterns = {
         "reference": r'prefix = "(\d+)"\nto = "([\d.]+):1998"',
@@ -91,7 +91,7 @@ def test_calls_to_either_side_go_there(kind: str, pair: tuple[str, str]) -> None
 
 
 def test_goxot_gets_its_servers_in_the_order_that_counts() -> None:
-    plan = Plan("192.0.2.1", "192.0.2.10:2001", "192.0.2.11", "3100001", "2100001", "1111")
+    plan = Plan("192.0.2.1", "192.0.2.10:2001", "192.0.2.11", "3100001", "2100001", "1111", "local")
     text = KINDS["goxot"].configuration(plan)
     assert json.loads(text[text.index("{") :]) == {
         "servers": [

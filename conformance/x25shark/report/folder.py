@@ -14,6 +14,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -25,6 +26,8 @@ from ..temporary import Claim
 
 # What belongs to a report. results.json is last to come and first to go: with it a report is whole.
 NAMES = ("cases", "router.log", "junit.xml", "report.html", "results.json")
+USUAL = "x25shark-report"
+"""Where a report is, unless --output says otherwise."""
 EARLIER = "earlier"
 KEPT = 3
 _UNDER_WAY = ".run-"
@@ -32,6 +35,11 @@ _WHOLE = ".whole"
 _LONGEST_NOTE = 1 << 16
 # A folder in earlier/, where others may have put theirs.
 _OF_A_REPORT = re.compile(r"\d{8}T\d{6}Z(-\d+)?")
+
+
+def in_folder(directory: Path) -> str:
+    """What a command that reads the report has to be given behind the rest: " --output DIR"."""
+    return "" if directory == Path(USUAL) else f" --output {shlex.quote(str(directory))}"
 
 
 class FolderError(Exception):

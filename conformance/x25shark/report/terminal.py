@@ -23,10 +23,11 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from ..catalogue import CONFIGURATIONS
-from ..results import CaseResult, ExpectationResult, JudgeReading, Results
+from ..results import UNKNOWN_SIDE, CaseResult, ExpectationResult, JudgeReading, Results
 from ..stored import unpacked
 from ..verdicts import EXIT_STATUSES, Verdict
 from .counters import error_table, reading_line
+from .folder import in_folder
 from .text import (
     deciding_packets,
     direction,
@@ -147,6 +148,8 @@ def _packets(case: CaseResult, most: int, width: int | None) -> list[str]:
     title = f"{of if len(shown) < len(there) else 'the'} packets, both sides"
     marks = "marked: > the offending one, * sent before it was expected"
     lines = ["", f"{title} (time in s, frame.packet)", marks]
+    if any(packet.side == UNKNOWN_SIDE for packet in shown):
+        lines.append(f"{UNKNOWN_SIDE} is an end of the tester that no side has taken on")
     for packet in shown:
         mark = "*" if packet.sent and packet.frame in stimuli else " "
         if (packet.frame, packet.k) in marked:
@@ -309,7 +312,10 @@ def print_summary(results: Results, directory: Path | None, console: Console) ->
     _say(console, "report: ", one_line(directory / "report.html", 1_000))
     if trouble:
         example = shlex.quote(one_line(trouble[0].id, 80))
-        _say(console, f"look closer: x25shark show {example}, x25shark open {example}")
+        what = f"{example} {one_line(in_folder(directory), 1_000)}".rstrip()
+        between = ", " if what == example else f"\n{'':13}"
+        closer = between.join(f"x25shark {verb} {what}" for verb in ("show", "open"))
+        _say(console, f"look closer: {closer}")
 
 
 # Seconds of measured cost from which on it tells the pace of a run.

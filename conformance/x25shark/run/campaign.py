@@ -58,6 +58,8 @@ class Campaign:
         self.watcher = watcher or Watcher()
         self.loop = Loop()
         self.notes: list[str] = []
+        #: Why the relay model that the profile says may be wrong.
+        self.model_doubted = ""
         #: Why no further case runs; None: they do.
         self.gone: str | None = None
         self._run = secrets.token_bytes(16)
@@ -174,16 +176,22 @@ class Campaign:
         return None
 
     def _look_at_model(self) -> None:
-        """Where the profile does not say the relay model, "local" may be wrong.
+        """The relay model "local", which a profile that says none has, may be wrong.
 
-        Then what the cases expect is not what this router has to do.
+        Then what the cases expect is not what this router has to do: nothing can fail it, unless
+        the profile says "local".
         """
         self.tally.model_unsaid = ""
-        if self.profile.says_relay_model or self.profile.configuration != "T1":
+        if self.profile.relay_model != "local" or self.profile.configuration != "T1":
             return
         found: list[bool] = []
         self._perform(self._deciding.new_probe(), lambda bench: numbers_pass(bench, found))
-        if any(found):
+        if any(found) and self.profile.says_relay_model:
+            self.model_doubted = (
+                'the profile says relay_model = "local", but this router seems to pass the numbers '
+                'of both ends through: then it is "end-to-end" or "splice"'
+            )
+        elif any(found):
             self.tally.model_unsaid = (
                 "the profile does not say relay_model, and this router passes the numbers of both "
                 'ends through: it has to say relay_model = "end-to-end" or "splice"'
@@ -346,6 +354,8 @@ class Campaign:
         computed = self._deciding.computed()
         self._close()
         results = self.tally.in_order()
+        if self.model_doubted and any(r.verdict is Verdict.FAIL for r in results):
+            self.notes.append(self.model_doubted)
         status = exit_status(
             [result.verdict for result in results],
             inconclusive_ok=self.options.inconclusive_ok,

@@ -12,7 +12,7 @@ from ..evidence.slicer import Slice
 from ..judges.evidence import EvidenceJudge, Read
 from ..judges.expectation import Direction
 from ..judges.frames import frame_line
-from ..results import PacketLine
+from ..results import UNKNOWN_SIDE, PacketLine
 
 _MOST_PACKETS = 400
 # Of a longer case: so many from its start, and on both sides of each packet that decides.
@@ -62,7 +62,7 @@ def kept(reads: list[Read], deciding: Collection[tuple[int | None, int | None]])
 
 def _packet(read: Read, ends: dict[Direction, _End], judge_two: EvidenceJudge) -> PacketLine:
     line = read.direction.line
-    unknown = ("?", False, 0)
+    unknown = (UNKNOWN_SIDE, False, 0)
     if line is not None:
         unknown = (line.rpartition(".")[2].upper(), read.direction.to_router, 0)
     name, sent, number = ends.get(read.direction, unknown)

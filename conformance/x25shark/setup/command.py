@@ -104,7 +104,8 @@ def init_command(
     b = ask.ask(b, "--b", "Address of side B (none: the router ends the calls itself)", check, NONE)
     if b != NONE and not KINDS[kind].two_sided:
         tell(f"note: {KINDS[kind].text} does not switch calls; it is tested without --b")
-    plan = Plan(router, a, None if b == NONE else b, *_x121(ask, a_address, b_address, echo, b))
+    addresses = _x121(ask, a_address, b_address, echo, b)
+    plan = Plan(router, a, None if b == NONE else b, *addresses, model)
     if pics is None:
         _explain_pics(ask, two_sided=b != NONE)
     items = ask.ask(
@@ -114,7 +115,7 @@ def init_command(
         questions.pics_items,
         " ".join(KINDS[kind].pics) or NONE,
     ).split()
-    text = profile_text(f"{kind} {host(router)}", KINDS[kind], model, plan, items)
+    text = profile_text(f"{kind} {host(router)}", KINDS[kind], plan, items)
     try:
         profile = parse_profile(text, str(file))
     except ProfileError as error:

@@ -18,7 +18,10 @@ A_ADDRESS, B_ADDRESS, ECHO = "3100001", "2100001", "1111"
 
 @dataclass(frozen=True)
 class Plan:
-    """Who is where. router, a and b: IPv4 addresses, perhaps with ":port"; b None: T2."""
+    """Who is where. router, a and b: IPv4 addresses, perhaps with ":port"; b None: T2.
+
+    model: the relay model of the profile.
+    """
 
     router: str
     a: str
@@ -26,6 +29,7 @@ class Plan:
     a_address: str
     b_address: str
     echo: str
+    model: str
 
     @property
     def called(self) -> str:
@@ -74,7 +78,8 @@ def _routes(plan: Plan) -> list[tuple[str, str]]:
 
 def _reference(plan: Plan) -> str:
     listen = plan.router if ":" in plan.router else f"{plan.router}:1998"
-    lines = [f'listen = "{listen}"', f'source = "{host(plan.router)}"', 'model = "local"', ""]
+    lines = [f'listen = "{listen}"', f'source = "{host(plan.router)}"']
+    lines += [f'model = "{plan.model}"', ""]
     for prefix, target in _routes(plan):
         where = target if ":" in target else f"{target}:1998"
         lines += ["[[route]]", f'prefix = "{prefix}"', f'to = "{where}"', ""]
@@ -87,7 +92,8 @@ def _reference(plan: Plan) -> str:
 
 
 def _cisco(plan: Plan) -> str:
-    lines = ["x25 routing"]
+    acknowledge = "" if plan.model == "splice" else f" acknowledge {plan.model}"
+    lines = [f"x25 routing{acknowledge}"]
     lines += [f"x25 route ^{prefix} xot {host(to)}" for prefix, to in _routes(plan)]
     text = (
         "Cisco IOS, in global configuration mode. The first command turns X.25 switching and XOT\n"
@@ -97,7 +103,9 @@ def _cisco(plan: Plan) -> str:
         f"{host(plan.router)}: if it has several, the\nroute option xot-source INTERFACE names "
         "the one. show x25 xot and show x25 vc list the\nconnections. Which sizes, windows and "
         "moduli XOT accepts depends on the release; since 12.2(8)T\nan X.25 profile can be bound "
-        "to XOT with xot access-group. Check the relay model of the profile\nagainst your release."
+        "to XOT with xot access-group. The relay model of the profile\nis what acknowledge says; "
+        "releases before 12.0(7)T do not have the keyword and are\nend-to-end, and those before "
+        "11.3 say ip in place of xot in a route."
     )
     if not plan.b:
         text += (
@@ -188,9 +196,7 @@ MODELS = {
 }
 
 
-def profile_text(
-    name: str, kind: Kind, model: str, plan: Plan, items: Collection[str] | None = None
-) -> str:
+def profile_text(name: str, kind: Kind, plan: Plan, items: Collection[str] | None = None) -> str:
     """A profile in about ten lines, with comments. items: PICS items; None: the kind's usual."""
     pics = ", ".join(f'"{item}"' for item in (kind.pics if items is None else items))
     both = (
@@ -201,7 +207,7 @@ def profile_text(
     return (
         f"# Router profile for x25shark ({kind.text}). Check it with: x25shark check FILE\n"
         f'name = "{name}"\n'
-        f'relay_model = "{model}"  # {MODELS[model]}\n'
+        f'relay_model = "{plan.model}"  # {MODELS[plan.model]}\n'
         f"# What the router can do besides what is mandatory; the rest is NOT APPLICABLE.\n"
         f"pics = [{pics}]\n\n"
         "[xot]\n"

@@ -30,8 +30,9 @@ def write_profile(
             if end is not None and same(end, value):
                 raise ProfileError(f"{option} and {other} are both {end}; give each its own")
         taken[option] = end or ""
-    plan = Plan(router, a, b, A_ADDRESS, B_ADDRESS, ECHO)
-    text = profile_text(host(router), KINDS["other"], KINDS["other"].model, plan)
+    kind = KINDS["other"]
+    plan = Plan(router, a, b, A_ADDRESS, B_ADDRESS, ECHO, kind.model)
+    text = profile_text(host(router), kind, plan)
     path = folder / f"x25shark-{host(router)}.toml"
     parse_profile(text, "--address, --a, --b")
     try:

@@ -15,6 +15,7 @@ import click
 from ..foreign import text_of
 from ..interrupts import interrupts
 from ..number_range import NumberRange
+from ..report.folder import USUAL
 from ..report.tell import complain, tell
 from ..results import write_whole
 
@@ -69,7 +70,7 @@ def _refuse(status: int, message: str) -> NoReturn:
 @click.option("--own-namespace", is_flag=True, help="Run in a network namespace of its own.")
 @click.option(
     "--output",
-    default="x25shark-report",
+    default=USUAL,
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
     help="Directory for walk.txt and walk.pcapng if a walk fails.",

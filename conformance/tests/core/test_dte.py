@@ -103,6 +103,13 @@ def test_a_wrong_one_fails(fault: str, case: str, tmp_path: Path) -> None:
     assert found["verdict"] == "FAIL", found["reason"]
 
 
+def test_the_reason_names_the_packet_that_was_wrong(tmp_path: Path) -> None:
+    """Not the Interrupts that ask whether Data was read."""
+    (found,) = results(tmp_path, "STATE-FC-f1g1-p_s_not_next", "takes-any-number")["cases"]
+    assert found["verdict"] == "FAIL"
+    assert "sent Data LCI=1 P(S)=0" in found["reason"] and "Interrupt" not in found["reason"]
+
+
 def test_neither_side_b_nor_an_address_that_answers() -> None:
     with pytest.raises(ProfileError, match=r"addresses: without xot\.b .* addresses\.accepts"):
         parse_profile(SIDES, "own.toml")

@@ -65,7 +65,7 @@ _SHORTEST: dict[type[Packet], int] = {
     ResetRequest: 4,
     RestartRequest: 4,
 }
-_OF_CHANNEL_ZERO = (
+OF_CHANNEL_ZERO = (
     Diagnostic,
     RegistrationConfirmation,
     RegistrationRequest,
@@ -138,7 +138,7 @@ def _problems(octets: bytes) -> Iterator[str]:
 
 def _octet_1(packet: Packet, octets: bytes) -> Iterator[str]:
     lcn = int.from_bytes(octets[:2], "big") & 0xFFF
-    if isinstance(packet, _OF_CHANNEL_ZERO) and lcn:
+    if isinstance(packet, OF_CHANNEL_ZERO) and lcn:
         yield f"{packet.name} on logical channel {lcn}, it must be 0"
     if octets[0] & 0x40 and not isinstance(packet, _WITH_D_BIT):
         yield f"the D bit is set in {packet.name}"

@@ -23,7 +23,7 @@ from .expectation import (
     PacketView,
     Seen,
 )
-from .form import packet_problem
+from .form import OF_CHANNEL_ZERO, packet_problem
 from .frames import Damaged, decode_frame
 from .template import decode, matches, type_of
 from .tester import TesterJudge
@@ -269,10 +269,11 @@ def _family(kind: int | None) -> int | None:
     return CALL_REQUEST if kind in _CALLS else kind
 
 
-def _malformed_families(sent: Sequence[bytes], lines: bool) -> frozenset[int | None]:
+def _malformed_families(sent: Sequence[bytes], lines: bool, splice: bool) -> frozenset[int | None]:
     """Families of what the tester itself sent in another than the usual form, in frames or not.
 
-    lines: there are serial lines, so that some of it may be frames.
+    lines: there are serial lines, so that some of it may be frames. splice: what it sent on channel
+    0 may come on with the number of the call.
     """
     found = set()
     for octets in sent:
@@ -283,7 +284,8 @@ def _malformed_families(sent: Sequence[bytes], lines: bool) -> frozenset[int | N
             packet = octets[2:-2]
         kind = type_of(decode(packet)) if packet else None
         with_a_bit = packet and packet[0] & 0x80 and _family(kind) == CALL_REQUEST
-        if not packet or with_a_bit or packet_problem(packet):
+        on_channel_0 = splice and isinstance(decode(packet), OF_CHANNEL_ZERO)
+        if not packet or with_a_bit or on_channel_0 or packet_problem(packet):
             found.add(_family(kind))
     return frozenset(found)
 
@@ -413,6 +415,7 @@ class Watch:
         come back, and a splice passes all of it.
         """
         latest: list[tuple[Sequence[bytes], frozenset[int | None]]] = []
+        splice = self.model == "splice"
 
         def make(
             side: str, direction: Direction, _judge: TesterJudge, sent: Sequence[bytes]
@@ -420,9 +423,10 @@ class Watch:
             if direction.framed:
                 return WellFormed(side, self.clause, direction)
             if not latest or latest[0][0] is not sent:
-                latest[:] = [(sent, _malformed_families(sent, bool(self.roles)))]
+                families = _malformed_families(sent, bool(self.roles), splice)
+                latest[:] = [(sent, families)]
             excused = latest[0][1]
-            if excused and self.model == "splice":
+            if excused and splice:
                 return None
             return WellFormed(side, self.clause, direction, excused=excused)
 

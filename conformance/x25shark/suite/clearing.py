@@ -79,13 +79,15 @@ def cleared(side: AnySide, *, cause: Matcher | int, diagnostic: Matcher | int | 
     side.send(ClearConfirmation())
 
 
-def at_the_other_end(bench: Bench, here: Packet) -> Matcher:
-    """The diagnostic where no error was made and the other end was cleared so: the same, or 0.
+def at_the_other_end(bench: Bench, here: Packet | None, *codes: int) -> Matcher:
+    """The diagnostic where no error was made and the other end was told so: the same, or 0.
 
     At the level of groups the two ends may get different ones of the same group, and where this end
-    got none the other one that of a network's own; where any will do, any.
+    got none the other one that of a network's own; where any will do, any. here: None if what it
+    was told has not come. codes: others that say what the error was.
     """
-    return either(one_of(here.diagnostic, 0, None), bench.diagnostic(here.diagnostic or 0))
+    told = None if here is None else here.fields.get("diagnostic")
+    return either(one_of(told, 0, None), bench.diagnostic(told or 0, *codes))
 
 
 def procedure_error(call: Call, offender: AnySide, other: AnySide, *codes: int) -> None:

@@ -11,6 +11,7 @@ from scapy_x25.x25 import CLEAR_REQUEST, RESET_REQUEST
 from ..judges.template import matches
 from ..sides.numbering import DATA, kind_of
 from ..sides.side import AbsentSide, Side
+from .clearing import at_the_other_end
 from .language import (
     RNR,
     RR,
@@ -59,11 +60,11 @@ def expect_reset(
     may anyway. note: what A has sent, in words.
     """
     bench = call.bench
-    diagnostic = bench.diagnostic(*diagnostics)
-    reset = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
-    expect_after(call.a, reset, *under_way, note=note)
+    reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*diagnostics))
+    came = expect_after(call.a, reset, *under_way, note=note)
     call.a.send(ResetConfirmation())
-    remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
+    there = at_the_other_end(bench, came, *diagnostics)
+    remote = ResetIndication(cause=bench.remote_reset, diagnostic=there)
     if call.b.present:
         expect_after(call.b, remote, *(p for p in before if not isinstance(p, (RR, RNR))))
     call.b.send(ResetConfirmation())
@@ -216,9 +217,9 @@ def expect_refusal(
         with bench.checking_numbers():
             expect_reset(call, *diagnostics, before=before, under_way=under_way, note=note)
         return
-    diagnostic = bench.diagnostic(*diagnostics)
-    remote = ResetIndication(cause=bench.remote_reset, diagnostic=diagnostic)
-    here = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
+    there = at_the_other_end(bench, None, *diagnostics)
+    remote = ResetIndication(cause=bench.remote_reset, diagnostic=there)
+    here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*diagnostics))
     ahead = confirmed_ahead(call.a, call.b, here, offending)
     came = call.b.expect(offending, remote, *before, note=note)
     while any(came is not None and matches(packet, bytes(came)) for packet in before):

@@ -496,9 +496,13 @@ def _reset_passes(scene: Scene) -> None:
 
 
 def _reset_collision(scene: Scene) -> None:
-    """d3: complete without a confirmation (X.25 4.4.3.3)."""
+    """d3: complete without a confirmation (X.25 4.4.3.3).
+
+    B has its confirmation, or A's Reset, which collides with its own as that does with A's.
+    """
     bench, side, mark = scene.bench, scene.side, scene.side.cursor
-    far_reset_confirmed(scene)
+    if scene.other is not None:
+        scene.other.expect(ResetConfirmation(), ResetIndication(cause=0, diagnostic=0))
     line = scene.line
     if line is None:
         bench.fence("all that follows from the collision has come")

@@ -234,7 +234,8 @@ def test_data_before_the_confirmation(call: Call) -> None:
     b.expect_count(taken, 0, most, start=mark)
     if most:
         b.allow(taken)
-    remote = ResetIndication(cause=bench.remote_reset, diagnostic=bench.diagnostic(28))
+    there = at_the_other_end(bench, None, 28)
+    remote = ResetIndication(cause=bench.remote_reset, diagnostic=there)
     b.expect_count(remote, 0, int(refused), start=mark)
 
 
@@ -450,9 +451,10 @@ def test_causes_at_both_ends(call: Call) -> None:
     if bench.model == "end-to-end" and not bench.declared("N-CHECK"):
         expect_refusal(call, skipping, 1)
         return
-    a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
+    here = a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
     a.send(ResetConfirmation())
-    b.expect(ResetIndication(cause=bench.remote_reset, diagnostic=bench.diagnostic(1)))
+    there = at_the_other_end(bench, here, 1)
+    b.expect(ResetIndication(cause=bench.remote_reset, diagnostic=there))
     b.send(ResetConfirmation())
     call.fence()
 

@@ -83,7 +83,9 @@ def errors_in_data_transfer(octet_3: int) -> tuple[int, ...]:
         return (33,)
     if not octet_3 & 1 or octet_3 & 0x1F in (RECEIVE_READY, RECEIVE_NOT_READY):
         p_s = (octet_3 >> 1 & 7) if not octet_3 & 1 else 0
-        return (*((1,) if p_s else ()), *((2,) if octet_3 >> 5 else ()))
+        wrong = (*((1,) if p_s else ()), *((2,) if octet_3 >> 5 else ()))
+        # Data without user data may be too short, too (MAY-DATA-03).
+        return (*wrong, 38) if wrong and not octet_3 & 1 else wrong
     return {
         RESET_REQUEST: (38,),
         RESET_CONFIRMATION: (27,),
@@ -144,7 +146,7 @@ def in_data_transfer(call: Call) -> None:
         codes = errors_in_data_transfer(octet_3)
         if octet_3 in (*_OF_CALLS, PVC_SETUP, 0x00, 0x10):
             continue
-        if trusts and codes and set(codes) <= {1, 2}:
+        if trusts and {1, 2} & set(codes):
             continue
         a.put(header(a, octet_3))
         if not codes:

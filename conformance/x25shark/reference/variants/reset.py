@@ -217,3 +217,21 @@ def discards_a_confirmation_that_is_not_due(patch: Patch) -> None:
         ready = channel.p is P.DATA_TRANSFER and channel.d is D.FLOW_CONTROL_READY
         if not ready or octets[_HEADER - 1 : _HEADER] != bytes((Type.RESET_CONFIRMATION,)):
             original(channel, octets)
+
+
+@variant("MAY-RST-13")
+def passes_a_crossing_reset_on(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Original, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
+        relay = channel.user
+        other = relay.other(channel) if isinstance(relay, Relay) else None
+        if channel.d is D.RESET_SENT and other is not None and other.d is D.RESET_RECEIVED:
+            cause, diagnostic = codec.parse_reset(octets)
+            channel.rules.check_cause(cause)
+            other.d = D.FLOW_CONTROL_READY
+            other.resets.emit(cause, diagnostic)
+            original(resets, octets)
+            relay.writable(other)
+        else:
+            original(resets, octets)

@@ -38,7 +38,7 @@ from .options import CampaignError, Options, Watcher
 from .pipeline import Backlog
 from .rights import RightsError
 from .router import Router, RouterError
-from .sanity import numbers_pass, patient_sanity_call
+from .sanity import SANITY, numbers_pass, patient_sanity_call
 from .shown import shown
 from .surroundings import Surroundings
 from .tally import Tally
@@ -152,7 +152,7 @@ class Campaign:
         self._deciding.keep_up()
         self._look_at_deadline()
         if self.tally.model_unsaid is None and self._not_to_run(purpose) is None:
-            self._look_at_model()
+            self._look_at_model(doubting=purpose is SANITY)
         record = self._deciding.new_record(purpose)
         reason = self._not_to_run(purpose)
         if reason is not None:
@@ -175,18 +175,19 @@ class Campaign:
             return Verdict.ERROR, unfit
         return None
 
-    def _look_at_model(self) -> None:
-        """The relay model "local", which a profile that says none has, may be wrong.
+    def _look_at_model(self, *, doubting: bool) -> None:
+        """Where the profile does not say the relay model, "local" may be wrong.
 
-        Then what the cases expect is not what this router has to do: nothing can fail it, unless
-        the profile says "local".
+        Then what the cases expect is not what this router has to do. doubting: ask also where the
+        profile says "local".
         """
         self.tally.model_unsaid = ""
-        if self.profile.relay_model != "local" or self.profile.configuration != "T1":
+        said, model = self.profile.says_relay_model, self.profile.relay_model
+        if (said and not (doubting and model == "local")) or self.profile.configuration != "T1":
             return
         found: list[bool] = []
         self._perform(self._deciding.new_probe(), lambda bench: numbers_pass(bench, found))
-        if any(found) and self.profile.says_relay_model:
+        if any(found) and said:
             self.model_doubted = (
                 'the profile says relay_model = "local", but this router seems to pass the numbers '
                 'of both ends through: then it is "end-to-end" or "splice"'
@@ -354,8 +355,6 @@ class Campaign:
         computed = self._deciding.computed()
         self._close()
         results = self.tally.in_order()
-        if self.model_doubted and any(r.verdict is Verdict.FAIL for r in results):
-            self.notes.append(self.model_doubted)
         status = exit_status(
             [result.verdict for result in results],
             inconclusive_ok=self.options.inconclusive_ok,

@@ -112,7 +112,7 @@ impl Caller {
         slot.taken = true;
         slot.call = call;
         slot.due = due;
-        slot.deadline = now + self.plan.timeout;
+        slot.deadline = now + self.plan.setup_timeout;
         slot.random = Random(record::mix(self.shared.config.seed) ^ record::mix(u64::from(call)));
         slot.incoming = match self.shared.config.mode {
             Mode::Source => Incoming::default(),
@@ -156,7 +156,7 @@ impl Caller {
         let slot = &mut self.slots[index];
         let now = poll::now();
         slot.phase = Phase::CallSent;
-        slot.deadline = now + self.plan.timeout;
+        slot.deadline = now + self.plan.setup_timeout;
         self.refused = 0;
         self.stats.tcp_connect.record(now.saturating_sub(slot.due));
     }

@@ -46,6 +46,7 @@ pub(crate) struct Plan {
     pub called_count: u64,
     pub calling: Address,
     pub timeout: u64,
+    pub setup_timeout: u64,
     pub late: u64,
     pub message_gap: Option<u64>,
 }
@@ -128,6 +129,7 @@ impl Caller {
             calling: Address::parse(&format!("{}000000000", config.calling_base))
                 .unwrap_or_default(),
             timeout: config.timeout_ms * MILLISECOND,
+            setup_timeout: config.setup_timeout_ms.unwrap_or(config.timeout_ms) * MILLISECOND,
             late: config.late_ms * MILLISECOND,
             message_gap: config.message_rate.map(|r| (1e9 / r) as u64),
         };

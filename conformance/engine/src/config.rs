@@ -67,6 +67,8 @@ pub struct Caller {
     /// RNR after every this many messages, RR 2 ms later.
     pub busy_every: u32,
     pub timeout_ms: u64,
+    /// The same for the connection and the answer to the call; none: as the others.
+    pub setup_timeout_ms: Option<u64>,
     /// Pause when sockets have run out.
     pub socket_penalty_ms: u64,
     /// Pause after a connection that failed.
@@ -130,6 +132,7 @@ impl Default for Caller {
             reset_every: 0,
             busy_every: 0,
             timeout_ms: 5000,
+            setup_timeout_ms: None,
             socket_penalty_ms: 1000,
             backoff_ms: 0,
             max_setups: 512,
@@ -401,6 +404,9 @@ impl Caller {
         range("q_share", self.q_share, 0.0, 1.0)?;
         range("d_share", self.d_share, 0.0, 1.0)?;
         range("timeout_ms", self.timeout_ms, 1, 86_400_000)?;
+        if let Some(setup_timeout) = self.setup_timeout_ms {
+            range("setup_timeout_ms", setup_timeout, 1, 86_400_000)?;
+        }
         for (name, rate) in [("rate", self.rate), ("message_rate", self.message_rate)] {
             if let Some(rate) = rate {
                 range(name, rate, 1e-6, 1e7)?;

@@ -196,6 +196,19 @@ fn a_peer_that_never_stops_sending_does_not_keep_the_run() {
     assert!(server.join().unwrap() < MOST, "the caller read all that came");
 }
 
+/// The answer to a call may be waited for less than any other.
+#[test]
+fn a_call_that_is_not_answered_has_a_time_of_its_own() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut calling = Run::caller(&format!(
+        r#"{{"connect":"127.0.0.1:{port}","calls":1,"timeout_ms":3600000,"setup_timeout_ms":50}}"#
+    ))
+    .unwrap();
+    let a = calling.join().unwrap();
+    assert_eq!(a.failures.get("timeout: call not answered"), Some(&1));
+}
+
 /// Where nobody listens the attempts become fewer, and do not cease.
 #[test]
 fn a_router_that_is_not_there_is_asked_less_and_less() {

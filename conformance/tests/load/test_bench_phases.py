@@ -8,11 +8,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path as File
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from x25shark.counters.settings import Counters
-from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan, Gone, Interrupted, conclude
+from x25shark.load.bench import (
+    DEFAULT,
+    PATIENCE,
+    QUICK,
+    Bench,
+    BenchPlan,
+    Gone,
+    Interrupted,
+    conclude,
+)
 from x25shark.load.bench_run import body
 from x25shark.load.bench_tables import bounds, delays, rates
 from x25shark.load.filters import FilterError, Filters
@@ -20,7 +29,7 @@ from x25shark.load.management import Management
 from x25shark.load.options import LoadOptions
 from x25shark.load.running import Outcome, gone_outcome
 from x25shark.load.search import Bounds, Found
-from x25shark.load.trial import Trial
+from x25shark.load.trial import FEW, Track, Trial
 from x25shark.load.wording import count
 
 from .schema import Row
@@ -38,6 +47,9 @@ class Path:
     options: LoadOptions = field(default_factory=LoadOptions)
     target: object | None = "router"
     more: dict[str, Any] = field(default_factory=dict)
+
+    open_few_at_once: ClassVar[Any] = Track.open_few_at_once
+    wait_less: ClassVar[Any] = Track.wait_less
 
     def of_size(self, length: int, packet_size: int) -> Path:
         return replace(self, options=replace(self.options, longest=length))
@@ -164,6 +176,49 @@ def test_what_came_before_a_later_phase_stays() -> None:
     Row.model_validate(row)
     assert (floods, row["interrupted"], row["throughput"]["said"]) == (1, "flood", True)
     assert row["plus_25"] and "flood" not in row
+
+
+@pytest.mark.parametrize("all_it_wants", [True, False])
+def test_calls_that_are_not_answered_are_made_few_at_a_time_and_waited_for_less(
+    all_it_wants: bool,
+) -> None:
+    waited: list[int | None] = []
+
+    class Crowded(Path):
+        def at(self, rate: float, seconds: float) -> Trial:
+            found = super().at(rate, seconds)
+            if self.target is None:
+                return found
+            waited.append(self.more.get("setup_timeout_ms"))
+            if all_it_wants and "max_setups" in self.more:
+                return found
+            failures = {"timeout: call not answered": 2}
+            return replace(found, connected=14, failures=failures)
+
+    path: Any = Crowded(slow)
+    bench = Bench(path, SHORT, Management(None, None), None, lambda _text: None)
+    bench.look_at_set_up()
+    assert len(waited) == 2, "it was made again"
+    bench.run()
+    assert path.more == {"max_setups": FEW, "setup_timeout_ms": 1000 * PATIENCE}
+    assert waited[:1] == [None] and set(waited[1:]) == {1000 * PATIENCE}
+    assert bench.rows[0]["throughput"]["lower"] == pytest.approx(1000, rel=0.02)
+    remarks = body(bench, {}, Outcome())["verdict"]["remarks"]
+    assert sum("calls were not answered" in remark for remark in remarks) == 1
+
+
+def test_a_trial_that_was_made_twice_is_not_held_against_the_counters() -> None:
+    page = Page(every=0.0, age=0.0)
+
+    def crowded(rate: float, seconds: float) -> Trial:
+        found = page.carries(rate, seconds)
+        return found if bench.few_at_once else replace(found, crowded_out=True)
+
+    bench = bench_of(crowded, management=page)
+    track: Any = bench.track
+    counted = [bench._counted(track, lambda: track.at(100, 0.5), "") for _ in range(2)]
+    assert [one.crowded_out for one in counted] == [False, False]
+    assert [reading["right"] for reading in bench.counters] == [True, True]
 
 
 def test_a_router_that_never_took_a_call_has_not_been_measured() -> None:

@@ -53,6 +53,9 @@ _SET_UP = 1.0
 _STARTS = 2.0
 """What tshark takes to begin and to end."""
 RECOVERS = 1.0
+PATIENCE = 1.5
+"""For how long an answer to a call is waited for once calls were left unanswered: a SYN that is
+sent again (after a second, RFC 6298 2) has its answer by then."""
 NO_HOOK, HOOK_FAILED = "no hook", "failed"
 NO_TIME, NO_RATE = "no time", "loss"
 """Why there is no rate with filter conditions."""
@@ -204,15 +207,12 @@ class Bench:
         self.say("circuits up")
         size = self.plan.sizes[0]
         track = self.track.of_size(size, self.plan.packet_size_for(size))
-        trial = self._checked(track, track.at(lowest_rate(self.plan.trial), self.plan.trial / 2))
-        self.few_at_once = trial.crowded_out
-        if self.few_at_once:
-            track.open_few_at_once()
+        few = lowest_rate(self.plan.trial)
+        self._trial(track, track.at, few, self.plan.trial / 2)
         if not {"counters", "errors"} <= self.plan.skip:
             self.say("how old the counters page is")
-            few = lowest_rate(self.plan.trial)
             self.management.measure_age(
-                lambda: self._checked(track, track.at(few, LEAST_MESSAGES / few / 5)),
+                lambda: self._trial(track, track.at, few, LEAST_MESSAGES / few / 5),
                 self.plan.patience,
             )
 
@@ -240,7 +240,7 @@ class Bench:
         )
         with self._phase("hammer", title, asks=False):
             alone = track.alone()
-            row["hammer"] = self._checked(alone, alone.flood(self.plan.trial / 2)).as_dict()
+            row["hammer"] = self._trial(alone, alone.flood, self.plan.trial / 2).as_dict()
         highest = row["hammer"]["carried"]
         with self._phase("search", title):
             found = self._search(track, highest, row)
@@ -277,6 +277,23 @@ class Bench:
         with self.management.phase(name):
             yield
 
+    def _trial(self, track: Track, measure: Callable[..., Trial], *of: float) -> Trial:
+        """A trial, made again with few connections at once where the path did not take as many.
+
+        What leaves calls unanswered does so in each trial, and each would wait for them: from then
+        on a trial waits for less.
+        """
+        trial = self._checked(track, measure(*of))
+        if track.target is None or not (trial.crowded_out or trial.unanswered):
+            return trial
+        if trial.unanswered:
+            track.wait_less(PATIENCE)
+        if self.few_at_once:
+            return trial
+        self.few_at_once = True
+        track.open_few_at_once()
+        return self._checked(track, measure(*of))
+
     def _checked(self, track: Track, trial: Trial) -> Trial:
         """Ends the bench where it cannot go on."""
         if trial.connected and track.target is not None:
@@ -289,8 +306,7 @@ class Bench:
         return trial
 
     def _flood(self, track: Track) -> dict[str, Any]:
-        trial = self._counted(track, lambda: track.flood(self.plan.trial), "flood")
-        return self._checked(track, trial).as_dict()
+        return self._counted(track, lambda: track.flood(self.plan.trial), "flood").as_dict()
 
     def _more(
         self, name: str, row: dict[str, Any], track: Track, measure: Callable[[], dict[str, Any]]
@@ -319,8 +335,7 @@ class Bench:
         return best
 
     def _at(self, track: Track, rate: float, load: str = "") -> dict[str, Any]:
-        trial = self._counted(track, lambda: track.at(rate, self.plan.trial), load)
-        return self._checked(track, trial).as_dict()
+        return self._counted(track, lambda: track.at(rate, self.plan.trial), load).as_dict()
 
     def _counted(self, track: Track, measure: Callable[[], Trial], load: str) -> Trial:
         """A trial with the router's counters of Data packets read before and after it.
@@ -328,17 +343,18 @@ class Bench:
         A page that may be old is waited for once for each of the loads that are named.
         """
         if track.target is None or "counters" in self.plan.skip or self.management.url is None:
-            return measure()
+            return self._trial(track, measure)
         if self.management.age and (not load or load in self._waited_for):
-            return measure()
+            return self._trial(track, measure)
         if self.management.is_too_old():
-            return measure()
+            return self._trial(track, measure)
         self._waited_for.add(load)
         began = time.monotonic()
         before = self.management.page_at_rest()
         waited = time.monotonic() - began
-        trial = measure()
-        if before is None:
+        many = not self.few_at_once
+        trial = self._trial(track, measure)
+        if before is None or (many and self.few_at_once):  # made twice: counted twice
             return trial
         began = time.monotonic()
         after = self.management.page_when(
@@ -385,7 +401,7 @@ class Bench:
         made: list[Trial] = []
 
         def measure(rate: float, seconds: float) -> Trial:
-            trial = self._checked(track, track.at(rate, seconds))
+            trial = self._trial(track, track.at, rate, seconds)
             made.append(trial)
             for _ in range(TRIES - 1):
                 lossless = not trial.harmed and trial.delivered >= trial.offered
@@ -394,7 +410,7 @@ class Bench:
                 if time.monotonic() >= over:
                     break
                 # Whoever took the processor away for a moment is not the router.
-                again = self._checked(track, track.at(rate, seconds))
+                again = self._trial(track, track.at, rate, seconds)
                 made[-1] = trial = min(trial, again, key=lambda t: t.loss_ratio)
             self.say(f"{row['size']} octets  search, {rate:.0f} messages/s")
             return trial
@@ -463,9 +479,9 @@ class Bench:
             seconds = max(self.plan.delay, LIGHT_SECONDS) if name == "light" else self.plan.delay
             for number in range(1, TRIES + 1):
                 with self._phase(f"delay at {name} load", title):
-                    through = self._checked(track, track.at(wanted, seconds))
+                    through = self._trial(track, track.at, wanted, seconds)
                 beside = track.alone()
-                alone = self._checked(beside, beside.at(wanted, self.plan.delay))
+                alone = self._trial(beside, beside.at, wanted, self.plan.delay)
                 one = {
                     "load": name,
                     "rate": through.rate,
@@ -485,7 +501,7 @@ class Bench:
         most = self.plan.burst_most
         good, bad, tried = 0, None, min(BURST, most)
         while tried <= most and time.monotonic() < self._ends - self.plan.filters:
-            trial = self._checked(track, track.burst(tried, tried / rate))
+            trial = self._trial(track, track.burst, tried, tried / rate)
             if trial.harmed or trial.delivered < trial.offered:
                 bad = tried
             else:
@@ -501,7 +517,7 @@ class Bench:
         if bad is not None and time.monotonic() < self._ends - self.plan.filters:
             # What the tester alone does not take is no limit of the router.
             alone = track.alone()
-            trial = self._checked(alone, alone.burst(bad, bad / rate))
+            trial = self._trial(alone, alone.burst, bad, bad / rate)
             control = not trial.harmed and trial.delivered >= trial.offered
         return {"messages": good, "lost_at": bad, "most": most, "control": control}
 
@@ -545,7 +561,7 @@ class Bench:
         # Shorter trials than before, as long as they have enough messages: there is less time.
         trial = min(max(self.plan.trial / 2, 4 * LEAST_MESSAGES / upper), self.plan.trial)
         return search(
-            lambda rate, long: self._checked(track, track.at(rate, long)),
+            lambda rate, long: self._trial(track, track.at, rate, long),
             upper * 1.1,
             width=self.plan.width,
             trial_seconds=trial,

@@ -168,8 +168,9 @@ def body(bench: Bench, quiet: Mapping[str, Any], outcome: Outcome) -> dict[str, 
         reasons += [f"{size}{still}"] if still else []
     if bench.few_at_once:
         remarks.append(
-            f"new connections had to be asked for again when {bench.track.options.circuits} were "
-            "opened at the same time: they were opened two at a time"
+            f"new connections had to be asked for again, or calls were not answered, when "
+            f"{bench.track.options.circuits} were opened at the same time: they were opened two at "
+            "a time"
         )
     remarks += _of_all(rows)
     for reading in bench.counters:

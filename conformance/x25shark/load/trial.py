@@ -36,6 +36,7 @@ SYN_AGAIN = 0.9e9
 FEW = 2
 """Connections that are opened at the same time where more of them have to be asked for again."""
 _ENDED = "run ended"
+_UNANSWERED = ("timeout: TCP connection", "timeout: call not answered")
 _FINDINGS = 20
 
 
@@ -74,6 +75,11 @@ class Trial:
         """Share of this machine that neither the tester nor a router on it had."""
         taken = self.tester_cpu + (self.cpu["local_seconds"] or 0.0) / self.seconds
         return max((self.cpu["machine_busy"] or 0.0) - taken / (os.cpu_count() or 1), 0.0)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether calls were waited for in vain beside others that were connected."""
+        return self.connected > 0 and any(why in _UNANSWERED for why in self.failures)
 
     @property
     def clean(self) -> bool:
@@ -274,6 +280,10 @@ class Track:
     def open_few_at_once(self) -> None:
         """From now on, here and in all that shares `more`."""
         self.more["max_setups"] = FEW
+
+    def wait_less(self, seconds: float) -> None:
+        """For an answer to a call, at most; from now on, here and in all that shares `more`."""
+        self.more["setup_timeout_ms"] = round(min(seconds, self.options.timeout) * 1000)
 
     def at(self, rate: float, seconds: float) -> Trial:
         """A trial at a rate."""

@@ -604,6 +604,7 @@ def _watch(profile: Profile, place: Path, output: Path, select: str) -> NoReturn
         output,
         select,
         options,
+        router=profile.name,
         again_ready=lambda: restart(profile, output / "router.log"),
         say=tell,
     )

@@ -174,6 +174,24 @@ def test_what_failed_is_run_first(tmp_path: Path) -> None:
     assert said == ["\nwatching src; Ctrl-C ends it", "changed: src/a.c"] * 3
 
 
+@pytest.mark.parametrize(
+    ("select", "router", "first"),
+    [
+        ("PLP-RST", RUN.router, f"--select {FIRST}"),
+        ("PLP-RST", "another", "--select PLP-RST"),
+        ("PLP-CLR", RUN.router, "--select PLP-CLR"),
+    ],
+)
+def test_what_failed_of_another_router_or_unwanted_is_not_run_first(
+    select: str, router: str, first: str, tmp_path: Path
+) -> None:
+    report(tmp_path, PLP_RST_01=Verdict.FAIL)
+    runs = Runs(tmp_path, [{"PLP_RST_01": Verdict.PASS}])
+    with pytest.raises(Enough):
+        Watching(Changes(), tmp_path, select, [], router=router, begin=runs.begin).run()
+    assert runs.asked[0] == first
+
+
 def test_a_run_under_way_is_ended_by_a_change(tmp_path: Path) -> None:
     begun: list[subprocess.Popen[bytes]] = []
     file = tmp_path / "a.c"

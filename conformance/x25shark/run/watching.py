@@ -21,6 +21,7 @@ from typing import NoReturn
 from ..catalogue import catalogue
 from ..profile import Profile
 from ..results import ResultsError, read_results
+from ..suite.selection import select
 from ..verdicts import Verdict
 from .router import Router
 
@@ -93,14 +94,17 @@ def _is_built(path: str) -> bool:
         return False
 
 
-def not_passed(report: Path) -> list[str]:
+def not_passed(report: Path, router: str = "") -> list[str]:
     """The cases of the last run that did not pass. Raises ResultsError.
 
-    With a purpose about the whole run goes the case that showed it, which may have passed.
+    With a purpose about the whole run goes the case that showed it, which may have passed. router:
+    none if the run was against another one.
     """
-    cases = read_results(report / "results.json", lambda _id, _verdict: False).cases
+    results = read_results(report / "results.json", lambda _id, _verdict: False)
+    if router not in ("", results.run.router):
+        return []
     known = catalogue().purposes  # the sanity call of a router that is gone is not a purpose
-    again = [one for c in cases if c.verdict in _AGAIN for one in (c.id, c.shown_in) if one]
+    again = [one for c in results.cases if c.verdict in _AGAIN for one in (c.id, c.shown_in) if one]
     return [one for one in dict.fromkeys(again) if one in known]
 
 
@@ -113,7 +117,8 @@ def run_once(options: Sequence[str]) -> subprocess.Popen[bytes]:
 class Watching:
     """Runs, and runs again. select: the expression of what is wanted; options: all others.
 
-    begin starts a run; before each but the first, again_ready() brings the router to its start. say
+    router: its name; the report may be that of another one to begin with, or of other cases. begin
+    starts a run; before each but the first, again_ready() brings the router to its start. say
     tells the user what is waited for, and what has changed.
     """
 
@@ -124,6 +129,7 @@ class Watching:
         select: str,
         options: Sequence[str],
         *,
+        router: str = "",
         begin: Callable[[Sequence[str]], subprocess.Popen[bytes]] = run_once,
         again_ready: Callable[[], None] = lambda: None,
         say: Callable[[str], None] = lambda _text: None,
@@ -133,6 +139,7 @@ class Watching:
         self._report = report
         self._select = select
         self._options = options
+        self._router = router
         self._begin = begin
         self._again_ready = again_ready
         self._changed = False
@@ -141,7 +148,8 @@ class Watching:
 
     def run(self) -> NoReturn:
         """Until it is interrupted."""
-        failed = self._not_passed()
+        wanted = select(self._select, list(catalogue().purposes))
+        failed = [case for case in self._not_passed() if case in wanted]
         while True:
             failed = self._turn(failed)
             self._await_change()
@@ -149,7 +157,7 @@ class Watching:
 
     def _not_passed(self) -> list[str]:
         try:
-            return not_passed(self._report)
+            return not_passed(self._report, self._router)
         except ResultsError:
             return []  # no run has come to a report
 

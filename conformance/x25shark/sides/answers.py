@@ -41,6 +41,11 @@ class Answers:
         return self.profile.two_sided
 
     @property
+    def is_a_dte(self) -> bool:
+        """Whether the router under test is a DTE that ends the calls itself, with no side B."""
+        return not self.two_sided and self.declared("R-DTE")
+
+    @property
     def model(self) -> str:
         """The relay model of the path: local, end-to-end or splice. T2: local."""
         return self.profile.relay_model if self.two_sided else "local"

@@ -155,13 +155,8 @@ class Bench(Context):
     def _unmet(self, side: Side, expectation: Expectation) -> None:
         """Where it says nothing of the router that an expectation is not met: raise the outcome."""
         self.capacity.turned_away(side, expectation)
-        if self._faces_a_dte:
+        if self.is_a_dte:
             own_accord.look(side, expectation)
-
-    @property
-    def _faces_a_dte(self) -> bool:
-        """Whether the router is a DTE that ends the calls itself."""
-        return not self.two_sided and self.declared("R-DTE")
 
     # connections
 
@@ -537,7 +532,7 @@ class Bench(Context):
 
     def settle_own_accord(self) -> None:
         """Raises Inconclusive if a DTE has cleared or reset a call of its own accord, unasked."""
-        for side in self.sides if self._faces_a_dte else ():
+        for side in self.sides if self.is_a_dte else ():
             own_accord.look_at_the_end(side)
 
     # the end of the case

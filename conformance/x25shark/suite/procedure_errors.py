@@ -183,7 +183,7 @@ def expect_reset_or_ignored(call: Call, *diagnostics: int) -> bool:
     Returns whether there was a reset.
     """
     bench = call.bench
-    if call.b.present or not bench.declared("R-DTE"):
+    if not bench.is_a_dte:
         expect_reset(call, *diagnostics)
         return True
     octets = f"fence {bench.number} after the error".encode()

@@ -178,18 +178,13 @@ def call_arrived(bench: Bench, a: Side) -> bool:
     return bench.listeners.is_called() or a.phase == "connected"
 
 
-def is_a_dte(bench: Bench) -> bool:
-    """Whether the router under test is a DTE that the tester calls, with no side B behind it."""
-    return not bench.two_sided and bench.declared("R-DTE")
-
-
 def taken_by_a_dte(bench: Bench, a: Side, what: str) -> bool:
     """Whether a DTE has taken a Call of A with this error: a remark, and the call is ended.
 
     The limits of a Call are for the network to keep; a DTE never gets such a Call from one, and no
     clause of X.25 says what it does with it.
     """
-    if not is_a_dte(bench) or not call_arrived(bench, a):
+    if not bench.is_a_dte or not call_arrived(bench, a):
         return False
     a.expect(CallAccepted())
     bench.remark(f"{what} taken by the DTE")

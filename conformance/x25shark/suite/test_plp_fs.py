@@ -59,7 +59,7 @@ from .language import (
 from .many import at_a_time
 from .occasion import amid
 from .procedure_errors import confirmed_ahead
-from .reactions import both, is_a_dte, reset, taken_by_a_dte
+from .reactions import both, reset, taken_by_a_dte
 from .whole_calls import clears_cross
 
 UNRESTRICTED, RESTRICTED = 2, 3
@@ -229,7 +229,7 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     call = fast_select_call(bench)
     call.a.send(clear_with(octets(bench, 129)))
     too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
-    taken = (ClearConfirmation(),) if is_a_dte(bench) else ()
+    taken = (ClearConfirmation(),) if bench.is_a_dte else ()
     if isinstance(call.a.expect(too_long, *taken), ClearConfirmation):
         bench.remark("a Clear with 129 octets of user data was taken by the DTE")
     else:
@@ -434,10 +434,10 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     one.
     """
     trusts = trusts_the_ends(bench)
-    left = trusts and passes_17_octets(bench)
+    left = trusts and takes_17_octets(bench)
     bench.need(not left, "the router leaves the length of user data to the ends")
     at_a_time(bench, 1, spare=3)
-    limits = [] if is_a_dte(bench) and takes_17_octets(bench) else [call_has_its_limit]
+    limits = [] if bench.is_a_dte and takes_17_octets(bench) else [call_has_its_limit]
     if not trusts:
         limits.append(clear_of_a_has_none)
     if bench.two_sided and not trusts:
@@ -625,23 +625,16 @@ def answer_has_none(bench: Bench, a: Side | None) -> Side | None:
     return kept(a)
 
 
-def passes_17_octets(bench: Bench) -> bool:
-    """Whether a Call on a new connection, without fast select, goes on with so much user data."""
+def takes_17_octets(bench: Bench) -> bool:
+    """Whether a Call on a new connection, without fast select, goes on with so much user data, or a
+    DTE takes it."""
     a = bench.connect()
     a.send(bench.call_request(user_data=octets(bench, 17)))
+    if taken_by_a_dte(bench, a, "17 octets of user data were"):
+        return True
     passed = bench.went_on(a)
     if passed:
         give_up(a, bench.incoming())
     else:
         refused(bench, a, too_long_call(bench))
     return passed
-
-
-def takes_17_octets(bench: Bench) -> bool:
-    """Whether a DTE takes a Call without fast select that has so much user data."""
-    a = bench.connect()
-    a.send(bench.call_request(user_data=octets(bench, 17)))
-    taken = taken_by_a_dte(bench, a, "17 octets of user data were")
-    if not taken:
-        refused(bench, a, too_long_call(bench))
-    return taken

@@ -141,7 +141,6 @@ def in_data_transfer(call: Call) -> None:
         a.send(ResetRequest(cause=0, diagnostic=0))
         a.expect(ResetConfirmation())
     trusts = bench.model == "end-to-end" and not bench.declared("N-CHECK")
-    is_host = not b.present and bench.declared("R-DTE")
     for octet_3 in range(256):
         codes = errors_in_data_transfer(octet_3)
         if octet_3 in (*_OF_CALLS, PVC_SETUP, 0x00, 0x10):
@@ -152,7 +151,7 @@ def in_data_transfer(call: Call) -> None:
         if not codes:
             continue
         reset = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(*codes))
-        if is_host and (is_undefined(octet_3) or octet_3 in _CONFIRMATIONS):
+        if bench.is_a_dte and (is_undefined(octet_3) or octet_3 in _CONFIRMATIONS):
             a.send(ResetRequest(cause=0, diagnostic=0))
             if isinstance(a.expect(reset, ResetConfirmation()), ResetConfirmation):
                 bench.remark("the host ignores a packet; X.25 asks for a reset")

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 from x25shark.load import idle
-from x25shark.load.bench import (
-    DEFAULT,
-    QUICK,
-    Bench,
-    BenchPlan,
+from x25shark.load.bench import DEFAULT, QUICK, Bench, BenchPlan
+from x25shark.load.bench_findings import (
     by_short_trials,
     conclude,
     overloaded,

@@ -20,8 +20,8 @@ from x25shark.load.bench import (
     BenchPlan,
     Gone,
     Interrupted,
-    conclude,
 )
+from x25shark.load.bench_findings import conclude
 from x25shark.load.bench_run import body
 from x25shark.load.bench_tables import bounds, delays, rates
 from x25shark.load.filters import FilterError, Filters

@@ -13,7 +13,8 @@ page, plots, chart     one offline HTML page with interactive plots
 stress, sweep   the two experiments
 trial     messages at a stated rate over circuits that are up, and what became of them
 search    the highest rate without loss, by MLRsearch (the only one that imports it)
-bench     Bradner's router tests: what is measured; bench_run: the command, judgement
+bench     Bradner's router tests: what is measured; bench_findings: what its trials say;
+          bench_run: the command, judgement
 bench_tables, bench_page, bench_plots   its tables, page and plots
 overload  calls/s by schedule, the knee, floods; polite: the caller beside them, and recovery
 overload_run, overload_page, overload_plots, overload_cli  the command, its page, plots, options

@@ -14,18 +14,8 @@ from rich.console import Console
 from ..interrupts import interrupts
 from ..report.text import one_line
 from . import idle, results, search, terminal
-from .bench import (
-    NO_RATE,
-    RARE,
-    Bench,
-    BenchPlan,
-    Gone,
-    Interrupted,
-    narrow,
-    spoilt,
-    standstill,
-    unseen,
-)
+from .bench import NO_RATE, Bench, BenchPlan, Gone, Interrupted, narrow
+from .bench_findings import RARE, spoilt, standstill, unseen
 from .bench_page import write_bench_page
 from .bench_tables import TABLES
 from .engine import Engine

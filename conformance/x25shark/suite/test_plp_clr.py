@@ -403,7 +403,7 @@ def test_procedure_error_at_either_end(bench: Bench) -> None:
         )
         assert here is not None
         offender.send(ClearConfirmation())
-        cleared(other, cause=bench.remote_clear, diagnostic=at_the_other_end(bench, here))
+        cleared(other, cause=bench.remote_clear, diagnostic=at_the_other_end(bench, here, 23))
     bench.fence()
 
 

@@ -410,7 +410,7 @@ def test_t12(bench: Bench) -> None:
         here = silent.expect(cleared, within=within)
         assert here is not None
         silent.send(ClearConfirmation())
-        there = at_the_other_end(bench, here)
+        there = at_the_other_end(bench, here, 51)
         remote = ClearIndication(cause=bench.remote_clear, diagnostic=there)
         seen = far.expect(remote, ResetIndication(cause=bench.remote_reset))
         if isinstance(seen, ResetIndication):

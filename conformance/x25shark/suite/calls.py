@@ -150,6 +150,13 @@ def at_b(bench: Bench, request: Packet) -> list[Packet]:
     return [nearer(asked, default) for asked, default in _asked(request)]
 
 
+def calling_at_b(digits: str) -> dict[str, int | str]:
+    """The calling address of the Call at B: where there was none, a network may put one in."""
+    if not digits:
+        return {}
+    return {"calling_address_length": len(digits), "calling_address": digits}
+
+
 def offers(bench: Bench, request: Packet, there: str = "b") -> list[list[Packet | Lacks]]:
     """The same, as facilities of the Call: on a serial line they may stand for the defaults by
     being absent (X.25 6.12), over XOT both are there (RFC 1613 6.1)."""

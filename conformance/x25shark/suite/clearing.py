@@ -65,6 +65,14 @@ def generic(code: int) -> tuple[int, int, int]:
     return code, code // 16 * 16, 0
 
 
+def not_obtainable(bench: Bench) -> ClearIndication:
+    """The Clear for an address without route: diagnostic 67, its group, or 112 to 122."""
+    return ClearIndication(
+        cause=bench.cause(*sorted(bench.profile.causes_no_route)),
+        diagnostic=bench.diagnostic(*generic(67), *range(112, 123)),
+    )
+
+
 def confirmed(side: AnySide, note: str = "") -> None:
     """The Clear of this side is confirmed, or the connection closed in its place."""
     side.expect(ClearConfirmation(), CLOSED, note=note)

@@ -170,6 +170,28 @@ def came(line: LineSide, begin: int, templates: Sequence[Packet]) -> bool:
     return any(matches(template, octets) for octets in frames for template in templates)
 
 
+def begins_anew(
+    line: LineSide,
+    *others: Packet,
+    passing: Sequence[Packet] = (),
+    note: str = "",
+    within: float | None = None,
+) -> Packet | None:
+    """What a router does that has its link set up anew, or gives it up, where a command with P=1 is
+    the last that it got; or one of the others.
+
+    One that asks for the link by DM F=0 has none any more, and answers that command by DM F=1 (X.25
+    2.4.4.4.2): it is waited for, as it is no answer to what the tester sends next.
+    """
+    begin = line.cursor
+    seen = line.expect(*others, *ANEW, passing=passing, note=note, within=within)
+    if isinstance(seen, LapbDM) and not seen.p_f:
+        line.allow(*ENDING)
+        _comes(line, begin, LapbDM(p_f=1))
+        line.skip()
+    return seen
+
+
 def _comes(line: LineSide, begin: int, template: Packet) -> bool:
     """As came(); it has the time of an answer."""
     return line.wait_until(lambda: came(line, begin, (template,)))

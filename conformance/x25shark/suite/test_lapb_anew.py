@@ -27,11 +27,11 @@ from .language import (
     purpose,
 )
 from .links import (
-    ANEW,
     EARLY_FROM,
     TEST,
     UI,
     XID,
+    begins_anew,
     expect_poll,
     is_polled,
     link_was_reset,
@@ -187,7 +187,7 @@ def _has_it_reset(line: LineSide, response: Packet) -> None:
     link_was_reset(line)
     line.send(response, LapbRR(address=line.command_address, p_f=1))
     passing = (*line.frames.rejections(), *polls(line), LapbFRMR(p_f=0))
-    if isinstance(line.expect(*ANEW, passing=passing, note=response.name), LapbSABM):
+    if isinstance(begins_anew(line, passing=passing, note=response.name), LapbSABM):
         line.send(LapbUA(p_f=1))
     else:
         reset(line)

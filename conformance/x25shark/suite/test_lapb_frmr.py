@@ -39,6 +39,7 @@ from .links import (
     XID,
     at_the_line,
     begin_again,
+    begins_anew,
     by_t1,
     calls_lines,
     came,
@@ -333,7 +334,7 @@ def _reports(line: LineSide, final: int) -> Packet | None:
         LapbFRMR(rejected_control=v_s << 5 | 0x01, v_s=v_s, v_r=v_r, z=1, p_f=final),
         LapbRR(address=line.command_address, p_f=1),
     )
-    return line.expect(*ANEW, passing=polls(line), note=f"FRMR F={final}")
+    return begins_anew(line, passing=polls(line), note=f"FRMR F={final}")
 
 
 @purpose("LAPB-FRMR-10", each_line=True)
@@ -542,7 +543,7 @@ def test_frmr_and_dm_end_frame_reject(bench: Bench) -> None:
     for end in ends:
         line, _, _ = rejected(bench)
         line.send(end, LapbRR(address=line.command_address, p_f=1))
-        line.expect(*ANEW, passing=(LapbFRMR(p_f=0),), note=f"{end.name} ends frame reject")
+        begins_anew(line, passing=(LapbFRMR(p_f=0),), note=f"{end.name} ends frame reject")
         line.allow(*ENDING)
         begin_again(line)
 

@@ -28,11 +28,11 @@ from .language import (
     purpose,
 )
 from .links import (
-    ANEW,
     ENDING,
     ENDS,
     at_the_line,
     begin_again,
+    begins_anew,
     beyond_the_window,
     link_was_reset,
     opened,
@@ -253,7 +253,7 @@ def test_f_1_that_answers_nothing(bench: Bench) -> None:
         begin = line.cursor
         line.send(kind(p_f=1), LapbRR())
         line.send(LapbRR(address=line.command_address, p_f=1))
-        seen = line.expect(*line.frames.answers(), *ANEW)
+        seen = begins_anew(line, *line.frames.answers())
         if isinstance(seen, ENDS):
             line.allow(*ENDING)
             begin_again(line)
@@ -299,6 +299,6 @@ def test_i_frame_as_a_response(bench: Bench) -> None:
     line.by_hand = True
     out_of_sequence(line, restart, 0, address=line.response_address)
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.frames.answers(n_r=before), LapbFRMR(w=1), *ANEW)
+    begins_anew(line, *line.frames.answers(n_r=before), LapbFRMR(w=1))
     line.allow(LapbFRMR(w=1), *ENDING, *line.frames.answers(n_r=before))
     line.layer.allow(RestartRequest())

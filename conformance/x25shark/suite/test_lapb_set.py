@@ -34,7 +34,6 @@ from .language import (
     purpose,
 )
 from .links import (
-    ANEW,
     CROSSINGS,
     EARLY_FROM,
     ENDING,
@@ -45,6 +44,7 @@ from .links import (
     XID,
     answered_without_a_link,
     begin_again,
+    begins_anew,
     by_t1,
     comes_at_t1,
     last_look,
@@ -298,7 +298,7 @@ def test_dm_during_transfer(bench: Bench) -> None:
         line.link.bring_up()
         line.by_hand = True
         line.send(LapbDM(p_f=final), LapbRR(address=line.command_address, p_f=1))
-        line.expect(*ANEW)
+        begins_anew(line)
         line.allow(*ENDING)
         begin_again(line)
 
@@ -309,7 +309,7 @@ def test_unsolicited_ua(bench: Bench) -> None:
     line = bench.line()
     line.link.bring_up()
     line.send(LapbUA(p_f=1), LapbRR(address=line.command_address, p_f=1))
-    seen = line.expect(*line.frames.answers(), *ANEW)
+    seen = begins_anew(line, *line.frames.answers())
     if isinstance(seen, ENDS):
         line.layer.allow(RestartRequest())
         line.allow(*ENDING)
@@ -324,7 +324,7 @@ def test_sabme_is_refused(bench: Bench) -> None:
     line.link.bring_up()
     line.by_hand = True
     line.send(LapbSABME(p_f=1), LapbRR(address=line.command_address, p_f=1))
-    line.expect(*line.frames.answers(n_r=line.station.v_s), LapbFRMR(w=1), *ANEW)
+    begins_anew(line, *line.frames.answers(n_r=line.station.v_s), LapbFRMR(w=1))
     line.allow(LapbFRMR(w=1), *ENDING)
     link_was_reset(line)
     line.by_hand = False

@@ -17,7 +17,7 @@ from ..language import (
     LapbSABM,
     LapbUA,
 )
-from ..links import ANEW, ENDING, begin_again, link_was_reset, out_of_sequence, send_control
+from ..links import ENDING, begin_again, begins_anew, link_was_reset, out_of_sequence, send_control
 from .link import Link
 from .sending import settle
 
@@ -156,7 +156,7 @@ def rejected(link: Link, number: int) -> bool:
         v_s, v_r = line.station.v_s, line.station.v_r
         line.by_hand = False
         line.send(LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
-    came = line.expect(*ANEW, passing=link.beside)
+    came = begins_anew(line, passing=link.beside)
     line.allow(*ENDING)
     if isinstance(came, LapbSABM) and not line.by_hand:
         link_was_reset(line)

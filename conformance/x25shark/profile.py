@@ -542,6 +542,11 @@ class Profile(_Table):
                 )
         if self.xot is not None and self.xot.a is None and "a" not in lines:
             raise ValueError("xot.a: is missing")
+        if self.xot is not None and self.xot.b is not None and "a" in lines:
+            raise ValueError(
+                "line.a: where one side is XOT that is side A: give the line as [line.b], and "
+                "xot.a in place of xot.b"
+            )
         if "a" not in self.sides:
             raise ValueError("line.a: is missing; it is needed, as side A makes the calls")
 

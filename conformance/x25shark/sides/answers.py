@@ -15,6 +15,8 @@ from .outcomes import NotApplicable
 
 # X.25 5.2.4: what the network says of a Clear.
 NETWORK_CAUSES = (0x01, 0x03, 0x05, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x15, 0x19, 0x21, 0x29, 0x39)
+# Of these, what it says where the other end was lost: none that is for what this end asked or did.
+_OF_A_LOST_END = (0x01, 0x05, 0x09, 0x0D, 0x11, 0x15, 0x21)
 
 # X.25 Table E-1: a network's own diagnostics.
 _NETWORK_SPECIFIC = range(128, 256)
@@ -113,6 +115,11 @@ class Answers:
     def network_clear(self) -> Matcher:
         """Any clearing cause of the network that X.25 defines, or a DTE's where it is one."""
         return self._or_of_a_dte(Named(NETWORK_CAUSES, "any of a network"))
+
+    @property
+    def lost_clear(self) -> Matcher:
+        """The cause of a Clear where the other end of the call, or the way to it, was lost."""
+        return self._or_of_a_dte(Named(_OF_A_LOST_END, "of a network, for the other end"))
 
     def need(self, condition: object, what: str) -> None:
         """Demand something of the profile that PICS items do not name. Raises NotApplicable."""

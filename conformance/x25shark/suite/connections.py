@@ -168,12 +168,13 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
 
 
 def far_side_ends(context: Context, side: AnySide) -> None:
-    """The call at the far side ends: a Clear with a cause of the network, or a TCP close.
+    """The call at the far side ends, which did nothing wrong: a Clear of the network, or a TCP
+    close.
 
     The far side closes then too: a splice that passes a FIN on waits for that before it ends the
     first connection (RFC 1613 6.1, 6.2).
     """
-    if side.expect(ClearIndication(cause=context.network_clear), CLOSED) is not None:
+    if side.expect(ClearIndication(cause=context.lost_clear), CLOSED) is not None:
         side.send(ClearConfirmation())
     else:
         side.wire.half_close()

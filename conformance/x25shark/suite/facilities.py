@@ -14,6 +14,7 @@ from scapy_x25 import (
     Facility,
     MinimumThroughputClass,
     Priority,
+    Protection,
 )
 
 from ..judges.template import Lacks
@@ -38,8 +39,6 @@ from .language import (
 )
 
 DTE = Marker(value=0x0F)
-
-
 BOTH: tuple[type[Facility], ...] = (PacketSize, WindowSize)
 
 
@@ -95,6 +94,17 @@ def refused_or(
 
 def with_facilities(facilities: Sequence[Packet | Lacks]) -> CallRequest:
     return CallRequest(facilities=list(facilities))
+
+
+def for_dtes(bench: Bench, *facilities: Packet) -> tuple[Packet, ...]:
+    """These behind the marker of the DTEs; nothing where the router has none (F-DTE)."""
+    return (DTE, *facilities) if bench.declared("F-DTE") else ()
+
+
+def protection(octets: int) -> Protection:
+    """One of so many octets: the format, the length of the level asked for, the level (Annex G)."""
+    level = max(octets - 2, 0)
+    return Protection(value=(bytes((0xC0, level)) + b"\xff" * level)[:octets])
 
 
 DTE_FACILITIES: tuple[Packet, ...] = (

@@ -175,7 +175,6 @@ def begins_anew(
     *others: Packet,
     passing: Sequence[Packet] = (),
     note: str = "",
-    within: float | None = None,
 ) -> Packet | None:
     """What a router does that has its link set up anew, or gives it up, where a command with P=1 is
     the last that it got; or one of the others.
@@ -183,13 +182,17 @@ def begins_anew(
     One that asks for the link by DM F=0 has none any more, and answers that command by DM F=1 (X.25
     2.4.4.4.2): it is waited for, as it is no answer to what the tester sends next.
     """
-    begin = line.cursor
-    seen = line.expect(*others, *ANEW, passing=passing, note=note, within=within)
+    seen = line.expect(*others, *ANEW, passing=passing, note=note)
+    poll_is_answered(line, seen)
+    return seen
+
+
+def poll_is_answered(line: LineSide, seen: Packet | None) -> None:
+    """Where DM F=0 has come ahead of it."""
     if isinstance(seen, LapbDM) and not seen.p_f:
         line.allow(*ENDING)
-        _comes(line, begin, LapbDM(p_f=1))
+        _comes(line, line.cursor, LapbDM(p_f=1))
         line.skip()
-    return seen
 
 
 def _comes(line: LineSide, begin: int, template: Packet) -> bool:
@@ -335,6 +338,7 @@ def given_up(line: LineSide, begin: int) -> None:
     last = line.expect(*polls(line), *ANEW, within=reaction_limit, passing=(LapbI(p_f=0),))
     if not isinstance(last, ENDS):
         line.expect(*ANEW, within=reaction_limit, note="N2 polls")
+    line.allow(*ENDING)
     at_most_n2(line, begin)
 
 

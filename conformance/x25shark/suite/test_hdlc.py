@@ -35,7 +35,7 @@ from .language import (
     frame_of,
     purpose,
 )
-from .links import ENDING, ENDS, begins_anew, came, taken
+from .links import ENDING, ENDS, came, poll_is_answered, taken
 from .occasion import amid
 
 # Bits of the longest frame that anybody keeps.
@@ -238,13 +238,13 @@ def test_giants(bench: Bench) -> None:
         demand = bench.expectations[-1]
         line.send(LapbRR(address=line.command_address, p_f=1))
         # A station may also reset the link at once, which X.25 2.4.7.2 leaves it at any time.
-        seen = begins_anew(
-            line,
+        seen = line.expect(
             *line.frames.answers(n_r=before),
-            LapbFRMR(y=1),
+            *(LapbFRMR(y=1), LapbSABM(), LapbDISC(p_f=1), LapbDM(p_f=0)),
             within=bench.reaction_limit + 8 * octets / SLOW,
         )
         demand.stop = line.cursor
+        poll_is_answered(line, seen)
         if isinstance(seen, (LapbFRMR, *ENDS)):
             line.allow(LapbFRMR(), *ENDING)
             line.layer.allow(RestartRequest())

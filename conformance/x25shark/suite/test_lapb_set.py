@@ -51,6 +51,7 @@ from .links import (
     link_was_reset,
     names_given,
     not_before,
+    poll_is_answered,
     taken,
     unasked_without_a_link,
 )
@@ -354,11 +355,12 @@ def test_commands_as_responses(bench: Bench) -> None:
             response = kind(address=line.response_address, p_f=p_f)
             line.wire.send_whole([line.frames.with_fcs(response)])
             line.send(LapbRR(address=line.command_address, p_f=1))
-            line.expect(
+            seen = line.expect(
                 *line.frames.answers(n_r=before),
                 *(LapbFRMR(w=1), LapbSABM(p_f=1), LapbDISC(p_f=1), LapbDM(p_f=0)),
                 note=f"{response.name} as a response",
             )
+            poll_is_answered(line, seen)
             line.allow(LapbFRMR(w=1), *ENDING)
             begin_again(line)
 

@@ -22,7 +22,7 @@ from .callers import takes_any_caller
 from .calls import accepted, agreed_by, at_a, received_call, window_holds
 from .clearing import AnySide, clear_with, end, refused
 from .collisions import end_of_collision
-from .facilities import DTE_FACILITIES
+from .facilities import DTE_FACILITIES, for_dtes
 from .language import (
     ABSENT,
     CLOSED,
@@ -546,7 +546,7 @@ def laden(bench: Bench, a: Side | None, caller: str | None, *, group: bool) -> S
     octets = bytes(range(100)) if fast else b""
     request = bench.call_request(
         fast_select=2 if fast else None,
-        more=(*more, *DTE_FACILITIES),
+        more=(*more, *for_dtes(bench, *DTE_FACILITIES[1:])),
         user_data=b"\xc0" + octets,
         calling=caller,
     )
@@ -559,7 +559,7 @@ def laden(bench: Bench, a: Side | None, caller: str | None, *, group: bool) -> S
     answer = CallAccepted(
         called_address=came.called_address or "",
         calling_address=came.calling_address or "",
-        facilities=(PacketSize(), WindowSize(), *DTE_FACILITIES),
+        facilities=(PacketSize(), WindowSize(), *for_dtes(bench, *DTE_FACILITIES[1:])),
         user_data=octets,
     )
     b.send(answer)

@@ -24,6 +24,7 @@ from .calls import (
     calling_at_b,
     needs_trust,
     pending,
+    received_call,
     request_from,
     trusts_the_ends,
     values_at_a,
@@ -503,8 +504,10 @@ def answered_by(bench: Bench, a: Side | None, calling: str | None, names: Sequen
 
 
 def not_allowed(bench: Bench) -> Packet:
-    """The Clear at A because of a facility of B that the router does not offer (X.25 Annex E)."""
-    return ClearIndication(cause=bench.cause(0x03, 0x11, 0x13), diagnostic=bench.diagnostic(65))
+    """The Clear at A because of a facility of B that the router does not offer, or of the address
+    beside it, which is none of B's (X.25 6.26, Annex E)."""
+    codes = bench.diagnostic(65, 67)
+    return ClearIndication(cause=bench.cause(0x03, 0x11, 0x13), diagnostic=codes)
 
 
 @purpose("PLP-CALL-25")
@@ -583,7 +586,11 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
     codes = bench.diagnostic(40, 46, 67, *misread)
     error = ClearIndication(cause=bench.network_clear, diagnostic=codes)
     if bench.two_sided and bench.went_on(a, seconds=quiet):
-        give_up(a, bench.incoming(CallRequest(q=1, **block)))
+        plain = {name: block[name] for name in ADDRESSES}
+        b = bench.incoming(CallRequest(q=1, **block), CallRequest(q=0, **plain))
+        if not received_call(b).q:
+            bench.remark("B gets the addresses in the other form (X.25 5.2.1)")
+        give_up(a, b)
     elif bench.declared("F-TOA"):
         a.expect(*((error, CallAccepted()) if not bench.two_sided else (CallAccepted(),)))
     elif a.wait_until(lambda: a.arrivals.reacted, quiet):

@@ -20,16 +20,16 @@ from .clearing import (
     not_obtainable,
     refused,
 )
+from .facilities import for_dtes
 from .language import (
     CLOSED,
     Bench,
     CallAccepted,
+    CalledAddressExtension,
     CallRequest,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
-    FacilityD,
-    Marker,
     Side,
     one_of,
     purpose,
@@ -166,7 +166,8 @@ def arrives_as(
     in front of it is the router's own matter. D=1 is asked for where the router has it.
     """
     user_data = b"\xc0" + bench.random.randbytes(127 if fast_select else 15)
-    dte = (Marker(value=0x0F), FacilityD(code=0xC9, value=bench.random.randbytes(3)))
+    digits = f"{bench.random.randrange(10_000):04}"
+    dte = for_dtes(bench, CalledAddressExtension(use=0, address=digits))
     d = int(bench.declared("P-DBIT"))
     a = bench.connect()
     request = bench.call_request(

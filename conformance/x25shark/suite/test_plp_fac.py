@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from ..sides.agreement import DEFAULTS, Values, values_of
+from ..sides.agreement import DEFAULTS, Values, offer_of, values_of
 from .anew import called_with
 from .calls import (
     accepted,
@@ -25,6 +25,7 @@ from .calls import (
     offers,
     other_end,
     pending,
+    received_call,
     request_from,
     window_holds,
 )
@@ -77,31 +78,49 @@ def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
     """Of a Call without both, and without one of them, on the connection of a call with values of
     its own; packets as long as the answer says pass. Refused, or the answer has what is missing;
     behind a splice it is B that gives it."""
+    with amid(bench, "a Call with no facility, on a connection of its own"):
+        _, usual = call_lacking(bench, None, (), any_values())
     before = bench.place_call(options=values(bench, 256, 3))
     end(before)
     a: Side | None = before.a
     for named in ((), (PacketSize(),), (WindowSize(),)):
         given = "".join(f"{facility.name} alone" for facility in named) or "no facility"
         with amid(bench, f"a Call with {given}, on the connection of the call before"):
-            a = call_lacking(bench, a, named)
+            a, _ = call_lacking(bench, a, named, usual)
     bench.fence()
 
 
-def call_lacking(bench: Bench, a: Side | None, named: Sequence[Packet]) -> Side:
-    """A Call with these facilities alone, on A's connection if it is still there."""
+def any_values() -> list[Packet]:
+    """Packet size and window size that are legal in modulo 8."""
     size, window = between(4, 12), between(1, 7)
-    both = [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
+    return [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
+
+
+def call_lacking(
+    bench: Bench, a: Side | None, named: Sequence[Packet], usual: Sequence[Packet]
+) -> tuple[Side, Sequence[Packet]]:
+    """A Call with these facilities alone, on A's connection if it is still there.
+
+    usual: the router's own values, which B may be offered for what is not named (RFC 1613 6.1). The
+    same is returned, as B saw it.
+    """
     request = bench.call_request(facilities=named)
     a = called_with(bench, a, request)
     if bench.two_sided and not bench.went_on(a):
         refused(bench, a, ClearIndication())
         bench.remark("a Call without packet size and window size was refused")
-        return a
+        return a, usual
+    offered = offers(bench, request)
+    if bench.model == "end-to-end":
+        others = {type(one): one for one in usual if type(one) not in map(type, named)}
+        offered = [[others.get(type(one), one) for one in choice] for choice in offered]
     splice = bench.model == "splice"
-    b = arrives(bench, *([] if splice else map(with_facilities, offers(bench, request))))
+    b = arrives(bench, *([] if splice else map(with_facilities, offered)))
+    if isinstance(b, Side) and bench.model == "end-to-end":
+        usual = offer_of(received_call(b))
     b.send(CallAccepted(facilities=[PacketSize(), WindowSize()] if splice else []))
     # What the Call named the answer need not name again (RFC 1613 6.1).
-    choices = ([f, lacks(type(f))] if type(f) in map(type, named) else [f] for f in both)
+    choices = ([f, lacks(type(f))] if type(f) in map(type, named) else [f] for f in any_values())
     answers = [CallAccepted(facilities=list(choice)) for choice in product(*choices)]
     came = a.expect(*answers, ClearIndication(), CLOSED)
     if isinstance(came, CallAccepted):
@@ -112,7 +131,7 @@ def call_lacking(bench: Bench, a: Side | None, named: Sequence[Packet]) -> Side:
     else:
         a.send(ClearConfirmation())
         refused(bench, b, ClearIndication())
-    return a
+    return a, usual
 
 
 @purpose("PLP-FAC-03")

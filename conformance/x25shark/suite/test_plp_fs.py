@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from scapy_x25 import Protection
-
 from .anew import again, called_with, is_gone
 from .calls import (
     accepted,
@@ -38,7 +36,7 @@ from .clearing import (
     taken_back,
 )
 from .connections import far_side_ends
-from .facilities import DTE_FACILITIES, MOST_FACILITIES, added, octets_of
+from .facilities import DTE_FACILITIES, MOST_FACILITIES, added, octets_of, protection
 from .language import (
     ABSENT,
     CLOSED,
@@ -201,7 +199,7 @@ def way_of_long_calls(bench: Bench) -> Way:
 def filled_up(bench: Bench, before: Sequence[Packet], reserved: int) -> list[Packet]:
     """Facilities of DTEs behind these, to the last octet of the field but those reserved."""
     room = MOST_FACILITIES - reserved - octets_of((*before, *DTE_FACILITIES)) - 2
-    return [*DTE_FACILITIES, Protection(value=bench.random.randbytes(room))]
+    return [*DTE_FACILITIES, protection(room)]
 
 
 @purpose("PLP-FS-04")

@@ -267,7 +267,7 @@ def test_write_to_a_connection_that_was_reset(bench: Bench) -> None:
         gone.wire.reset()
         for _ in range(behind):
             sender.send(sender.data(bytes(128)))
-        came = sender.expect(ClearIndication(cause=bench.network_clear), CLOSED)
+        came = sender.expect(ClearIndication(cause=bench.lost_clear), CLOSED)
         if came is not None:
             sender.send(ClearConfirmation())
     bench.fence()

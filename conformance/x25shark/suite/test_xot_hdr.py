@@ -13,6 +13,7 @@ from typing import Any
 from ..judges.template import matches
 from ..links.xot import HEADER_OCTETS
 from ..sides.side import AbsentSide
+from .calls import needs_trust, trusts_the_ends
 from .clearing import end, give_up
 from .connections import (
     LONGEST_PACKET,
@@ -272,9 +273,9 @@ def test_length_above_the_largest_supported(bench: Bench) -> None:
         pass
     elif length > LONGEST_PACKET:
         closes(a, too_long, ahead)
-    elif bench.model == "splice" and bench.went_on(a):
-        bench.remark("a splice leaves the length of the user data to the far end")
+    elif trusts_the_ends(bench) and bench.went_on(a):
         give_up(a, bench.incoming())
+        needs_trust(bench, f"a Call of {length} octets was")
     elif (came := a.expect(too_long, CLOSED, ahead)) is not None:
         if matches(too_long, bytes(came)):
             a.send(ClearConfirmation())

@@ -553,7 +553,7 @@ def test_dead_peer(call: Call) -> None:
     call.a.allow(ClearIndication())
     call.a.wire.tcp.play_dead()
     within = call.bench.profile.times.keepalive
-    template = ClearIndication(cause=call.bench.network_clear)
+    template = ClearIndication(cause=call.bench.lost_clear)
     if call.b.expect(template, CLOSED, within=within) is not None:
         call.b.send(ClearConfirmation())
     call.a.wire.reset()

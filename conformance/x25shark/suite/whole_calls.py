@@ -207,8 +207,8 @@ def charged(scene: Scene) -> None:
 
 def of_dtes(scene: Scene) -> None:
     """Facilities of the two DTEs, other ones each way."""
-    asked = (DTE, Priority(value=b"\x01\x02\x03"), Protection(value=b"\xc0asked"))
-    given = (DTE, Protection(value=b"\xc0given"))
+    asked = (DTE, Priority(value=b"\x01\x02\x03"), Protection(value=b"\xc0\x05asked"))
+    given = (DTE, Protection(value=b"\xc0\x05given"))
     ended(scene, scene.answer(scene.call(more=asked), marked=given), "called", 0, 4)
 
 

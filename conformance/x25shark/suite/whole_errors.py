@@ -75,7 +75,9 @@ def facility_error(facility: Any, *codes: int) -> Any:
 
     def make(scene: Scene) -> None:
         bench = scene.bench
-        request = scene.request(facilities=[facility])
+        # With the other one: a Call that lacks it may be refused for that (RFC 1613 6.1).
+        other = WindowSize() if isinstance(facility, PacketSize) else PacketSize()
+        request = scene.request(facilities=[facility, other])
         wrong = ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(*codes))
         refused_at_once(scene, request, wrong)
 

@@ -329,8 +329,8 @@ def called_user_data_dropped(patch: Patch) -> None:
 
 @variant("MAY-CALL-23")
 def lengths_left_to_the_ends(patch: Patch) -> None:
-    patch.replace(codec, "USER_DATA_LONGEST", 256)
-    patch.replace(codec, "FAST_SELECT_LONGEST", 256)
+    patch.replace(codec, "USER_DATA_LONGEST", 4096)
+    patch.replace(codec, "FAST_SELECT_LONGEST", 4096)
 
 
 @variant("MAY-CALL-24")

@@ -225,3 +225,12 @@ def channel_of_a_close(patch: Patch) -> None:
     def connection_lost(original: Any, channel: Channel) -> None:
         vars(channel)["closed_in_p7"] = channel.p is P.CLEAR_SENT
         original(channel)
+
+
+@fault("BUG-XOT-175")
+def blames_the_other_end(patch: Patch) -> None:
+    @patch.wrap(Relay, "cleared")
+    def cleared(original: Any, relay: Relay, channel: Channel, clear: Clear) -> None:
+        if clear.cause == ClearCause.OUT_OF_ORDER:
+            clear = replace(clear, cause=ClearCause.LOCAL_PROCEDURE_ERROR)
+        original(relay, channel, clear)

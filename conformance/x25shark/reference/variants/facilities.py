@@ -531,3 +531,25 @@ def no_such_roa_or_user(patch: Patch) -> None:
         if call.facilities.get(NUI) is not None:
             raise PacketError(NUI_PROBLEM, ClearCause.INVALID_FACILITY)
         original(router, channel, call)
+
+
+@variant("MAY-FAC-42")
+def facilities_of_a_network_refused(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "check_call")
+    def check_call(original: Original, negotiation: Negotiation, call: Call) -> None:
+        original(negotiation, call)
+        if call.facilities.marked[:2] in (b"\0\0", b"\0\xff"):
+            raise PacketError(Diag.FACILITY_CODE, ClearCause.INVALID_FACILITY)
+
+
+@variant("MAY-FAC-43")
+def own_values_for_none(patch: Patch) -> None:
+    """256 and 3 in place of the defaults."""
+
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Original, negotiation: Negotiation, call: Call) -> Call:
+        for code, value in ((PACKET_SIZE, Pair(8, 8)), (WINDOW_SIZE, Pair(3, 3))):
+            if call.facilities.pair(code) is None:
+                call.facilities.put_pair(code, value)
+        offered: Call = original(negotiation, call)
+        return offered

@@ -182,8 +182,7 @@ def given_up_after_n2(patch: Patch) -> None:
         if station.attempts < station.parameters.n2:
             original(recovery)
         else:
-            station.respond(Control.DM, False)
-            station.phases.end_link()
+            asks_for_a_set_up(station)
 
 
 @variant("MAY-LAPB-10", number=1.2)
@@ -484,11 +483,7 @@ def unsolicited_ua_resets(patch: Patch) -> None:
 
 @variant("MAY-LAPB-62")
 def unsolicited_ua_asks_for_a_set_up(patch: Patch) -> None:
-    def react(station: Lapb) -> None:
-        station.respond(Control.DM, False)
-        station.phases.end_link()
-
-    at_an_unsolicited_ua(patch, react)
+    at_an_unsolicited_ua(patch, asks_for_a_set_up)
 
 
 @variant("MAY-LAPB-26")
@@ -719,3 +714,57 @@ def unsolicited_f_1_resets(patch: Patch) -> None:
             station.phases.set_up()
         else:
             original(transfer, frame)
+
+
+def asks_for_a_set_up(station: Lapb) -> None:
+    """DM F=0, and no link."""
+    station.respond(Control.DM, False)
+    station.phases.end_link()
+
+
+@variant("MAY-LAPB-71")
+def asks_behind_frmr_and_dm(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Original, phases: Phases, field: bytes) -> None:
+        if phases.lapb.phase in (Phase.TRANSFER, Phase.REJECT):
+            asks_for_a_set_up(phases.lapb)
+        else:
+            original(phases, field)
+
+    @patch.wrap(Phases, "on_dm")
+    def on_dm(original: Original, phases: Phases, p_f: bool) -> None:
+        if phases.lapb.phase in (Phase.TRANSFER, Phase.REJECT):
+            asks_for_a_set_up(phases.lapb)
+        else:
+            original(phases, p_f)
+
+
+@variant("MAY-LAPB-72")
+def gives_up_again_and_again(patch: Patch) -> None:
+    @patch.wrap(TimerRecovery, "poll")
+    def poll(original: Original, recovery: TimerRecovery) -> None:
+        station = recovery.lapb
+        if station.attempts < station.parameters.n2:
+            original(recovery)
+            return
+        asks_for_a_set_up(station)
+        said = 1
+
+        def again() -> None:
+            nonlocal said
+            if said < station.parameters.n2 and station.phase is Phase.DISCONNECTED:
+                said += 1
+                station.respond(Control.DM, False)
+                station.start("retry", station.parameters.t1, again)
+
+        station.start("retry", station.parameters.t1, again)
+
+
+@variant("MAY-LAPB-73")
+def giants_end_the_link(patch: Patch) -> None:
+    giants_rejected(patch)
+
+    @patch.wrap(FrameErrors, "too_long")
+    def too_long(original: Original, errors: FrameErrors, octets: bytes) -> None:
+        if errors.lapb.phase is Phase.TRANSFER:
+            asks_for_a_set_up(errors.lapb)

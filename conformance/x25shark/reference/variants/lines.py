@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The packet layer of a serial interface: restart, logical channels, what a DTE may leave out."""
 
+from collections.abc import Callable
+
 from .. import codec
 from ..channel import Channel
 from ..clearing import Clearing
@@ -24,10 +26,22 @@ HEADER = 3
 
 @variant("MAY-LINE-01")
 def no_restart_of_its_own(patch: Patch) -> None:
+    leaves_the_restart(patch, lambda _name: True)
+
+
+@variant("MAY-LINE-20")
+def no_restart_of_its_own_on_one_line(patch: Patch) -> None:
+    leaves_the_restart(patch, lambda name: name == "s0")
+
+
+def leaves_the_restart(patch: Patch, leaves: Callable[[str], bool]) -> None:
+    """That of a new link is the other station's, on the lines of these names."""
+
     @patch.wrap(Restarts, "restart")
     def restart(original: Original, restarts: Restarts, cause: int, code: int) -> None:
         interface = restarts.interface
-        if interface.r is R.DOWN and cause == RestartCause.NETWORK_OPERATIONAL:
+        is_first = interface.r is R.DOWN and cause == RestartCause.NETWORK_OPERATIONAL
+        if is_first and leaves(interface.name):
             interface.restarts.complete()
             vars(interface)["new_link"] = True
         else:

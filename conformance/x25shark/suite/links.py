@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from scapy_x25 import hdlc
@@ -191,7 +192,8 @@ def poll_is_answered(line: LineSide, seen: Packet | None) -> None:
     """Where DM F=0 has come ahead of it."""
     if isinstance(seen, LapbDM) and not seen.p_f:
         line.allow(*ENDING)
-        _comes(line, line.cursor, LapbDM(p_f=1))
+        begin, answer = line.cursor, (LapbDM(p_f=1),)
+        line.wait_until(lambda: came(line, begin, answer), line.context.reaction_limit)
         line.skip()
 
 
@@ -273,19 +275,43 @@ def respond(line: LineSide, kind: type[Packet], n_r: int) -> None:
 
 def is_polled(line: LineSide) -> bool:
     """Whether the router has sent a command with P=1 on this link, and no F=1 has followed."""
-    log, own = line.line.log, line.response_address
+    log = line.line.log
+    began = max(_latest(log.received, _begins_a_link), _latest(log.sent, _begins_a_link))
+    return _polled_at(line) > max(_answered_at(line), began)
 
-    def latest(frames: Sequence[FrameUnit], wanted: Callable[[bytes], bool]) -> float:
-        return max((u.time for u in frames if u.valid and wanted(u.octets)), default=0.0)
 
-    def is_final_or_poll(octets: bytes) -> bool:
-        return octets[0] == own and bool(octets[1] & 0x10) and octets[1] & 3 != 3
+def left_alone(line: LineSide) -> bool:
+    """Whether the router has begun to end a link on which nobody answered its poll."""
+    ended = _latest(line.line.log.received, _ends_a_link)
+    return ended > _polled_at(line) > _answered_at(line)
 
-    def begins_a_link(octets: bytes) -> bool:
-        return octets[1] & ~0x10 == _SABM
 
-    began = max(latest(log.received, begins_a_link), latest(log.sent, begins_a_link))
-    return latest(log.received, is_final_or_poll) > max(latest(log.sent, is_final_or_poll), began)
+def _polled_at(line: LineSide) -> float:
+    """When the router sent a command with P=1 last."""
+    return _latest(line.line.log.received, partial(_is_final_or_poll, line.response_address))
+
+
+def _answered_at(line: LineSide) -> float:
+    """When the tester sent F=1, or an unnumbered frame, last."""
+    sent = line.line.log.sent
+    final = _latest(sent, partial(_is_final_or_poll, line.response_address))
+    return max(final, _latest(sent, lambda octets: octets[1] & 3 == 3))
+
+
+def _latest(frames: Sequence[FrameUnit], wanted: Callable[[bytes], bool]) -> float:
+    return max((u.time for u in frames if u.valid and wanted(u.octets)), default=0.0)
+
+
+def _is_final_or_poll(address: int, octets: bytes) -> bool:
+    return octets[0] == address and bool(octets[1] & 0x10) and octets[1] & 3 != 3
+
+
+def _begins_a_link(octets: bytes) -> bool:
+    return octets[1] & ~0x10 == _SABM
+
+
+def _ends_a_link(octets: bytes) -> bool:
+    return any(matches(template, octets) for template in ENDING)
 
 
 def out_of_sequence(line: LineSide, packet: Packet, ahead: int, **fields: int) -> None:

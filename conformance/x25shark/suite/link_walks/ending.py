@@ -17,7 +17,15 @@ from ..language import (
     LapbSABM,
     LapbUA,
 )
-from ..links import ENDING, begin_again, begins_anew, link_was_reset, out_of_sequence, send_control
+from ..links import (
+    ANEW,
+    ENDING,
+    begin_again,
+    begins_anew,
+    link_was_reset,
+    out_of_sequence,
+    send_control,
+)
 from .link import Link
 from .sending import settle
 
@@ -152,11 +160,12 @@ def rejected(link: Link, number: int) -> bool:
     line = link.line
     if number & 1:
         line.send(LapbDM(p_f=number >> 1 & 1), LapbRR(address=line.command_address, p_f=1))
+        came = begins_anew(line, passing=link.beside)
     else:
         v_s, v_r = line.station.v_s, line.station.v_r
         line.by_hand = False
         line.send(LapbFRMR(rejected_control=v_s << 5 | 1, v_s=v_s, v_r=v_r, z=1))
-    came = begins_anew(line, passing=link.beside)
+        came = line.expect(*ANEW, passing=link.beside)
     line.allow(*ENDING)
     if isinstance(came, LapbSABM) and not line.by_hand:
         link_was_reset(line)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...judges.template import matches
 from ..language import (
+    Inconclusive,
     LapbI,
     LapbRNR,
     LapbRR,
@@ -19,7 +20,7 @@ from ..language import (
     RestartRequest,
     not_in,
 )
-from ..links import all_again, by_t1, is_polled, polls, respond
+from ..links import ENDING, all_again, by_t1, is_polled, left_alone, polls, respond
 
 # What takes longer than this part of T1 is late; so often it is not an accident.
 LATE = 0.6
@@ -132,7 +133,16 @@ class Link:
         line.expect(*line.frames.answers(n_r=line.station.v_s), passing=self.beside)
 
     def answer(self) -> None:
-        """F=1 if the router waits for it: what is open it sends again then."""
+        """F=1 if the router waits for it: what is open it sends again then.
+
+        Raises Inconclusive where it has made all its attempts while the tester was at another line.
+        """
+        if left_alone(self.line):
+            self.line.allow(*ENDING)
+            raise Inconclusive(
+                f"line {self.line.name.lower()}: the router gave its link up for polls that the "
+                "tester, which was at another line, left unanswered (N2 x T1 is short)"
+            )
         if self.is_polled:
             respond(self.line, self.ready, self.acked)
             self.repeated = self.repeated or self.owed > 0

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, cast
 
 from .. import codec
@@ -221,7 +222,16 @@ def shared_buffer(patch: Patch) -> None:
         relay.offered.user_data = vars(relay.router)["buffer"]
         original(placing, far)
 
-    # Data: two packets of equal length within a short time share their octets.
+    shares_octets(patch, lambda _channel: True)
+
+
+@fault("BUG-SYS-17")
+def shared_buffer_from_b(patch: Patch) -> None:
+    shares_octets(patch, lambda channel: not channel.accepted)
+
+
+def shares_octets(patch: Patch, does: Callable[[Channel], bool]) -> None:
+    """Two Data of equal length within a short time share their octets."""
     latest: dict[bool, tuple[float, Channel, bytes]] = {}
 
     @patch.wrap(DataFlow, "forward_data")
@@ -229,7 +239,8 @@ def shared_buffer(patch: Patch) -> None:
         channel = flow.channel
         now = time.monotonic()
         at, owner, octets = latest.get(channel.accepted, (0.0, channel, b""))
-        if owner is not channel and now - at < 0.005 and len(octets) == len(data.user_data):
+        near = owner is not channel and now - at < 0.005 and does(channel)
+        if near and len(octets) == len(data.user_data):
             data = data._replace(user_data=octets)
         latest[channel.accepted] = (now, channel, data.user_data)
         original(flow, data)

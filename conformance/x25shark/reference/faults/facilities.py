@@ -364,3 +364,14 @@ def first_window_counts(patch: Patch) -> None:
 @fault("BUG-FAC-30")
 def first_throughput_class_counts(patch: Patch) -> None:
     first_counts(patch, fields.THROUGHPUT)
+
+
+@fault("BUG-FAC-120")
+def throughput_raised(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "offer")
+    def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:
+        offered: Call = original(negotiation, call)
+        asked = offered.facilities.get(fields.THROUGHPUT)
+        if asked is not None and asked[0] < 0xD0:
+            offered.facilities.put(fields.THROUGHPUT, bytes((asked[0] + 0x10,)))
+        return offered

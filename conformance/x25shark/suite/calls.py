@@ -103,6 +103,20 @@ def seen_alike(call: Call, other: Call) -> Call:
     return other if other.a.name == call.a.name else other.turned()
 
 
+def moduli(bench: Bench) -> tuple[int, ...]:
+    """Those of the calls that can be set up. On a line the modulo is that of the line."""
+    return (8, 128) if bench.declared("P-MOD128") and not bench.lines else (8,)
+
+
+def modes(call: Call) -> Iterator[Call]:
+    """The call, and one of modulo 128 with the same ends and the same window."""
+    yield call
+    if 128 in moduli(call.bench):
+        window = min(call.a.window, call.a.window_in)
+        other = call.bench.place_call(modulus=128, options={"window": window})
+        yield seen_alike(call, other)
+
+
 def trusts_the_ends(bench: Bench) -> bool:
     """Whether the checks of a call may be left to its ends (section 6.2 of RFC 1613)."""
     return bench.model in ("splice", "end-to-end")

@@ -125,12 +125,12 @@ def withdrawn(bench: Bench, side: AnySide) -> None:
         side.send(ClearConfirmation())
 
 
-def not_delivered(call: Call, *codes: int) -> bool:
+def not_delivered(call: Call, *codes: int, p_r: int | None = None) -> bool:
     """After an error of A in data transfer that may be discarded or answered by any means.
 
     A sends Data behind it. What arrives at the other end decides: that Data (the error was
     discarded), or a Reset, Clear or close, and then A has the same with one of the diagnostics.
-    Returns whether the call goes on.
+    p_r: of that Data; A withholds its own until then. Returns whether the call goes on.
     """
     bench, a, b = call.bench, call.a, call.b
     diagnostic = bench.diagnostic(*codes)
@@ -138,7 +138,12 @@ def not_delivered(call: Call, *codes: int) -> bool:
     reset = ResetIndication(cause=bench.local_reset, diagnostic=diagnostic)
     clear = ClearIndication(cause=bench.local_clear, diagnostic=diagnostic)
     text, note = f"behind the error {bench.number}".encode(), "the Data behind the error"
-    a.send(a.data(text))
+    if p_r is None:
+        a.send(a.data(text))
+    else:
+        a.send(a.data(text, p_r=p_r))
+        a.withholding = False
+        a.acknowledge()
     ahead = confirmed_ahead(a, b, reset)
     if isinstance(b, AbsentSide):
         came = a.expect(a.data(text), reset, clear, CLOSED, note=note)

@@ -1,33 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Delivery confirmation (X.25 4.3.3, 4.4.1.4)."""
 
+from __future__ import annotations
+
 from itertools import product
 
+from .calls import modes, moduli
+from .clearing import end
 from .language import (
     RNR,
+    RNR128,
     RR,
     Bench,
     Call,
     Data,
+    Interrupt,
+    InterruptConfirmation,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
+    Side,
     one_of,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import confirmed_ahead, takes_empty_data
 from .reactions import both, reset
 from .transfer import (
     acknowledged_up_to,
     acknowledgement,
-    any_of,
+    acknowledgement_comes,
     call_of_sizes,
     confirmed_by_b_alone,
     deliver,
     fence_from_b,
+    not_acknowledged,
     window_of,
 )
-from .windows import fill_window, may_come
+from .windows import all_acknowledged, fill_window, may_come, may_send
 
 
 @purpose("PLP-DBIT-01", both_sides=True)
@@ -50,7 +60,9 @@ def test_confirmed_only_when_b_has_acknowledged(call: Call) -> None:
     for q, (octets, m) in product((0, 1), sequences):
         confirmed_by_b_alone(call, octets, m=m, q=q)
     if takes_empty_data(call):
-        confirmed_by_b_alone(call, b"")
+        for m in (0, 1):
+            confirmed_by_b_alone(call, b"", m=m)
+        confirmed_by_b_alone(call, b"the end of that")
     while a.numbering.next_p_s != 0:
         confirmed_by_b_alone(call, b"up to the wrap")
     confirmed_by_b_alone(call, b"behind it")
@@ -170,21 +182,170 @@ def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
 def test_confirmed_when_what_was_joined_is(bench: Bench) -> None:
     """B has the larger size: full packets with M=1, and the last one with D=1, come to it as one.
 
-    Those with D=0 may be acknowledged before.
+    Those with D=0 may be acknowledged before. The last one with M=0 first, then with M=1: part of
+    a packet, and all of it.
     """
-    call = call_of_sizes(bench, 128, 512)
+    for modulus in moduli(bench):
+        call = call_of_sizes(bench, 128, 512, modulus=modulus)
+        for m, last in ((0, 44), (1, 44), (1, 128)):
+            with amid(bench, f"modulo {modulus}, {last} octets with D=1 and M={m}"):
+                _joined_and_confirmed(call, m, last)
+
+
+def _joined_and_confirmed(call: Call, m: int, last: int) -> None:
     a, b = both(call)
     count = min(3, a.window)
-    octets = bench.random.randbytes(128 * (count - 1) + 44)
+    all_acknowledged(a)
+    begin, first, taken = a.arrivals.end(), a.numbering.next_p_s, b.numbering.p_r
+    octets = call.bench.random.randbytes(128 * (count - 1) + last)
     b.withholding = True
-    a.send_message(octets, d=1)
-    b.expect(b.data(octets, d=1, m=0))
-    fence_from_b(call, p_r=0)
-    acknowledged_up_to(a, *range(count), note="B has not acknowledged")
-    b.acknowledge(1)
-    a.expect(*acknowledgement(count), passing=any_of(*range(count)))
+    for at in range(0, 128 * (count - 1), 128):
+        a.send_data(octets[at : at + 128], m=1)
+    a.send_data(octets[128 * (count - 1) :], d=1, m=m)
+    b.expect(b.data(octets, d=1, m=m))
+    fence_from_b(call, p_r=taken)
+    confirmed = (first + count) % a.modulus
+    not_acknowledged(a, confirmed, begin, note="B has not acknowledged")
+    b.acknowledge((taken + 1) % b.modulus)
+    acknowledgement_comes(a, confirmed)
     b.withholding = False
+    if m:
+        a.send_data(b"the end of the sequence")
+        b.expect(b.data(b"the end of the sequence", d=0, m=0))
     call.fence()
+
+
+@purpose("PLP-DBIT-22")
+def test_confirmed_as_the_last_of_a_window(bench: Bench) -> None:
+    """D=0 in front of it, as much as the window of the other end takes but one: from A and from B,
+    in each window."""
+    for modulus in moduli(bench):
+        for window in WINDOWS[modulus]:
+            call = bench.call(window=window, modulus=modulus)
+            for way in (call, call.turned()):
+                with amid(bench, f"window {window} of modulo {way.a.modulus}, from {way.a.name}"):
+                    _last_of_a_window(way)
+            end(call)
+    bench.fence()
+
+
+# For each modulus; of 128 those around another bit of the numbers.
+WINDOWS = {8: range(1, 8), 128: (1, 2, 7, 8, 15, 33)}
+
+
+def _last_of_a_window(call: Call) -> None:
+    """A router with a window of its own may keep below it: then nothing is the last of one."""
+    a, b = both(call)
+    all_acknowledged(a)
+    first, taken, begin = a.numbering.next_p_s, b.numbering.p_r, a.arrivals.end()
+    last = b"the last of the window"
+    b.withholding = True
+    filled = fill_window(a, b, [b"D=0"] * (b.window_in - 1))
+    count = len(filled.sent)
+    whole = count == b.window_in - 1 and filled.came == count and may_send(a)
+    if whole:
+        a.send(a.data(last, d=1))
+        whole = may_come(b)
+    if whole:
+        b.expect(b.data(last, d=1))
+        confirmed = (first + count + 1) % a.modulus
+        for acknowledged in (0, count):
+            fence_from_b(call, p_r=(taken + acknowledged) % b.modulus)
+            note = "B has not acknowledged the last of its window"
+            not_acknowledged(a, confirmed, begin, note)
+        b.acknowledge((taken + count + 1) % b.modulus)
+        acknowledgement_comes(a, confirmed)
+        b.withholding = False
+        return
+    call.bench.remark("the router keeps below the window of the other side")
+    b.withholding = False
+    b.acknowledge()
+    filled.take_rest()
+    if a.numbering.next_p_s != (first + count) % a.modulus:
+        b.expect(b.data(last, d=1))
+    call.fence()
+
+
+@purpose("PLP-DBIT-23", both_sides=True, window=3)
+def test_confirmed_by_b_alone_amid_other_things(call: Call) -> None:
+    """While A is busy, while a D=1 of B is open, and while an Interrupt of each side is; in modulo
+    128 too."""
+    for way in modes(call):
+        for happens, what in AMID_WHAT.items():
+            with amid(call.bench, f"modulo {way.a.modulus}, {what}"):
+                happens(way)
+                way.fence()
+
+
+def _open_at_b(call: Call, octets: bytes, **fields: int) -> tuple[int, int, int]:
+    """A's Data with D=1 is at B, which has not acknowledged it: where that began, its P(S), and the
+    P(R) of B. fields: further ones of that Data."""
+    a, b = both(call)
+    all_acknowledged(a)
+    begin, sent, taken = a.arrivals.end(), a.numbering.next_p_s, b.numbering.p_r
+    b.withholding = True
+    a.send_data(octets, d=1, **fields)
+    b.expect(b.data(octets, d=1))
+    return begin, sent, taken
+
+
+def _not_yet_then_confirmed(call: Call, began: tuple[int, int, int]) -> None:
+    """A has had no P(R) for that Data up to here; it comes when B has acknowledged."""
+    a, b = both(call)
+    begin, sent, taken = began
+    confirmed = (sent + 1) % a.modulus
+    not_acknowledged(a, confirmed, begin, note="B has not acknowledged")
+    b.acknowledge((taken + 1) % b.modulus)
+    acknowledgement_comes(a, confirmed)
+    b.withholding = False
+
+
+def _interrupt(here: Side, there: Side) -> None:
+    """A round trip past the windows."""
+    here.send(Interrupt(user_data=b"fence"))
+    there.expect(Interrupt(user_data=b"fence"))
+    there.send(InterruptConfirmation())
+    here.expect(InterruptConfirmation())
+
+
+def _while_the_sender_is_busy(call: Call) -> None:
+    a, b = both(call)
+    a.send((RNR128 if a.modulus == 128 else RNR)(p_r=a.numbering.p_r))
+    began = _open_at_b(call, b"of a busy sender")
+    _interrupt(b, a)
+    _not_yet_then_confirmed(call, began)
+    a.acknowledge()
+
+
+def _while_each_has_one_open(call: Call) -> None:
+    a, b = both(call)
+    of_b = _open_at_b(call.turned(), b"of B")
+    of_a = _open_at_b(call, b"of A", p_r=of_b[2])
+    for here, there in ((a, b), (b, a)):
+        _interrupt(here, there)
+    _not_yet_then_confirmed(call, of_a)
+    _interrupt(a, b)
+    _not_yet_then_confirmed(call.turned(), of_b)
+
+
+def _while_interrupts_are(call: Call) -> None:
+    a, b = both(call)
+    for here, there in ((a, b), (b, a)):
+        here.send(Interrupt(user_data=b"open"))
+        there.expect(Interrupt(user_data=b"open"))
+    began = _open_at_b(call, b"amid Interrupts")
+    fence_from_b(call, p_r=began[2])
+    _not_yet_then_confirmed(call, began)
+    for here, there in ((a, b), (b, a)):
+        here.send(InterruptConfirmation())
+        there.expect(InterruptConfirmation())
+
+
+AMID_WHAT = {
+    _while_the_sender_is_busy: "A is busy",
+    _while_each_has_one_open: "a D=1 of B is open",
+    _while_interrupts_are: "an Interrupt of each side is open",
+}
 
 
 @purpose("PLP-DBIT-06", both_sides=True)

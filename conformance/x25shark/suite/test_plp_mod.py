@@ -48,7 +48,7 @@ from .reactions import (
     with_gfi,
 )
 from .shut_windows import outside_the_window
-from .transfer import acknowledged_inside_data, fence_from_b
+from .transfer import acknowledged_inside_data, confirmed_by_b_alone, fence_from_b
 from .windows import fill_window
 
 PACKETS = 300
@@ -383,6 +383,29 @@ def gfi(side: Side) -> int:
 
 # Packets that B gets for a window of A.
 MOST_PIECES = 1000
+
+
+@purpose("PLP-MOD-23", both_sides=True, modulus=128, window=7)
+def test_d_at_every_number(call: Call) -> None:
+    """Around each P(S) in which another bit is set, and around the wrap: alone, with Q=1, and with
+    M=1 in a packet that is full and in one that is not."""
+    if own_numbers_of_modulo_8(call):
+        return
+    a, b = both(call)
+    full = bytes(min(a.packet_size, b.size_in))
+    kinds = ((b"alone", 0, 0), (b"with Q", 0, 1), (full, 1, 0), (b"part", 1, 0), (b"end", 0, 0))
+    for number in range(a.modulus + 3):
+        bit = number & number - 1 and number + 1 & number
+        if a.modulus - 2 > number and bit:
+            a.send_data(b"%d" % number)
+            b.expect(b.data(b"%d" % number))
+            continue
+        octets, m, q = kinds[number % len(kinds)]
+        with amid(call.bench, f"P(S)={a.numbering.next_p_s}"):
+            confirmed_by_b_alone(call, octets, m=m, q=q)
+    for octets, m, q in kinds:
+        confirmed_by_b_alone(call, octets, m=m, q=q)
+    call.fence()
 
 
 @purpose("PLP-MOD-16", both_sides=True, modulus=128, window=127, size=4096)

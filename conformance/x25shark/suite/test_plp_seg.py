@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import product
 
 from .amid_sequences import AMID, BETWEEN
+from .calls import modes
 from .clearing import clear_or_close, refused
 from .language import (
     CLOSED,
@@ -142,22 +143,27 @@ def test_full_is_what_its_own_side_says(bench: Bench) -> None:
 def test_m_and_d_pass_together(call: Call) -> None:
     """In a full packet and in one that is not (Table 4-1): M=1 with D=1 stays in both.
 
-    Of those that are not, one has an octet alone, and one lacks an octet alone.
+    Of those that are not, one has an octet alone, one lacks an octet alone, and one is empty, of a
+    router that takes such Data. In modulo 128 too.
     """
-    for length in (10, 1, call.a.packet_size - 1, call.a.packet_size):
-        _m_and_d(call, length)
+    for way in modes(call):
+        size = way.a.packet_size
+        empty = (0,) if takes_empty_data(way) else ()
+        for length in (10, 1, *empty, size - 1, size):
+            with amid(call.bench, f"{length} octets, modulo {way.a.modulus}"):
+                _m_and_d(way, length)
 
 
 def _m_and_d(call: Call, length: int) -> None:
     """So many octets with M=1 and D=1, in as many packets as B needs, and the rest behind them."""
-    a, b = call.a, call.b
+    a, b = both(call)
     octets = call.bench.random.randbytes(length)
     a.send_data(octets, d=1, m=1)
     a.send_data(b"the rest of it")
-    for at in range(0, length, b.size_in):
+    for at in range(0, max(length, 1), b.size_in):
         left = octets[at : at + b.size_in]
-        b.expect(Data(d=int(at + len(left) == length), m=1, user_data=left))
-    b.expect(Data(d=0, m=0, user_data=b"the rest of it"))
+        b.expect(b.data(left, d=int(at + len(left) == length), m=1))
+    b.expect(b.data(b"the rest of it", d=0, m=0))
     call.fence()
 
 

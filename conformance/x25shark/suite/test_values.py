@@ -7,6 +7,8 @@ one value and at no other.
 
 from __future__ import annotations
 
+from itertools import product
+
 from ..links.xot import HEADER_OCTETS
 from ..sides.agreement import DEFAULTS, SIZES, offer_of, towards
 from .calls import (
@@ -15,6 +17,7 @@ from .calls import (
     at_a,
     carries,
     checks_numbers,
+    modes,
     pending,
     seen_alike,
     window_holds,
@@ -39,12 +42,13 @@ from .occasion import amid
 from .procedure_errors import expect_refusal, part_filled_is_reset, takes_empty_data
 from .reactions import both, most_octets
 from .transfer import (
-    acknowledged_up_to,
     acknowledgement,
+    acknowledgement_comes,
     deliver,
     each_way,
     fence_from_b,
     fence_past_window,
+    not_acknowledged,
     window_of,
 )
 from .windows import all_acknowledged, fill_window, may_come, may_send
@@ -309,22 +313,29 @@ def test_window_of_127_from_b(bench: Bench) -> None:
 def test_confirmed_at_window_1(call: Call) -> None:
     """Nothing but the confirmation opens the window again; nine times, so that the number wraps.
 
-    Then nine times Data of B has it: that is acknowledged too, or B can send no more.
+    Then nine times Data of B has it: that is acknowledged too, or B can send no more. Then the same
+    in modulo 128.
     """
+    for way in modes(call):
+        _confirmed_at_window_1(way)
+
+
+def _confirmed_at_window_1(call: Call) -> None:
     a, b = both(call)
     b.withholding = True
     for number in range(9):
         octets = bytes((number,))
         a.send(a.data(octets, d=1))
-        b.expect(Data(d=1, user_data=octets))
-        b.acknowledge((number + 1) % 8)
-        a.expect(*acknowledgement((number + 1) % 8), passing=acknowledgement(number % 8))
+        b.expect(b.data(octets, d=1))
+        b.acknowledge((number + 1) % b.modulus)
+        confirmed = acknowledgement((number + 1) % a.modulus, a.modulus)
+        a.expect(*confirmed, passing=acknowledgement(number % a.modulus, a.modulus))
     for number in range(9, 18):
         octets = bytes((number,))
         a.send(a.data(octets, d=1))
-        b.expect(Data(d=1, user_data=octets))
-        b.send_data(octets, p_r=(number + 1) % 8)
-        a.expect(Data(user_data=octets))
+        b.expect(b.data(octets, d=1))
+        b.send_data(octets, p_r=(number + 1) % b.modulus)
+        a.expect(a.data(octets))
     for side in (a, b):
         side.wait_for_window()
     b.withholding = False
@@ -333,15 +344,28 @@ def test_confirmed_at_window_1(call: Call) -> None:
 
 @purpose("PLP-DBIT-09", both_sides=True, window=3)
 def test_rnr_confirms(call: Call) -> None:
-    """P(R) counts in RNR as it does in RR (X.25 4.4.1.4)."""
+    """P(R) counts in RNR as it does in RR (X.25 4.4.1.4), in the first of two as in the second; in
+    modulo 128 too."""
+    for way, first in product(modes(call), (1, 2)):
+        _confirmed_by_rnr(way, first)
+
+
+def _confirmed_by_rnr(call: Call, which: int) -> None:
+    """B's first RNR, or its second behind one with the P(R) of before."""
     a, b = both(call)
+    kind = RNR128 if b.modulus == 128 else RNR
+    all_acknowledged(a)
+    begin, taken = a.arrivals.end(), b.numbering.p_r
+    confirmed = (a.numbering.next_p_s + 1) % a.modulus
     b.withholding = True
     a.send_data(b"to be confirmed", d=1)
-    b.expect(Data(d=1, user_data=b"to be confirmed"))
-    fence_from_b(call, p_r=0)
-    acknowledged_up_to(a, 0, note="B has not acknowledged")
-    b.send(RNR(p_r=1))
-    a.expect(*acknowledgement(1), passing=acknowledgement(0))
+    b.expect(b.data(b"to be confirmed", d=1))
+    if which == 2:
+        b.send(kind(p_r=taken))
+    fence_from_b(call, p_r=taken)
+    not_acknowledged(a, confirmed, begin, note="B has not acknowledged")
+    b.send(kind(p_r=(taken + 1) % b.modulus))
+    acknowledgement_comes(a, confirmed)
     b.withholding = False
     b.acknowledge()
     call.fence()

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
-from .calls import checks_numbers, seen_alike
+from .calls import checks_numbers, modes
 from .language import RNR, RNR128, RR, RR128, Call, Packet, Side, purpose
 from .occasion import amid
 from .procedure_errors import expect_refusal
@@ -19,14 +19,6 @@ from .windows import fill_window
 _PLACES = {8: (7, 6, 3, 0), 128: (127,)}
 # The same for one in which no Data is open. A round of modulo 128 takes too many packets.
 _NONE_OPEN: dict[int, tuple[int, ...]] = {8: (7, 3, 0), 128: ()}
-
-
-def modes(call: Call) -> Iterator[Call]:
-    """The call, and one of modulo 128 with the same ends."""
-    yield call
-    if call.bench.declared("P-MOD128"):
-        other = call.bench.place_call(modulus=128)
-        yield seen_alike(call, other)
 
 
 def carry(sender: Side, receiver: Side, count: int) -> None:

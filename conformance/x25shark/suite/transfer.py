@@ -16,7 +16,9 @@ from ..sides.bench import SIZE_CODES, Bench, Call
 from ..sides.side import AbsentSide, Side
 from .language import (
     RNR,
+    RNR128,
     RR,
+    RR128,
     CallAccepted,
     Data,
     Data128,
@@ -121,13 +123,13 @@ def fence_from_b(call: Call, p_r: int, note: str = "fence from B") -> None:
 def acknowledged_up_to(side: Side, *p_r: int, start: int | None = None, note: str = "") -> None:
     """From start (of the call, unless given) to here no RR, RNR or Data had another P(R)."""
     start = side.start if start is None else start
-    for kind in (RR, RNR, Data):
+    for kind in (RR128, RNR128, Data128) if side.modulus == 128 else (RR, RNR, Data):
         side.expect_count(kind(p_r=not_in(*p_r)), 0, 0, start=start, note=note)
 
 
-def acknowledgement(p_r: int) -> tuple[Packet, Packet]:
+def acknowledgement(p_r: int, modulus: int = 8) -> tuple[Packet, Packet]:
     """What acknowledges up to P(R) where no Data goes that way."""
-    return RR(p_r=p_r), RNR(p_r=p_r)
+    return any_of(p_r, modulus=modulus)
 
 
 def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0, q: int = 0) -> None:
@@ -138,21 +140,35 @@ def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0, q: int = 0) -
     a, b = call.a, call.b
     assert isinstance(b, Side)
     b.withholding = True
-    here, there, begin = a.numbering, b.numbering, a.cursor
-    earlier = [(here.acknowledged + count) % 8 for count in range(here.outstanding + 1)]
-    confirmed, not_yet = (here.next_p_s + 1) % 8, there.p_r
+    here, there, begin = a.numbering, b.numbering, a.arrivals.end()
+    earlier = [(here.acknowledged + count) % a.modulus for count in range(here.outstanding + 1)]
+    confirmed, not_yet = (here.next_p_s + 1) % a.modulus, there.p_r
     a.send_data(octets, d=1, m=m, q=q)
-    b.expect(Data(d=1, m=m, q=q, user_data=octets))
+    b.expect(b.data(octets, d=1, m=m, q=q))
     fence_from_b(call, p_r=not_yet)
     acknowledged_up_to(a, *earlier, start=begin, note="B has not acknowledged")
-    b.acknowledge((not_yet + 1) % 8)
-    a.expect(*acknowledgement(confirmed), passing=any_of(*earlier))
+    b.acknowledge((not_yet + 1) % b.modulus)
+    acknowledgement_comes(a, confirmed)
     b.withholding = False
 
 
-def any_of(*numbers: int) -> tuple[Packet, Packet]:
+def acknowledgement_comes(side: Side, p_r: int) -> None:
+    """RR or RNR with this P(R), behind those that were on their way."""
+    passing = (RR128, RNR128) if side.modulus == 128 else (RR, RNR)
+    before = [kind(p_r=not_in(p_r)) for kind in passing]
+    side.expect(*acknowledgement(p_r, side.modulus), passing=before)
+
+
+def not_acknowledged(side: Side, p_r: int, start: int, note: str = "") -> None:
+    """From start to here no RR, RNR or Data had this P(R)."""
+    for kind in (RR128, RNR128, Data128) if side.modulus == 128 else (RR, RNR, Data):
+        side.expect_count(kind(p_r=p_r), 0, 0, start=start, note=note)
+
+
+def any_of(*numbers: int, modulus: int = 8) -> tuple[Packet, Packet]:
     """RR and RNR with one of these P(R)."""
-    return RR(p_r=one_of(*numbers)), RNR(p_r=one_of(*numbers))
+    p_r = numbers[0] if len(numbers) == 1 else one_of(*numbers)
+    return (RR128(p_r=p_r), RNR128(p_r=p_r)) if modulus == 128 else (RR(p_r=p_r), RNR(p_r=p_r))
 
 
 def deliver(sender: Side | AbsentSide, receiver: Side | AbsentSide, parts: Sequence[bytes]) -> None:

@@ -34,10 +34,10 @@ def arrives(bench: Bench, *templates: Packet) -> AnySide:
     return bench.incoming(*templates) if bench.two_sided else AbsentSide()
 
 
-def pending(bench: Bench, request: Packet | None = None) -> tuple[Side, Side]:
+def pending(bench: Bench, request: Packet | None = None, modulus: int = 8) -> tuple[Side, Side]:
     """A Call of A that has arrived at B, which has not answered yet. Raises Inconclusive."""
     with bench.preamble():
-        a = bench.connect()
+        a = bench.connect(modulus=modulus)
         a.send(bench.call_request() if request is None else request)
         return a, bench.incoming()
 
@@ -109,9 +109,9 @@ def moduli(bench: Bench) -> tuple[int, ...]:
 
 
 def modes(call: Call) -> Iterator[Call]:
-    """The call, and one of modulo 128 with the same ends and the same window."""
+    """The call, and one of modulo 128 with the same window, if it has two ends of the tester."""
     yield call
-    if 128 in moduli(call.bench):
+    if call.b.present and 128 in moduli(call.bench):
         window = min(call.a.window, call.a.window_in)
         other = call.bench.place_call(modulus=128, options={"window": window})
         yield seen_alike(call, other)

@@ -72,7 +72,8 @@ def units_of(call: Call, many: int) -> tuple[list[bytes], list[bytes]]:
     a.wait_for_window()
     free = a.window - a.numbering.outstanding
     messages = [call.bench.record(SMALLEST_SIZE) for _ in range(min(many, free))]
-    ready = [a.unit_of(RR(p_r=a.numbering.p_r)) for _ in range(many - len(messages))]
+    kind = RR128 if a.modulus == 128 else RR
+    ready = [a.unit_of(kind(p_r=a.numbering.p_r)) for _ in range(many - len(messages))]
     return [*ready, *(a.unit_of(a.data(octets)) for octets in messages)], messages
 
 

@@ -1,24 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Data transfer (X.25 4.3, 4.4)."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from itertools import product
 
+from .calls import checks_numbers, moduli
 from .clearing import end
 from .connections import crosses
 from .language import (
+    RNR,
+    RNR128,
+    RR,
+    RR128,
     Bench,
     Call,
     CallAccepted,
     Data,
+    Data128,
     Interrupt,
+    Packet,
     ResetConfirmation,
     ResetIndication,
+    Side,
     purpose,
 )
 from .occasion import amid
-from .procedure_errors import confirmed_ahead, expect_refusal, takes_empty_data
+from .procedure_errors import confirmed_ahead, expect_refusal, expect_reset, takes_empty_data
+from .reactions import UNDEFINED, both, header
 from .shut_windows import outside_the_window
 from .transfer import acknowledged_inside_data, interrupt_answered
+from .windows import all_acknowledged
 
 # In T2 the router returns what A sent, so that "B sends the same, A expects it" holds there too.
 
@@ -128,19 +141,57 @@ def test_q_bit_passes(call: Call) -> None:
     call.fence()
 
 
-@purpose("PLP-DATA-12", both_sides=True)
-def test_q_change_within_a_sequence(call: Call) -> None:
-    bench, a, b = call.bench, call.a, call.b
-    full = bench.random.randbytes(128)
-    a.send_data(b"one of its own", q=1)
-    b.expect(Data(q=1, user_data=b"one of its own"))
-    a.send(a.data(full, m=1, q=0), a.data(b"the end of it", q=1))
+# Q of each packet of a sequence: one change, in the second packet or in the third.
+Q_CHANGES = ((0, 1), (1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (1, 0, 0))
+
+
+@purpose("PLP-DATA-12")
+def test_q_change_within_a_sequence(bench: Bench) -> None:
+    """From 0 to 1 and back, of A and of B, with D=0 and with D=1 in the last packet; in modulo 128
+    too. A router that has refused one of them refuses each."""
+    refused = False
+    for modulus in moduli(bench):
+        call = bench.call(window=3, modulus=modulus)
+        for way, changes in product((call, call.turned()), Q_CHANGES):
+            if len(changes) > way.a.window:
+                continue
+            a, b = both(way)
+            a.send_data(b"one of its own", q=1)
+            b.expect(b.data(b"one of its own", q=1))
+            for d in (0, 1) if bench.declared("P-DBIT") else (0,):
+                occasion = f"Q={changes}, D={d} in the last, modulo {modulus}, from {way.a.name}"
+                with amid(bench, occasion):
+                    refused = _q_change_is_refused(way, changes, d, refused)
+        end(call)
+    bench.fence()
+
+
+def _q_change_is_refused(call: Call, changes: Sequence[int], d: int, surely: bool) -> bool:
+    """Whether both sides are reset for it; else B gets each packet with its own Q. surely: a router
+    that has done so before does not pass the last of them."""
+    bench, (a, b) = call.bench, both(call)
+    all_acknowledged(a)
+    parts = [bench.random.randbytes(a.packet_size) for _ in changes[1:]] + [b"the end of it"]
+    last = len(parts) - 1
+    packets = [
+        a.data(octets, q=q, m=int(number < last), d=d * int(number == last))
+        for number, (octets, q) in enumerate(zip(parts, changes, strict=True))
+    ]
+    a.send(*packets)
     reset = ResetIndication(cause=bench.remote_reset)
     here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(83))
     ahead = confirmed_ahead(a, b, here)
-    came = b.expect(Data(q=0, user_data=full), reset)
-    if not isinstance(came, ResetIndication):
-        came = b.expect(Data(q=1, user_data=b"the end of it"), reset)
+    came: Packet | None = None
+    for q in (changes[0], changes[-1]):
+        left = b"".join(part for part, own in zip(parts, changes, strict=True) if own == q)
+        while left and not isinstance(came, ResetIndication):
+            step = min(a.packet_size, b.size_in)
+            pieces = [left[:end] for end in range(step, len(left), step)]
+            if not (surely and left.endswith(parts[-1])):
+                pieces.append(left)
+            came = b.expect(*(b.data(octets, q=q) for octets in pieces), reset)
+            if came is not None and not isinstance(came, ResetIndication):
+                left = left[len(came.user_data) :]
     if isinstance(came, ResetIndication):
         if not ahead:
             a.expect(here)
@@ -149,6 +200,72 @@ def test_q_change_within_a_sequence(call: Call) -> None:
     elif call.model == "local":
         bench.remark("a change of Q within a packet sequence passes")
     call.fence()
+    return surely or isinstance(came, ResetIndication)
+
+
+@purpose("PLP-DATA-26")
+def test_errors_in_later_packets_of_a_sequence(bench: Bench) -> None:
+    """Behind one full packet with M=1 and behind two, with Q=0 and with Q=1, of A and of B: Data
+    that is too long, or whose P(S) or P(R) is wrong; an RR and an RNR whose P(R) is; an Interrupt
+    that is too long, and an undefined type. In modulo 128 too."""
+    bench.need(checks_numbers(bench), "a router that checks the numbers of a call (N-CHECK)")
+    for modulus in moduli(bench):
+        call = bench.call(window=4, modulus=modulus)
+        for way, before in product((call, call.turned()), (1, 2)):
+            for number, (what, wrong, code) in enumerate(LATER_ERRORS):
+                if before < way.a.window:
+                    occasion = f"{what} behind {before} full packets, modulo {way.a.modulus}"
+                    with amid(bench, f"{occasion}, from {way.a.name}"):
+                        _error_amid(way, before, number % 2, wrong(way.a), code)
+        end(call)
+    bench.fence()
+
+
+def _error_amid(call: Call, before: int, q: int, wrong: Packet | bytes, code: int) -> None:
+    """The full packets may still come, joined where B has the larger size."""
+    a, b = both(call)
+    all_acknowledged(a)
+    sent = call.bench.random.randbytes(before * a.packet_size)
+    parts = [sent[at : at + a.packet_size] for at in range(0, len(sent), a.packet_size)]
+    for octets in parts:
+        a.send_data(octets, q=q, m=1)
+    joined = [sent] if before > 1 and b.size_in > a.packet_size else []
+    may_come = [b.data(octets, q=q, m=1) for octets in (*parts, *joined)]
+    if isinstance(wrong, bytes):
+        a.put(wrong)
+        expect_reset(call, code, before=may_come)
+        return
+    if isinstance(wrong, (Data, Data128)):
+        wrong.q = q
+        step = wrong.fields.pop("p_s", None)
+        if step is not None:
+            wrong.p_s = (a.numbering.next_p_s + step) % a.modulus
+    a.send(wrong)
+    expect_refusal(call, wrong, code, before=may_come)
+
+
+def _invalid_p_r(side: Side) -> int:
+    """Beyond all that the router can have sent."""
+    return (side.numbering.p_r + 4) % side.modulus
+
+
+def _ready(side: Side, kind: type[Packet], kind_128: type[Packet]) -> Packet:
+    return (kind_128 if side.modulus == 128 else kind)(p_r=_invalid_p_r(side))
+
+
+# P(S) counts from the next one here.
+LATER_ERRORS: tuple[tuple[str, Callable[[Side], Packet | bytes], int], ...] = (
+    ("Data of an octet too many with M=1", lambda a: a.data(bytes(a.packet_size + 1), m=1), 39),
+    ("Data of an octet too many", lambda a: a.data(bytes(a.packet_size + 1)), 39),
+    ("Data of many octets too many", lambda a: a.data(bytes(2 * a.packet_size)), 39),
+    ("a skipped P(S)", lambda a: a.data(b"skipped", p_s=1), 1),
+    ("a repeated P(S)", lambda a: a.data(b"repeated", p_s=-1), 1),
+    ("a wrong P(R) in Data", lambda a: a.data(b"P(R)", p_r=_invalid_p_r(a)), 2),
+    ("a wrong P(R) in an RR", lambda a: _ready(a, RR, RR128), 2),
+    ("a wrong P(R) in an RNR", lambda a: _ready(a, RNR, RNR128), 2),
+    ("an Interrupt of 33 octets", lambda a: a.octets_of(Interrupt(user_data=bytes(33))), 39),
+    ("an undefined type", lambda a: header(a, UNDEFINED), 33),
+)
 
 
 @purpose("PLP-DATA-13")

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Interrupt (X.25 4.3.7, 5.3.2, 5.3.3)."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+from .calls import modes
 from .language import (
     CLOSED,
     RNR,
+    RNR128,
     Call,
     ClearConfirmation,
     ClearIndication,
@@ -84,10 +91,45 @@ def test_no_user_data(call: Call) -> None:
 
 @purpose("PLP-INT-06", both_sides=True)
 def test_second_interrupt(call: Call) -> None:
-    call.a.send(Interrupt(user_data=b"1"))
-    call.b.expect(Interrupt(user_data=b"1"))
-    call.a.send(Interrupt(user_data=b"2"))
-    expect_reset(call, 44)
+    """At once; then with Data of either side, or RNR of either side, between the two. In modulo 128
+    too."""
+    for way in modes(call):
+        for between, what in BETWEEN_TWO.items():
+            with amid(call.bench, f"{what} between the two, modulo {way.a.modulus}"):
+                way.a.send(Interrupt(user_data=b"1"))
+                way.b.expect(Interrupt(user_data=b"1"))
+                between(way)
+                way.a.send(Interrupt(user_data=b"2"))
+                expect_reset(way, 44)
+
+
+def _nothing(call: Call) -> None:
+    pass
+
+
+def _data_of_each(call: Call) -> None:
+    call.fence()
+
+
+def _busy_sender(call: Call) -> None:
+    a = call.a
+    a.send((RNR128 if a.modulus == 128 else RNR)(p_r=a.numbering.p_r))
+
+
+def _busy_receiver(call: Call) -> None:
+    """The Data behind the RNR shows that the router has read it."""
+    a, b = both(call)
+    b.send((RNR128 if b.modulus == 128 else RNR)(p_r=b.numbering.p_r))
+    b.send_data(b"of a busy side")
+    a.expect(a.data(b"of a busy side"))
+
+
+BETWEEN_TWO: dict[Callable[[Call], None], str] = {
+    _nothing: "nothing",
+    _data_of_each: "Data",
+    _busy_sender: "RNR of the sender",
+    _busy_receiver: "RNR of the receiver",
+}
 
 
 @purpose("PLP-INT-07", both_sides=True)
@@ -105,19 +147,25 @@ def test_confirmation_that_is_not_due(call: Call) -> None:
 
 @purpose("PLP-INT-08", both_sides=True)
 def test_one_interrupt_open_in_each_direction(call: Call) -> None:
-    call.a.send(Interrupt(user_data=b"from A"))
-    call.b.send(Interrupt(user_data=b"from B"))
-    call.b.expect(Interrupt(user_data=b"from A"))
-    call.a.expect(Interrupt(user_data=b"from B"))
-    call.a.send_data(b"not confirmed A")
-    call.b.expect(Data(user_data=b"not confirmed A"), note="no confirmation before it")
-    call.a.send(InterruptConfirmation())
-    call.b.expect(InterruptConfirmation())
-    call.b.send_data(b"not confirmed B")
-    call.a.expect(Data(user_data=b"not confirmed B"), note="no confirmation before it")
-    call.b.send(InterruptConfirmation())
-    call.a.expect(InterruptConfirmation())
-    call.fence()
+    """Short ones first; then, of a router that takes so many, with 32 octets each. In modulo 128
+    too."""
+    longest = (b"of 32 octets".ljust(32, b"."),) if call.bench.declared("P-INT32") else ()
+    for way, more in product(modes(call), (b"", *longest)):
+        a, b = both(way)
+        of_a, of_b = (Interrupt(user_data=more or text) for text in (b"from A", b"from B"))
+        a.send(of_a)
+        b.send(of_b)
+        b.expect(of_a)
+        a.expect(of_b)
+        a.send_data(b"not confirmed A")
+        b.expect(b.data(b"not confirmed A"), note="no confirmation before it")
+        a.send(InterruptConfirmation())
+        b.expect(InterruptConfirmation())
+        b.send_data(b"not confirmed B")
+        a.expect(a.data(b"not confirmed B"), note="no confirmation before it")
+        b.send(InterruptConfirmation())
+        a.expect(InterruptConfirmation())
+        way.fence()
 
 
 @purpose("PLP-INT-09")

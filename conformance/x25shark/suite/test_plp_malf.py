@@ -17,7 +17,7 @@ from scapy_x25.x25 import CLEAR_REQUEST, packet_type
 from ..judges.template import matches
 from . import types
 from .anew import is_gone
-from .calls import accepted, checks_calls, needs_trust, seen_alike, trusts_the_ends
+from .calls import accepted, checks_calls, modes, needs_trust, seen_alike, trusts_the_ends
 from .clearing import confirmed, end, give_up, refused
 from .facilities import for_dtes
 from .language import (
@@ -495,8 +495,13 @@ def test_reset_confirmation_with_extra_octets(call: Call) -> None:
     """The router has reset both sides for an error of A; B confirms with four octets.
 
     Refused with 39, or discarded, as other errors are in d3 (Table C-4). Where it was taken, the
-    next confirmation of B comes in d1, and is an error of its own (27).
+    next confirmation of B comes in d1, and is an error of its own (27). In modulo 128 too.
     """
+    for way in modes(call):
+        _reset_confirmation_is_too_long(way)
+
+
+def _reset_confirmation_is_too_long(call: Call) -> None:
     bench = call.bench
     with bench.preamble():
         call.a.send(ResetConfirmation())

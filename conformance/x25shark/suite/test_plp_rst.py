@@ -9,6 +9,7 @@ from scapy_x25.x25 import INTERRUPT, INTERRUPT_CONFIRMATION, RESET_CONFIRMATION,
 from ..sides.side import AbsentSide
 from .amid_sequences import AMID
 from .anew import as_new
+from .calls import modes
 from .clearing import at_the_other_end, end
 from .collisions import collide
 from .language import (
@@ -122,30 +123,33 @@ def test_diagnostics_and_private_causes_pass(call: Call) -> None:
 
 @purpose("PLP-RST-05", both_sides=True)
 def test_network_causes_pass(call: Call) -> None:
-    for cause in (0x03, 0x05, 0x07, 0x11):
+    """In modulo 128 too."""
+    for way, cause in product(modes(call), (0x03, 0x05, 0x07, 0x11)):
         passed = ResetIndication(cause=cause, diagnostic=0)
-        call.a.send(ResetRequest(cause=cause, diagnostic=0))
+        way.a.send(ResetRequest(cause=cause, diagnostic=0))
         if cause == 0x05:
-            came = call.b.expect(passed, ResetIndication(cause=0x03, diagnostic=0))
+            came = way.b.expect(passed, ResetIndication(cause=0x03, diagnostic=0))
             if came is not None and came.cause == 0x03:
                 call.bench.remark("a local procedure error arrives as a remote one")
         else:
-            call.b.expect(passed)
-        call.b.send(ResetConfirmation())
-        call.a.expect(ResetConfirmation())
-        call.fence()
+            way.b.expect(passed)
+        way.b.send(ResetConfirmation())
+        way.a.expect(ResetConfirmation())
+        way.fence()
 
 
 @purpose("PLP-RST-07", both_sides=True)
 def test_reset_without_diagnostic(call: Call) -> None:
-    """Behind a Reset with a diagnostic, which is not its own, and with every kind of cause."""
-    for cause, diagnostic in ((0, 238), (0, None), (0x80, None), (0xC1, None), (0xFF, None)):
+    """Behind a Reset with a diagnostic, which is not its own, and with every kind of cause. In
+    modulo 128 too."""
+    codes = ((0, 238), (0, None), (0x80, None), (0xC1, None), (0xFF, None))
+    for way, (cause, diagnostic) in product(modes(call), codes):
         wanted = one_of(0, None) if diagnostic is None else diagnostic
-        call.a.send(ResetRequest(cause=cause, diagnostic=diagnostic))
-        call.b.expect(ResetIndication(cause=cause, diagnostic=wanted))
-        call.b.send(ResetConfirmation())
-        call.a.expect(ResetConfirmation())
-        call.fence()
+        way.a.send(ResetRequest(cause=cause, diagnostic=diagnostic))
+        way.b.expect(ResetIndication(cause=cause, diagnostic=wanted))
+        way.b.send(ResetConfirmation())
+        way.a.expect(ResetConfirmation())
+        way.fence()
 
 
 @purpose("PLP-RST-08")
@@ -376,10 +380,12 @@ def test_reset_before_the_call_is_connected(bench: Bench) -> None:
 
 @purpose("PLP-RST-14", both_sides=True)
 def test_too_short_or_too_long(call: Call) -> None:
-    call.a.put(header(call.a, 0x1B))
-    expect_reset(call, 38)
-    call.a.send(ResetRequest(cause=0, diagnostic=0) / Raw(b"\0"))
-    expect_reset(call, 39)
+    """In modulo 128 too."""
+    for way in modes(call):
+        way.a.put(header(way.a, 0x1B))
+        expect_reset(way, 38)
+        way.a.send(ResetRequest(cause=0, diagnostic=0) / Raw(b"\0"))
+        expect_reset(way, 39)
 
 
 @purpose("PLP-RST-15")

@@ -7,6 +7,7 @@ one value and at no other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 from ..links.xot import HEADER_OCTETS
@@ -18,6 +19,7 @@ from .calls import (
     carries,
     checks_numbers,
     modes,
+    moduli,
     pending,
     seen_alike,
     window_holds,
@@ -217,7 +219,8 @@ def test_each_direction_of_an_answer_counts(bench: Bench) -> None:
 
 # What A asks for and B answers, each for the direction from the called DTE and from the calling
 # one: packet sizes (as codes in the answer) and windows.
-_BY_DIRECTION = (
+Asked = tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]
+_BY_DIRECTION: tuple[Asked, ...] = (
     ((512, 512), (7, 7), (8, 9), (2, 7)),
     ((512, 512), (7, 7), (9, 8), (7, 2)),
     ((64, 256), (1, 5), (6, 7), (1, 2)),
@@ -231,33 +234,41 @@ _AS_OFFERED = (512, 64), (3, 6)
 
 @purpose("PLP-FAC-38")
 def test_each_side_is_held_to_its_own_values(bench: Bench) -> None:
-    """Also on a route whose side B has sizes of its own.
+    """Also on a route whose side B has sizes of its own, and some of them in modulo 128.
 
     Each side fills its packets and its window, is sent no more than it can take, and is reset for
     an octet or a packet more.
     """
     own_sizes = bench.profile.addresses.own_sizes
     for called in filter(None, (bench.far_end.address, own_sizes)):
-        for size, window, answered_size, answered_window in _BY_DIRECTION:
-            request = bench.call_request(called=called, size=size, window=window)
-            a, b = pending(bench, request)
-            values = (_near(b, PacketSize, answered_size), _near(b, WindowSize, answered_window))
-            answer = CallAccepted(facilities=list(values))
-            call = accepted(bench, a, b, request, answer, at_a(bench, request, values))
-            occasion = f"{called}: sizes {size} and windows {window} asked for"
-            with amid(bench, occasion):
-                for way in both_ways(call):
-                    is_held_to_its_values(way)
-            end(call)
-        request = bench.call_request(called=called, size=_AS_OFFERED[0], window=_AS_OFFERED[1])
-        a, b = pending(bench, request)
-        answer = CallAccepted()
-        call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
-        with amid(bench, f"{called}: B takes the values that it is offered, and names none"):
+        _held_by_direction(bench, called, _BY_DIRECTION, 8)
+    if 128 in moduli(bench):
+        _held_by_direction(bench, bench.far_end.address, _BY_DIRECTION[1:3], 128)
+    bench.fence()
+
+
+def _held_by_direction(bench: Bench, called: str, asked: Sequence[Asked], modulus: int) -> None:
+    """Calls with each of these values, and one in which B takes what it is offered."""
+    for size, window, answered_size, answered_window in asked:
+        request = bench.call_request(called=called, size=size, window=window)
+        a, b = pending(bench, request, modulus)
+        values = (_near(b, PacketSize, answered_size), _near(b, WindowSize, answered_window))
+        answer = CallAccepted(facilities=list(values))
+        call = accepted(bench, a, b, request, answer, at_a(bench, request, values))
+        occasion = f"{called}: sizes {size} and windows {window} asked for, modulo {modulus}"
+        with amid(bench, occasion):
             for way in both_ways(call):
                 is_held_to_its_values(way)
         end(call)
-    bench.fence()
+    request = bench.call_request(called=called, size=_AS_OFFERED[0], window=_AS_OFFERED[1])
+    a, b = pending(bench, request, modulus)
+    answer = CallAccepted()
+    call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
+    occasion = f"modulo {modulus}, B takes the values that it is offered, and names none"
+    with amid(bench, f"{called}: {occasion}"):
+        for way in both_ways(call):
+            is_held_to_its_values(way)
+    end(call)
 
 
 def is_held_to_its_values(call: Call) -> None:

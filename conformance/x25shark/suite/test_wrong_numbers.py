@@ -71,11 +71,13 @@ def test_p_s_that_is_not_next_wherever_it_lies(call: Call) -> None:
     """That of the Data before, of the one behind the next, and of one half of all numbers ahead.
 
     Where D=1 keeps the window of A shut, also the next one, of which the window does not take any.
+    Behind the wrap the Data before has the last of all numbers.
     """
     for way in modes(call):
         a, b = both(way)
-        for number, step in product(_PLACES[a.modulus], (-1, 1, a.modulus // 2)):
-            carry(a, b, (number - a.numbering.next_p_s) % a.modulus)
+        for place, step in product(_PLACES[a.modulus], (-1, 1, a.modulus // 2)):
+            number = 0 if a.modulus == 128 and step < 0 else place
+            carry(a, b, (number - a.numbering.next_p_s) % a.modulus or a.modulus)
             wrong = a.data(b"not the next", p_s=(number + step) % a.modulus)
             a.send(wrong)
             with amid(call.bench, f"modulo {a.modulus}, {number} is the next number"):

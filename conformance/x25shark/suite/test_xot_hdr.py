@@ -91,15 +91,20 @@ def test_version_1(bench: Bench) -> None:
 
 @purpose("XOT-HDR-04")
 def test_byte_swapped_and_all_ones_version(bench: Bench) -> None:
-    refuses_version(bench, 0x0100)
-    refuses_version(bench, 0xFFFF)
+    """And each bit of it alone, and all of an octet."""
+    for version in (*ONE_BIT, 0x00FF, 0xFF00, 0xFFFF):
+        refuses_version(bench, version)
+
+
+# Versions in which one bit is set.
+ONE_BIT = tuple(1 << bit for bit in range(16))
 
 
 @purpose("XOT-HDR-05")
 def test_bad_version_in_data_transfer(bench: Bench) -> None:
-    """Either octet of the version, from either side; in the last of two to ten units of a segment,
+    """Each bit of the version, from either side; in the last of two to ten units of a segment,
     too: the good ones may be lost with the call. A splice may pass the unit on unread."""
-    for version in (0x0001, 0x0100):
+    for version in ONE_BIT:
         for call in either_way(bench):
             octets = bench.record(64)
             bad = with_version(call.a.unit_of(call.a.data(octets)), version)

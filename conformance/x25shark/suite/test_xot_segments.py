@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations, product
 
+from .calls import modes
 from .clearing import confirmed, end, taken_back
 from .language import (
     CLOSED,
@@ -18,6 +19,7 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Data,
+    Data128,
     IncomingCall,
     Interrupt,
     InterruptConfirmation,
@@ -44,7 +46,7 @@ def follows(call: Call, here: Side, there: Side, kind: type[Packet], confirms: P
     octets = call.bench.record(60)
     behind = here.data(octets) if kind is Data else kind()
     here.send(confirms, behind)
-    due = [confirms, Data(user_data=octets) if kind is Data else behind]
+    due = [confirms, there.data(octets) if kind is Data else behind]
     if isinstance(confirms, ResetConfirmation):
         there.expect(due.pop(0))
     while due:
@@ -66,12 +68,12 @@ def a_reset_follows(here: Side, there: Side, confirms: Packet) -> None:
     if resetting and not here.numbering.resetting:
         here.expect(ResetConfirmation())
         here.send_data(b"behind the Reset")
-        tells = [Data(user_data=b"behind the Reset")]
+        tells = [there.data(b"behind the Reset")]
     came = there.expect(ResetIndication(), confirms)
     crossed = isinstance(came, ResetIndication) and isinstance(confirms, ResetConfirmation)
     if not isinstance(came, ResetIndication):
         came = there.expect(ResetIndication(), *tells)
-    if isinstance(came, Data):
+    if isinstance(came, (Data, Data128)):
         return
     if not crossed:
         there.send(ResetConfirmation())
@@ -81,18 +83,11 @@ def a_reset_follows(here: Side, there: Side, confirms: Packet) -> None:
         here.expect(ResetConfirmation())
 
 
-#: What may come in one segment behind a Reset Confirmation and an Interrupt Confirmation.
-BEHIND: tuple[type[Packet], ...] = (Data, Interrupt, ResetRequest)
-
-
-@purpose("XOT-TCP-33")
-def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
-    """Data, an Interrupt or a Reset behind a Reset Confirmation and behind an Interrupt
-    Confirmation, of A and of B; then A's Call behind a Clear Confirmation. The router may close A's
-    connection instead."""
-    bench, a, b = call.bench, *both(call)
-    for (here, there), kind in product(((a, b), (b, a)), BEHIND):
-        with amid(bench, f"{kind().name} with a confirmation of {here.name}"):
+def of_each_kind_follow(call: Call) -> None:
+    """Of each side, behind the confirmation of a Reset and of an Interrupt."""
+    for (here, there), kind in product((both(call), both(call)[::-1]), BEHIND):
+        occasion = f"{kind().name} with a confirmation of {here.name}, modulo {here.modulus}"
+        with amid(call.bench, occasion):
             there.send(ResetRequest(cause=0, diagnostic=0))
             here.expect(ResetIndication(cause=0, diagnostic=0))
             follows(call, here, there, kind, ResetConfirmation())
@@ -100,6 +95,20 @@ def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
             here.expect(Interrupt(user_data=b"1"))
             follows(call, here, there, kind, InterruptConfirmation())
             call.fence()
+
+
+#: What may come in one segment behind a Reset Confirmation and an Interrupt Confirmation.
+BEHIND: tuple[type[Packet], ...] = (Data, Interrupt, ResetRequest)
+
+
+@purpose("XOT-TCP-33")
+def test_behind_a_confirmation_in_one_segment(call: Call) -> None:
+    """Data, an Interrupt or a Reset behind a Reset Confirmation and behind an Interrupt
+    Confirmation, of A and of B, in modulo 128 too; then A's Call behind a Clear Confirmation. The
+    router may close A's connection instead."""
+    bench, a, b = call.bench, *both(call)
+    for way in modes(call):
+        of_each_kind_follow(way)
     b.send(ClearRequest(cause=0, diagnostic=7))
     a.expect(ClearIndication(cause=0, diagnostic=7))
     a.numbering.reset()

@@ -16,7 +16,7 @@ from itertools import product
 
 from ..links.xot import HEADER_OCTETS
 from ..sides.channel import ChannelSide
-from .calls import accepted, pending
+from .calls import accepted, modes, moduli, pending
 from .clearing import end
 from .connections import (
     arrives,
@@ -37,6 +37,7 @@ from .connections import (
 from .language import (
     CLOSED,
     RR,
+    RR128,
     Bench,
     Call,
     CallAccepted,
@@ -161,13 +162,20 @@ def test_header_split_in_the_length(bench: Bench) -> None:
 
 
 def lengths_in_pieces(bench: Bench) -> None:
-    """Of Data of either side, as far as the packet size goes that is agreed."""
+    """Of Data of either side, as far as the packet size goes that is agreed; in modulo 128 too."""
     size = min(512, bench.profile.limits.packet_size)
-    call = bench.place_call(options={"size": size})
+    for modulus in moduli(bench) if bench.two_sided else (8,):
+        of_high_lengths(bench.place_call(modulus=modulus, options={"size": size}))
+
+
+def of_high_lengths(call: Call) -> None:
+    """Data of units whose length has a high octet, from either side."""
+    bench = call.bench
     for way in (call, call.turned()) if call.b.present else (call,):
+        headers = len(way.a.octets_of(way.a.data(b"")))
         for length, position in product(HIGH_LENGTHS, range(1, HEADER_OCTETS + 1)):
-            if length - 3 <= way.a.packet_size:
-                octets = bench.random.randbytes(length - 3)
+            if length - headers <= way.a.packet_size:
+                octets = bench.random.randbytes(length - headers)
                 way.a.wait_for_window()
                 send_in_pieces(way.a, way.a.unit_of(way.a.data(octets)), [position])
                 with amid(bench, f"a length of {length}"):
@@ -269,7 +277,13 @@ def test_units_that_come_slowly(call: Call) -> None:
 def test_several_packets_in_one_segment(call: Call) -> None:
     """An Interrupt, and its confirmation, behind no Data, one, and so on up to five; they may
     overtake them. Then Data behind RRs that say nothing new: at each place up to the fortieth, and
-    behind very many."""
+    behind very many. In modulo 128 too."""
+    for way in modes(call):
+        with amid(call.bench, f"modulo {way.a.modulus}"):
+            several_in_one_segment(way)
+
+
+def several_in_one_segment(call: Call) -> None:
     bench, a, b = call.bench, *both(call)
     for before in range(MOST_BEFORE + 1):
         last_of_a_segment(bench, a, b, before, Interrupt(user_data=bytes((before,))))
@@ -277,7 +291,8 @@ def test_several_packets_in_one_segment(call: Call) -> None:
     for many in (*range(MOST_BEFORE + 1, PLACES), MANY):
         octets = bench.record(60)
         a.wait_for_window()
-        ready = [a.unit_of(RR(p_r=a.numbering.p_r))] * many
+        kind = RR128 if a.modulus == 128 else RR
+        ready = [a.unit_of(kind(p_r=a.numbering.p_r))] * many
         a.wire.send(b"".join((*ready, a.unit_of(a.data(octets)))))
         b.expect_message(octets, note=f"behind {many} RRs")
     call.fence()
@@ -301,7 +316,14 @@ def last_of_a_segment(
 @purpose("XOT-TCP-08", both_sides=True, window=7)
 def test_one_and_a_half_packets_per_segment(call: Call) -> None:
     """Then up to ten packets and the beginning of another: each part of its header, or an octet
-    more. Behind the pause comes the rest of that, alone and with as many again."""
+    more. Behind the pause comes the rest of that, alone and with as many again. In modulo 128
+    too."""
+    for way in modes(call):
+        with amid(call.bench, f"modulo {way.a.modulus}"):
+            one_and_a_half(way)
+
+
+def one_and_a_half(call: Call) -> None:
     messages = [call.bench.record(60) for _ in range(min(6, call.a.window))]
     stream = b"".join(call.a.unit_of(call.a.data(octets)) for octets in messages)
     one = len(stream) // len(messages)

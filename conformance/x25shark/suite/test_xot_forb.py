@@ -7,15 +7,20 @@ sign: the Call Connected of the Call that follows, or the answer to the Data tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 from scapy_x25.x25 import packet_class
 
 from ..judges.template import matches
-from .calls import call_of_b
+from .calls import call_of_b, moduli
 from .clearing import end, refused
 from .connections import arrives
 from .language import (
     CLOSED,
     REJ,
+    RNR,
+    RNR128,
     RR,
     Bench,
     Call,
@@ -26,6 +31,7 @@ from .language import (
     Data,
     Diagnostic,
     Interrupt,
+    InterruptConfirmation,
     Packet,
     RegistrationConfirmation,
     RegistrationRequest,
@@ -36,6 +42,8 @@ from .language import (
     Undefined,
     purpose,
 )
+from .occasion import amid
+from .reactions import both, header
 from .windows import fill_window
 
 # Packet types that X.25 does not define (Table 5-2).
@@ -192,3 +200,97 @@ def test_at_b(bench: Bench) -> None:
     end(call)
     call = bench.place_call()
     discarded_in_data_transfer(call.turned(), *without_a_place)
+
+
+@purpose("XOT-FORB-14")
+def test_wherever_a_call_stands(bench: Bench) -> None:
+    """A DTE Reject and each of the others, of A and of B, in modulo 128 too: amid a packet
+    sequence, while Interrupts are open, while either side is busy, and before B has answered."""
+    for modulus in moduli(bench):
+        call = bench.call(modulus=modulus)
+        for way, (stands, what) in product((call, call.turned()), STANDS.items()):
+            with amid(bench, f"modulo {modulus}, from {way.a.name}, {what}"):
+                stands(way)
+                way.fence()
+        end(call)
+        for of_b in (False, True):
+            a = bench.connect(modulus=modulus)
+            a.send(bench.call_request())
+            b = bench.incoming()
+            with amid(bench, f"modulo {modulus}, from {'B' if of_b else 'A'}, before the answer"):
+                _has_no_place(b if of_b else a)
+                bench.fence("the router has read it")
+                b.send(b.acceptance)
+                a.expect(CallAccepted())
+                call = Call(bench, a, b)
+                call.fence()
+            end(call)
+    bench.fence()
+
+
+def _has_no_place(side: Side) -> None:
+    """Each of them once, and a Restart without a diagnostic too."""
+    p_r = side.numbering.p_r
+    if side.modulus == 128:
+        side.put(header(side, REJECT) + bytes((p_r << 1,)))
+    else:
+        side.put(header(side, p_r << 5 | REJECT))
+    side.send(
+        RestartRequest(cause=0, diagnostic=0),
+        RestartRequest(cause=0x80, diagnostic=None),
+        RestartConfirmation(),
+        Diagnostic(diagnostic=36, explanation=b"\x10\x01\x13"),
+        RegistrationRequest(registration=b""),
+    )
+
+
+REJECT = 0x09
+
+
+def _amid_a_sequence(call: Call) -> None:
+    a, b = both(call)
+    full, begin = call.bench.random.randbytes(a.packet_size), b.cursor
+    a.send_data(full, m=1, q=1)
+    _has_no_place(a)
+    a.send_data(b"the end of it", q=1)
+    b.expect_message(full + b"the end of it", q=1, start=begin)
+
+
+def _amid_interrupts(call: Call) -> None:
+    for here, there in (both(call), both(call)[::-1]):
+        here.send(Interrupt(user_data=b"open"))
+        there.expect(Interrupt(user_data=b"open"))
+    _has_no_place(call.a)
+    for here, there in (both(call), both(call)[::-1]):
+        here.send(InterruptConfirmation())
+        there.expect(InterruptConfirmation())
+
+
+def _while_it_is_busy(call: Call) -> None:
+    """The Interrupt of B shows that A's connection still is."""
+    a, b = both(call)
+    a.send((RNR128 if a.modulus == 128 else RNR)(p_r=a.numbering.p_r))
+    _has_no_place(a)
+    for here, there in ((a, b), (b, a)):
+        here.send(Interrupt(user_data=b"!"))
+        there.expect(Interrupt(user_data=b"!"))
+        there.send(InterruptConfirmation())
+        here.expect(InterruptConfirmation())
+    a.acknowledge()
+
+
+def _while_the_other_is_busy(call: Call) -> None:
+    a, b = both(call)
+    b.send((RNR128 if b.modulus == 128 else RNR)(p_r=b.numbering.p_r))
+    b.send_data(b"of a busy side")
+    a.expect(a.data(b"of a busy side"))
+    _has_no_place(a)
+    b.acknowledge()
+
+
+STANDS: dict[Callable[[Call], None], str] = {
+    _amid_a_sequence: "amid a packet sequence",
+    _amid_interrupts: "while Interrupts are open",
+    _while_it_is_busy: "while it is busy",
+    _while_the_other_is_busy: "while the other side is busy",
+}

@@ -50,6 +50,7 @@ from .many import at_a_time
 from .occasion import amid
 from .procedure_errors import confirmed_ahead
 from .reactions import header, taken_by_a_dte
+from .test_all_of_it import next_call
 from .test_plp_fs import too_long_call
 
 
@@ -103,12 +104,20 @@ ONE_BIT = tuple(1 << bit for bit in range(16))
 @purpose("XOT-HDR-05")
 def test_bad_version_in_data_transfer(bench: Bench) -> None:
     """Each bit of the version, from either side; in the last of two to ten units of a segment,
-    too: the good ones may be lost with the call. A splice may pass the unit on unread."""
+    too: the good ones may be lost with the call; and in the second call of a connection. A splice
+    may pass the unit on unread."""
     for version in ONE_BIT:
         for call in either_way(bench):
             octets = bench.record(64)
             bad = with_version(call.a.unit_of(call.a.data(octets)), version)
             ends_or_passes(call, bad, Data(user_data=octets), f"a unit of version {version:#06x}")
+    for version in (0x0001, 0x0100):
+        for way in either_way(bench):
+            call = next_call(way)
+            octets = bench.record(64)
+            bad = with_version(call.a.unit_of(call.a.data(octets)), version)
+            what = f"a unit of version {version:#06x}, in the second call of a connection,"
+            ends_or_passes(call, bad, Data(user_data=octets), what)
     for place in PLACES:
         version = 0x0001 if place % 2 else 0x0100
         for call in either_way(bench, window=7):

@@ -5,11 +5,12 @@ Each plays against a router in the laboratory, by default in each relay model, a
 laboratories; what the router sent, closed and counted in them is looked at.
 """
 
-from . import calls, circuits, connections, data, next_calls, resets, terminals
+from . import beside_others, calls, circuits, connections, data, next_calls, resets, terminals
 from .common import SCENARIOS
 
 __all__ = [
     "SCENARIOS",
+    "beside_others",
     "calls",
     "circuits",
     "connections",

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packets amid a sequence, beside an Interrupt or a busy side, and with a wrong GFI."""
+
+from typing import Any
+
+from .common import FULL, PLAIN, WIDE, scenario
+
+WIDE_128 = "20010b772100001310000106420707437f7f"
+
+
+@scenario
+def wrong_gfi_of_what_is_due(make_lab: Any, model: str) -> Any:
+    """In data transfer of each modulo: an Interrupt, its confirmation, a Reset, a Clear."""
+    labs = []
+    for call, right, wrong in ((PLAIN, "10", "20"), (WIDE_128, "20", "10")):
+        for octets in ("0123ff", "011b00f1", "011300f1"):
+            lab = make_lab(model)
+            a, _b = lab.call(call)
+            a.tell(wrong + octets)
+            labs.append(lab)
+        lab = make_lab(model)
+        a, b = lab.call(call)
+        b.tell(right + "0123ff")
+        a.tell(wrong + "0127", right + "0127")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def wrong_gfi_while_pending(make_lab: Any, model: str) -> Any:
+    """A Clear of A, and an answer of B."""
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(PLAIN)
+    a.tell("20011300f1")
+    return [lab, *_answers(make_lab, model)]
+
+
+def _answers(make_lab: Any, model: str) -> list[Any]:
+    lab = make_lab(model)
+    lab.call(PLAIN, "20010f")
+    return [lab]
+
+
+@scenario
+def errors_behind_a_full_packet(make_lab: Any, model: str) -> Any:
+    """An octet too many, Q=0 behind Q=1, and a REJ."""
+    labs = []
+    for first, then in (
+        ("100110", "100102" + FULL + "41"),
+        ("900110", "10010241"),
+        ("100110", "100109"),
+    ):
+        lab = make_lab(model)
+        a, _b = lab.call(WIDE)
+        a.tell(first + FULL, then)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def number_127_once_more(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _b = lab.call(WIDE_128)
+    a.tell("2001fe0041")
+    return lab
+
+
+@scenario
+def second_rnr_acknowledges(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell("50010041")
+    b.tell("100105", "100125")
+    return lab
+
+
+@scenario
+def delivery_at_the_end_of_a_window(make_lab: Any, model: str) -> Any:
+    """Three Data, the last with D=1; and D=1 of a busy side."""
+    lab = make_lab(model)
+    a, _b = lab.call("10010b772100001310000106420707430303")
+    a.tell("10010041", "10010241", "50010441")
+    busy = make_lab(model)
+    a, _b = busy.call(WIDE)
+    a.tell("100105", "50010041")
+    return [lab, busy]
+
+
+@scenario
+def beside_an_interrupt(make_lab: Any, model: str) -> Any:
+    """A second one behind Data, one of 32 octets each way, and a Restart."""
+    second = make_lab(model)
+    a, _b = second.call(WIDE)
+    a.tell("100123ff", "10010041", "100123ff")
+    longest = make_lab(model)
+    a, b = longest.call(WIDE)
+    a.tell("100123" + "41" * 32)
+    b.tell("100123" + "42" * 32)
+    restart = make_lab(model)
+    a, _b = restart.call(WIDE)
+    a.tell("100123ff", "1000fb0000")
+    return [second, longest, restart]
+
+
+@scenario
+def version_of_one_bit(make_lab: Any, model: str) -> Any:
+    lab = make_lab(model)
+    a, _b = lab.call(WIDE)
+    a.raw("8000000410010041")
+    return lab
+
+
+@scenario
+def in_modulo_128(make_lab: Any, model: str) -> Any:
+    """Data in a unit of 256 octets, and a Reset without a diagnostic."""
+    lab = make_lab(model)
+    a, _b = lab.call("20010b772100001310000106420808437f7f")
+    a.tell("20010000" + "41" * 252)
+    reset = make_lab(model)
+    a, _b = reset.call(WIDE_128)
+    a.tell("20011b80")
+    return [lab, reset]

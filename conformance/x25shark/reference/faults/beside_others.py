@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults that show amid a sequence, beside something that is open, or with a wrong GFI."""
+
+from typing import Any
+
+from .. import codec
+from ..channel import Channel
+from ..codes import Diag, Type
+from ..data_flow import DataFlow
+from ..framing import Framer
+from ..interrupts import Interrupts
+from ..relay_local import Direction
+from ..resets import Resets
+from ..tables import P
+from .registry import Patch, fault
+
+_MODULO_BITS = 0x30
+# Octet 3 of a REJ; in modulo 8 its upper three bits are P(R).
+_REJECT = 0x09
+
+
+def _with_its_gfi(channel: Channel, octets: bytes) -> bytes:
+    """The packet with the modulo of the circuit."""
+    modulo = codec.MODULO_128 if channel.modulo == 128 else codec.MODULO_8
+    return bytes((octets[0] & ~_MODULO_BITS | modulo,)) + octets[1:]
+
+
+def _is_wrong(channel: Channel, octets: bytes) -> bool:
+    return channel.joined is None and codec.modulo_of(octets) != channel.modulo
+
+
+@fault("BUG-MALF-45")
+def gfi_of_modulo_8_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        in_a_call = channel.p is P.DATA_TRANSFER and channel.modulo == 128
+        without_numbers = octets[2] in (Type.INTERRUPT, Type.RESET, Type.CLEAR)
+        of_modulo_8 = codec.modulo_of(octets) == 8 and _is_wrong(channel, octets)
+        if in_a_call and without_numbers and of_modulo_8:
+            octets = _with_its_gfi(channel, octets)
+        original(channel, octets)
+
+
+@fault("BUG-MALF-46")
+def gfi_of_interrupt_confirmations(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        in_a_call = channel.p is P.DATA_TRANSFER and octets[2] == Type.INTERRUPT_CONFIRMATION
+        if in_a_call and _is_wrong(channel, octets):
+            octets = _with_its_gfi(channel, octets)
+        original(channel, octets)
+
+
+@fault("BUG-MALF-47")
+def gfi_while_a_call_is_pending(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        pending = channel.p in (P.CALL_RECEIVED, P.CALL_SENT)
+        if pending and octets[2] in (Type.ACCEPT, Type.CLEAR) and _is_wrong(channel, octets):
+            octets = _with_its_gfi(channel, octets)
+        original(channel, octets)
+
+
+@fault("BUG-DATA-53")
+def an_octet_more_within_a_sequence(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: codec.Data) -> None:
+        channel = flow.channel
+        if channel.sequence_q is not None and len(data.user_data) == channel.size_in + 1:
+            data = data._replace(user_data=data.user_data[:-1])
+        original(flow, data)
+
+
+@fault("BUG-DATA-54")
+def q_from_1_to_0(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "check_data")
+    def check_data(original: Any, flow: DataFlow, data: codec.Data) -> None:
+        if flow.channel.sequence_q and not data.q:
+            data = data._replace(q=True)
+        original(flow, data)
+
+
+@fault("BUG-DATA-55")
+def last_number_once_more(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        channel = flow.channel
+        repeated = codec.parse_data(octets, channel.modulo).p_s == channel.modulo - 1
+        if channel.v_r or not repeated or channel.modulo == 8:
+            original(flow, octets)
+
+
+@fault("BUG-DBIT-26")
+def p_r_of_a_second_rnr(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        channel = flow.channel
+        if channel.peer_busy and packet_type == Type.RNR:
+            last = channel.p_r_received
+            octets = codec.encode_flow(channel.modulo, channel.lcn, packet_type, last)
+        original(flow, packet_type, octets)
+
+
+def _is_no_delivery(direction: Direction) -> None:
+    """The last packet of the source is dealt with once it was sent."""
+    if direction.owed:
+        last, _ = direction.owed.pop()
+        direction.owed.append((last, False))
+        direction.settle()
+
+
+@fault("BUG-DBIT-27")
+def last_of_a_large_window(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, packet: codec.Data) -> None:
+        original(direction, packet)
+        sink = direction.sink
+        count = (sink.v_s - sink.p_r_received) % sink.modulo
+        if packet.d and count > 2 and not sink.window_open() and not direction.queue:
+            _is_no_delivery(direction)
+
+
+@fault("BUG-DBIT-28")
+def of_a_busy_sender(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, packet: codec.Data) -> None:
+        original(direction, packet)
+        if packet.d and direction.source.peer_busy:
+            _is_no_delivery(direction)
+
+
+@fault("BUG-INT-18")
+def second_interrupt_behind_data(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        channel = interrupts.channel
+        if channel.interrupt_in and channel.v_r != vars(interrupts).get("v_r", channel.v_r):
+            return
+        vars(interrupts)["v_r"] = channel.v_r
+        original(interrupts, octets)
+
+
+@fault("BUG-INT-19")
+def longest_interrupts_that_cross(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "on_interrupt")
+    def on_interrupt(original: Any, interrupts: Interrupts, octets: bytes) -> None:
+        longest = len(octets) == 3 + codec.INTERRUPT_LONGEST
+        if interrupts.channel.interrupt_out and longest:
+            octets = octets[:-1]
+        original(interrupts, octets)
+
+
+@fault("BUG-XOT-175")
+def first_bit_of_the_version(patch: Patch) -> None:
+    patch.replace(Framer, "version_is_legal", lambda _framer, version: version & 0x7FFF == 0)
+
+
+@fault("BUG-XOT-176")
+def reject_within_a_sequence(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        is_reject = octets[2] & 0x1F == _REJECT
+        if channel.joined is None and is_reject and channel.sequence_q is not None:
+            channel.resets.error(Diag.UNIDENTIFIABLE)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-177")
+def restart_beside_an_interrupt(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.joined is None and octets[2] == Type.RESTART and channel.interrupt_in:
+            channel.resets.error(Diag.UNIDENTIFIABLE)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-MOD-49")
+def unit_of_256_octets(patch: Patch) -> None:
+    @patch.wrap(DataFlow, "on_data")
+    def on_data(original: Any, flow: DataFlow, octets: bytes) -> None:
+        if flow.channel.modulo == 128 and len(octets) == 0x100:
+            octets = octets[:-1]
+        original(flow, octets)
+
+
+@fault("BUG-MOD-50")
+def reset_without_diagnostic(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        if resets.channel.modulo == 128 and len(octets) == 4:
+            octets = octets[:3] + b"\0"
+        original(resets, octets)

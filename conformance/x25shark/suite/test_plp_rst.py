@@ -156,18 +156,26 @@ def test_reset_without_diagnostic(call: Call) -> None:
 def test_reset_collision(call: Call) -> None:
     """20 times on one call, with causes of each kind. In the middle of each thing first, with A
     ahead and with B, at once so that a busy machine cannot part the two; nothing of it is left.
-    Then the next Interrupts arrive and are confirmed."""
+    Then the next Interrupts arrive and are confirmed; no confirmation of those before is due."""
     begun = list(product(MIDDLES, (True, False)))
     race = call.bench.race("resets collided", 20, at_once=len(begun) + 2)
     ends = both(call)
     for number in race:
         middle, a_first = begun[number] if number < len(begun) else (None, None)
+        owed = middle is None and number % 2 == 1 and call.model != "splice"
         if middle is not None:
             middle(call)
+        elif owed:
+            left_unconfirmed(call)
+            a_first = number % 4 == 1
         cause = (0x00, 0x80, 0xFF)[number % 3]
         race.reached(collide(call, race, number, OLD, cause=cause, a_first=a_first))
         if middle is not None:
             as_new(call, f"behind resets that collided, {MIDDLES[middle]}")
+            continue
+        if owed:
+            # The side that reset last, in two of them, and the other one.
+            confirmed_too_late(call if number % 8 in (3, 1) else call.turned())
             continue
         deliver_from_0(call, b"after collision")
         for here, there in (ends, ends[::-1]):
@@ -176,6 +184,21 @@ def test_reset_collision(call: Call) -> None:
             there.send(InterruptConfirmation())
             here.expect(InterruptConfirmation())
     call.fence()
+
+
+def left_unconfirmed(call: Call) -> None:
+    """An Interrupt of each side, which the other has and does not confirm."""
+    for here, there in (both(call), both(call)[::-1]):
+        here.send(Interrupt(user_data=b"before collision"))
+        there.expect(Interrupt(user_data=b"before collision"))
+
+
+def confirmed_too_late(call: Call) -> None:
+    """A confirms B's Interrupt of before the resets: that is not due any more."""
+    call.fence("behind the collision")
+    call.a.send(InterruptConfirmation())
+    with amid(call.bench, f"{call.a.name} confirms an Interrupt of before the collision"):
+        expect_reset_or_ignored(call, 43)
 
 
 @purpose("PLP-RST-09")

@@ -150,7 +150,7 @@ def longest_interrupts_that_cross(patch: Patch) -> None:
         original(interrupts, octets)
 
 
-@fault("BUG-XOT-175")
+@fault("BUG-XOT-178")
 def first_bit_of_the_version(patch: Patch) -> None:
     patch.replace(Framer, "version_is_legal", lambda _framer, version: version & 0x7FFF == 0)
 

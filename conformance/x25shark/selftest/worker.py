@@ -38,7 +38,7 @@ TRAFFIC = (
         "PLP-MOD-02",
         "LAPB-SET-11",
     ),
-    *("PLP-RST-03", "PLP-FLOW-01", "PLP-RSTRT-02", "PLP-FS-02"),
+    *("PLP-RST-03", "PLP-FLOW-01", "PLP-RSTRT-02", "PLP-FS-02", "PLP-FS-20", "PLP-FAC-22"),
     *("PLP-CLR-08", "PLP-SEG-01"),
 )
 

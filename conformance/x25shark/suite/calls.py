@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from typing import Any
 
 from scapy.packet import Packet
 from scapy_x25 import (
@@ -34,12 +35,25 @@ def arrives(bench: Bench, *templates: Packet) -> AnySide:
     return bench.incoming(*templates) if bench.two_sided else AbsentSide()
 
 
-def pending(bench: Bench, request: Packet | None = None, modulus: int = 8) -> tuple[Side, Side]:
+def pending(bench: Bench, request: Packet | None = None, *, modulus: int = 8) -> tuple[Side, Side]:
     """A Call of A that has arrived at B, which has not answered yet. Raises Inconclusive."""
+    request = bench.call_request() if request is None else request
     with bench.preamble():
         a = bench.connect(modulus=modulus)
-        a.send(bench.call_request() if request is None else request)
+        a.send(of_modulus(request, modulus))
         return a, bench.incoming()
+
+
+def moduli(bench: Bench) -> tuple[int, ...]:
+    """Those that a call may have: on a line the modulo is that of the line."""
+    return (8, 128) if bench.declared("P-MOD128") and not bench.lines else (8,)
+
+
+def of_modulus(request: Packet, modulus: int) -> Packet:
+    """The Call says its modulus itself, for what is made of it."""
+    if modulus == 128:
+        request.fields["modulo"] = 2
+    return request
 
 
 def accepted(
@@ -80,10 +94,26 @@ def other_end(at: str) -> str:
     return "a" if at == "b" else "b"
 
 
-def request_from(bench: Bench, at: str) -> CallRequest:
-    """A Call of this side to the other one."""
+def request_from(bench: Bench, at: str, **options: Any) -> CallRequest:
+    """A Call of this side to the other one; options: as of Bench.call_request()."""
     named = numbers(bench)
-    return bench.call_request(called=named[other_end(at)], calling=named[at])
+    return bench.call_request(called=named[other_end(at)], calling=named[at], **options)
+
+
+def callers(bench: Bench) -> tuple[str, ...]:
+    """The sides that may call the other one: B where the router takes its calls to A."""
+    called = bench.two_sided and bench.profile.addresses.a is not None
+    return ("a", "b") if called and ("a" in bench.lines or bench.declared("X-OUT")) else ("a",)
+
+
+def each_way(bench: Bench) -> Iterator[tuple[str, int]]:
+    """The side that calls and the modulus, for all calls that there may be."""
+    return product(callers(bench), moduli(bench))
+
+
+def arrives_at(bench: Bench, there: str, *templates: Packet) -> AnySide:
+    """As arrives(), at either side."""
+    return bench.incoming(*templates, at=there) if there == "a" else arrives(bench, *templates)
 
 
 def free_again(bench: Bench, near: Side) -> Call:

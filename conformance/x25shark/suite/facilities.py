@@ -18,7 +18,7 @@ from scapy_x25 import (
 )
 
 from ..judges.template import Lacks
-from .calls import arrives
+from .calls import arrives, of_modulus, request_from
 from .clearing import end, give_up, refused
 from .language import (
     CLOSED,
@@ -47,12 +47,14 @@ def error(bench: Bench, *diagnostics: int) -> ClearIndication:
     return ClearIndication(cause=bench.cause(0x03, 0x13), diagnostic=bench.diagnostic(*diagnostics))
 
 
-def call_with(bench: Bench, *facilities: Packet) -> tuple[Side, CallRequest]:
-    """A Call of A with exactly these facilities."""
-    a = bench.connect()
-    request = bench.call_request(facilities=facilities)
-    a.send(request)
-    return a, request
+def call_with(
+    bench: Bench, *facilities: Packet, modulus: int = 8, at: str = "a"
+) -> tuple[Side, CallRequest]:
+    """A Call of A, or of B, with exactly these facilities."""
+    side = bench.connect(at=at, modulus=modulus)
+    request = request_from(bench, at, facilities=facilities)
+    side.send(of_modulus(request, modulus))
+    return side, request
 
 
 def refused_or(

@@ -16,11 +16,13 @@ from ..judges.form import fast_select_of
 from ..judges.frames import decode_frame
 from ..judges.watch import Rule
 from ..sides.agreement import DEFAULTS, SIZES, towards, values_of
+from ..sides.arriving import is_another_form
 from .language import (
     REJ,
     RNR,
     RR,
     CallAccepted,
+    CalledLineAddressModified,
     CallRequest,
     ClearConfirmation,
     ClearRequest,
@@ -56,6 +58,9 @@ _IN_A_CALL_ALONE = frozenset({0x01, 0x03, 0x09, 0x41, 0x47, 0x48})
 _FAST_SELECT = 0x01
 # Bit 8: fast select, bit 1: reverse charging (X.25 7.2.2; bit 7 says something with bit 8 alone).
 _ASKED_FOR = 0x81
+# Selection of transit networks, which once was a facility for each of them, and the extension of
+# codes, which says nothing by itself.
+_LISTED = frozenset({0x44, 0xC4, 0xFF})
 # What has a place in a call that is up (X.25 4.3).
 _OF_A_CALL = (Data, RR, RNR, REJ, Interrupt, InterruptConfirmation, ResetRequest, ResetConfirmation)
 # From here on a cause is that of a DTE (X.25 5.2.4.1.1, 5.4.3.1, 5.5.1.1).
@@ -472,6 +477,78 @@ def _behind_a_reset(conversation: Conversation) -> PacketView | None:
         elif waits and not sent and isinstance(packet, _OF_A_CALL):
             return view
     return None
+
+
+@purpose("PLP-FORM-12")
+def test_called_addresses_of_answers_are_known(watch: Watch) -> None:
+    watch.always(
+        "a called address in Call Connected or Clear that the Call or the answer had",
+        given_sent=_address_rule,
+        about=(CallAccepted, ClearRequest),
+    )
+
+
+def _address_rule(sent: Sequence[Packet]) -> Rule | None:
+    """A called address that no packet of the tester had in the case is one that the router made.
+
+    With called line address modified it may be any (X.25 6.26), and so it may where the tester
+    gave none in its answers. A router that rewrites addresses may put a prefix in front of one, or
+    take it away, or give it back as the Call had it.
+    """
+    answers = [p for p in sent if isinstance(p, (CallAccepted, ClearRequest))]
+    if not any(map(_called, answers)):
+        return None
+    known = {_called(p) for p in sent if isinstance(p, (CallRequest, CallAccepted, ClearRequest))}
+
+    def rule(conversation: Conversation) -> PacketView | None:
+        for from_tester, packet, view in conversation:
+            if from_tester or not isinstance(packet, (CallAccepted, ClearRequest)):
+                continue
+            digits = _called(packet)
+            if not digits or digits in known or _says_modified(packet):
+                continue
+            if not any(is_another_form(one, digits) for one in known):
+                return view
+        return None
+
+    return rule
+
+
+def _called(packet: Packet) -> str:
+    return str(packet.fields.get("called_address") or "")
+
+
+def _says_modified(packet: Packet) -> bool:
+    return any(isinstance(f, CalledLineAddressModified) for f in _in_front_of_a_marker(packet))
+
+
+@purpose("PLP-FORM-13")
+def test_no_facility_twice(watch: Watch) -> None:
+    watch.always(
+        "no facility twice in Call or Call Connected, whatever the other end has sent",
+        given_sent=partial(_twice_rule, passes=watch.passes_numbers),
+        about=(CallRequest, CallAccepted),
+    )
+
+
+def _twice_rule(sent: Sequence[Packet], *, passes: bool) -> Rule | None:
+    """No rule where the ends are trusted and the tester itself has sent such a packet."""
+    given = any(_repeated(p) for p in sent if isinstance(p, (CallRequest, CallAccepted)))
+    return None if passes and given else _facility_twice
+
+
+def _facility_twice(conversation: Conversation) -> PacketView | None:
+    for sent, packet, view in conversation:
+        if not sent and isinstance(packet, (CallRequest, CallAccepted)) and _repeated(packet):
+            return view
+    return None
+
+
+def _repeated(packet: Packet) -> bool:
+    """Whether a facility stands twice in front of a marker."""
+    codes = [bytes(facility)[0] for facility in _in_front_of_a_marker(packet)]
+    codes = [code for code in codes if code not in _LISTED]
+    return len(codes) != len(set(codes))
 
 
 @purpose("LAPB-FORM-01")

@@ -272,13 +272,14 @@ ENDS: dict[Callable[[Call], None], str] = {
 
 @purpose("SYS-INTEG-14")
 def test_values_are_those_of_the_call(bench: Bench) -> None:
-    """A call with small values, one with larger ones, then one that names neither: 128 octets and
-    2. What the larger values let in is taken, full packets and a window of them. Behind it neither
-    side may send longer packets than it has agreed to. The larger ones end by a Clear of A, of B,
-    and of both."""
+    """A call with small values, one with larger ones, then one that names neither, or one of them
+    alone: 128 octets and 2. What the larger values let in is taken, full packets and a window of
+    them. Behind it neither side may send longer packets than it has agreed to. The larger ones end
+    by a Clear of A, of B, and of both."""
     size = min(512, bench.profile.limits.packet_size)
     bench.need(size > 128, "a packet size above 128")
-    for over in (_cleared_by_a, _cleared_by_b, _cleared_by_both):
+    named = ((), (WindowSize(),), (PacketSize(),))
+    for over, facilities in product((_cleared_by_a, _cleared_by_b, _cleared_by_both), named):
         small = bench.place_call(options={"size": 128, "window": 1})
         small.fence()
         end(small)
@@ -293,19 +294,20 @@ def test_values_are_those_of_the_call(bench: Bench) -> None:
         large.fence()
         over(large)
         with amid(bench, f"behind one with larger values that {ENDS[over]}"):
-            call = naming_no_values(bench, large.a)
-            if call is None:
-                break
-            has_its_values(call, size)
+            call = naming_no_values(bench, large.a, facilities)
+            if call is not None:
+                has_its_values(call, size)
+                end(call)
     bench.fence()
 
 
-def naming_no_values(bench: Bench, a: Side) -> Call | None:
-    """A call of A that names neither value. None: such a Call is refused (RFC 1613 6.1)."""
+def naming_no_values(bench: Bench, a: Side, facilities: Sequence[Packet]) -> Call | None:
+    """A call of A that names neither value, or one and that as the default. None: such a Call is
+    refused (RFC 1613 6.1)."""
     kept = a.connection.end is None and a.phase == "cleared"
     a = a if kept else bench.connect()
     a.numbering.reset()
-    request = bench.call_request(facilities=())
+    request = bench.call_request(facilities=facilities)
     a.send(request)
     if kept and not bench.went_on(a) and a.connection.end is not None:
         a.expect(CLOSED)

@@ -21,8 +21,13 @@ from .calls import (
     accepted,
     agreed_by,
     arrives,
+    arrives_at,
     calling_at_b,
+    each_way,
     needs_trust,
+    numbers,
+    of_modulus,
+    other_end,
     pending,
     received_call,
     request_from,
@@ -100,7 +105,8 @@ def test_every_pair_of_address_lengths(bench: Bench) -> None:
 
     A called address that the router rewrites depends on nothing but the called address; to lose
     its last digits, where one of no more digits than are left arrives whole, is not rewriting. A
-    network that checks calling addresses gets none, and that of A.
+    network that checks calling addresses gets none, and that of A. Then the longest ones from B,
+    and in modulo 128.
     """
     called = bench.far_end.address + "123456789012345"
     callers = ["908172635445362"[:length] for length in range(16)]
@@ -135,6 +141,10 @@ def test_every_pair_of_address_lengths(bench: Bench) -> None:
                 else:
                     rewritten[digits[0]] = arrives
             give_up(a, b)
+    for at, modulus in each_way(bench):
+        if (at, modulus) != ("a", 8):
+            with amid(bench, f"from {at.upper()}, modulo {modulus}"):
+                longest_addresses(bench, at, modulus)
     bench.fence()
     for sent, arrived in rewritten.items():
         bench.remark(f"a call for {sent} arrived with {arrived or 'no called address'}")
@@ -142,6 +152,28 @@ def test_every_pair_of_address_lengths(bench: Bench) -> None:
         raise Inconclusive(
             "the profile does not say what the router rewrites (addresses.b_arrives)"
         )
+
+
+def longest_addresses(bench: Bench, at: str, modulus: int) -> None:
+    """15 digits of each address, and of each alone, as far as the route of that side takes them."""
+    there, named = other_end(at), numbers(bench)
+    of_fifteen = "908172635445362" if takes_any_caller(bench, at=at) else named[at] or ""
+    called = named[there] or ""
+    longest = (called + "123456789012345")[:15]
+    for digits, calling in ((longest, ""), (longest, of_fifteen), (called, of_fifteen)):
+        near = bench.connect(at=at, modulus=modulus)
+        request = bench.call_request(called=digits, calling=calling)
+        near.send(of_modulus(request, modulus))
+        if digits != called and not calling and not bench.went_on(near, at=there):
+            near.expect(not_obtainable(bench), CLOSED)
+            near.send(ClearConfirmation())
+            bench.remark(f"the route to {there.upper()} does not take 15 digits")
+            longest = called
+            continue
+        template = CallRequest(
+            called_address=digits, user_data=request.user_data, **calling_at_b(calling)
+        )
+        give_up(near, bench.incoming(template, at=there))
 
 
 @purpose("PLP-CALL-04")
@@ -512,29 +544,36 @@ def not_allowed(bench: Bench) -> Packet:
 
 @purpose("PLP-CALL-25")
 def test_user_data_of_0_to_16_octets(bench: Bench) -> None:
-    """One call for each length: behind a protocol identifier 0x00 and other octets in turn."""
-    for length in range(17):
+    """One call for each length: behind a protocol identifier 0x00 and other octets in turn. From A
+    and from B, modulo 8 and 128."""
+    for (at, modulus), length in product(each_way(bench), range(17)):
         values = (bytes((0, 1 + (31 * length + 7 * n) % 255)) for n in range(8))
         user_data = (b"\xc0" + b"".join(values))[:length]
-        a = bench.connect()
-        request = bench.call_request(user_data=user_data)
-        a.send(request)
-        end(accepted(bench, a, arrives(bench, CallRequest(user_data=user_data)), request))
+        near = bench.connect(at=at, modulus=modulus)
+        request = of_modulus(request_from(bench, at, user_data=user_data), modulus)
+        near.send(request)
+        with amid(bench, f"{length} octets from {at.upper()}, modulo {modulus}"):
+            far = arrives_at(bench, other_end(at), CallRequest(user_data=user_data))
+            end(accepted(bench, near, far, request))
     bench.fence()
 
 
 @purpose("PLP-CALL-26")
 def test_user_data_of_17_octets(bench: Bench) -> None:
-    """Without fast select. A splice and an IUT that trusts the ends may pass it."""
-    user_data = b"\xc0" + bench.random.randbytes(16)
-    a = bench.connect()
-    a.send(bench.call_request(user_data=user_data))
-    if trusts_the_ends(bench) and bench.went_on(a):
-        give_up(a, bench.incoming(CallRequest(user_data=user_data)))
+    """Without fast select, from A and from B, modulo 8 and 128. A splice and an IUT that trusts the
+    ends may pass it."""
+    user_data, passed = b"\xc0" + bench.random.randbytes(16), False
+    for at, modulus in each_way(bench):
+        near = bench.connect(at=at, modulus=modulus)
+        near.send(of_modulus(request_from(bench, at, user_data=user_data), modulus))
+        if trusts_the_ends(bench) and bench.went_on(near, at=other_end(at)):
+            passed = True
+            give_up(near, bench.incoming(CallRequest(user_data=user_data), at=other_end(at)))
+        elif not taken_by_a_dte(bench, near, "17 octets of user data were"):
+            error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
+            refused(bench, near, error)
+    if passed:
         needs_trust(bench, "17 octets of user data were")
-    elif not taken_by_a_dte(bench, a, "17 octets of user data were"):
-        error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
-        refused(bench, a, error)
     bench.fence()
 
 
@@ -550,14 +589,22 @@ def test_protocol_identifier_changes_nothing(bench: Bench) -> None:
 
 @purpose("PLP-CALL-28")
 def test_d_bit_in_call_packets(bench: Bench) -> None:
-    """Asked for and granted; asked for and not granted."""
-    for granted in (1, 0):
-        a = bench.connect()
-        request = bench.call_request()
+    """Asked for and granted; asked for and not granted. From A and from B, modulo 8 and 128, with
+    fast select and without."""
+    kinds = (None, 2, 3) if bench.declared("F-FS") else (None,)
+    for (at, modulus), kind, granted in product(each_way(bench), kinds, (1, 0)):
+        near = bench.connect(at=at, modulus=modulus)
+        request = of_modulus(request_from(bench, at, fast_select=kind), modulus)
         request.d = 1
-        a.send(request)
-        b = bench.incoming(CallRequest(d=1))
-        end(accepted(bench, a, b, request, CallAccepted(d=granted), [CallAccepted(d=granted)]))
+        near.send(request)
+        with amid(bench, f"from {at.upper()}, modulo {modulus}, fast select {kind}"):
+            far = bench.incoming(CallRequest(d=1), at=other_end(at))
+            if kind == 3:
+                # The restriction lets no answer but a Clear (X.25 6.16).
+                give_up(near, far)
+                continue
+            answer = CallAccepted(d=granted)
+            end(accepted(bench, near, far, request, answer, [answer.copy()]))
     bench.fence()
 
 

@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 from ..sides.agreement import DEFAULTS, Values, offer_of, values_of
+from ..sides.bench import SIZE_CODES
 from .anew import called_with
 from .calls import (
     accepted,
@@ -20,8 +21,10 @@ from .calls import (
     at_a,
     at_b,
     carries,
+    checks_calls,
+    moduli,
     nearer,
-    numbers,
+    of_modulus,
     offers,
     other_end,
     pending,
@@ -76,36 +79,37 @@ def test_call_sent_has_packet_size_and_window_size(bench: Bench) -> None:
 @purpose("PLP-FAC-02")
 def test_confirm_of_a_call_without_facilities(bench: Bench) -> None:
     """Of a Call without both, and without one of them, on the connection of a call with values of
-    its own; packets as long as the answer says pass. Refused, or the answer has what is missing;
-    behind a splice it is B that gives it."""
-    with amid(bench, "a Call with no facility, on a connection of its own"):
-        _, usual = call_lacking(bench, None, (), any_values())
-    before = bench.place_call(options=values(bench, 256, 3))
-    end(before)
-    a: Side | None = before.a
-    for named in ((), (PacketSize(),), (WindowSize(),)):
-        given = "".join(f"{facility.name} alone" for facility in named) or "no facility"
-        with amid(bench, f"a Call with {given}, on the connection of the call before"):
-            a, _ = call_lacking(bench, a, named, usual)
+    its own, modulo 8 and 128; packets as long as the answer says pass. Refused, or the answer has
+    what is missing; behind a splice it is B that gives it."""
+    for modulus in moduli(bench):
+        legal = any_values(modulus)
+        with amid(bench, f"a Call with no facility, on a connection of its own, modulo {modulus}"):
+            _, usual = call_lacking(bench, None, (), legal, modulus)
+        for named in ((), (PacketSize(),), (WindowSize(),)):
+            before = bench.place_call(modulus=modulus, options=values(bench, 256, 3))
+            end(before)
+            given = "".join(f"{facility.name} alone" for facility in named) or "no facility"
+            with amid(bench, f"a Call with {given}, on the connection of the call before"):
+                call_lacking(bench, before.a, named, usual, modulus)
     bench.fence()
 
 
-def any_values() -> list[Packet]:
-    """Packet size and window size that are legal in modulo 8."""
-    size, window = between(4, 12), between(1, 7)
+def any_values(modulus: int) -> list[Packet]:
+    """Packet size and window size that are legal in calls of the modulus."""
+    size, window = between(4, 12), between(1, modulus - 1)
     return [PacketSize(called=size, calling=size), WindowSize(called=window, calling=window)]
 
 
 def call_lacking(
-    bench: Bench, a: Side | None, named: Sequence[Packet], usual: Sequence[Packet]
+    bench: Bench, a: Side | None, named: Sequence[Packet], usual: Sequence[Packet], modulus: int
 ) -> tuple[Side, Sequence[Packet]]:
     """A Call with these facilities alone, on A's connection if it is still there.
 
     usual: the router's own values, which B may be offered for what is not named (RFC 1613 6.1). The
     same is returned, as B saw it.
     """
-    request = bench.call_request(facilities=named)
-    a = called_with(bench, a, request)
+    request = of_modulus(bench.call_request(facilities=named), modulus)
+    a = called_with(bench, a or bench.connect(modulus=modulus), request)
     if bench.two_sided and not bench.went_on(a):
         refused(bench, a, ClearIndication())
         bench.remark("a Call without packet size and window size was refused")
@@ -120,7 +124,9 @@ def call_lacking(
         usual = offer_of(received_call(b))
     b.send(CallAccepted(facilities=[PacketSize(), WindowSize()] if splice else []))
     # What the Call named the answer need not name again (RFC 1613 6.1).
-    choices = ([f, lacks(type(f))] if type(f) in map(type, named) else [f] for f in any_values())
+    choices = (
+        [f, lacks(type(f))] if type(f) in map(type, named) else [f] for f in any_values(modulus)
+    )
     answers = [CallAccepted(facilities=list(choice)) for choice in product(*choices)]
     came = a.expect(*answers, ClearIndication(), CLOSED)
     if isinstance(came, CallAccepted):
@@ -230,10 +236,14 @@ def test_answer_with_a_larger_packet_size(bench: Bench) -> None:
 @purpose("PLP-FAC-06")
 def test_answer_below_the_default(bench: Bench) -> None:
     """256 asked for, 64 answered; window 7 asked for, 1 answered, in both directions and in each
-    alone: an error, unless the IUT declares N-BELOW."""
-    taken = [answered_below(bench, PacketSize, 6, 6)]
-    for called, calling in ((1, 1), (1, None), (None, 1)):
-        taken.append(answered_below(bench, WindowSize, called, calling))
+    alone, of modulo 8 and 128; 64 asked for, 32 answered: an error, unless the IUT declares
+    N-BELOW."""
+    taken = []
+    for modulus, (kind, low) in product(moduli(bench), ((PacketSize, 6), (WindowSize, 1))):
+        for called, calling in ((low, low), (low, None), (None, low)):
+            taken.append(answered_below(bench, kind, called, calling, modulus))
+    for called, calling in ((5, 5), (5, None), (None, 5)):
+        taken.append(answered_below(bench, PacketSize, called, calling, 8, asked=64))
     bench.need(taken.count(None) < len(taken), "an offer to B that is not below the defaults")
     if any(taken) and not bench.declared("N-BELOW"):
         raise Inconclusive("the router takes such answers: its profile should declare N-BELOW")
@@ -244,15 +254,19 @@ def answered_below(
     kind: type[PacketSize] | type[WindowSize],
     called: int | None,
     calling: int | None,
+    modulus: int,
+    asked: int = 256,
 ) -> bool | None:
     """Whether an answer with these values, None: as offered, is taken.
 
-    None: B was offered less than the default, and so nothing is below what it may answer.
+    None: B was offered less than the default, or than was asked for, and so nothing is below what
+    it may answer.
     """
-    request = bench.call_request(size=256, window=7)
-    a, b = pending(bench, request)
+    request = bench.call_request(size=asked, window=7)
+    a, b = pending(bench, request, modulus=modulus)
     offer = agreed_by(b, CallAccepted())[kind is WindowSize]
-    if min(offer.called, offer.calling) < dict(DEFAULTS)[kind]:
+    least = min(dict(DEFAULTS)[kind], SIZE_CODES[asked] if kind is PacketSize else 7)
+    if min(offer.called, offer.calling) < least:
         give_up(a, b)
         return None
     octets = {"called": called or offer.called, "calling": calling or offer.calling}
@@ -278,11 +292,59 @@ def test_answer_with_a_larger_window(bench: Bench) -> None:
     bench.fence()
 
 
+# Octets that no packet size and no window has: below, and above. A window above the offer may be
+# taken for the most that may be answered to it, as in PLP-FAC-07.
+NO_SIZES, NO_WINDOWS = (0, 3, 13, 0xFF), {8: (0, 8, 0xFF), 128: (0, 128, 0xFF)}
+
+
+@purpose("PLP-FAC-40")
+def test_values_that_do_not_exist_in_an_answer(bench: Bench) -> None:
+    """In both directions, and in each of them alone, beside what was offered; of modulo 8 and 128
+    over XOT."""
+    bench.need(checks_calls(bench), "a router that checks calls")
+    for modulus in moduli(bench):
+        wrong = [(PacketSize, value) for value in NO_SIZES]
+        wrong += [(WindowSize, value) for value in NO_WINDOWS[modulus]]
+        for (kind, value), octets in product(wrong, (BOTH_OCTETS, ("called",), ("calling",))):
+            with amid(bench, f"{value} answered, modulo {modulus}"):
+                answer_that_is_none(bench, kind, dict.fromkeys(octets, value), modulus)
+    bench.fence()
+
+
+def answer_that_is_none(
+    bench: Bench, kind: type[Packet], octets: dict[str, int], modulus: int
+) -> None:
+    """B answers such octets: an error (66), or the window is reduced."""
+    request = bench.call_request(size=256, window=3)
+    a, b = pending(bench, request, modulus=modulus)
+    size, window = agreed_by(b, CallAccepted())
+    if modulus == 128 and b.modulus == 8:
+        # It has other values that do not exist (RFC 1613 6.2).
+        octets = {name: min(value, 8) for name, value in octets.items() if kind is WindowSize}
+    offered = size if kind is PacketSize else window
+    answer = kind(called=offered.called, calling=offered.calling)
+    answer.fields.update(octets)
+    b.send(CallAccepted(facilities=[answer]))
+    ahead = confirmed_ahead(b, a, error(bench, 66))
+    legal: list[CallAccepted] = []
+    if kind is WindowSize and 0 not in octets.values():
+        legal = [*at_a(bench, request, (size, window))]
+        legal.append(CallAccepted(facilities=[nearer(offered, dict(DEFAULTS)[kind])]))
+    came = a.expect(*legal, ClearIndication(cause=bench.network_clear), CLOSED)
+    if isinstance(came, CallAccepted):
+        bench.remark("a window above all that there are was reduced")
+        bench.settle(a, b, request, came)
+        end(Call(bench, a, b))
+        return
+    clear_or_close(bench, a)
+    if not ahead:
+        refused(bench, b, error(bench, 66))
+
+
 @purpose("PLP-FAC-08")
 def test_window_0_is_refused(bench: Bench) -> None:
     """0/2 and 2/0, of modulo 8 and 128 over XOT."""
-    both_moduli = bench.declared("P-MOD128") and not bench.lines
-    for modulus, window in product((8, 128) if both_moduli else (8,), ((0, 2), (2, 0))):
+    for modulus, window in product(moduli(bench), ((0, 2), (2, 0))):
         a = bench.connect(modulus=modulus)
         a.send(bench.call_request(window=window))
         refused(bench, a, error(bench, 66))
@@ -291,7 +353,7 @@ def test_window_0_is_refused(bench: Bench) -> None:
 
 @purpose("PLP-FAC-09")
 def test_window_8_is_refused_or_lowered(bench: Bench) -> None:
-    """In both directions, and in each of them alone."""
+    """In both directions, and in each of them alone. So is 128 in modulo 128."""
     # Of a router with a window of its own on each side B is offered any (RFC 1613 6.2).
     legal = between(1 if bench.two_sided and bench.model == "local" else 2, 7)
     lowered = [WindowSize(called=legal, calling=legal)]
@@ -301,15 +363,24 @@ def test_window_8_is_refused_or_lowered(bench: Bench) -> None:
         made = call_with(bench, PacketSize(), WindowSize(called=called, calling=calling))
         remark = f"window {called}/{calling} was lowered"
         refused_or(bench, made, error(bench, 66), lowered, remark, may_lack_at_b=may_lack)
+    if 128 in moduli(bench):
+        legal = between(1, 127)
+        lowered = [WindowSize(called=legal, calling=legal)]
+        for called, calling in ((128, 128), (128, 2), (2, 255)):
+            window = WindowSize(called=called, calling=calling)
+            made = call_with(bench, PacketSize(), window, modulus=128)
+            remark = f"window {called}/{calling} was lowered"
+            refused_or(bench, made, error(bench, 66), lowered, remark, may_lack_at_b=may_lack)
     bench.fence()
 
 
 @purpose("PLP-FAC-10")
 def test_packet_size_codes_outside_4_to_12_are_refused(bench: Bench) -> None:
-    """In both directions, and in each of them alone."""
-    for code in (3, 13, 0):
+    """In both directions, and in each of them alone; of modulo 8 and 128 over XOT."""
+    for modulus, code in product(moduli(bench), (3, 13, 0)):
         for called, calling in ((code, code), (code, 7), (7, code)):
-            a, _ = call_with(bench, PacketSize(called=called, calling=calling), WindowSize())
+            size = PacketSize(called=called, calling=calling)
+            a, _ = call_with(bench, size, WindowSize(), modulus=modulus)
             refused(bench, a, error(bench, 66))
     bench.fence()
 
@@ -324,23 +395,24 @@ def test_reserved_bits_of_packet_size(bench: Bench) -> None:
     bench.fence()
 
 
-def call_from(bench: Bench, at: str, **values: tuple[int, int]) -> tuple[Side, CallRequest, str]:
+def call_from(
+    bench: Bench, at: str, modulus: int = 8, **values: tuple[int, int]
+) -> tuple[Side, CallRequest, str]:
     """A Call of A or of B to the other one; the side at which it has to arrive."""
-    named, there = numbers(bench), other_end(at)
-    caller = bench.connect(at=at)
-    request = bench.call_request(
-        called=named[there],
-        calling=named[at],
-        window=values.get("window", (7, 7)),
-        size=values.get("size", (128, 128)),
+    there = other_end(at)
+    caller = bench.connect(at=at, modulus=modulus)
+    request = request_from(
+        bench, at, window=values.get("window", (7, 7)), size=values.get("size", (128, 128))
     )
-    caller.send(request)
+    caller.send(of_modulus(request, modulus))
     return caller, request, there
 
 
-def unequal_sizes(bench: Bench, at: str) -> None:
+def unequal_sizes(
+    bench: Bench, at: str, size: tuple[int, int] = (1024, 128), modulus: int = 8
+) -> None:
     """1024 octets from the called to the calling side, 128 back; 20 full packets each way."""
-    caller, request, there = call_from(bench, at, size=(1024, 128))
+    caller, request, there = call_from(bench, at, modulus, size=size)
     sizes = (CallRequest(facilities=o[:1]) for o in offers(bench, request, there))
     called = bench.incoming(*sizes, at=there)
     answer = CallAccepted()
@@ -351,7 +423,7 @@ def unequal_sizes(bench: Bench, at: str) -> None:
             octets = bench.record(sender.packet_size)
             sender.send_data(octets)
             receiver.expect_message(octets, longest=receiver.size_in)
-    if bench.model != "splice":
+    if bench.model != "splice" and size == (1024, 128):
         too_long(call)
     call.fence()
     end(call)
@@ -380,13 +452,20 @@ def too_long(call: Call) -> None:
 
 @purpose("PLP-FAC-12")
 def test_unequal_sizes_keep_their_direction(bench: Bench) -> None:
+    """1024 and 128; then sizes on both sides of the default, and below it, modulo 8 and 128."""
     unequal_sizes(bench, "a")
+    for modulus, size in product(moduli(bench), BOTH_SIDES_OF_THE_DEFAULT):
+        unequal_sizes(bench, "a", size, modulus)
     bench.fence()
 
 
-def unequal_windows(bench: Bench, at: str) -> None:
+# From the called side, and from the calling one.
+BOTH_SIDES_OF_THE_DEFAULT = ((1024, 16), (16, 1024), (256, 64), (32, 32), (64, 16))
+
+
+def unequal_windows(bench: Bench, at: str, modulus: int = 8) -> None:
     """Window 7 from the called to the calling side, 1 back."""
-    caller, request, there = call_from(bench, at, window=(7, 1))
+    caller, request, there = call_from(bench, at, modulus, window=(7, 1))
     windows = (CallRequest(facilities=o[1:]) for o in offers(bench, request, there))
     called = bench.incoming(*windows, at=there)
     answer = CallAccepted()
@@ -400,14 +479,20 @@ def unequal_windows(bench: Bench, at: str) -> None:
 
 @purpose("PLP-FAC-13")
 def test_unequal_windows_keep_their_direction(bench: Bench) -> None:
-    unequal_windows(bench, "a")
+    """Of modulo 8 and 128."""
+    for modulus in moduli(bench):
+        unequal_windows(bench, "a", modulus)
     bench.fence()
 
 
 @purpose("PLP-FAC-14")
 def test_directions_of_calls_from_b(bench: Bench) -> None:
+    """As in PLP-FAC-12 and -13."""
     unequal_sizes(bench, "b")
-    unequal_windows(bench, "b")
+    for modulus in moduli(bench):
+        unequal_windows(bench, "b", modulus)
+        for size in BOTH_SIDES_OF_THE_DEFAULT:
+            unequal_sizes(bench, "b", size, modulus)
     bench.fence()
 
 

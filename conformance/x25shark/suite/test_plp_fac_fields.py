@@ -6,7 +6,10 @@ PLP-FAC-34 looks at the whole run.
 
 from __future__ import annotations
 
+from itertools import product
+
 from scapy_x25 import (
+    MODULO_128,
     CalledAddressExtension,
     CallRedirectionNotification,
     ChargingInformationRequest,
@@ -34,9 +37,13 @@ from .calls import (
     at_b,
     behind_marker,
     carries,
+    checks_calls,
+    each_way,
     holding,
+    moduli,
     not_taken,
     offers,
+    other_end,
     pending,
     received_call,
     window_holds,
@@ -80,6 +87,7 @@ from .language import (
     WindowSize,
     between,
     lacks,
+    not_in,
     purpose,
 )
 from .occasion import amid
@@ -187,7 +195,7 @@ def test_same_facility_twice_is_refused(bench: Bench) -> None:
 
     Packet size 32 first, 512 last; window size 1 first, 4 last; throughput class 11 first, 7 last,
     of which B, and A in the answer, may be told less or nothing. In an answer of B window size as
-    offered first, 2 last.
+    offered first, 2 last. Network user identification twice, which the router may not have at all.
     """
     size, window = PacketSize(called=9, calling=9), WindowSize(called=4, calling=4)
     repeated(bench, PacketSize(called=5, calling=5), WindowSize(), size)
@@ -197,7 +205,21 @@ def test_same_facility_twice_is_refused(bench: Bench) -> None:
         repeated(bench, first, PacketSize(), WindowSize(), last)
     if bench.two_sided:
         repeated_in_the_answer(bench)
+        repeated_user(bench)
     bench.fence()
+
+
+def repeated_user(bench: Bench) -> None:
+    """A Call with two network user identifications is refused, or goes on."""
+    user = NetworkUserIdentification(value=b"user")
+    a, _ = call_with(bench, user, PacketSize(), WindowSize(), user)
+    if bench.went_on(a):
+        bench.remark("a Call with two network user identifications went on")
+        give_up(a, bench.incoming())
+        return
+    cause = bench.cause(0x03, 0x13, *OF_A_USER)
+    codes = bench.diagnostic(73, 64, 65, *NO_USER)
+    refused(bench, a, ClearIndication(cause=cause, diagnostic=codes))
 
 
 def repeated(bench: Bench, first: Packet, *others: Packet) -> None:
@@ -246,11 +268,23 @@ def repeated_in_the_answer(bench: Bench) -> None:
 
 @purpose("PLP-FAC-23")
 def test_facility_field_of_110_octets_is_refused(bench: Bench) -> None:
-    fill = Protection(value=bytes(100))
-    a, request = call_with(bench, PacketSize(), WindowSize(), DTE, fill)
-    assert len(b"".join(bytes(f) for f in request.facilities)) == 110
-    if not taken_by_a_dte(bench, a, "110 octets of facilities were"):
-        refused(bench, a, error(bench, 69, 39))
+    """In a Call, and in the answer to one; of modulo 8 and 128 over XOT."""
+    field = (PacketSize(), WindowSize(), DTE, Protection(value=bytes(100)))
+    assert octets_of(field) == MOST_FACILITIES + 1
+    for modulus in moduli(bench):
+        a, _ = call_with(bench, *field, modulus=modulus)
+        if not taken_by_a_dte(bench, a, "110 octets of facilities were"):
+            refused(bench, a, error(bench, 69, 39))
+        if bench.two_sided and checks_calls(bench):
+            a, b = pending(bench, modulus=modulus)
+            b.send(CallAccepted(facilities=[*field]))
+            # 65: the router has no facilities of DTEs.
+            wrong = error(bench, 69, 39, 65)
+            ahead = confirmed_ahead(b, a, wrong)
+            a.expect(ClearIndication(cause=bench.network_clear), CLOSED)
+            clear_or_close(bench, a)
+            if not ahead:
+                refused(bench, b, wrong)
     bench.fence()
 
 
@@ -263,23 +297,38 @@ def no_room(bench: Bench, a: Side) -> None:
 @purpose("PLP-FAC-24")
 def test_facility_field_of_109_octets_passes(bench: Bench) -> None:
     """As it leaves the router: one that was seen to add a facility may refuse 109 octets, and
-    passes a field that is shorter by what it adds."""
-    sent = (PacketSize(), WindowSize(), *DTE_FACILITIES)
-    a, _ = call_with(bench, *sent)
-    b = bench.listeners.accept()
-    grows = added(b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES))), sent)
-    give_up(a, b)
-    for length in {MOST_FACILITIES - grows, MOST_FACILITIES}:
-        fill = protection(length - octets_of(sent) - 2)
-        marked = (*DTE_FACILITIES, fill)
-        a, _ = call_with(bench, PacketSize(), WindowSize(), *marked)
-        if length + grows > MOST_FACILITIES and not bench.went_on(a):
-            no_room(bench, a)
-            continue
-        b = bench.listeners.accept()
-        b.expect(CallRequest(facility_length=between(1, 109), facilities=behind_marker(b, marked)))
-        give_up(a, b)
+    passes a field that is shorter by what it adds. From A, from B, modulo 8 and 128."""
+    for at, modulus in each_way(bench):
+        with amid(bench, f"from {at.upper()}, modulo {modulus}"):
+            full_field(bench, at, modulus)
     bench.fence()
+
+
+def full_field(bench: Bench, at: str, modulus: int) -> None:
+    """A Call of this side, with a field as long as may be where it leaves the router."""
+    there = other_end(at)
+    sent = (PacketSize(), WindowSize(), *DTE_FACILITIES)
+    near, _ = call_with(bench, *sent, modulus=modulus, at=at)
+    grows = added(refused_whole(bench, near, there, DTE_FACILITIES), sent)
+    for length in {MOST_FACILITIES - grows, MOST_FACILITIES}:
+        marked = (*DTE_FACILITIES, protection(length - octets_of(sent) - 2))
+        values = (PacketSize(), WindowSize())
+        near, _ = call_with(bench, *values, *marked, modulus=modulus, at=at)
+        if length + grows > MOST_FACILITIES and not bench.went_on(near, at=there):
+            no_room(bench, near)
+        else:
+            refused_whole(bench, near, there, marked)
+
+
+def refused_whole(bench: Bench, near: Side, there: str, marked: tuple[Packet, ...]) -> Packet:
+    """The Call arrives with these facilities of DTEs, whole, and is refused there."""
+    far = bench.listeners.accept(at=there)
+    field = behind_marker(far, marked)
+    came = far.expect(CallRequest(facility_length=between(1, MOST_FACILITIES), facilities=field))
+    assert came is not None
+    far.modulus = 128 if came.fields.get("modulo") == MODULO_128 else 8
+    give_up(near, far)
+    return came
 
 
 @purpose("PLP-FAC-25")
@@ -411,21 +460,49 @@ def test_reverse_charging_without_acceptance(bench: Bench) -> None:
 
 @purpose("PLP-FAC-28")
 def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
-    """Another index or format at B is a matter of B's subscription, a remark."""
-    refusal = ClearIndication(cause=bench.cause(0x0B, 0x03))
-    any_basic = ClosedUserGroup(index=between(0, 99))
-    any_extended = ClosedUserGroupExtended(index=between(0, 9999))
-    at_b = [CallRequest(facilities=[facility]) for facility in (any_basic, any_extended)]
-    for sent in (ClosedUserGroup(index=12), ClosedUserGroupExtended(index=1234)):
-        a, _ = call_with(bench, sent, PacketSize(), WindowSize())
-        if bench.went_on(a):
-            b = bench.incoming(CallRequest(facilities=[sent]), *at_b)
-            if bytes(sent) not in bytes(received_call(b)):
-                bench.remark("the closed user group has another index or format at B")
-            give_up(a, b)
-        else:
-            refused(bench, a, refusal)
+    """Another index or format at B is a matter of B's subscription, a remark; but two indices of
+    one side are two groups, at the other side too. From A, from B where it calls, modulo 8 and 128.
+    """
+    member: set[tuple[str, bytes]] = set()
+    for (at, modulus), (kind, indices) in product(each_way(bench), GROUPS.items()):
+        taken: set[int] = set()
+        for index in indices:
+            sent = kind(index=index)
+            near, _ = call_with(bench, sent, PacketSize(), WindowSize(), modulus=modulus, at=at)
+            # A side is a member of a group, or not, whatever the modulo of the call.
+            if (at, bytes(sent)) not in member and not bench.went_on(near, at=other_end(at)):
+                refused(bench, near, ClearIndication(cause=bench.cause(0x0B, 0x03)))
+                continue
+            member.add((at, bytes(sent)))
+            with amid(bench, f"from {at.upper()}, modulo {modulus}"):
+                came = in_closed_user_group(bench, near, sent, taken, other_end(at))
+            taken |= {came} if came is not None else set()
     bench.fence()
+
+
+# Indices of closed user groups: each digit of 0, 8 and 9, and such as differ in one bit of a digit.
+GROUPS: dict[type[Packet], tuple[int, ...]] = {
+    ClosedUserGroup: (0, 1, 8, 9, 12, 19, 45, 80, 90, 92, 99),
+    ClosedUserGroupExtended: (0, 1234, 9234, 1200, 34, 8000, 9999),
+}
+
+
+def in_closed_user_group(
+    bench: Bench, near: Side, sent: Packet, taken: set[int], there: str
+) -> int | None:
+    """The Call with this group arrives. Returns the index that came, if it is in the same format.
+
+    taken: the indices that others of the format have at the other side.
+    """
+    found = [type(sent)(index=not_in(*taken)) if taken else type(sent)()]
+    found += [kind() for kind in GROUPS if not isinstance(sent, kind)]
+    far = bench.incoming(*(CallRequest(facilities=[one]) for one in found), at=there)
+    came = received_call(far)
+    if bytes(sent) not in bytes(came):
+        bench.remark("the closed user group has another index or format at the other side")
+    give_up(near, far)
+    index = next((f.index for f in came.facilities if type(f) is type(sent)), None)
+    return None if index is None else int(index)
 
 
 # What a network may say of an ROA that it does not reach: ROA out of order, not obtainable; that it

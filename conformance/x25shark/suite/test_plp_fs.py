@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .anew import again, called_with, is_gone
 from .calls import (
@@ -17,9 +17,13 @@ from .calls import (
     at_a,
     behind_marker,
     carries,
+    each_way,
+    moduli,
     needs_trust,
     not_taken,
+    of_modulus,
     pending,
+    request_from,
     trusts_the_ends,
     window_holds,
 )
@@ -122,6 +126,45 @@ def test_clear_user_data_in_a_refusal(bench: Bench) -> None:
     bench.fence()
 
 
+@purpose("PLP-FS-21")
+def test_clear_user_data_of_the_caller_before_the_answer(bench: Bench) -> None:
+    """Of each kind of fast select, modulo 8 and 128. X.25 6.16 says nothing of that moment: all of
+    it arrives, none of it does, or it is an error; but never a part of it."""
+    kinds = (UNRESTRICTED, RESTRICTED)
+    for modulus, kind, length in product(moduli(bench), kinds, (1, 16, 17, 128)):
+        user_data = octets(bench, length)
+        request = bench.call_request(fast_select=kind)
+        a, b = pending(bench, request, modulus=modulus)
+        with amid(bench, f"with {length} octets of user data, modulo {modulus}"):
+            clears_early(bench, a, b, user_data, (user_data, ABSENT))
+    bench.fence()
+
+
+def clears_early(bench: Bench, here: Side, there: Side, user_data: bytes, arrive: Any) -> None:
+    """A side clears a call that is not connected. arrive: what user data the other end may get."""
+    here.send(clear_with(user_data))
+    wrong = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    ahead = confirmed_ahead(here, there, wrong)
+    right = [ClearIndication(cause=0, diagnostic=241, user_data=data) for data in arrive]
+    as_an_error = ClearIndication(cause=bench.network_clear, user_data=ABSENT)
+    there.expect(*([] if ahead else right), as_an_error, CLOSED)
+    if there.phase == "being cleared":
+        there.send(ClearConfirmation())
+    if not ahead and isinstance(here.expect(ClearConfirmation(), wrong, CLOSED), ClearIndication):
+        here.send(ClearConfirmation())
+
+
+@purpose("PLP-FS-22")
+def test_clear_user_data_without_fast_select_before_the_answer(bench: Bench) -> None:
+    """In the Clear of A, and of B in place of the answer; modulo 8 and 128."""
+    for modulus, length in product(moduli(bench), (1, 16, 128)):
+        for turned in (False, True):
+            here, there = pending(bench, modulus=modulus)[:: -1 if turned else 1]
+            with amid(bench, f"with {length} octets from {here.name}, modulo {modulus}"):
+                clears_early(bench, here, there, octets(bench, length), (ABSENT,))
+    bench.fence()
+
+
 @purpose("PLP-FS-20")
 def test_the_longest_call_and_answer(bench: Bench) -> None:
     """128 octets of user data behind a full facility field, and that behind the longest addresses
@@ -212,16 +255,19 @@ def test_accept_in_spite_of_restriction(bench: Bench) -> None:
 
 @purpose("PLP-FS-05")
 def test_129_octets_of_user_data(bench: Bench) -> None:
-    """In Call, Call Accepted and Clear. One that trusts the ends may pass them, a DTE take them."""
+    """In Call (from A, from B, modulo 8 and 128), Call Accepted and Clear. One that trusts the ends
+    may pass them, a DTE take them."""
     if trusts_the_ends(bench):
         pass_129_octets(bench)
         return
-    a = bench.connect()
-    a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=octets(bench, 129)))
-    if not taken_by_a_dte(bench, a, "129 octets of user data were"):
-        refused(bench, a, too_long_call(bench))
-    if bench.two_sided:
-        a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
+    for at, modulus in each_way(bench):
+        request = request_from(bench, at, fast_select=UNRESTRICTED, user_data=octets(bench, 129))
+        near = bench.connect(at=at, modulus=modulus)
+        near.send(of_modulus(request, modulus))
+        if not taken_by_a_dte(bench, near, "129 octets of user data were"):
+            refused(bench, near, too_long_call(bench))
+    for modulus in moduli(bench) if bench.two_sided else ():
+        a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED), modulus=modulus)
         b.send(CallAccepted(user_data=octets(bench, 129)))
         setup_error(bench, b, a, 39)
     call = fast_select_call(bench)
@@ -435,7 +481,8 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     left = trusts and takes_17_octets(bench)
     bench.need(not left, "the router leaves the length of user data to the ends")
     at_a_time(bench, 1, spare=3)
-    limits = [] if bench.is_a_dte and takes_17_octets(bench) else [call_has_its_limit]
+    takes = bench.is_a_dte and takes_17_octets(bench)
+    limits = [] if takes else [call_has_its_limit, call_with_other_bits_has]
     if not trusts:
         limits.append(clear_of_a_has_none)
     if bench.two_sided and not trusts:
@@ -446,6 +493,8 @@ def test_fast_select_ends_with_its_call(bench: Bench) -> None:
     a: Side | None = None
     for (how, checked, over), limit in product(ends, limits):
         if checked and trusts:
+            continue
+        if limit is call_with_other_bits_has and over not in OF_EACH_KIND:
             continue
         with amid(bench, f"behind a fast select call {how}"):
             a = limit(bench, kept(over(bench, a)))
@@ -594,15 +643,25 @@ CLOSES = (
 )
 
 
+# One end in each state of the call.
+OF_EACH_KIND = (over_by_a, over_with_data, refused_with_data, withdrawn)
+
+
 # What a call without fast select may not have
 
 
-def call_has_its_limit(bench: Bench, a: Side | None) -> Side | None:
-    a = called_with(bench, a, bench.call_request(user_data=octets(bench, 17)))
+def call_has_its_limit(bench: Bench, a: Side | None, fast_select: int | None = None) -> Side | None:
+    user_data = octets(bench, 17)
+    a = called_with(bench, a, bench.call_request(fast_select=fast_select, user_data=user_data))
     if bench.went_on(a):
         bench.listeners.take_called()
     refused(bench, a, too_long_call(bench))
     return kept(a)
+
+
+def call_with_other_bits_has(bench: Bench, a: Side | None) -> Side | None:
+    """The facility is there, and says that fast select is not asked for."""
+    return call_has_its_limit(bench, a, 0)
 
 
 def clear_of_a_has_none(bench: Bench, a: Side | None) -> Side | None:

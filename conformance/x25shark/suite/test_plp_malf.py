@@ -17,7 +17,16 @@ from scapy_x25.x25 import CLEAR_REQUEST, packet_type
 from ..judges.template import matches
 from . import types
 from .anew import is_gone
-from .calls import accepted, checks_calls, modes, needs_trust, seen_alike, trusts_the_ends
+from .calls import (
+    accepted,
+    checks_calls,
+    modes,
+    moduli,
+    needs_trust,
+    pending,
+    seen_alike,
+    trusts_the_ends,
+)
 from .clearing import confirmed, end, give_up, refused
 from .facilities import for_dtes
 from .language import (
@@ -50,6 +59,7 @@ from .language import (
 )
 from .links import unconfirmed_clear
 from .many import tidy
+from .occasion import amid
 from .procedure_errors import confirmed_ahead, expect_reset_or_ignored, far_end_is_reset_first
 from .reactions import (
     both,
@@ -334,27 +344,38 @@ def test_class_d_length_of_0(bench: Bench) -> None:
     bench.fence()
 
 
-# Octets of Call Accepted from the address lengths on: lengths of 4 and no digits; facilities of 20
-# octets, of which there are five; two octets, which the first facility runs past.
+# Octets of Call Accepted from the address lengths on: lengths of 4 and no digits, and of 15 and 15
+# and three octets of digits; facilities of 20 octets, of which there are five; two octets, which
+# the first facility runs past; one that is all of the field but its parameter. Then facilities of
+# each class that the end of the field cuts, which is the end of the packet too (65: no marker is
+# before that of class C and D).
 CUT_ANSWERS = {
     "04": (38, 67, 68),
+    "ff 21 00 00": (38, 67, 68),
     "00 14 42 07 07 43 02": (38, 69),
     "00 02 42 07 07": (38, 39, 66, 69),
+    "00 01 42": (38, 66, 69),
+    "00 05 42 07 07 43 02": (38, 66, 69),
+    "00 07 42 07 07 43 02 02 02": (38, 66, 69),
+    "00 08 42 07 07 43 02 02 84 01": (38, 65, 66, 69),
+    "00 07 42 07 07 43 02 02 c9": (38, 65, 66, 69),
+    "00 09 42 07 07 43 02 02 c9 05 01": (38, 65, 66, 69),
+    "00 09 42 07 07 43 02 02 c9 ff 01": (38, 65, 66, 69),
 }
 
 
 @purpose("PLP-MALF-14")
 def test_cut_call_accepted(bench: Bench) -> None:
-    for octets, diagnostics in CUT_ANSWERS.items():
-        a = bench.connect()
-        a.send(bench.call_request())
-        b = bench.incoming()
+    """Each in a call of its own, of modulo 8 and 128."""
+    for modulus, (octets, diagnostics) in product(moduli(bench), CUT_ANSWERS.items()):
+        a, b = pending(bench, modulus=modulus)
         b.put(header(b, 0x0F) + bytes.fromhex(octets))
-        of_facilities = not octets.startswith("04")
+        of_facilities = octets.startswith("00")
         here = bench.cause(0x13, 0x03) if of_facilities else bench.local_clear
-        refuses(bench, b, here, *diagnostics)
         there = bench.network_clear if of_facilities else bench.remote_clear
-        cleared_or_closed(bench, a, ClearIndication(cause=there))
+        with amid(bench, f"B answered {octets}, modulo {modulus}"):
+            refuses(bench, b, here, *diagnostics)
+            cleared_or_closed(bench, a, ClearIndication(cause=there))
     bench.fence()
 
 

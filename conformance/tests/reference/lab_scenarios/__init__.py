@@ -5,7 +5,17 @@ Each plays against a router in the laboratory, by default in each relay model, a
 laboratories; what the router sent, closed and counted in them is looked at.
 """
 
-from . import beside_others, calls, circuits, connections, data, next_calls, resets, terminals
+from . import (
+    beside_others,
+    calls,
+    circuits,
+    connections,
+    data,
+    next_calls,
+    resets,
+    second_forms,
+    terminals,
+)
 from .common import SCENARIOS
 
 __all__ = [
@@ -17,5 +27,6 @@ __all__ = [
     "data",
     "next_calls",
     "resets",
+    "second_forms",
     "terminals",
 ]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls of modulo 128, with type and plan, with all lengths; wrong fields in answers and Clears."""
+
+from typing import Any
+
+from .common import PLAIN, call, scenario
+
+VALUES = "420707430202"
+FAST = "0180" + VALUES
+#: Called and calling address of 15 digits.
+LONGEST = ("210000112345678", "908172635445362")
+
+
+def of_modulo_128(packet: str) -> str:
+    """The same packet with the other format identifier."""
+    return f"{int(packet[0], 16) & 12 | 2:x}{packet[1:]}"
+
+
+@scenario
+def calls_in_either_modulo(make_lab: Any, model: str) -> Any:
+    """Each is told as one of modulo 8 and as one of modulo 128, and cleared by the called side."""
+    plain = ("2100001", "3100001")
+    labs = []
+    for packet in (
+        call(*plain, "420303430202"),
+        call(*plain, "420a04430202"),
+        call(*plain, "0312" + VALUES),
+        call(*plain, "0399" + VALUES),
+        call(*plain, "471234" + VALUES),
+        call(*plain, VALUES + "000fc963" + "c061" + "ff" * 97),
+        call(*LONGEST, VALUES),
+        call(*plain, VALUES, "c00102030405"),
+        "5" + call(*plain, FAST)[1:],
+        call(*plain, "02aa" + "02bb" + VALUES),
+    ):
+        for told in (packet, of_modulo_128(packet)):
+            lab = make_lab(model)
+            lab.caller().tell(told)
+            lab.open()
+            if lab.called:
+                lab.called[0].tell(told[0] + lab.called[0].got[-1][1:4] + "130000")
+            labs.append(lab)
+    return labs
+
+
+@scenario
+def addresses_with_type_and_plan(make_lab: Any, model: str) -> Any:
+    """17 half-octets, and a digit above 9, to a router that takes such addresses."""
+    labs = []
+    for block in ("1100132100001123456780", "0900132100001a", "090013210000a0"):
+        lab = make_lab(model, toa=True)
+        lab.caller().tell(f"90010b{block}06{VALUES}")
+        lab.open()
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def wrong_fields_of_an_answer(make_lab: Any, model: str) -> Any:
+    """A digit above 9, cut facilities, 110 octets, a second octet that is no window; 15 digits."""
+    labs = []
+    for answer in (
+        "077210000a" + "00",
+        "0721000a10" + "00",
+        "0007" + VALUES + "02",
+        "006e" + VALUES + "000fc964" + "00" * 100,
+        "0003430200",
+        "ff" + "".join(LONGEST) + "00",
+    ):
+        lab = make_lab(model)
+        lab.call(PLAIN, "10010f" + answer)
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def clears_before_the_answer(make_lab: Any, model: str) -> Any:
+    """Of either side, with malformed fields and with user data, with fast select and without."""
+    labs = []
+    for packet in (PLAIN, call("2100001", "3100001", FAST)):
+        for clear in ("10011300f144", "10011300f10000c0ff"):
+            for side in "ab":
+                lab = make_lab(model)
+                a = lab.caller()
+                a.tell(packet)
+                lab.open()
+                (a if side == "a" else lab.called[0]).tell(clear)
+                labs.append(lab)
+    return labs
+
+
+@scenario
+def a_call_behind_one_of_another_kind(make_lab: Any, model: str) -> Any:
+    """Fast select, then the facility with other bits; larger packets, then windows alone."""
+    labs = []
+    for first, second in (
+        (call("2100001", "31", FAST), call("2100001", "31", "0100" + VALUES, "c0" * 17)),
+        (call("2100001", "31", "420909430202"), call("2100001", "31", "430303")),
+    ):
+        lab = make_lab(model)
+        a, _ = lab.call(first)
+        a.tell("1001130000", second)
+        lab.open()
+        labs.append(lab)
+    return labs

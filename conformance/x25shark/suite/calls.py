@@ -133,11 +133,6 @@ def seen_alike(call: Call, other: Call) -> Call:
     return other if other.a.name == call.a.name else other.turned()
 
 
-def moduli(bench: Bench) -> tuple[int, ...]:
-    """Those of the calls that can be set up. On a line the modulo is that of the line."""
-    return (8, 128) if bench.declared("P-MOD128") and not bench.lines else (8,)
-
-
 def modes(call: Call) -> Iterator[Call]:
     """The call, and one of modulo 128 with the same window, if it has two ends of the tester."""
     yield call

@@ -56,7 +56,7 @@ FACILITIES = (
 REFUSED = (0x03, 0x0B, 0x13, 0x19)
 
 
-@purpose("PLP-FAC-49")
+@purpose("PLP-FAC-41")
 def test_facilities_that_nobody_declared(bench: Bench) -> None:
     """Throughput class, closed user group, transit delay, reverse charging: each arrives as what it
     is, is left out, or is an error. A throughput class is never raised (6.13)."""

@@ -251,7 +251,7 @@ def _held_by_direction(bench: Bench, called: str, asked: Sequence[Asked], modulu
     """Calls with each of these values, and one in which B takes what it is offered."""
     for size, window, answered_size, answered_window in asked:
         request = bench.call_request(called=called, size=size, window=window)
-        a, b = pending(bench, request, modulus)
+        a, b = pending(bench, request, modulus=modulus)
         values = (_near(b, PacketSize, answered_size), _near(b, WindowSize, answered_window))
         answer = CallAccepted(facilities=list(values))
         call = accepted(bench, a, b, request, answer, at_a(bench, request, values))
@@ -261,7 +261,7 @@ def _held_by_direction(bench: Bench, called: str, asked: Sequence[Asked], modulu
                 is_held_to_its_values(way)
         end(call)
     request = bench.call_request(called=called, size=_AS_OFFERED[0], window=_AS_OFFERED[1])
-    a, b = pending(bench, request, modulus)
+    a, b = pending(bench, request, modulus=modulus)
     answer = CallAccepted()
     call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
     occasion = f"modulo {modulus}, B takes the values that it is offered, and names none"

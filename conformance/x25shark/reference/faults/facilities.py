@@ -366,7 +366,7 @@ def first_throughput_class_counts(patch: Patch) -> None:
     first_counts(patch, fields.THROUGHPUT)
 
 
-@fault("BUG-FAC-120")
+@fault("BUG-FAC-58")
 def throughput_raised(patch: Patch) -> None:
     @patch.wrap(Negotiation, "offer")
     def offer(original: Any, negotiation: Negotiation, call: Call) -> Call:

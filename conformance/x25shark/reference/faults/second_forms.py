@@ -229,12 +229,13 @@ def last_digit_of_fifteen(patch: Patch) -> None:
 
 
 @fault("BUG-FORM-25")
-def one_octet_facilities_twice(patch: Patch) -> None:
-    @patch.wrap(Facilities, "check")
-    def check(original: Any, facilities: Facilities, allowed: frozenset[int], modulo: int) -> None:
-        items = {item.code: item for item in facilities.items if item.code >> 6 == 0}
-        others = [item for item in facilities.items if item.code >> 6]
-        original(Facilities([*items.values(), *others]), allowed, modulo)
+def window_size_twice(patch: Patch) -> None:
+    def changed(call: Call) -> Call:
+        twice = [item for item in call.facilities.items if item.code == WINDOW_SIZE]
+        items = [*call.facilities.items, *twice]
+        return replace(call, facilities=Facilities(items, call.facilities.marked))
+
+    _change(patch, Type.ACCEPT, changed)
 
 
 @fault("BUG-CALL-68")

@@ -396,9 +396,12 @@ def closed_user_group_refused(patch: Patch) -> None:
 @variant("MAY-FAC-27")
 def other_index(patch: Patch) -> None:
     def change(relay: RelayedCall, offered: Call) -> None:
-        for code, value in zip(CUG, (b"\x34", b"\x56\x78"), strict=True):
-            if offered.facilities.get(code) is not None:
-                offered.facilities.put(code, value)
+        for code in CUG:
+            index = offered.facilities.get(code)
+            if index is not None and index.hex().isdecimal():
+                digits = len(index.hex())
+                another = (int(index.hex()) + 22) % 10**digits
+                offered.facilities.put(code, bytes.fromhex(f"{another:0{digits}}"))
 
     change_offer(patch, change)
 

@@ -181,7 +181,9 @@ def _q_change_is_refused(call: Call, changes: Sequence[int], d: int, surely: boo
     a.send(*packets)
     reset = ResetIndication(cause=bench.remote_reset)
     here = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(83))
-    ahead = confirmed_ahead(a, b, here)
+    behind = [at for at in range(1, last + 1) if len({*changes[at:]}) == 1]
+    through = [b.data(b"".join(parts[at:]), q=changes[-1]) for at in behind]
+    ahead = confirmed_ahead(a, b, here, *through)
     came: Packet | None = None
     for q in (changes[0], changes[-1]):
         left = b"".join(part for part, own in zip(parts, changes, strict=True) if own == q)

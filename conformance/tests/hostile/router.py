@@ -50,7 +50,7 @@ else:
 
 SEED = 1998
 # Long enough for some cases, short enough that most of the suite is still to come.
-CONNECTIONS_OF_A_LIFE = 60
+CONNECTIONS_OF_A_LIFE = 120
 BIG = 10 << 20
 
 STRINGS = (

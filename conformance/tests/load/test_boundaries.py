@@ -13,6 +13,7 @@ from .conftest import ROOT, environment
 MODULES = [
     "arguments",
     "bench",
+    "bench_findings",
     "bench_page",
     "bench_plots",
     "bench_run",

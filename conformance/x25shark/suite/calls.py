@@ -23,6 +23,7 @@ from scapy_x25 import (
 from ..judges.template import Lacks, decode, lacks
 from ..judges.values import between
 from ..sides.agreement import DEFAULTS, offer_of, towards
+from ..sides.arriving import arriving
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
@@ -163,6 +164,14 @@ def needs_trust(bench: Bench, what: str) -> None:
     if bench.model == "end-to-end" and not bench.declared("N-TRUST"):
         bench.fence()
         raise Inconclusive(f"{what} passed on: the profile should declare N-TRUST")
+
+
+def needs_whole_addresses(bench: Bench) -> None:
+    """Raises NotApplicable where the profile says that the router rewrites the called address: of
+    one with type and plan it says nothing."""
+    called = bench.far_end.address
+    arrives = arriving(bench.profile.addresses, called)
+    bench.need(arrives in (None, called), "a called address that arrives as it is")
 
 
 def not_taken(bench: Bench, called: str, kinds: Iterable[int], charging: int, *causes: int) -> None:

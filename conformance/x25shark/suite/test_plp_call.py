@@ -25,6 +25,7 @@ from .calls import (
     calling_at_b,
     each_way,
     needs_trust,
+    needs_whole_addresses,
     numbers,
     of_modulus,
     other_end,
@@ -624,6 +625,8 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
         "calling_plan": 3,
         "calling_address": bench.profile.addresses.a,
     }
+    if bench.declared("F-TOA"):
+        needs_whole_addresses(bench)
     a = bench.connect()
     if not bench.declared("F-TOA"):
         a.allow(Diagnostic(diagnostic=bench.diagnostic(40)))

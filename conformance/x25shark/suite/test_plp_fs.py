@@ -143,7 +143,7 @@ def test_clear_user_data_of_the_caller_before_the_answer(bench: Bench) -> None:
 def clears_early(bench: Bench, here: Side, there: Side, user_data: bytes, arrive: Any) -> None:
     """A side clears a call that is not connected. arrive: what user data the other end may get."""
     here.send(clear_with(user_data))
-    wrong = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    wrong = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
     ahead = confirmed_ahead(here, there, wrong)
     right = [ClearIndication(cause=0, diagnostic=241, user_data=data) for data in arrive]
     as_an_error = ClearIndication(cause=bench.network_clear, user_data=ABSENT)

@@ -9,7 +9,16 @@ from typing import Any
 from scapy_x25.x25 import CALL_REQUEST
 
 from .callers import takes_any_caller
-from .calls import accepted, arrives_at, each_way, moduli, numbers, of_modulus, other_end
+from .calls import (
+    accepted,
+    arrives_at,
+    each_way,
+    moduli,
+    needs_whole_addresses,
+    numbers,
+    of_modulus,
+    other_end,
+)
 from .clearing import end, give_up, not_obtainable
 from .language import (
     CLOSED,
@@ -67,6 +76,7 @@ def test_addresses_with_type_and_plan(bench: Bench) -> None:
     """The longest, of 17 half-octets, and shorter ones of odd and even sum; without calling
     address; with fast select. From A and from B, modulo 8 and 128. Each is answered with the
     addresses that came, or refused."""
+    needs_whole_addresses(bench)
     kinds = (None, 2) if bench.declared("F-FS") else (None,)
     for (at, modulus), kind in product(each_way(bench), kinds):
         with amid(bench, f"from {at.upper()}, modulo {modulus}, fast select {kind}"):

@@ -191,10 +191,10 @@ else:
 class Line(_Places):
     """[line.a] or [line.b]: a serial line of the router (HDLC, LAPB), as the router has it.
 
-    One of: a key of line_places (tcp: the octets of the line go over a TCP connection to there;
+    One of: a key of line_places (tcp: the tester connects to there, for the octets of the line;
     pty: path of a terminal); serial: name of an interface of the embedded reference router.
-    n1: bits of the longest frame; k, n2, t1 and t3 (seconds): X.25 2.4.8. modulo: of the packet
-    layer. initiates: it starts the link.
+    n1: bits of the longest frame with its FCS; k, n2, t1 and t3 (seconds): X.25 2.4.8. modulo: of
+    the packet layer. initiates: it starts the link.
     """
 
     serial: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]{1,15}$")

@@ -35,7 +35,7 @@ SHORTEST = 4  # octets between flags: 32 bits
 SHORTEST_EXTENDED = 5  # modulo 128, frames with sequence numbers: 40 bits
 LONGEST = 16384  # octets a deframer keeps of one frame
 
-_ABORT_ONES = 7
+ABORT_ONES = 7
 _IDLE_ONES = 15
 
 
@@ -221,7 +221,7 @@ class BitFramer:
 
     def abort(self) -> None:
         """Seven 1s."""
-        self.bits(*[1] * _ABORT_ONES)
+        self.bits(*[1] * ABORT_ONES)
 
     def idle(self) -> None:
         """Fifteen 1s."""
@@ -298,10 +298,10 @@ class BitDeframer:
 
     def _one(self) -> list[Event]:
         self._ones += 1
-        if self._ones == _ABORT_ONES and self._open:
+        if self._ones == ABORT_ONES and self._open:
             self._open = False
             # The six 1s before belong to the abort as well; what is left may be nothing.
-            octets = octets_of(self._bits[: -(_ABORT_ONES - 1)])
+            octets = octets_of(self._bits[: -(ABORT_ONES - 1)])
             self._bits.clear()
             return [Aborted(octets)] if octets else []
         if self._ones == _IDLE_ONES:

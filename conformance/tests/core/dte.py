@@ -2,8 +2,8 @@
 """A DTE of a few lines as the router under test: it takes calls, and says no more than a prompt.
 
 dte.py ADDRESS PIDFILE [FAULT]: on port 1998 of that address, modulo 8. Faults, each a slip that an
-author of a PAD could make: test_dte.py names them, and the case that finds each. Two are none, but
-habits of a right DTE: interrupts, and looks-at-numbers-first.
+author of a PAD could make: test_dte.py names them, and the case that finds each. Three are none,
+but habits of a right DTE: interrupts, looks-at-numbers-first, and interrupts-of-one-octet.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Call:
             elif self.takes(kind >> 5):
                 self.prompt()
         elif kind == INTERRUPT:
-            if not 1 <= len(octets) <= 32:
+            if not 1 <= len(octets) <= (1 if FAULT == "interrupts-of-one-octet" else 32):
                 self.error(39 if octets else 38)
             elif FAULT != "confirms-no-interrupt":
                 self.send(INTERRUPTED)

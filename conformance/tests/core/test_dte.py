@@ -21,6 +21,8 @@ router = "127.0.25.1"
 a = "127.0.25.2"
 [addresses]
 """
+# What the profile says of some.
+LACKS = {"interrupts-of-one-octet": ["P-INT32"]}
 
 
 def results(tmp_path: Path, select: str, fault: str = "") -> dict[str, Any]:
@@ -30,7 +32,8 @@ def results(tmp_path: Path, select: str, fault: str = "") -> dict[str, Any]:
     start = f"{dte} & until [ -s {pid} ]; do sleep 0.05; done"
     profile = tmp_path / "dte.toml"
     profile.write_text(
-        f'name = "a DTE"\n{SIDES}accepts = "2"\n[times]\nreaction = 1\n[control]\n'
+        f'name = "a DTE"\nlacks = {json.dumps(LACKS.get(fault, []))}\n'
+        f'{SIDES}accepts = "2"\n[times]\nreaction = 1\n[control]\n'
         f"start = {json.dumps(start)}\nstop = {json.dumps(f'kill $(cat {pid}); rm {pid}')}\n"
     )
     command = [sys.executable, "-c", "from x25shark.cli import main; main()", "run"]
@@ -55,6 +58,7 @@ def test_a_right_one_passes(tmp_path: Path) -> None:
     [
         ("interrupts", "XOT-HDR-1*,XOT-TCP-*,PLP-DATA-*,PLP-INT-*,PLP-RST-*,STATE-INT-*"),
         ("looks-at-numbers-first", "PLP-MALF-21"),
+        ("interrupts-of-one-octet", "PLP-*,STATE-INT-*,XOT-TCP-*"),
     ],
 )
 def test_a_habit_is_no_fault(habit: str, select: str, tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def test_where_both_sides_clear_the_next_call_is_seen(the_tester_first: bool) ->
         far_end=SimpleNamespace(echoes=False, without_echo=False),
         last_call=None,
         dte_on_xot=False,
+        declared=lambda _item: True,
     )
     side = Side(bench, "B", connection)
     clear = bytes.fromhex("1001130000")

@@ -35,6 +35,7 @@ class Link:
     syn_octets: int | None = None
     finished_first: bool = False
     sent_in_part: bool = False
+    end_at: int | None = None
 
 
 def judge(

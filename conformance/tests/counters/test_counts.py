@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -258,6 +259,15 @@ def test_the_table_of_cleared_circuits(exchange: Both) -> None:
     assert not address.met
     assert not empty.met and "no entry for 1 of 1 circuits" in empty.said
     assert not twice.met
+
+
+def test_a_table_of_cleared_circuits_may_list_both_legs(exchange: Both) -> None:
+    row = ("2100001", "3100002", 9)
+    both, three = exchange.evaluate(
+        replace(table(row, row), far=(whole(),)), replace(table(row, row, row), far=(whole(),))
+    )
+    assert both.met
+    assert not three.met
 
 
 @pytest.mark.parametrize(

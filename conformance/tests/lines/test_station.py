@@ -13,7 +13,9 @@ import pytest
 from scapy_x25 import hdlc
 from x25shark.judges.evidence import FIELDS, EvidenceJudge
 from x25shark.judges.expectation import Direction
+from x25shark.judges.tester import Received, TesterJudge
 from x25shark.judges.wireshark import WiresharkJudge
+from x25shark.links.carrier import LineEnd
 from x25shark.links.circuits import ROUTER, TESTER, Channels, Circuit, Sequence
 from x25shark.links.hdlc import Deframer, FrameUnit, Line
 from x25shark.links.lapb import Parameters, Station
@@ -266,6 +268,24 @@ def test_link_and_dissector_agree_on_what_is_in_sequence(seed: int, judge: Wires
     ]
     assert one == two
     assert len(one) > 5
+
+
+def test_a_link_that_is_there_again_has_not_ended(judge: WiresharkJudge) -> None:
+    """Both judges look for the router's DISC behind where they begin to look."""
+    of_router = [bytes.fromhex("0353"), bytes.fromhex("0173"), bytes.fromhex("03001001170000")]
+    frames = [hdlc.with_fcs(octets) for octets in of_router]
+    channel = Direction(LineEnd("line.a", 1, True), LineEnd("line.a", 1, False))
+    loop, (own, far) = Loop(), socket.socketpair()
+    channels = Channels(Line(loop, "line.a", own, "octet"), lambda _: None, highest_first=True)
+    channels.ended("DISC", 0)
+    one = TesterJudge({channel: Received(channels.log(1))}, {})
+    reading = judge.read(pcapng(frames, 147, [INBOUND] * len(frames)), (), FIELDS)
+    two = EvidenceJudge(reading, (), {0: "line.a"})
+    for since, how in ((0, "DISC"), (len(frames[0]), None)):
+        assert one.ended(channel, since) == two.ended(channel, since) == how
+    for sock in (own, far):
+        sock.close()
+    loop.close()
 
 
 def test_a_giant_stands_back_for_the_frame_that_takes_its_number() -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -31,9 +33,11 @@ def engine() -> Engine:
 
 
 def free_port(host: str) -> int:
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody holds, below those of which the kernel chooses for other connections."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((host, random.randrange(10_000, 30_000)))
+            return int(probe.getsockname()[1])
 
 
 COLUMNS = 80

@@ -132,7 +132,11 @@ def measured(
             stdout=subprocess.PIPE, stderr=complaints, text=True,
         )  # fmt: skip
         with no_longer(process), watched(process) as most:
-            read_until(process, MOMENT)
+            try:
+                read_until(process, MOMENT)
+            except pytest.fail.Exception as missed:
+                complaints.seek(0)
+                pytest.fail(f"{missed}{complaints.read()}")
             turn()
             assert process.stdout is not None
             said = process.stdout.read()

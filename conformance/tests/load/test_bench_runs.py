@@ -173,10 +173,13 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 def read_until(process: subprocess.Popen[str], words: str) -> None:
     assert process.stdout is not None
+    said = []
     for line in process.stdout:
         if words in line:
             return
-    pytest.fail(f"it never said {words!r}")
+        said.append(line)
+    complaints = process.stderr.read() if process.stderr else ""
+    pytest.fail(f"it never said {words!r}, but: {''.join(said)}{complaints}")
 
 
 def until_its_router_dies(words: str, *arguments: str) -> tuple[int, str]:

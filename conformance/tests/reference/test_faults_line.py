@@ -176,6 +176,17 @@ def whole_and_aborted(line: RawLine) -> None:
     line.raw(line.framer.take())
 
 
+def right_behind_an_abort(line: RawLine) -> None:
+    """A whole command behind an abort and one flag."""
+    line.framer.flag()
+    line.framer.body(b"\x01\x3f")
+    line.framer.abort()
+    line.framer.flag()
+    line.framer.body(hdlc.with_fcs(b"\x01\x53"))
+    line.framer.flag()
+    line.raw(line.framer.take())
+
+
 def half_an_octet(line: RawLine) -> None:
     line.framer.flag()
     line.framer.body(hdlc.with_fcs(b"\x01\x3f") + b"\x05", 4)
@@ -272,6 +283,21 @@ def recovering(*frames: str, asks: Sequence[str] = ASKS[:1], seconds: float = 0)
         line.lab.timers.advance(seconds)
 
     return script
+
+
+def behind_polls_in_vain(line: RawLine) -> None:
+    """UA to the first SABM behind N2 polls, and packets that the router answers."""
+    up(line)
+    more(line, ASKS[0])
+    # T1 is 3 s and N2 is 3.
+    line.lab.timers.advance(13)
+    more(line, "0373", "01001fff00", "01021fff00")
+
+
+def behind_a_set_up_in_vain(line: RawLine) -> None:
+    line.tell("030f")
+    line.lab.timers.advance(60)
+    more(line, "013f", CONFIRM)
 
 
 def without_link(*frames: str) -> Script:
@@ -545,6 +571,8 @@ WITNESS: dict[str, Script] = {
     "BUG-HDLC-30": endless,
     "BUG-HDLC-31": without_link("133f"),
     "BUG-HDLC-32": an_echo_of_flags,
+    "BUG-HDLC-33": an_echo_of_flags,
+    "BUG-HDLC-34": right_behind_an_abort,
     "BUG-LAPB-105": rejected_by_a_dte,
     "BUG-LAPB-106": recovering(asks=(CALL,), seconds=60),
     "BUG-LAPB-102": idle_link,
@@ -603,6 +631,12 @@ WITNESS: dict[str, Script] = {
     "BUG-LAPB-172": on_link(ASKS[0], "0141", "0321"),
     "BUG-LAPB-173": recovering("0131"),
     "BUG-LAPB-174": recovering("0134" + ASKS[1][4:]),
+    "BUG-LAPB-175": behind_polls_in_vain,
+    "BUG-LAPB-176": behind_a_set_up_in_vain,
+    "BUG-LAPB-177": on_link("01a1", "0363", "0131"),
+    "BUG-LAPB-178": on_link("032100"),
+    "BUG-LAPB-180": on_link("0397000001", "0373"),
+    "BUG-LAPB-179": recovering("0341", seconds=40),
     "BUG-LAPB-82": on_link("03" + ASKS[0][2:]),
     "BUG-LAPB-75": on_link("0325", "013f", CONFIRM, ASKS[0]),
     "BUG-LAPB-74": on_link(*(control + CALL[4:] for control in ("0134", "0136", "0128"))),
@@ -647,10 +681,19 @@ OF_BITS = {
     "BUG-HDLC-26",
     "BUG-HDLC-28",
     "BUG-HDLC-29",
+    "BUG-HDLC-34",
 }
 #: Only an octet-stuffed one has escapes, and one flag for the end of an abort and the next frame.
 OF_OCTETS = {
-    *("BUG-HDLC-10", "BUG-HDLC-11", "BUG-HDLC-16", "BUG-HDLC-17", "BUG-HDLC-27", "BUG-HDLC-32"),
+    *(
+        "BUG-HDLC-10",
+        "BUG-HDLC-11",
+        "BUG-HDLC-16",
+        "BUG-HDLC-17",
+        "BUG-HDLC-27",
+        "BUG-HDLC-32",
+        "BUG-HDLC-33",
+    ),
 }
 
 

@@ -168,7 +168,7 @@ def story(make_lab: Any) -> list[Any]:
     """Everything that a host sees in a life of many circuits."""
     lab = make_lab("local", ip=IP, routes=[ROUTE])
     seen: list[Any] = []
-    for user_data in ("3f", "cc00"):
+    for user_data in ("3f", "800000003f3f", "cc00"):
         peer = lab.caller()
         peer.tell(CALL + user_data)
         seen.append(peer.take())
@@ -222,7 +222,27 @@ def windows_shut_amid_answers(lab: Any) -> list[Any]:
     again.peer.tell("1001130000")
     last = Asking(lab, connected(lab, "cc"))
     last.send(echo(84))
-    return [*seen, last.units()]
+    seen.append(last.units())
+    return seen + busy_and_used_again(lab, last)
+
+
+def busy_and_used_again(lab: Any, asking: Asking) -> list[Any]:
+    """An Interrupt, an answer that RNR holds, and the next circuit of the connection, idle."""
+    peer = asking.peer
+    peer.tell("10012301")
+    seen: list[Any] = [peer.take()]
+    larger = connected(lab, "cc", "10010b2411143106420807430707")
+    Asking(lab, larger).send(echo(300))
+    seen.append(larger.take())
+    peer.tell(f"1001{asking.p_r << 5 | 5:02x}")
+    asking.send(echo(84))
+    peer.tell(f"1001{asking.p_r << 5 | 1:02x}")
+    seen.append(asking.units())
+    peer.tell("1001130000")
+    peer.tell(CALL + "cc")
+    peer.take()
+    lab.timers.advance(4)
+    return [*seen, peer.take()]
 
 
 @pytest.mark.parametrize(

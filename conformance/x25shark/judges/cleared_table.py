@@ -65,8 +65,8 @@ class ClearedTable(Expectation):
     """The new entries of the table are the circuits that were cleared.
 
     cuts: the connections of A, whose Calls name the circuits; far: the others, where a Clear may
-    have come from. A call that was never connected need not be there (RFC 1382 lists circuits that
-    were closed), but what is there is right.
+    have come from, and which a table may list beside them. A call that was never connected need not
+    be there (RFC 1382 lists circuits that were closed), but what is there is right.
     """
 
     path: str = ""
@@ -93,12 +93,16 @@ class ClearedTable(Expectation):
         shown = len([c for c in left if _has(c, judge, ClearRequest())])
         if self.problem:
             return Seen(False, None, self.problem, count=shown)
-        for entry in self.new:
+        # RFC 1382 lists the circuits of every interface: a call of a switch has one on either side.
+        legs = [c for c in self.far if _has(c, judge, CallRequest())]
+        others = [entry for entry in self.new if not _taken(left, entry, judge)]
+        for entry in others:
             fits = self._circuit_of(entry, left, judge)
-            if fits is None:
+            if fits is not None:
+                left.remove(fits)
+            elif not _taken(legs, entry, judge):
                 words = ", ".join(f"{name} {value}" for name, value in entry)
                 return Seen(False, None, f"an entry that the capture lacks: {words}", count=shown)
-            left.remove(fits)
         missing = [
             c for c in left if _has(c, judge, ClearRequest()) and _has(c, judge, CallAccepted())
         ]
@@ -129,6 +133,17 @@ class ClearedTable(Expectation):
         """Whether it has the addresses that a router or a network has given the Call on its way."""
         call, clear, _ = _templates(entry)
         return any(_has(c, judge, call) and _has(c, judge, clear) for c in self.far)
+
+
+def _taken(left: list[Cut], entry: Entry, judge: Judge) -> bool:
+    """Whether one of these circuits has the addresses, the cause and the diagnostic of the entry
+    itself; it is none of those that are left then."""
+    call, clear, _ = _templates(entry)
+    for cut in left:
+        if _has(cut, judge, call) and _has(cut, judge, clear):
+            left.remove(cut)
+            return True
+    return False
 
 
 def _templates(entry: Entry) -> tuple[Packet, Packet, Packet]:

@@ -74,7 +74,8 @@ class EvidenceJudge(Judge):
             text: frozenset(hits) for text, hits in zip(filters, reading.hits, strict=True)
         }
         self._opened: dict[End, list[Direction]] = {}
-        self._disconnected: set[str] = set()
+        # Where the router has sent DISC last, by line.
+        self._disconnected: dict[str, int] = {}
         self.reads: list[Read] = []
         # Frames whose packet is of no channel: sent again, or followed by nobody.
         passed_over = {e.frame for e in reading.experts if e.id in _PASSED_OVER}
@@ -157,7 +158,7 @@ class EvidenceJudge(Judge):
         )
         self.reads.append(Read(direction_of(FRAMES), view, whole))
         if by_router and view.type == _DISC:
-            self._disconnected.add(name)
+            self._disconnected[name] = offset
         brought = _octets(packet, "x25s.octets")
         if not brought or packet.frame in passed_over:
             return
@@ -195,10 +196,11 @@ class EvidenceJudge(Judge):
     def packets(self, direction: Direction) -> Sequence[PacketView]:
         return self._by_direction.get(direction, ())
 
-    def ended(self, direction: Direction) -> str | None:
+    def ended(self, direction: Direction, since: int) -> str | None:
         source = direction.source
         if isinstance(source, LineEnd) and source.channel != FRAMES:
-            return "DISC" if source.of_router and source.line in self._disconnected else None
+            at = self._disconnected.get(source.line, -1) if source.of_router else -1
+            return "DISC" if at >= since else None
         return self._ends.get(direction)
 
     def headers(self, direction: Direction) -> Sequence[Header]:

@@ -109,8 +109,11 @@ class Judge(ABC):
         """All packets of a direction, in order."""
 
     @abstractmethod
-    def ended(self, direction: Direction) -> str | None:
-        """How the sender ended the direction: "FIN", "RST", or None."""
+    def ended(self, direction: Direction, since: int) -> str | None:
+        """How the sender ended the direction: "FIN", "RST" or, on a line, "DISC", or None.
+
+        since: a link that ended ahead of this octet, and was set up again, has not ended.
+        """
 
     @abstractmethod
     def connections_to(self, listener: End) -> Sequence[Direction]:
@@ -272,7 +275,7 @@ class Next(Expectation):
 
     def _at_end(self, judge: Judge) -> Seen:
         assert self.direction is not None
-        how = judge.ended(self.direction) if self.stop is None else None
+        how = judge.ended(self.direction, self.start) if self.stop is None else None
         if how is None:
             return Seen(False, None, "nothing")
         how = f"the link's {how}" if self.direction.line is not None else f"TCP {how}"

@@ -39,6 +39,7 @@ class Stored:
     octets_read: int | None = None
     syn_octets: int | None = None
     sent_in_part: bool = False
+    end_at: int | None = None
 
 
 Conversation = Sequence[tuple[bool, bytes, PacketView]]
@@ -145,6 +146,7 @@ def _stored(source: Traffic) -> Stored:
         source.octets_read,
         source.syn_octets,
         source.sent_in_part,
+        source.end_at,
     )
 
 
@@ -196,7 +198,8 @@ class TesterJudge(Judge):
             came = [_with_others(u, there, packets) for u in source.received]
             sent = [_with_others(u, back, packets) for u in source.sent]
             end = None if there in without_end else source.end
-            changed[there] = Received(Stored(came, sent, end), received.framed)
+            stored = Stored(came, sent, end, end_at=source.end_at)
+            changed[there] = Received(stored, received.framed)
         return TesterJudge(changed, self._accepted)
 
     def packets(self, direction: Direction) -> Sequence[PacketView]:
@@ -217,9 +220,12 @@ class TesterJudge(Judge):
         """The packet at an offset of a direction."""
         return self._received[direction].packets[offset]
 
-    def ended(self, direction: Direction) -> str | None:
+    def ended(self, direction: Direction, since: int) -> str | None:
         received = self._received.get(direction)
-        return received.source.end if received else None
+        if received is None:
+            return None
+        at = received.source.end_at
+        return received.source.end if at is None or at >= since else None
 
     def closed_by_router(self, direction: Direction) -> bool:
         """Whether the router closed in an orderly way (FIN), and the tester had not before."""

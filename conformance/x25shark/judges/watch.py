@@ -310,7 +310,7 @@ class Watch:
 
     roles: what the router is on the serial line of a side ("A" or "B"): "dce" or "dte".
     passes_numbers: numbers, sizes and windows at one end may be those that the tester sent at the
-    other one, right or wrong (RFC 1613 6.2).
+    other one, right or wrong (RFC 1613 6.2). takes_below: so may values of an answer (N-BELOW).
     """
 
     def __init__(
@@ -320,10 +320,12 @@ class Watch:
         roles: Mapping[str, str] | None = None,
         *,
         passes_numbers: bool = False,
+        takes_below: bool = False,
     ) -> None:
         self.clause = clause
         self.model = model
         self.passes_numbers = passes_numbers
+        self.takes_below = takes_below
         self.roles = roles or {}
         self._demands: list[Made] = []
 

@@ -10,7 +10,7 @@ from ..endpoints import endpoint
 KEY = "tcp"
 TYPE = tuple[str, int]
 EXAMPLE = '"192.0.2.1:2001"'
-WORDS = "the octets of the line go over a TCP connection to there"
+WORDS = "the tester opens a TCP connection to there, for the octets of the line"
 WHOLE_FRAMES = False
 
 _SECONDS = 5.0

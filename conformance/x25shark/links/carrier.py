@@ -68,12 +68,16 @@ class Packets(Protocol):
 class Traffic(Packets, Protocol):
     """What a judge needs of a link besides.
 
+    end_at: the octet of a line at which its link ended; it may be set up again behind it. None:
+    nothing comes behind the end.
     finished_first: the tester ended its direction before, not amid a unit of the router.
     octets_read: all octets of the router, where units are not all there is; None: not counted.
     syn_octets: octets that came with the SYN; None where there is none, or it is not known.
     sent_in_part: what the tester has sent ends amid a unit.
     """
 
+    @property
+    def end_at(self) -> int | None: ...
     @property
     def finished_first(self) -> bool: ...
     @property

@@ -53,11 +53,13 @@ class PacketUnit:
 
 @dataclass
 class ChannelLog:
-    """All packets of one channel in a case. end: "DISC" once the router has ended the link."""
+    """All packets of one channel in a case. end: "DISC" once the router has ended the link; end_at:
+    where it did so last."""
 
     received: list[PacketUnit] = field(default_factory=list)
     sent: list[PacketUnit] = field(default_factory=list)
     end: str | None = None
+    end_at: int | None = None
     # Nothing of TCP.
     finished_first = sent_in_part = False
     octets_read = syn_octets = None
@@ -193,7 +195,7 @@ class Channels:
         self._sequence = Sequence()
         self._current: dict[int, Circuit] = {}
         self.logs: dict[int, ChannelLog] = {}
-        self._end: str | None = None
+        self._end: tuple[str, int] | tuple[None, None] = (None, None)
         self._used_by_router: set[int] = set()
         self.on_channel: Callable[[int], None] | None = None
         self.on_circuit: Callable[[Circuit], None] | None = None
@@ -233,13 +235,14 @@ class Channels:
 
     def log(self, lcn: int) -> ChannelLog:
         """All packets of a channel."""
-        return self.logs.setdefault(lcn, ChannelLog(end=self._end))
+        end, end_at = self._end
+        return self.logs.setdefault(lcn, ChannelLog(end=end, end_at=end_at))
 
-    def ended(self, how: str) -> None:
-        """The router ended the link in an orderly way."""
-        self._end = how
+    def ended(self, how: str, at: int) -> None:
+        """The router ended the link in an orderly way, at this octet of the line."""
+        self._end = how, at
         for log in self.logs.values():
-            log.end = log.end or how
+            log.end, log.end_at = self._end
 
     def open(self, lcn: int, start: int | None = None) -> Circuit:
         """A new circuit on this channel: from here on, or with what has come since start."""

@@ -103,7 +103,7 @@ class FrameLog:
     end: str | None = None
     # Nothing of TCP.
     finished_first = sent_in_part = False
-    octets_read = syn_octets = None
+    octets_read = syn_octets = end_at = None
 
 
 class Line:
@@ -258,15 +258,25 @@ class Line:
             self._framer.flag()
         self._send_bits()
 
-    def send_aborted(self, octets: bytes) -> None:
-        """A flag, octets of a frame, and an abort."""
+    def send_aborted(self, octets: bytes, behind: bytes = b"", ones: int = hdlc.ABORT_ONES) -> None:
+        """A flag, octets of a frame, and an abort (of so many 1s on a bit-synchronous line).
+
+        behind: a whole one, with no more than one flag in front: the one that ends the abort on an
+        octet-stuffed line.
+        """
         if self.framing == "octet":
-            self.send_octets(b"\x7e" + hdlc.stuff_octets(octets) + b"\x7d\x7e")
+            whole = hdlc.stuff_octets(behind) + b"\x7e" if behind else b""
+            self.send_octets(b"\x7e" + hdlc.stuff_octets(octets) + b"\x7d\x7e" + whole)
             return
         self._framer.flag()
         self._framer.body(octets)
-        self._framer.abort()
-        self._framer.bits(0)
+        self._framer.bits(*[1] * ones)
+        if behind:
+            self._framer.flag()
+            self._framer.body(behind)
+            self._framer.flag()
+        else:
+            self._framer.bits(0)
         self._send_bits()
 
     def send_flags(self, count: int) -> None:

@@ -142,6 +142,7 @@ class Connection:
         # Octets that came with the SYN of the router; None if it is not known.
         self.syn_octets: int | None = None
         self.end: str | None = None
+        self.end_at: int | None = None
         # The tester ended its own direction first, and not amid a unit of the router.
         self.finished_first = False
         self._finished = False

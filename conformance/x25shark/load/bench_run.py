@@ -258,9 +258,8 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     more = max((row[n]["carried"] for n in ("plus_25", "flood") if row.get(n)), default=0.0)
     if found["said"] and upper and more > 1.02 * upper:
         yield (
-            f"carries {more:.0f} messages/s when offered more, so the maximum of "
-            f"{found['rate']:.0f} is too low: something disturbed the search, or the router "
-            "stalls at times"
+            "carries more when offered more than its maximum, which is too low, therefore: "
+            "something disturbed the search, or the router stalls at times"
         )
     burst = row.get("burst")
     if (

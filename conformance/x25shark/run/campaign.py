@@ -301,7 +301,8 @@ class Campaign:
         roles = {side.upper(): line.role for side, line in self.profile.line.by_side().items()}
         model = self.profile.relay_model
         passes = model == "end-to-end" and "N-CHECK" not in self.profile.declared
-        watch = Watch(purpose.clause, model, roles, passes_numbers=passes)
+        below = "N-BELOW" in self.profile.declared
+        watch = Watch(purpose.clause, model, roles, passes_numbers=passes, takes_below=below)
         body(watch)
         why = self._not_to_run(purpose)
         if why is None:

@@ -90,7 +90,7 @@ def _kind(one: dict[str, Any]) -> str:
     if "prefixItems" in one:
         types = [item["type"] for item in one["prefixItems"]]
         if types == ["string", "integer"]:
-            return "IPv4 address"
+            return "IPv4 address, or one with `:port`"
         if types == ["integer"] * 2:
             return "two numbers"
         return ", ".join(map(_kind, one["prefixItems"]))

@@ -75,7 +75,7 @@ KEYS: dict[str, str] = {
     "line.a.modulo": "numbering of the packet layer",
     "line.a.t1": "T1 of LAPB, seconds (X.25 2.4.8.1)",
     "line.a.t3": "T3 of LAPB, seconds (X.25 2.4.8.3)",
-    "line.a.n1": "bits of the longest frame (X.25 2.4.8.5)",
+    "line.a.n1": "bits of the longest frame with its FCS, without flags (X.25 2.4.8.5)",
     "line.a.n2": "attempts to send a frame (X.25 2.4.8.4)",
     "line.a.k": "frames outstanding (X.25 2.4.8.6)",
     "line.a.lcn": "first and last logical channel for virtual calls",

@@ -16,6 +16,7 @@ arriving      the called address with which a Call arrives
 arrivals      what has come on the connection of a side
 agreement     packet sizes and windows, as the ends of a call agree on them
 numbering     P(S) and P(R) of one side
+interrupts    user data of an Interrupt, as long as the router takes it
 wire          the connection of a side as it is: its octets, and how it ends
 answers       what the profile lets a router answer: how soon, with which causes and diagnostics
 diagnostics   diagnostics that are right on one link and not on another

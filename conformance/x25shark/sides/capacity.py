@@ -145,7 +145,10 @@ class Capacity:
         Others may have been turned down for what the case did with them.
         """
         calling = [side for side in self._opened if side.unanswered_call is not None]
-        if not calling or not _turned_down(calling[-1], dte=self._context.declared("R-DTE")):
+        # A line without a link lets no Call out.
+        if not calling or not calling[-1].connection.sent:
+            return None
+        if not _turned_down(calling[-1], dte=self._context.declared("R-DTE")):
             return None
         if self._arrived_at_b(calling[-1]):
             return None

@@ -129,7 +129,7 @@ class LineSide(Side):
 
     def _received(self, unit: FrameUnit) -> None:
         if unit.valid and unit.octets[1] & ~_P_F == DISC:
-            self.channels.ended("DISC")
+            self.channels.ended("DISC", unit.offset)
         self.channels.took(unit, sent=False)
         if self.losses.router():
             return

@@ -98,10 +98,10 @@ class LineWire(ConnectionWire):
         self._begin_in_octets("single bits")
         self.line.line.send_part(octets, bits, behind)
 
-    def send_aborted(self, octets: bytes) -> None:
-        """The octets, then an abort."""
+    def send_aborted(self, octets: bytes, behind: bytes = b"", ones: int = hdlc.ABORT_ONES) -> None:
+        """The octets, then an abort; a whole frame behind it shares its flag."""
         self._begin_in_octets("an abort")
-        self.line.line.send_aborted(octets)
+        self.line.line.send_aborted(octets, behind, ones)
 
     def send_flags(self, count: int) -> None:
         self._begin_in_octets("flags alone")

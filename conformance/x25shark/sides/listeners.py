@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from scapy_x25 import CallRequest
+from scapy_x25 import CallRequest, PvcSetup
+from scapy_x25.x25 import PVC_SETUP, packet_type
 
 from ..judges.expectation import Direction, NoConnection
 from ..links.carrier import End
@@ -20,6 +21,8 @@ from .outcomes import ExpectationFailed, Inconclusive, NotApplicable
 from .points import Points
 from .side import Side
 
+# Status of a PVC setup: the destination interface is not up (RFC 1613 6.5).
+INTERFACE_NOT_UP = 0x14
 CALLED_BY = {"a": "xot.a", "b": "xot.b", "b2": "xot.b2"}
 
 
@@ -123,6 +126,9 @@ class Listeners:
         if not self._waiting[at]:
             return None
         self._pass_over_silent(self._waiting[at])
+        self._set_circuits_aside(at)
+        if not self._waiting[at]:
+            return None
         connection = self._waiting[at].pop(0)
         if isinstance(connection, Circuit):
             return points.add_channel(points.lines[at], connection)
@@ -154,10 +160,12 @@ class Listeners:
 
     def is_called(self, at: str = "b") -> bool:
         """Whether the router has called there and accept() has not taken that call yet."""
+        self._set_circuits_aside(at)
         return bool(self._waiting.get(at)) or self._kept(at) is not None
 
     def has_call(self, at: str = "b") -> bool:
         """As is_called(), with the first packet of it."""
+        self._set_circuits_aside(at)
         return self._kept(at) is not None or any(one.received for one in self._waiting.get(at, ()))
 
     def leave_given_up(self, at: str) -> None:
@@ -172,6 +180,27 @@ class Listeners:
             if one.end is not None and not _brought(one):
                 waiting.remove(one)
                 self._left_aside(self._points.add_side("A" if at == "a" else "B", one))
+        self._set_circuits_aside(at)
+
+    def _set_circuits_aside(self, at: str) -> None:
+        """Tell a router that opens its end of a permanent circuit here that it is not up.
+
+        Either end may open the connection (RFC 1613 6.5), and the tester opens those of the profile
+        but for one, which has a listening address of its own.
+        """
+        if at not in CALLED_BY or not self._context.declared("X-PVC"):
+            return
+        waiting = self._waiting.get(at, [])
+        for one in [*waiting]:
+            if not isinstance(one, Connection) or not _begins_a_circuit(one):
+                continue
+            waiting.remove(one)
+            side = self._points.add_side("A" if at == "a" else "B", one)
+            side.allow(PvcSetup())
+            asked = side.decoded(one.received[0].packet)
+            side.send(PvcSetup(**{**asked.fields, "pvc_status": INTERFACE_NOT_UP}))
+            side.close()
+            self._context.remark("the router opens an end of a permanent circuit itself")
 
     def _left_aside(self, side: Side) -> None:
         self._context.remark("the router opened a connection and closed it without a Call")
@@ -244,6 +273,10 @@ class Listeners:
             return ""
         told = side.arrivals.last_unread
         return f"side {side.name} got {told}" if told else ""
+
+
+def _begins_a_circuit(connection: Connection) -> bool:
+    return bool(connection.received) and packet_type(connection.received[0].packet) == PVC_SETUP
 
 
 def _brought(connection: Connection) -> bool:

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 from scapy.packet import Packet
 from scapy_x25 import (
+    RNR,
+    RNR128,
     RR,
     RR128,
     CallAccepted,
@@ -54,6 +56,7 @@ from .arriving import as_its_caller_arrives, is_another_form, says_callers, with
 from .causes import as_no_dte
 from .context import Context
 from .diagnostics import as_no_dce
+from .interrupts import LONGEST, as_taken
 from .numbering import DATA, Numbering, kind_of
 from .outcomes import ExpectationFailed, Inconclusive
 from .wire import ConnectionWire
@@ -97,9 +100,19 @@ def _facility_octets(facility: Packet) -> bytes:
     return _built_before(cast(Hashable, type(facility)), tuple(facility.fields.items()))
 
 
-@lru_cache(maxsize=256)
-def _ready(kind: type[RR | RR128], p_r: int) -> Packet:
-    return kind(p_r=p_r)
+@lru_cache(maxsize=512)
+def _with_number(kind: type[Packet], p_r: int | None) -> Packet:
+    return kind() if p_r is None else kind(p_r=p_r)
+
+
+def receive_ready(side: Side | AbsentSide, p_r: int | None = None) -> Packet:
+    """RR of the side's modulus; its P(R) is filled in where none is named."""
+    return _with_number(RR128 if side.modulus == 128 else RR, p_r)
+
+
+def receive_not_ready(side: Side | AbsentSide, p_r: int | None = None) -> Packet:
+    """RNR of the side's modulus; its P(R) is filled in where none is named."""
+    return _with_number(RNR128 if side.modulus == 128 else RNR, p_r)
 
 
 def _with_right(template: Any, field: str, right_of: Callable[[Any], Any]) -> Any:
@@ -148,6 +161,7 @@ class Side:
         self.context = context
         self.name = name
         self.router_is_dte = self._says_dte()
+        self.longest_interrupt = LONGEST if context.declared("P-INT32") else 1
         self.connection = connection
         self.direction = Direction(connection.remote, connection.local)
         self.lcn = 1
@@ -206,6 +220,7 @@ class Side:
 
     def octets_of(self, packet: Packet) -> bytes:
         """The octets of a packet, with lcn, modulus, P(S) and P(R) filled in where not named."""
+        packet = as_taken(packet, self.longest_interrupt)
         fields = dict(packet.fields)
         if "lcn" not in fields and packet.getfieldval("lcn") != 0:
             fields["lcn"] = self.lcn
@@ -328,7 +343,7 @@ class Side:
             self.context.clause("X.25 4.4.1.3"),
             self.direction,
             start=self.arrivals.end(),
-            alternatives=(self._receive_ready(),),
+            alternatives=(receive_ready(self, self.numbering.next_p_s),),
             passing=(),
             stop=self.arrivals.end(),
             note="the window has to open again",
@@ -337,13 +352,9 @@ class Side:
         self.on_unmet(self, acknowledgement)
         raise ExpectationFailed(acknowledgement, Seen(False, None, "no P(R) that opens the window"))
 
-    def _receive_ready(self) -> Packet:
-        return _ready(RR128 if self.modulus == 128 else RR, self.numbering.next_p_s)
-
     def acknowledge(self, p_r: int | None = None) -> None:
         """Send RR with the current P(R), or the one given."""
-        number = self.numbering.p_r if p_r is None else p_r
-        self.send(_ready(RR128 if self.modulus == 128 else RR, number))
+        self.send(receive_ready(self, p_r))
 
     # receiving
 
@@ -387,7 +398,11 @@ class Side:
             self.direction,
             start=self.cursor,
             alternatives=tuple(map(self.right_here, alternatives)),
-            passing=self._passing_beside(alternatives) + tuple(passing) + tuple(self.allowed),
+            passing=(
+                *self._passing_beside(alternatives),
+                *(as_taken(p, self.longest_interrupt) for p in passing),
+                *self.allowed,
+            ),
             preamble=self.context.in_preamble,
             note=note,
         )
@@ -446,7 +461,7 @@ class Side:
     def right_here(self, template: Expected) -> Expected:
         """The same, with what is right on this link (causes.py, diagnostics.py)."""
         if not isinstance(template, (ClearRequest, ResetRequest, RestartRequest)):
-            return template
+            return as_taken(template, self.longest_interrupt)
         right = template if self.router_is_dte else _with_right(template, "cause", as_no_dte)
         return right if self.router_is_dce else _with_right(right, "diagnostic", as_no_dce)
 
@@ -520,7 +535,7 @@ class Side:
                 self.context.clause(clause),
                 self.direction,
                 start=self.origin if from_start else self.cursor,
-                forbidden=templates,
+                forbidden=tuple(as_taken(t, self.longest_interrupt) for t in templates),
                 note=note,
             )
         )

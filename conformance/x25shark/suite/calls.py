@@ -27,8 +27,11 @@ from ..sides.arriving import arriving
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
-from .clearing import AnySide, refused
+from .clearing import AnySide, end, refused
 from .windows import fill_window, may_send
+
+ADDRESS_FIELDS = ("called_address", "calling_address")
+"""Of a Call, and of the answers to it (X.25 5.2.1.1)."""
 
 
 def arrives(bench: Bench, *templates: Packet) -> AnySide:
@@ -36,13 +39,16 @@ def arrives(bench: Bench, *templates: Packet) -> AnySide:
     return bench.incoming(*templates) if bench.two_sided else AbsentSide()
 
 
-def pending(bench: Bench, request: Packet | None = None, *, modulus: int = 8) -> tuple[Side, Side]:
-    """A Call of A that has arrived at B, which has not answered yet. Raises Inconclusive."""
-    request = bench.call_request() if request is None else request
+def pending(
+    bench: Bench, request: Packet | None = None, *, modulus: int = 8, at: str = "a"
+) -> tuple[Side, Side]:
+    """A Call of this side that has arrived at the other one, which has not answered yet. Raises
+    Inconclusive."""
+    request = request_from(bench, at) if request is None else request
     with bench.preamble():
-        a = bench.connect(modulus=modulus)
-        a.send(of_modulus(request, modulus))
-        return a, bench.incoming()
+        near = bench.connect(at=at, modulus=modulus)
+        near.send(of_modulus(request, modulus))
+        return near, bench.incoming(at=other_end(at))
 
 
 def moduli(bench: Bench) -> tuple[int, ...]:
@@ -107,7 +113,13 @@ def callers(bench: Bench) -> tuple[str, ...]:
     return ("a", "b") if called and ("a" in bench.lines or bench.declared("X-OUT")) else ("a",)
 
 
-def each_way(bench: Bench) -> Iterator[tuple[str, int]]:
+def towards_xot(bench: Bench) -> list[tuple[str, str]]:
+    """The side that calls and the one where the router opens the connection for it."""
+    both_ways = [(at, other_end(at)) for at in callers(bench)]
+    return [(at, there) for at, there in both_ways if there not in bench.lines]
+
+
+def callers_and_moduli(bench: Bench) -> Iterator[tuple[str, int]]:
     """The side that calls and the modulus, for all calls that there may be."""
     return product(callers(bench), moduli(bench))
 
@@ -115,6 +127,13 @@ def each_way(bench: Bench) -> Iterator[tuple[str, int]]:
 def arrives_at(bench: Bench, there: str, *templates: Packet) -> AnySide:
     """As arrives(), at either side."""
     return bench.incoming(*templates, at=there) if there == "a" else arrives(bench, *templates)
+
+
+def channel_is_free(bench: Bench, near: AnySide) -> None:
+    """The channel of a line on which a call has ended takes another one of the same station."""
+    at = near.name.lower()
+    if isinstance(near, Side) and at in bench.lines and at in callers(bench):
+        end(free_again(bench, near))
 
 
 def free_again(bench: Bench, near: Side) -> Call:

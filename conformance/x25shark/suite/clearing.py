@@ -65,6 +65,12 @@ def generic(code: int) -> tuple[int, int, int]:
     return code, code // 16 * 16, 0
 
 
+def user_data_error(bench: Bench) -> ClearIndication:
+    """The Clear for user data that is too long, or that has no place without fast select: a length
+    error, or an invalid facility request, since fast select is a facility (X.25 5.2, 6.16)."""
+    return ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
+
+
 def not_obtainable(bench: Bench) -> ClearIndication:
     """The Clear for an address without route: diagnostic 67, its group, or 112 to 122."""
     return ClearIndication(

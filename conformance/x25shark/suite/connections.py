@@ -27,7 +27,8 @@ from ..judges.values import one_of
 from ..links.xot import HEADER_OCTETS
 from ..sides.bench import Bench, Call
 from ..sides.context import Context
-from ..sides.side import AbsentSide, Side
+from ..sides.side import AbsentSide, Side, receive_ready
+from .calls import other_end
 
 AnySide = Side | AbsentSide
 # Long enough for a router to read what has come, short enough to be repeated often.
@@ -72,8 +73,7 @@ def units_of(call: Call, many: int) -> tuple[list[bytes], list[bytes]]:
     a.wait_for_window()
     free = a.window - a.numbering.outstanding
     messages = [call.bench.record(SMALLEST_SIZE) for _ in range(min(many, free))]
-    kind = RR128 if a.modulus == 128 else RR
-    ready = [a.unit_of(kind(p_r=a.numbering.p_r)) for _ in range(many - len(messages))]
+    ready = [a.unit_of(receive_ready(a)) for _ in range(many - len(messages))]
     return [*ready, *(a.unit_of(a.data(octets)) for octets in messages)], messages
 
 
@@ -85,6 +85,11 @@ def with_version(unit: bytes, version: int) -> bytes:
 def with_length(unit: bytes, length: int) -> bytes:
     """A unit that announces another length in its XOT header (octets 3 and 4)."""
     return unit[:2] + length.to_bytes(2, "big") + unit[4:]
+
+
+def until_stalled(context: Context) -> float:
+    """By when a router has given an incomplete unit up: TSTALL, and the time for a reaction."""
+    return 1.2 * context.profile.times.stall + context.reaction_limit
 
 
 def closes(side: Side, *before: Packet, within: float | None = None) -> None:
@@ -151,9 +156,18 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     """The call attempt of A ends: one of these Clears (returned), or a close.
 
     Where the connection to B was lost before an answer, a network may try again: RFC 1613 6.1 and
-    X.25 4.1 forbid no further attempt. B loses each of them as it lost the first.
+    X.25 4.1 forbid no further attempt. B loses each of them as it lost the first. A and B: here
+    the side that calls and the other one.
     """
-    request = next(u.packet for u in a.connection.sent if packet_type(u.packet) == CALL_REQUEST)
+    there = other_end(a.name.lower())
+
+    def calls() -> list[bytes]:
+        return [u.packet for u in a.connection.sent if packet_type(u.packet) == CALL_REQUEST]
+
+    # A line that is busy lets no Call out yet.
+    if not a.wait_until(lambda: bool(calls())):
+        return a.expect(*templates, CLOSED)
+    request = calls()[0]
 
     def lost_as_well(b: Side) -> None:
         bench.remark("the router tries the call once more")
@@ -162,9 +176,9 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
 
     bench.further.allow(CallRequest(user_data=decode(request).user_data), lost_as_well)
     for _ in range(MOST_ATTEMPTS):
-        if not bench.went_on(a):
+        if not bench.went_on(a, at=there):
             break
-        bench.listeners.take_called()
+        bench.listeners.take_called(there)
     return a.expect(*templates, CLOSED)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..judges.datagrams import IP_IDENTIFIERS, Echo, NextReply, OnlyDatagrams
+from ..judges.expectation import FLOW_CONTROL
 from ..profile import Ip
 from ..sides.context import Context
 from ..sides.side import AbsentSide
@@ -18,9 +19,11 @@ from .language import (
     CLOSED,
     Bench,
     CallAccepted,
+    ClearConfirmation,
     ClearIndication,
     ClearRequest,
     Data,
+    InterruptConfirmation,
     Packet,
     Side,
     one_of,
@@ -29,6 +32,8 @@ from .windows import data_between
 
 # RFC 1356 3.14: ISO/IEC 8208's "protocol not supported", or the 0 of those that have no such code.
 UNSUPPORTED = one_of(249, 0)
+# A value for both directions, or for that from the called and that from the calling side.
+Each = int | tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,8 @@ class Circuit:
         )
 
     def reply(self, echo: Echo, *instead: Packet) -> NextReply:
-        """The expectation of a reply on this circuit, or of something in its place."""
+        """The expectation of a reply on this circuit, or of something in its place. The
+        confirmation of an Interrupt may come amid it (X.25 4.3.7)."""
         side = self.side
         return NextReply(
             side.name,
@@ -119,6 +125,7 @@ class Circuit:
             side.direction,
             start=self.marks.get(echo.number, self.up_at),
             alternatives=(Data(), *instead),
+            passing=(*FLOW_CONTROL, InterruptConfirmation()),
             echo=echo,
             asked=self.network.asked,
             identifiers=self.form.identifiers,
@@ -154,7 +161,7 @@ class Network:
             circuit.marks[echo.number] = circuit.side.cursor
         return echo
 
-    def call(self, user_data: bytes = b"", *, size: int = 128, window: int = 2) -> Circuit:
+    def call(self, user_data: bytes = b"", *, size: Each = 128, window: Each = 2) -> Circuit:
         """A circuit for IP as every system has to take it (RFC 1356 3.2); demanded.
 
         It is the only one: some systems have one for each pair of hosts (3.7).
@@ -221,10 +228,21 @@ class Network:
             self.bench, self._calling(user_data, 128, 2), ClearIndication(diagnostic=UNSUPPORTED)
         )
 
-    def expect_reply(self, echo: Echo, circuit: Circuit, *instead: Packet) -> None:
+    def is_borne(self, user_data: bytes) -> None:
+        """A call whose protocol cannot be told is refused, or the tester clears it when up."""
+        side = self._calling(user_data, 128, 2)
+        if isinstance(side.expect(CallAccepted(), ClearIndication(), CLOSED), CallAccepted):
+            side.allow(Data())
+            side.send(ClearRequest(cause=0, diagnostic=0))
+            # A Clear of the router's own is as good: it may have crossed.
+            side.expect(ClearConfirmation(), ClearIndication(), CLOSED)
+        else:
+            self._confirm(side)
+
+    def expect_reply(self, echo: Echo, circuit: Circuit, *instead: Packet) -> Circuit:
         """The answer comes on that circuit, on another, or on one that the router calls for it.
 
-        instead: what may come on that circuit in its place.
+        instead: what may come on that circuit in its place. Returns the circuit of the answer.
         """
 
         def on_others() -> list[Circuit]:
@@ -248,6 +266,7 @@ class Network:
         if there is not circuit:
             self.bench.remark("an answer comes on another circuit than its request")
         there.side.demand(there.reply(echo, *(instead if there is circuit else ())))
+        return there
 
     def _take_calls(self) -> None:
         """Calls of the router to side A, for what it has to say."""
@@ -259,7 +278,7 @@ class Network:
             self.bench.remark("the router calls the tester for its answers")
             self.circuits.append(Circuit(self, side, form))
 
-    def _calling(self, user_data: bytes, size: int, window: int) -> Side:
+    def _calling(self, user_data: bytes, size: Each, window: Each) -> Side:
         side = self.bench.connect()
         called = self.bench.profile.addresses.ip
         self._request = self.bench.call_request(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from scapy.packet import Packet, Raw
 from scapy_x25 import (
     REJ,
+    REJ128,
     RNR,
     RNR128,
     RR,
@@ -77,6 +78,7 @@ __all__ = [
     "CLOSED",
     "NO_LINK",
     "REJ",
+    "REJ128",
     "RNR",
     "RNR128",
     "RR",

@@ -358,14 +358,16 @@ def ends_after(line: LineSide, attempts: int) -> tuple[Packet, ...]:
     return ANEW if names_given(line, ("n2",)) and line.profile.n2 <= attempts else ()
 
 
-def given_up(line: LineSide, begin: int) -> None:
-    """The last poll without an answer, if there is one more, and then a new link, or none."""
+def given_up(line: LineSide, begin: int) -> Packet | None:
+    """The last poll without an answer, if there is one more, and then a new link, or none. Returns
+    how that begins or ends."""
     reaction_limit = by_t1(line)
     last = line.expect(*polls(line), *ANEW, within=reaction_limit, passing=(LapbI(p_f=0),))
     if not isinstance(last, ENDS):
-        line.expect(*ANEW, within=reaction_limit, note="N2 polls")
+        last = line.expect(*ANEW, within=reaction_limit, note="N2 polls")
     line.allow(*ENDING)
     at_most_n2(line, begin)
+    return last
 
 
 def polled_to_the_end(
@@ -559,9 +561,12 @@ def may_be_reset(*sides: Side) -> None:
         side.allow(ResetIndication())
 
 
-def send_control(line: LineSide, control: int, information: bytes = b"") -> None:
-    """A command with this control octet."""
-    line.wire.send_whole([hdlc.with_fcs(bytes([line.command_address, control]) + information)])
+def send_control(
+    line: LineSide, control: int, information: bytes = b"", *, response: bool = False
+) -> None:
+    """A command with this control octet, or a response."""
+    address = line.response_address if response else line.command_address
+    line.wire.send_whole([hdlc.with_fcs(bytes([address, control]) + information)])
 
 
 def begin_again(line: LineSide) -> None:
@@ -572,18 +577,48 @@ def begin_again(line: LineSide) -> None:
     line.link.bring_up()
 
 
-def answered_without_a_link(line: LineSide, command: Packet, *answers: Packet) -> None:
+def begins_at_0(line: LineSide, restart: Packet, note: str) -> None:
+    """Behind UA, by hand: a first frame that is missing brings REJ, and the router sends I
+    frames."""
+    begin = line.cursor
+    out_of_sequence(line, restart, 1)
+    line.expect(LapbREJ(n_r=0), note=f"{note}: its first frame is missing")
+    if is_polled(line):
+        # As soon as there is a link, a router may ask whether the tester is there, and send no more
+        # I frames before the answer (X.25 2.4.3).
+        respond(line, LapbRR, line.station.v_r)
+    line.send(line.packet(restart, n_s=0))
+    line.expect_count(LapbI(), 1, start=begin, note=f"{note}: I frames of the router")
+    # The first may have been on its way before the condition was thought of; none but I frames
+    # tells the router that the tester is ready.
+    _second_frame(line, restart, begin)
+    line.expect_count(LapbI(), 2, start=begin, note=f"{note}: more I frames of the router")
+
+
+def _second_frame(line: LineSide, restart: Packet, begin: int) -> None:
+    """The I frame with N(S)=1. A busy router drops it, and asks for it later (X.25 2.4.5.8)."""
+    line.send(line.packet(restart, n_s=1))
+    line.wait_until(lambda: opened(line, 0, begin) > 1 or line.station.peer_busy)
+    if line.station.peer_busy:
+        line.wait_until_ready()
+        line.send(line.packet(restart, n_s=1))
+
+
+def answered_without_a_link(line: LineSide, command: Packet, *answers: Packet) -> int:
     """A command other than SABM and DISC in the disconnected phase, and its answer.
 
     Sent again where it crossed with the router's wish for a link: a station that has sent SABM
-    discards it (X.25 2.4.4.1).
+    discards it (X.25 2.4.4.1). Returns how often; an answer may yet come to each.
     """
-    for _ in range(CROSSINGS):
+    crossed = 0
+    while crossed < CROSSINGS:
         line.skip()
         line.wire.send_whole([line.frames.with_fcs(command)])
         if not line.link.set_up_came_first():
             break
+        crossed += 1
     line.expect_at_once(*answers, passing=ASKING_FOR_A_LINK)
+    return crossed
 
 
 def unasked_without_a_link(line: LineSide, response: Packet) -> None:
@@ -591,14 +626,17 @@ def unasked_without_a_link(line: LineSide, response: Packet) -> None:
     P=1 right behind it has its answer there.
 
     Sent again where it crossed with the router's wish for a link, which UA F=1 would have granted.
+    What ended that link may have its answer (UA) behind the one to the command that crossed.
     """
     asked = LapbRR(address=line.command_address, p_f=1)
+    passing = ASKING_FOR_A_LINK
     for _ in range(CROSSINGS):
         line.skip()
         line.wire.send_whole([line.frames.with_fcs(frame) for frame in (response, asked)])
         if not line.link.set_up_came_first():
             note = f"{response.name} F={response.p_f} without a link"
-            line.expect_at_once(LapbDM(p_f=1), passing=ASKING_FOR_A_LINK, note=note)
+            line.expect_at_once(LapbDM(p_f=1), passing=passing, note=note)
             return
         line.link.bring_down()
+        passing = *ASKING_FOR_A_LINK, LapbUA(p_f=1)
     line.context.remark(f"the router asked for a link whenever {response.name} came")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scapy.packet import Packet
-from scapy_x25.x25 import CLEAR_REQUEST, RESET_REQUEST
+from scapy_x25.x25 import CLEAR_REQUEST, RECEIVE_NOT_READY, RECEIVE_READY, RESET_REQUEST
 
 from ..judges.template import matches
 from ..sides.numbering import DATA, kind_of
@@ -92,7 +92,7 @@ def confirmed_ahead(near: Side, far: Side | AbsentSide, here: Packet, *through: 
     yet. Then near has confirmed, as the far end may be told only by that (X.25 4.1.7, 4.4.3).
 
     here: the Reset or Clear of near. through: what far gets where it passes; without any, whatever
-    comes there.
+    comes there but RR and RNR, which may come at any time (X.25 4.4.1.3).
     """
     is_clear = isinstance(here, ClearIndication)
     kind = CLEAR_REQUEST if is_clear else RESET_REQUEST
@@ -102,8 +102,11 @@ def confirmed_ahead(near: Side, far: Side | AbsentSide, here: Packet, *through: 
 
     def passes() -> bool:
         came = [unit.packet for unit in far.arrivals.since(nothing)]
-        if far.connection.end is not None or not through:
-            return bool(came) or far.connection.end is not None
+        if far.connection.end is not None:
+            return True
+        if not through:
+            kinds = {kind_of(octets, far.modulus) for octets in came}
+            return bool(kinds - {RECEIVE_READY, RECEIVE_NOT_READY})
         return any(matches(template, octets) for template in through for octets in came)
 
     def is_told(side: Side, since: int) -> bool:

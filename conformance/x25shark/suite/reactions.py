@@ -26,7 +26,7 @@ from ..judges.values import Matcher
 from ..sides.agreement import SIZES
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
-from ..sides.side import AbsentSide, Side
+from ..sides.side import AbsentSide, Side, receive_not_ready
 from .clearing import end
 from .procedure_errors import confirmed_ahead
 
@@ -44,6 +44,14 @@ def both(call: Call) -> tuple[Side, Side]:
     """Side A and side B of a call that has both (configuration T1)."""
     assert isinstance(call.b, Side)
     return call.a, call.b
+
+
+def b_is_busy(call: Call) -> None:
+    """RNR of side B, and Data behind it, which show that the router has read it."""
+    a, b = both(call)
+    b.send(receive_not_ready(b))
+    b.send_data(b"of a busy side")
+    a.expect(a.data(b"of a busy side"))
 
 
 def reach(bench: Bench) -> Side:

@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from scapy_x25 import RNR128, X25
+from scapy_x25 import X25
 from scapy_x25.x25 import RESET_CONFIRMATION
 
 from ..sides.channel import ChannelSide
-from ..sides.side import AbsentSide
+from ..sides.side import AbsentSide, receive_not_ready
 from .calls import call_of_b
 from .clearing import end
 from .language import (
     CLOSED,
-    RNR,
     Bench,
     Call,
     CallAccepted,
@@ -199,7 +198,7 @@ def _interrupts(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
 def _g2(bench: Bench, state: str, modulus: int, acting: str) -> Scene:
     """A is not ready."""
     scene = _of_call(bench, state, modulus, acting)
-    scene.side.send((RNR128 if scene.side.modulus == 128 else RNR)())
+    scene.side.send(receive_not_ready(scene.side))
     return scene
 
 

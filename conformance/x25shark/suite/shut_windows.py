@@ -21,7 +21,7 @@ from .language import (
 )
 from .procedure_errors import expect_after, expect_refusal
 from .transfer import fence_past_window
-from .windows import may_send
+from .windows import data_between, may_send
 
 # A router with windows of its own stores what B does not take yet; one that stores more than so
 # many packets is not tried further, and one that opens the window each time not more often.
@@ -39,12 +39,17 @@ def outside_the_window(call: Call) -> None:
     assert isinstance(b, Side)
     b.withholding = True
     sent: list[bytes] = []
+    begin = b.arrivals.end()
     all_numbers = a.window == a.modulus - 1
     for attempt in range(MOST_TRIES):
         fill_until_shut(call, sent, patient=attempt > 0 or all_numbers)
         outside = a.data(f"outside {len(sent)}".encode(), p_s=a.numbering.next_p_s)
         inside = [b.data(octets) for octets in sent]
         edge = a.numbering.acknowledged
+        if call.model != "local":
+            # An Interrupt may have overtaken them (X.25 4.3.7): what B acknowledges when it comes
+            # late would open the window.
+            b.wait_until(lambda: data_between(b, begin, b.arrivals.end()) >= len(sent))
         a.send(outside)
         if call.model != "local":
             b.withholding = False

@@ -17,7 +17,7 @@ from ..sides.channel import ChannelSide
 from ..sides.side import AbsentSide
 from .clearing import end, taken_back
 from .collisions import NOT_DUE, calls_cross, confirms_collisions
-from .connections import attempt_ends, closes, passes_unread
+from .connections import attempt_ends, closes, passes_unread, until_stalled
 from .events import AT_A_DTE, LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
@@ -386,7 +386,7 @@ def _closed(scene: Scene, *, short: bool) -> None:
             return
     too_short = [_reset_of(scene, (38,))] if short else []
     # A length that no packet has may be noticed only when its octets do not come.
-    closes(scene.side, clear, *too_short, within=scene.bench.profile.times.stall)
+    closes(scene.side, clear, *too_short, within=until_stalled(scene.bench))
     if scene.state == "p7":
         far_clear_confirmed(scene)
         scene.bench.fence()

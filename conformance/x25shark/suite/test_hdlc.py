@@ -35,7 +35,7 @@ from .language import (
     frame_of,
     purpose,
 )
-from .links import ENDING, ENDS, came, poll_is_answered, taken
+from .links import ENDING, ENDS, begin_again, came, poll_is_answered, taken
 from .occasion import amid
 
 # Bits of the longest frame that anybody keeps.
@@ -176,11 +176,10 @@ def test_transparency(bench: Bench) -> None:
     through the router."""
     for line in bench.lines.values():
         line.link.bring_up(judged=True)
-    call = bench.place_call()
+    call = bench.place_call(options={"size": bench.profile.limits.packet_size})
+    longest = min(call.a.packet_size, call.b.packet_size)
     patterns = (
-        b"\x7e" * 128,
-        b"\x7d" * 128,
-        b"\xff" * 128,
+        *(run * length for run in (b"\x7e", b"\x7d", b"\xff") for length in {128, longest}),
         b"\x7d\x5e\x7e\x7d\x5d" * 8,
         b"\x1f\xf8\xf0\x0f" * 16,
         bytes(range(128)),
@@ -260,12 +259,12 @@ def giant(line: LineSide, packet: bytes, octets: int) -> bytes:
 
 @purpose("HDLC-13")
 def test_back_to_back(bench: Bench) -> None:
-    """As many as a window takes with shared flags in one write, then the rest of eight."""
+    """As many as a window takes with shared flags in one write, then the rest of eight likewise."""
     for line in each_line(bench):
         line.link.bring_up()
         restart = RestartRequest(cause=line.restart_cause)
         k = line.profile.k
-        for count in (k, 8 - k):
+        for count in (min(k, 8 - sent) for sent in range(0, 8, k)):
             frames = []
             for _ in range(count):
                 octets = line.octets_of(line.packet(restart))
@@ -346,10 +345,14 @@ def rejects_giants(line: LineSide) -> bool:
     restart = RestartRequest(cause=line.restart_cause, modulo=line.modulo_bits)
     line.wire.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
-    rejection = (LapbFRMR(), LapbSABM())
+    rejection = (LapbFRMR(), *ENDING)
     answers = (*line.frames.answers(), *rejection)
     line.wait_until(lambda: came(line, begin, answers))
-    return came(line, begin, rejection)
+    rejects = came(line, begin, rejection)
+    if rejects:
+        line.allow(*ENDING)
+        begin_again(line)
+    return rejects
 
 
 def take(far: Side | AbsentSide, under_way: list[bytes]) -> None:
@@ -385,14 +388,15 @@ def errors_counted(bench: Bench, line: LineSide, *names: str) -> AbstractContext
 
 @purpose("HDLC-18")
 def test_frame_right_behind_an_abort(bench: Bench) -> None:
-    """The flag that ends the abort opens it: it is the only one between the two."""
-    line = bench.line(framing="octet")
-    line.link.bring_down()
-    begun, whole = line.frames.with_fcs(LapbSABM(p_f=1))[:2], line.frames.with_fcs(LapbDISC(p_f=1))
-    for _ in range(3):
-        aborted = b"\x7e" + hdlc.stuff_octets(begun) + b"\x7d"
-        line.wire.send(aborted + b"\x7e" + hdlc.stuff_octets(whole) + b"\x7e")
-        line.expect_at_once(*NO_LINK, passing=ASKING_FOR_A_LINK)
+    """One flag is between the two: of an octet-stuffed line it ends the abort, too; of another one
+    its first bit ends the 1s, seven, eight or so many that the line was idle."""
+    for line in each_line(bench):
+        line.link.bring_down()
+        begun = line.frames.with_fcs(LapbSABM(p_f=1))[:2]
+        whole = line.frames.with_fcs(LapbDISC(p_f=1))
+        for ones in (7, 8, 15):
+            line.wire.send_aborted(begun, whole, ones)
+            line.expect_at_once(*NO_LINK, passing=ASKING_FOR_A_LINK)
 
 
 @purpose("HDLC-19")

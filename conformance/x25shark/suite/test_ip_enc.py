@@ -6,13 +6,18 @@ from __future__ import annotations
 import time
 
 from ..judges.datagrams import IP_IDENTIFIERS
-from .datagrams import FORMS, NLPID, NULL, SNAP, Circuit, Network, ip_of
+from ..sides.side import receive_not_ready, receive_ready
+from .datagrams import FORMS, NLPID, NULL, SNAP, Circuit, Each, Network, ip_of
 from .language import (
     Bench,
     ClearConfirmation,
     ClearIndication,
+    Data,
     Inconclusive,
+    Interrupt,
+    InterruptConfirmation,
     ResetConfirmation,
+    ResetIndication,
     ResetRequest,
     purpose,
 )
@@ -24,6 +29,11 @@ SHORT = (28, 29, 127, 128, 129, 256, 257, 576)
 # Datagrams of the router's own, for which a case waits until a circuit is idle.
 MOST_OWN = 5
 LONG = (576, 1500, 1501, 1599, 1600)
+# A SNAP header with a number that no register gives to a protocol, and one of a private register.
+UNKNOWN_IN_SNAP = (SNAP.user_data[:4] + b"\x3f\x3f", b"\x80\x02\x00\x01\x08\x00")
+# In the null encapsulation: what no datagram is, behind or ahead of which there may be one.
+NO_DATAGRAMS = (b"\x3f", *UNKNOWN_IN_SNAP)
+CUT_SHORT = (b"\xcc", b"\x80", SNAP.user_data[:5])
 
 
 @purpose("IP-ENC-01")
@@ -50,11 +60,16 @@ def test_long_datagrams_are_sequences(bench: Bench) -> None:
 
 @purpose("IP-ENC-03")
 def test_unknown_protocols_are_refused(bench: Bench) -> None:
-    """Identifiers that no register gives to a protocol."""
+    """Identifiers that no register gives to a protocol, alone and within SNAP; one cut short may be
+    refused or not, and the next circuit carries IP."""
     network = Network(bench)
     for identifier in (0x3F, 0x47, 0xDE):
         network.is_refused(bytes((identifier,)))
         network.is_refused(bytes((identifier, 0xCC)))
+    for unknown in UNKNOWN_IN_SNAP:
+        network.is_refused(unknown)
+    for octets in (1, 4, 5):
+        network.is_borne(SNAP.user_data[:octets])
     network.call().answers()
 
 
@@ -67,8 +82,13 @@ def test_null_encapsulation(bench: Bench) -> None:
         for octets in (84, 126, 127, 128, 576):
             circuit.answers(octets)
         stranger = network.echo(84, counts=False)
-        circuit.side.send_message(b"\x3f" + stranger.datagram)
-        _answers_or_clears(network, circuit, "a unit of an unknown protocol")
+        units = [*(head + stranger.datagram for head in NO_DATAGRAMS), *CUT_SHORT]
+        for unit in units:
+            circuit.side.send_message(unit)
+            if not _answers_or_clears(network, circuit, "a unit of an unknown protocol"):
+                circuit = network.offer(NULL)
+            if circuit is None:
+                break
     network.call().answers()
 
 
@@ -138,9 +158,14 @@ def _reset(network: Network, circuit: Circuit) -> Circuit:
 
 @purpose("IP-ENC-06")
 def test_datagrams_of_1600_octets(bench: Bench) -> None:
-    """In packets of 128 octets, and in the largest that the router has."""
+    """In packets of 128 octets, in the largest that the router has, and in such as differ by
+    direction."""
     network = Network(bench)
-    for size, window in ((128, 7), (bench.profile.limits.packet_size, 2)):
+    largest = bench.profile.limits.packet_size
+    values: list[tuple[Each, Each]] = [(128, 7), (largest, 2)]
+    if largest >= 256:
+        values += [((256, 128), (1, 7)), ((128, 256), (7, 1)), ((64, 256), 3), ((256, 64), 3)]
+    for size, window in values:
         circuit = network.call(size=size, window=window)
         for octets in LONG:
             circuit.answers(octets)
@@ -155,26 +180,51 @@ def test_octets_behind_the_identifier(bench: Bench) -> None:
 
 @purpose("IP-ENC-08")
 def test_idle_circuit_is_cleared(bench: Bench) -> None:
-    """Within 20 % of the time that the profile declares; what is not idle stays."""
+    """Within 20 % of the time that the profile declares; what is not idle stays. So does a circuit
+    that follows one which the tester has cleared; it is cleared when it has been idle itself."""
     idle = ip_of(bench).idle
     assert idle is not None
     network = Network(bench)
     circuit = network.call()
-    side = circuit.side
-    for part in (0.6, 0.8):
+    asked = stays_in_use(circuit, 0.6, 0.8)
+    _is_cleared_at_last(circuit, asked)
+    network.circuits.remove(circuit)
+    taken_back = network.call_again(circuit.side)
+    stays_in_use(taken_back, 0.6)
+    network.clear(taken_back)
+    last = network.call_again(taken_back.side)
+    asked = stays_in_use(last, 0.6, 0.8)
+    _is_cleared_at_last(last, asked)
+    network.circuits.remove(last)
+    network.call().answers()
+
+
+def _is_cleared_at_last(circuit: Circuit, asked: float) -> None:
+    side, idle = circuit.side, ip_of(circuit.side.context).idle
+    assert idle is not None
+    idle_at_last(circuit, asked)
+    side.expect(ClearIndication(), within=0.4 * idle + side.context.reaction_limit)
+    side.send(ClearConfirmation())
+
+
+def stays_in_use(circuit: Circuit, *parts: float) -> float:
+    """It is asked, and silent for these parts of the idle time in turn, and stays up for them.
+    Returns when it was asked last. Raises Inconclusive."""
+    side, idle = circuit.side, ip_of(circuit.side.context).idle
+    assert idle is not None
+    for part in parts:
         asked = time.monotonic()
         circuit.answers()
         left = asked + part * idle - time.monotonic()
-        ended = side.wait_until(lambda: side.phase != "connected", max(left, 0.0))
+        side.wait_until(lambda: side.phase != "connected", max(left, 0.0))
         took = time.monotonic() - asked
         if took < 0.8 * idle:
-            side.expect_count(ClearIndication(), 0, 0, note=f"not before {0.8 * idle:g} s")
-        elif part < 0.8 and not ended:
+            side.expect_count(
+                ClearIndication(), 0, 0, start=circuit.up_at, note=f"not before {0.8 * idle:g} s"
+            )
+        elif part < 0.8:
             raise Inconclusive(f"the tester was held up for {took:.1f} s; ip.idle is {idle:g}")
-    idle_at_last(circuit, asked)
-    side.expect(ClearIndication(), within=0.4 * idle + bench.reaction_limit)
-    side.send(ClearConfirmation())
-    network.call().answers()
+    return asked
 
 
 def idle_at_last(circuit: Circuit, asked: float) -> None:
@@ -224,20 +274,24 @@ def test_circuits_beside_each_other(bench: Bench) -> None:
         _confirm(network, one)
         other.answers()
         return
+    shared = False
     for octets in (200, 576):
         first, second = network.echo(octets), network.echo(octets)
         for at in range(0, octets, 128):
             for circuit, echo in ((one, first), (other, second)):
                 part = circuit.unit(echo.datagram)[at : at + 128]
                 circuit.side.send_data(part, m=int(at + 128 < octets))
-        network.expect_reply(first, one)
-        network.expect_reply(second, other)
+        shared |= network.expect_reply(first, one) is not one
+        shared |= network.expect_reply(second, other) is not other
     waits = network.echo(1200)
     one.fill(waits)
-    other.answers(300)
+    # Where answers take any of the circuits (RFC 1356 3.7), that one may wait for the window too.
+    if not shared:
+        other.answers(300)
     one.side.withholding = False
     one.side.acknowledge()
     network.expect_reply(waits, one)
+    other.answers(300)
     network.clear(one)
     other.answers(300)
 
@@ -309,3 +363,49 @@ def test_snap_within_null(bench: Bench) -> None:
         bench.remark("SNAP within the null encapsulation clears the circuit")
     elif not bench.judge(circuit.reply(snap)).met:
         bench.remark("SNAP within the null encapsulation is not answered")
+
+
+@purpose("IP-ENC-15")
+def test_interrupts_and_rnr(bench: Bench) -> None:
+    """An Interrupt amid a request and amid an answer is confirmed, or ends the circuit; an answer
+    that RNR holds back comes whole behind RR."""
+    network = Network(bench)
+    circuit = network.call()
+    circuit.answers()
+    side = circuit.side
+    echo = network.echo(300)
+    for at in range(0, 300, 128):
+        side.send_data(echo.datagram[at : at + 128], m=int(at + 128 < 300))
+        if not at and not _interrupt_is_confirmed(network, circuit):
+            return
+    network.expect_reply(echo, circuit)
+    side.send(receive_not_ready(side))
+    if not _interrupt_is_confirmed(network, circuit):
+        return
+    busy, held = side.cursor, network.echo(300)
+    circuit.send(held)
+    if not _interrupt_is_confirmed(network, circuit):
+        return
+    bench.loop.pause(bench.profile.times.quiet)
+    if "a" in bench.lines:
+        side.expect_count(Data(), 0, 0, start=busy, note="the tester is not ready to receive")
+    elif data_between(side, busy, side.arrivals.end()):
+        # RFC 1613 6.2: TCP has flow control of its own.
+        bench.remark("RNR does not stop the router over XOT")
+    side.send(receive_ready(side))
+    network.expect_reply(held, circuit)
+    circuit.answers(40)
+
+
+def _interrupt_is_confirmed(network: Network, circuit: Circuit) -> bool:
+    """No protocol of RFC 1356 uses Interrupts: a system may end the circuit for one."""
+    side = circuit.side
+    side.send(Interrupt(user_data=b"\x01"))
+    came = side.expect(
+        InterruptConfirmation(), ResetIndication(), ClearIndication(), passing=(Data(),)
+    )
+    if isinstance(came, InterruptConfirmation):
+        return True
+    network.bench.remark("an Interrupt on a circuit that carries IP resets or clears it")
+    side.send(ResetConfirmation() if isinstance(came, ResetIndication) else ClearConfirmation())
+    return False

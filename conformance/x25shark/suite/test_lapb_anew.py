@@ -32,15 +32,13 @@ from .links import (
     UI,
     XID,
     begins_anew,
+    begins_at_0,
     expect_poll,
-    is_polled,
     link_was_reset,
     needs_given,
-    opened,
     out_of_sequence,
     polls,
     ready,
-    respond,
     taken,
     unacknowledged,
 )
@@ -117,33 +115,6 @@ def test_conditions_end_with_their_link(bench: Bench) -> None:
             line.by_hand = False
             line.link.bring_down()
             line.link.bring_up()
-
-
-def begins_at_0(line: LineSide, restart: Packet, note: str) -> None:
-    """Behind UA, by hand: a first frame that is missing brings REJ, and the router sends I
-    frames."""
-    begin = line.cursor
-    out_of_sequence(line, restart, 1)
-    line.expect(LapbREJ(n_r=0), note=f"{note}: its first frame is missing")
-    if is_polled(line):
-        # As soon as there is a link, a router may ask whether the tester is there, and send no more
-        # I frames before the answer (X.25 2.4.3).
-        respond(line, LapbRR, line.station.v_r)
-    line.send(line.packet(restart, n_s=0))
-    line.expect_count(LapbI(), 1, start=begin, note=f"{note}: I frames of the router")
-    # The first may have been on its way before the condition was thought of; none but I frames
-    # tells the router that the tester is ready.
-    _second_frame(line, restart, begin)
-    line.expect_count(LapbI(), 2, start=begin, note=f"{note}: more I frames of the router")
-
-
-def _second_frame(line: LineSide, restart: Packet, begin: int) -> None:
-    """The I frame with N(S)=1. A busy router drops it, and asks for it later (X.25 2.4.5.8)."""
-    line.send(line.packet(restart, n_s=1))
-    line.wait_until(lambda: opened(line, 0, begin) > 1 or line.station.peer_busy)
-    if line.station.peer_busy:
-        line.wait_until_ready()
-        line.send(line.packet(restart, n_s=1))
 
 
 def reset(line: LineSide, p_f: int = 1) -> None:

@@ -84,7 +84,7 @@ def test_rnr_acknowledges(bench: Bench) -> None:
     begin, n_r = line.cursor, line.station.v_r
     line.send(LapbRNR(n_r=n_r))
     line.by_hand = False
-    line.send(LapbRR())
+    respond(line, LapbRR, n_r)
     line.link_fence()
     taken = one_of(*(number % 8 for number in range(first, first + (n_r - first) % 8)))
     line.expect_count(

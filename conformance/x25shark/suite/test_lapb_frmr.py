@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from .language import (
@@ -40,11 +41,13 @@ from .links import (
     at_the_line,
     begin_again,
     begins_anew,
+    begins_at_0,
     by_t1,
     calls_lines,
     came,
     count_to,
     expect_poll,
+    is_polled,
     last_look,
     link_was_reset,
     may_be_reset,
@@ -52,17 +55,21 @@ from .links import (
     not_before,
     one_open,
     out_of_sequence,
+    poll_is_answered,
     polled,
     polls,
     ready,
+    respond,
     send_control,
     unacknowledged,
 )
 from .test_hdlc import giant
-from .test_lapb_anew import a_busy_tester, a_rej_condition, begins_at_0, timer_recovery
+from .test_lapb_anew import a_busy_tester, a_rej_condition, timer_recovery
 
 # Longer than T1, in T1.
 BEHIND_T1 = 1.5
+# T1 may have run out by the time that the next command reaches the router.
+FRMR_AGAIN = (LapbFRMR(p_f=0),)
 
 
 def rejected(bench: Bench) -> tuple[LineSide, Packet, int]:
@@ -132,19 +139,20 @@ def test_undefined_control(bench: Bench) -> None:
             begin, control = line.cursor, kind | p_f << 4
             send_control(line, control, information)
             rejection = LapbFRMR(w=1, rejected_control=control, c_r=0, p_f=p_f)
-            line.expect(rejection, LapbSABM(p_f=1), LapbDISC(p_f=1))
+            line.expect(rejection, LapbSABM(p_f=1), LapbDISC(p_f=1), LapbDM(p_f=0))
             line.expect_count(LapbI(), 0, 0, start=begin, note="no packet is taken")
             begin_again(line)
 
 
 @purpose("LAPB-FRMR-02", each_line=True)
 def test_information_in_supervisory_frames(bench: Bench) -> None:
+    """In commands and in responses."""
     line, _ = ready(bench)
-    for kind in (LapbRR, LapbRNR, LapbREJ):
+    for kind, response in product((LapbRR, LapbRNR, LapbREJ), (False, True)):
         line.by_hand = True
         control = line.octets_of(kind(address=line.command_address))[1]
-        send_control(line, control, b"\0")
-        frmr(line, LapbFRMR(rejected_control=control, c_r=0, w=1, x=1, y=0, z=0))
+        send_control(line, control, b"\0", response=response)
+        frmr(line, LapbFRMR(rejected_control=control, c_r=int(response), w=1, x=1, y=0, z=0))
         begin_again(line)
 
 
@@ -156,12 +164,12 @@ def test_above_n1(bench: Bench) -> None:
     before, control = line.station.v_s, line.octets_of(LapbI())[1]
     line.wire.send_whole([giant(line, bytes(restart), line.profile.n1 // 8 + 1)])
     line.send(LapbRR(address=line.command_address, p_f=1))
-    line.expect(
+    seen = line.expect(
         *line.frames.answers(n_r=before),
         LapbFRMR(rejected_control=control, v_s=line.station.v_r, v_r=before, c_r=0, x=0, y=1, z=0),
-        LapbSABM(),
-        LapbDISC(p_f=1),
+        *(LapbSABM(), LapbDISC(p_f=1), LapbDM(p_f=0)),
     )
+    poll_is_answered(line, seen)
     line.allow(LapbFRMR(rejected_control=control, y=1), *ENDING)
 
 
@@ -284,7 +292,7 @@ def test_sabm_ends_frame_reject(bench: Bench) -> None:
     for p_f in (1, 0):
         line, restart, _ = rejected(bench)
         line.send(LapbSABM(p_f=p_f))
-        line.expect(LapbUA(p_f=p_f))
+        line.expect(LapbUA(p_f=p_f), passing=FRMR_AGAIN)
         line.send(line.packet(restart, n_s=0, n_r=0))
         line.poll(n_r=1)
         if p_f:
@@ -298,7 +306,7 @@ def test_disc_ends_frame_reject(bench: Bench) -> None:
     for p_f in (0, 1):
         line, _, _ = rejected(bench)
         line.send(LapbDISC(p_f=p_f))
-        line.expect(LapbUA(p_f=p_f))
+        line.expect(LapbUA(p_f=p_f), passing=FRMR_AGAIN)
         line.send(LapbRR(address=line.command_address, p_f=1))
         line.expect(LapbDM(p_f=1), LapbSABM(), passing=(LapbDM(p_f=0), LapbDISC()))
         line.allow(LapbDM(p_f=1), *ASKING_FOR_A_LINK)
@@ -442,13 +450,25 @@ def test_what_is_rejected(bench: Bench) -> None:
 
 @purpose("LAPB-FRMR-13", each_line=True)
 def test_supervisory_frames_in_frame_reject(bench: Bench) -> None:
-    """They change nothing: the next command with P=1 is answered by FRMR F=1."""
-    line, _, control = rejected(bench)
+    """They change nothing, nor does a UA: the next command with P=1 is answered by FRMR F=1, and no
+    packet is taken out of it."""
+    line, restart, control = rejected(bench)
     for kind in (LapbRR, LapbREJ, LapbRNR):
         line.send(kind(), kind(address=line.command_address))
     for kind in (LapbRR, LapbREJ, LapbRNR):
         line.send(kind(address=line.command_address, p_f=1))
         line.expect(LapbFRMR(p_f=1, rejected_control=control, z=1), passing=(LapbFRMR(p_f=0),))
+    begin = line.cursor
+    still_rejected = LapbFRMR(p_f=1, rejected_control=control, z=1)
+    for unasked in (LapbUA(address=line.command_address), LapbUA()):
+        line.send(unasked, line.packet(restart, p_f=1))
+        seen = begins_anew(line, still_rejected, passing=(LapbFRMR(p_f=0),))
+        if isinstance(seen, ENDS):
+            # For a UA that nobody waits for (X.25 2.4.6.3).
+            bench.remark("a UA in the frame reject condition ends the link")
+            line.allow(*ENDING)
+            break
+    line.expect_count(LapbI(), 0, 0, start=begin, note="no packet is taken")
 
 
 @purpose("LAPB-FRMR-16", each_line=True)
@@ -487,8 +507,15 @@ def test_n_r_runs_back(bench: Bench) -> None:
     for kind, way in (*supervisory, (LapbI, 0), (LapbI, 1)):
         line, restart = ready(bench)
         first = unacknowledged(line, restart, 1)
-        if kind is not LapbI:
-            line.send(kind(address=line.command_address) if way else kind())
+        if is_polled(line) and (way or kind is LapbI):
+            # Without F=1 an N(R) need not count until the answer (X.25 2.4.5.9).
+            bench.remark(f"the router asks behind each I frame: no {kind.__name__} without F=1")
+            begin_again(line)
+            continue
+        if kind is not LapbI and not way:
+            respond(line, kind, line.station.v_r)
+        elif kind is not LapbI:
+            line.send(kind(address=line.command_address))
         else:
             if way:
                 line.send(LapbRNR(n_r=first))

@@ -72,7 +72,7 @@ def test_at_most_k(bench: Bench) -> None:
     line.expect_count(beyond_the_window(line, first), 0, 0, start=begin, note="more than k open")
     line.expect_count(LapbI(n_s=first), 1, start=begin)
     line.by_hand = False
-    line.send(LapbRR(n_r=line.station.v_r))
+    respond(line, LapbRR, line.station.v_r)
     line.layer.expect_count(RestartConfirmation(), k + 3, k + 3)
     line.by_hand = True
     link_was_reset(line)
@@ -144,7 +144,7 @@ def polls_by_itself(line: LineSide, restart: Packet) -> bool:
     return polled(line, begin)
 
 
-@purpose("LAPB-I-06")
+@purpose("LAPB-I-06", each_line=True)
 def test_longest_frame(bench: Bench) -> None:
     """Exactly N1: taken, and passed up, where it is a Restart Request that is too long."""
     line, restart = ready(bench)
@@ -176,7 +176,7 @@ def test_passed_up_once(bench: Bench) -> None:
         line.expect(*line.frames.answers(n_r=taken), passing=rejections, note="again with P=1")
 
 
-@purpose("LAPB-I-08")
+@purpose("LAPB-I-08", each_line=True)
 def test_empty_i_frame(bench: Bench) -> None:
     line, _ = ready(bench)
     line.send(LapbI())
@@ -204,7 +204,7 @@ def test_part_acknowledgements(bench: Bench) -> None:
     line.expect(*line.frames.answers())
     line.expect_count(beyond_the_window(line, part), 0, 0, start=begin, note="more than k open")
     line.by_hand = False
-    line.send(LapbRR(n_r=line.station.v_r))
+    respond(line, LapbRR, line.station.v_r)
     line.layer.expect_count(RestartConfirmation(), k + 3, k + 3)
 
 
@@ -239,7 +239,7 @@ def test_k_at_the_wrap(bench: Bench) -> None:
             beyond_the_window(line, first), 0, 0, start=begin, note=f"k from N(S)={first}"
         )
         line.by_hand = False
-        line.send(LapbRR(n_r=line.station.v_r))
+        respond(line, LapbRR, line.station.v_r)
         line.layer.expect_count(RestartConfirmation(), k + 1, k + 1)
         line.link_fence()
 

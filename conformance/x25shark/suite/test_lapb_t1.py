@@ -234,7 +234,7 @@ def test_rej_once_more(bench: Bench) -> None:
         line.expect(*line.frames.answers())
         line.expect_count(beyond_the_window(line, first), 0, 0, start=again, note="more than k")
     line.by_hand = False
-    line.send(LapbRR(n_r=line.station.v_r))
+    respond(line, LapbRR, line.station.v_r)
     line.layer.expect_count(RestartConfirmation(), line.profile.k + 2, line.profile.k + 2)
 
 

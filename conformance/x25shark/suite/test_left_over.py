@@ -17,6 +17,7 @@ from scapy_x25 import ClosedUserGroup, PacketSize, WindowSize
 from scapy_x25.x25 import RECEIVE_NOT_READY
 
 from ..judges.expectation import TcpEnd
+from ..sides.side import receive_not_ready
 from .anew import again, as_new, called_with, given_up, refused_by_b, without_a_route
 from .callers import takes_any_caller
 from .calls import accepted, agreed_by, at_a, received_call, window_holds
@@ -26,8 +27,6 @@ from .facilities import DTE_FACILITIES, for_dtes
 from .language import (
     ABSENT,
     CLOSED,
-    RNR,
-    RNR128,
     RR,
     Bench,
     Call,
@@ -61,7 +60,7 @@ def full(side: Side) -> bytes:
 def _busy(call: Call) -> None:
     """Both sides have said RNR."""
     for side in both(call):
-        side.send((RNR128 if side.modulus == 128 else RNR)(p_r=side.numbering.p_r))
+        side.send(receive_not_ready(side))
     for here, there in (both(call), both(call)[::-1]):
         here.send(Interrupt(user_data=b"behind the RNR"))
         there.expect(Interrupt(user_data=b"behind the RNR"))
@@ -117,6 +116,17 @@ def _unacknowledged(call: Call) -> None:
         there.expect(there.data(b"not acknowledged"))
 
 
+def _to_be_confirmed(call: Call) -> None:
+    """Each side has sent Data with D=1, which has come and is not acknowledged."""
+    if not call.bench.declared("P-DBIT"):
+        return
+    acknowledged = {side.name: side.numbering.p_r for side in both(call)}
+    for here, there in (both(call), both(call)[::-1]):
+        there.withholding = True
+        here.send_data(b"to be confirmed", d=1, q=1, p_r=acknowledged[here.name])
+        there.expect(there.data(b"to be confirmed", d=1, q=1))
+
+
 # What each of them leaves, for messages.
 MIDDLES: dict[Callable[[Call], None], str] = {
     _busy: "both sides were busy before it",
@@ -125,6 +135,7 @@ MIDDLES: dict[Callable[[Call], None], str] = {
     _interrupted: "both Interrupts were open before it",
     _amid_a_sequence: "both sequences with Q=1 were open before it",
     _unacknowledged: "Data was not acknowledged before it",
+    _to_be_confirmed: "Data with D=1 was not confirmed before it",
 }
 # What of the old use may still be under way when the circuit is reset or cleared.
 OLD, OLD_128 = Data(q=1), Data128(q=1)

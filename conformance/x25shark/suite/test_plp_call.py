@@ -18,12 +18,14 @@ from ..sides.side import AbsentSide
 from .anew import called_with
 from .callers import takes_any_caller
 from .calls import (
+    ADDRESS_FIELDS,
     accepted,
     agreed_by,
     arrives,
     arrives_at,
+    callers_and_moduli,
     calling_at_b,
-    each_way,
+    channel_is_free,
     needs_trust,
     needs_whole_addresses,
     numbers,
@@ -46,6 +48,7 @@ from .clearing import (
     refused,
     setup_error,
     taken_back,
+    user_data_error,
 )
 from .language import (
     CLOSED,
@@ -142,7 +145,7 @@ def test_every_pair_of_address_lengths(bench: Bench) -> None:
                 else:
                     rewritten[digits[0]] = arrives
             give_up(a, b)
-    for at, modulus in each_way(bench):
+    for at, modulus in callers_and_moduli(bench):
         if (at, modulus) != ("a", 8):
             with amid(bench, f"from {at.upper()}, modulo {modulus}"):
                 longest_addresses(bench, at, modulus)
@@ -190,9 +193,10 @@ def test_empty_calling_address(bench: Bench) -> None:
 
 
 def refusal_passes(bench: Bench, cause: int, diagnostic: int) -> None:
-    """B refuses a call; A gets cause and diagnostic."""
+    """B refuses a call; A gets cause and diagnostic. A channel of a line is free again then."""
     a, b = pending(bench)
     passes(bench, b, a, cause, diagnostic)
+    channel_is_free(bench, b)
 
 
 @purpose("PLP-CALL-08")
@@ -269,6 +273,7 @@ def test_no_answer_from_b(bench: Bench) -> None:
         is_timed_out(bench, a, b)
     for _, b in calls:
         b.send(ClearConfirmation())
+        channel_is_free(bench, b)
     bench.fence()
 
 
@@ -299,10 +304,13 @@ def test_late_call_accepted(bench: Bench) -> None:
 
 @purpose("PLP-CALL-14")
 def test_caller_clears_before_the_answer(bench: Bench) -> None:
+    """On a line the channels of both are free again then."""
     a, b = pending(bench)
     a.send(ClearRequest(cause=0, diagnostic=241))
     taken_back(bench, b, 241)
     confirmed(a)
+    channel_is_free(bench, b)
+    channel_is_free(bench, a)
     bench.fence()
 
 
@@ -498,12 +506,10 @@ def test_addresses_and_facilities_of_the_accept(bench: Bench) -> None:
             end(Call(bench, a, b))
     callers = ["90817", "908172"] if takes_any_caller(bench) else [bench.profile.addresses.a]
     last: Side | None = None
-    for calling, names in product(callers, ((), ADDRESSES[:1], ADDRESSES[1:], ADDRESSES)):
+    given = ((), ADDRESS_FIELDS[:1], ADDRESS_FIELDS[1:], ADDRESS_FIELDS)
+    for calling, names in product(callers, given):
         last = answered_by(bench, last, calling, names)
     bench.fence()
-
-
-ADDRESSES = ("called_address", "calling_address")
 
 
 def answered_by(bench: Bench, a: Side | None, calling: str | None, names: Sequence[str]) -> Side:
@@ -525,8 +531,8 @@ def answered_by(bench: Bench, a: Side | None, calling: str | None, names: Sequen
             *({name: digits} for digits in dict.fromkeys(known) if digits),
         ]
         for name, known in (
-            (ADDRESSES[0], (came.called_address, request.called_address)),
-            (ADDRESSES[1], (came.calling_address, calling, bench.profile.addresses.a)),
+            (ADDRESS_FIELDS[0], (came.called_address, request.called_address)),
+            (ADDRESS_FIELDS[1], (came.calling_address, calling, bench.profile.addresses.a)),
         )
     ]
     connected = [CallAccepted(**one, **other) for one, other in product(*right)]
@@ -547,7 +553,7 @@ def not_allowed(bench: Bench) -> Packet:
 def test_user_data_of_0_to_16_octets(bench: Bench) -> None:
     """One call for each length: behind a protocol identifier 0x00 and other octets in turn. From A
     and from B, modulo 8 and 128."""
-    for (at, modulus), length in product(each_way(bench), range(17)):
+    for (at, modulus), length in product(callers_and_moduli(bench), range(17)):
         values = (bytes((0, 1 + (31 * length + 7 * n) % 255)) for n in range(8))
         user_data = (b"\xc0" + b"".join(values))[:length]
         near = bench.connect(at=at, modulus=modulus)
@@ -561,20 +567,21 @@ def test_user_data_of_0_to_16_octets(bench: Bench) -> None:
 
 @purpose("PLP-CALL-26")
 def test_user_data_of_17_octets(bench: Bench) -> None:
-    """Without fast select, from A and from B, modulo 8 and 128. A splice and an IUT that trusts the
-    ends may pass it."""
-    user_data, passed = b"\xc0" + bench.random.randbytes(16), False
-    for at, modulus in each_way(bench):
+    """Without fast select, from A and from B, modulo 8 and 128; over XOT so many more that their
+    number has another octet, too. A splice and an IUT that trusts the ends may pass it."""
+    passed = False
+    lengths = (17,) if bench.lines else (17, 256, 257, 272)
+    for (at, modulus), length in product(callers_and_moduli(bench), lengths):
+        user_data = b"\xc0" + bench.random.randbytes(length - 1)
         near = bench.connect(at=at, modulus=modulus)
         near.send(of_modulus(request_from(bench, at, user_data=user_data), modulus))
         if trusts_the_ends(bench) and bench.went_on(near, at=other_end(at)):
             passed = True
             give_up(near, bench.incoming(CallRequest(user_data=user_data), at=other_end(at)))
-        elif not taken_by_a_dte(bench, near, "17 octets of user data were"):
-            error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
-            refused(bench, near, error)
+        elif not taken_by_a_dte(bench, near, f"{length} octets of user data were"):
+            refused(bench, near, user_data_error(bench))
     if passed:
-        needs_trust(bench, "17 octets of user data were")
+        needs_trust(bench, "17 octets of user data and more were")
     bench.fence()
 
 
@@ -593,7 +600,7 @@ def test_d_bit_in_call_packets(bench: Bench) -> None:
     """Asked for and granted; asked for and not granted. From A and from B, modulo 8 and 128, with
     fast select and without."""
     kinds = (None, 2, 3) if bench.declared("F-FS") else (None,)
-    for (at, modulus), kind, granted in product(each_way(bench), kinds, (1, 0)):
+    for (at, modulus), kind, granted in product(callers_and_moduli(bench), kinds, (1, 0)):
         near = bench.connect(at=at, modulus=modulus)
         request = of_modulus(request_from(bench, at, fast_select=kind), modulus)
         request.d = 1
@@ -636,7 +643,7 @@ def test_a_bit_in_a_call(bench: Bench) -> None:
     codes = bench.diagnostic(40, 46, 67, *misread)
     error = ClearIndication(cause=bench.network_clear, diagnostic=codes)
     if bench.two_sided and bench.went_on(a, seconds=quiet):
-        plain = {name: block[name] for name in ADDRESSES}
+        plain = {name: block[name] for name in ADDRESS_FIELDS}
         b = bench.incoming(CallRequest(q=1, **block), CallRequest(q=0, **plain))
         if not received_call(b).q:
             bench.remark("B gets the addresses in the other form (X.25 5.2.1)")

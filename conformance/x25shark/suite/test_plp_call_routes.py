@@ -49,9 +49,19 @@ def destination(bench: Bench, digits: str) -> str | None:
 
 
 def goes_to(bench: Bench, digits: str, at: str) -> None:
-    """A call for these digits arrives there."""
-    a = bench.connect()
+    """A call for these digits arrives there.
+
+    A network whose numbers have no more digits than some may refuse longer ones (X.121); then the
+    call for as many digits as ADDR-B has goes the same way.
+    """
+    a, usual = bench.connect(), len(bench.far_end.address)
     a.send(bench.call_request(called=digits))
+    if len(digits) > usual and not bench.went_on(a, at=at):
+        refused(bench, a, not_obtainable(bench))
+        bench.remark(f"a route takes no {len(digits)} digits")
+        if destination(bench, digits[:usual]) == at:
+            goes_to(bench, digits[:usual], at)
+        return
     give_up(a, bench.incoming(CallRequest(called_address=digits), at=at))
 
 
@@ -310,16 +320,37 @@ def test_prefix_matches_leading_digits_only(bench: Bench) -> None:
 
 @purpose("PLP-CALL-37")
 def test_inserted_calling_address(bench: Bench) -> None:
-    """Odd and even called lengths; a calling address that is there stays."""
+    """Odd and even called lengths, where the route and the insertion take a further digit; a
+    calling address that is there stays."""
     insertion = bench.profile.addresses.insert_calling
     bench.need(insertion, "the profile names no insertion (addresses.insert_calling)")
     assert insertion is not None
     any_caller = takes_any_caller(bench)
     for called in (insertion["called"], insertion["called"] + "0"):
+        if called != insertion["called"] and not _takes_a_further_digit(bench, called):
+            continue
         arrives_as(bench, (called, ""), (called, insertion["calling"]))
         if any_caller:
             arrives_as(bench, (called, "31000017"), (called, "31000017"))
     bench.fence()
+
+
+def _takes_a_further_digit(bench: Bench, called: str) -> bool:
+    """Whether such a call arrives, and with a calling address: no clause says how a network picks
+    the calls into which it puts one."""
+    a = bench.connect()
+    a.send(bench.call_request(called=called, calling=""))
+    if not bench.went_on(a):
+        refused(bench, a, ClearIndication())
+        bench.remark("calls to the address of the insertion with a further digit are refused")
+        return False
+    b = bench.listeners.accept()
+    came = b.expect(CallRequest())
+    given = came is not None and bool(came.calling_address)
+    if not given:
+        bench.remark("nothing is put into calls to that address with a further digit")
+    give_up(a, b)
+    return given
 
 
 @purpose("PLP-CALL-38")

@@ -7,7 +7,10 @@ run.
 
 from __future__ import annotations
 
+import time
 from functools import partial
+
+from scapy_x25.x25 import RESET_REQUEST
 
 from ..sides.answers import NETWORK_CAUSES
 from .anew import again, called_with, given_up, is_gone, refused_by_b
@@ -543,4 +546,31 @@ def test_clear_is_repeated_once(bench: Bench) -> None:
     they_last(bench, lasting, 1.2 * t13)
     for call in lasting:
         end(call)
+    bench.fence()
+
+
+@purpose("PLP-CLR-29")
+def test_t12_ends_with_the_call(bench: Bench) -> None:
+    """B owes the confirmation of a Reset as A clears, and confirms nothing until T12 is over: but
+    for a Clear that T13 repeats nothing comes to it."""
+    times = bench.profile.times
+    bench.need(1.2 * times.t12 < 1.8 * times.t13, "T12 over before the second T13 is ([times])")
+    call = bench.call()
+    a, b = both(call)
+    a.send(ResetRequest(cause=0, diagnostic=0))
+    b.expect(ResetIndication(cause=0, diagnostic=0))
+    began = time.monotonic()
+    a.send(_cleared_by_a())
+    b.expect(ClearIndication(cause=0, diagnostic=241))
+    again = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(50))
+    b.allow(again, ClearIndication(cause=0, diagnostic=241))
+    begin = b.cursor
+    b.wait_until(
+        lambda: RESET_REQUEST in b.arrivals.types(begin) or b.connection.end is not None,
+        began + 1.2 * times.t12 - time.monotonic(),
+    )
+    b.expect_count(ResetIndication(), 0, 0, start=begin, note="T12 has ended with the call")
+    if b.connection.end is None:
+        b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED, passing=(ResetConfirmation(),))
     bench.fence()

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from itertools import product
 
+from ..sides.side import receive_not_ready
 from .calls import modes, moduli
 from .clearing import end
 from .language import (
     RNR,
-    RNR128,
     RR,
     Bench,
     Call,
@@ -30,9 +30,9 @@ from .transfer import (
     acknowledged_up_to,
     acknowledgement,
     acknowledgement_comes,
-    call_of_sizes,
     confirmed_by_b_alone,
     deliver,
+    each_way,
     fence_from_b,
     not_acknowledged,
     window_of,
@@ -108,7 +108,7 @@ def _behind_more_data(call: Call) -> None:
     fence_from_b(call, p_r=taken)
     acknowledged_up_to(a, *range(6), note="B has not acknowledged the D=1 at the end of a sequence")
     b.acknowledge(6)
-    a.expect(*acknowledgement(6), passing=(*acknowledgement(4), *acknowledgement(5)))
+    acknowledgement_comes(a, 6)
 
 
 def _later_ones_wait(call: Call) -> None:
@@ -159,21 +159,58 @@ def confirmed_in_order(call: Call) -> None:
 
 @purpose("PLP-DBIT-05")
 def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
-    call = call_of_sizes(bench, 512, 128)
+    """Of as many parts as modulo 8 has numbers too; then of two packets that are both open. From B
+    as well, if the route takes any sizes."""
+    for modulus, size in product(moduli(bench), (512, 1024)):
+        if size <= bench.profile.limits.packet_size:
+            for call in each_way(bench, size, 128, modulus=modulus):
+                with amid(bench, f"modulo {modulus}, {size // 128} parts, from {call.a.name}"):
+                    _last_part_is_confirmed(call, size // 128)
+                end(call)
+        if size == 512:
+            for call in each_way(bench, size, 128, modulus=modulus):
+                with amid(bench, f"modulo {modulus}, two packets, from {call.a.name}"):
+                    _two_are_confirmed(call)
+                end(call)
+
+
+def _last_part_is_confirmed(call: Call, parts: int) -> None:
     a, b = both(call)
-    parts = min(4, window_of(call))
-    octets = bench.random.randbytes(128 * parts)
+    octets = call.bench.random.randbytes(128 * parts)
     b.withholding = True
     a.send_data(octets, d=1)
     for number in range(parts):
         if number and not may_come(b):
-            b.acknowledge(number)
-        b.expect(Data(user_data=octets[128 * number : 128 * number + 128]))
-    b.acknowledge(parts - 1)
-    fence_from_b(call, p_r=parts - 1)
+            b.acknowledge(number % b.modulus)
+        b.expect(b.data(octets[128 * number : 128 * number + 128]))
+    b.acknowledge((parts - 1) % b.modulus)
+    fence_from_b(call, p_r=(parts - 1) % b.modulus)
     acknowledged_up_to(a, 0, note="B has acknowledged all parts but one")
-    b.acknowledge(parts)
-    a.expect(*acknowledgement(1), passing=acknowledgement(0))
+    b.acknowledge(parts % b.modulus)
+    a.expect(*acknowledgement(1, a.modulus), passing=acknowledgement(0, a.modulus))
+    b.withholding = False
+    call.fence()
+
+
+def _two_are_confirmed(call: Call) -> None:
+    """Each with the last of its four parts, while B takes part by part."""
+    a, b = both(call)
+    octets, begin = call.bench.random.randbytes(1024), a.arrivals.end()
+    first, second = 1, 2
+    if a.window < 2:
+        return
+    b.withholding = True
+    for at in (0, 512):
+        a.send_data(octets[at : at + 512], d=1)
+    for number in range(1, 9):
+        b.expect(b.data(octets[128 * number - 128 : 128 * number], d=int(number in (4, 8))))
+        b.acknowledge(number % b.modulus)
+        if number in (3, 7):
+            fence_from_b(call, p_r=number)
+            open_one = first if number == 3 else second
+            not_acknowledged(a, open_one, begin, note=f"B has acknowledged {number} parts")
+        elif number in (4, 8):
+            acknowledgement_comes(a, first if number == 4 else second)
     b.withholding = False
     call.fence()
 
@@ -186,10 +223,13 @@ def test_confirmed_when_what_was_joined_is(bench: Bench) -> None:
     a packet, and all of it.
     """
     for modulus in moduli(bench):
-        call = call_of_sizes(bench, 128, 512, modulus=modulus)
-        for m, last in ((0, 44), (1, 44), (1, 128)):
-            with amid(bench, f"modulo {modulus}, {last} octets with D=1 and M={m}"):
-                _joined_and_confirmed(call, m, last)
+        for call in each_way(bench, 128, 512, modulus=modulus):
+            for m, last in ((0, 44), (1, 44), (1, 128)):
+                occasion = f"from {call.a.name}, modulo {modulus}, {last} octets, D=1 and M={m}"
+                with amid(bench, occasion):
+                    _joined_and_confirmed(call, m, last)
+            with amid(bench, f"from {call.a.name}, modulo {modulus}, two of them"):
+                _two_are_joined_and_confirmed(call)
 
 
 def _joined_and_confirmed(call: Call, m: int, last: int) -> None:
@@ -215,6 +255,38 @@ def _joined_and_confirmed(call: Call, m: int, last: int) -> None:
     call.fence()
 
 
+def _two_are_joined_and_confirmed(call: Call) -> None:
+    """Two packets with D=1 of two parts each come to B; it acknowledges one after the other."""
+    a, b = both(call)
+    if a.window < 4 or b.window_in < 2:
+        return
+    all_acknowledged(a)
+    begin, first, taken = a.arrivals.end(), a.numbering.next_p_s, b.numbering.p_r
+    octets = call.bench.random.randbytes(172)
+    b.withholding = True
+    for number in range(2):
+        a.send_data(octets[:128], m=1)
+        a.send_data(octets[128:], d=1)
+        if number and not may_come(b):
+            break
+        b.expect(b.data(octets, d=1, m=0))
+    else:
+        fence_from_b(call, p_r=taken)
+        both_open = {(first + count) % a.modulus for count in (2, 4)}
+        for p_r in both_open:
+            not_acknowledged(a, p_r, begin, note="B has acknowledged neither")
+        b.acknowledge((taken + 1) % b.modulus)
+        # What follows it with D=0 may be acknowledged as well.
+        acknowledgement_comes(a, (first + 2) % a.modulus, (first + 3) % a.modulus)
+        fence_from_b(call, p_r=(taken + 1) % b.modulus)
+        not_acknowledged(a, (first + 4) % a.modulus, begin, note="B has acknowledged the first")
+        b.acknowledge((taken + 2) % b.modulus)
+        acknowledgement_comes(a, (first + 4) % a.modulus)
+    b.withholding = False
+    b.acknowledge()
+    call.fence()
+
+
 @purpose("PLP-DBIT-22")
 def test_confirmed_as_the_last_of_a_window(bench: Bench) -> None:
     """D=0 in front of it, as much as the window of the other end takes but one: from A and from B,
@@ -237,12 +309,14 @@ def _last_of_a_window(call: Call) -> None:
     """A router with a window of its own may keep below it: then nothing is the last of one."""
     a, b = both(call)
     all_acknowledged(a)
-    first, taken, begin = a.numbering.next_p_s, b.numbering.p_r, a.arrivals.end()
+    first, taken = a.numbering.next_p_s, b.numbering.p_r
     last = b"the last of the window"
     b.withholding = True
     filled = fill_window(a, b, [b"D=0"] * (b.window_in - 1))
     count = len(filled.sent)
     whole = count == b.window_in - 1 and filled.came == count and may_send(a)
+    # What acknowledges earlier Data may have the same P(R), and comes before this.
+    begin = a.arrivals.end()
     if whole:
         a.send(a.data(last, d=1))
         whole = may_come(b)
@@ -310,7 +384,7 @@ def _interrupt(here: Side, there: Side) -> None:
 
 def _while_the_sender_is_busy(call: Call) -> None:
     a, b = both(call)
-    a.send((RNR128 if a.modulus == 128 else RNR)(p_r=a.numbering.p_r))
+    a.send(receive_not_ready(a))
     began = _open_at_b(call, b"of a busy sender")
     _interrupt(b, a)
     _not_yet_then_confirmed(call, began)
@@ -356,7 +430,8 @@ def test_reset_confirms_nothing(call: Call) -> None:
     """
     a, b = both(call)
     for by, other in ((b, a), (a, b)):
-        begin, first = a.cursor, a.numbering.next_p_s
+        begin, here = a.cursor, a.numbering
+        before = [(here.acknowledged + count) % 8 for count in range(here.outstanding + 4)]
         deliver(a, b, (b"one", b"two", b"three"))
         b.withholding = True
         a.send_data(b"never confirmed", d=1)
@@ -365,7 +440,6 @@ def test_reset_confirms_nothing(call: Call) -> None:
         other.expect(ResetIndication(cause=0, diagnostic=0))
         other.send(ResetConfirmation())
         by.expect(ResetConfirmation())
-        before = [(first + count) % 8 for count in range(4)]
         note = "B has not acknowledged the fourth"
         acknowledged_up_to(a, 0, *before, start=begin, note=note)
         confirmed_by_b_alone(call, f"behind a reset of {by.name}".encode())

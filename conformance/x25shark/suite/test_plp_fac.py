@@ -20,6 +20,7 @@ from .calls import (
     arrives,
     at_a,
     at_b,
+    callers_and_moduli,
     carries,
     checks_calls,
     moduli,
@@ -154,15 +155,40 @@ def test_offer_is_not_above_the_request(bench: Bench) -> None:
 
 @purpose("PLP-FAC-04")
 def test_smaller_answer_is_passed_and_obeyed(bench: Bench) -> None:
-    """A: 1024 octets, window 7; B: 256 octets, window 3, or what is nearest to that."""
-    request = bench.call_request(size=1024, window=7)
-    a, b = pending(bench, request)
-    answer = answer_to(b, size=8, window=3)
-    call = accepted(bench, a, b, request, answer, at_a(bench, request, answer.facilities))
+    """A: 1024 octets, window 7; B: 256 octets, window 3, or what is nearest to that. Of calls from
+    B too, and of modulo 128."""
+    for at, modulus in callers_and_moduli(bench):
+        near, far, request = offered_at(bench, at, modulus, size=1024, window=7)
+        answer = answer_to(far, size=8, window=3)
+        obeyed(bench, near, far, request, answer, answer.facilities)
+    bench.fence()
+
+
+def offered_at(
+    bench: Bench, at: str, modulus: int, *, size: int, window: int
+) -> tuple[Side, Side, CallRequest]:
+    """A call of this side that asks for these values both ways, and has come to the other one."""
+    both_ways = {"size": (size, size), "window": (window, window)}
+    with bench.preamble():
+        near, request, there = call_from(bench, at, modulus, **both_ways)
+        return near, bench.incoming(at=there), request
+
+
+def obeyed(
+    bench: Bench,
+    near: Side,
+    far: Side,
+    request: Packet,
+    answer: Packet,
+    agreed: Sequence[Packet],
+) -> None:
+    """What the called side has agreed to by its answer is told to the calling one, and kept."""
+    call = accepted(bench, near, far, request, answer, at_a(bench, request, agreed))
     carries(call)
     window_holds(call.a, call.b)
     window_holds(call.b, call.a)
     call.fence()
+    end(call)
 
 
 def from_offer_to_default(b: Side, kind: type[Packet], offered: Packet, default: int) -> Values:
@@ -498,15 +524,12 @@ def test_directions_of_calls_from_b(bench: Bench) -> None:
 
 @purpose("PLP-FAC-15")
 def test_answer_without_facilities_means_the_offer(bench: Bench) -> None:
-    """512 octets and window 4 asked for."""
-    request = bench.call_request(size=512, window=4)
-    a, b = pending(bench, request)
-    connected = at_a(bench, request, agreed_by(b, CallAccepted()))
-    call = accepted(bench, a, b, request, CallAccepted(), connected)
-    carries(call)
-    window_holds(call.a, call.b)
-    window_holds(call.b, call.a)
-    call.fence()
+    """512 octets and window 4 asked for. Of calls from B too, and of modulo 128."""
+    for at, modulus in callers_and_moduli(bench):
+        near, far, request = offered_at(bench, at, modulus, size=512, window=4)
+        answer = CallAccepted()
+        obeyed(bench, near, far, request, answer, agreed_by(far, answer))
+    bench.fence()
 
 
 @purpose("PLP-FAC-16")
@@ -577,15 +600,11 @@ def throughput_answer(b: Side, called: int, calling: int) -> list[Packet]:
 
 @purpose("PLP-FAC-35")
 def test_answer_that_names_one_facility_only(bench: Bench) -> None:
-    """512 octets and window 4 asked for; 256 answered, then window 3, or what is nearest to it."""
-    for named in (PacketSize, WindowSize):
-        request = bench.call_request(size=512, window=4)
-        a, b = pending(bench, request)
-        whole = answer_to(b, size=8, window=3).facilities
+    """512 octets and window 4 asked for; 256 answered, then window 3, or what is nearest to it. Of
+    calls from B too, and of modulo 128."""
+    for named, (at, modulus) in product((PacketSize, WindowSize), callers_and_moduli(bench)):
+        near, far, request = offered_at(bench, at, modulus, size=512, window=4)
+        whole = answer_to(far, size=8, window=3).facilities
         answer = CallAccepted(facilities=[f for f in whole if isinstance(f, named)])
-        call = accepted(bench, a, b, request, answer, at_a(bench, request, agreed_by(b, answer)))
-        carries(call)
-        window_holds(call.a, call.b)
-        window_holds(call.b, call.a)
-        end(call)
+        obeyed(bench, near, far, request, answer, agreed_by(far, answer))
     bench.fence()

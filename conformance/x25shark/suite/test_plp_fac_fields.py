@@ -36,9 +36,9 @@ from .calls import (
     at_a,
     at_b,
     behind_marker,
+    callers_and_moduli,
     carries,
     checks_calls,
-    each_way,
     holding,
     moduli,
     not_taken,
@@ -71,7 +71,6 @@ from .language import (
     CallAccepted,
     CalledLineAddressModified,
     CallRequest,
-    ClearConfirmation,
     ClearIndication,
     ClearRequest,
     FacilityA,
@@ -273,13 +272,14 @@ def test_facility_field_of_110_octets_is_refused(bench: Bench) -> None:
     assert octets_of(field) == MOST_FACILITIES + 1
     for modulus in moduli(bench):
         a, _ = call_with(bench, *field, modulus=modulus)
+        # 65 and 77: the router has no facilities of DTEs, or looks at what they are first.
+        codes = 69, 39, 65, 77
         if not taken_by_a_dte(bench, a, "110 octets of facilities were"):
-            refused(bench, a, error(bench, 69, 39))
+            refused(bench, a, error(bench, *codes))
         if bench.two_sided and checks_calls(bench):
             a, b = pending(bench, modulus=modulus)
             b.send(CallAccepted(facilities=[*field]))
-            # 65: the router has no facilities of DTEs.
-            wrong = error(bench, 69, 39, 65)
+            wrong = error(bench, *codes)
             ahead = confirmed_ahead(b, a, wrong)
             a.expect(ClearIndication(cause=bench.network_clear), CLOSED)
             clear_or_close(bench, a)
@@ -298,7 +298,7 @@ def no_room(bench: Bench, a: Side) -> None:
 def test_facility_field_of_109_octets_passes(bench: Bench) -> None:
     """As it leaves the router: one that was seen to add a facility may refuse 109 octets, and
     passes a field that is shorter by what it adds. From A, from B, modulo 8 and 128."""
-    for at, modulus in each_way(bench):
+    for at, modulus in callers_and_moduli(bench):
         with amid(bench, f"from {at.upper()}, modulo {modulus}"):
             full_field(bench, at, modulus)
     bench.fence()
@@ -324,16 +324,24 @@ def refused_whole(bench: Bench, near: Side, there: str, marked: tuple[Packet, ..
     """The Call arrives with these facilities of DTEs, whole, and is refused there."""
     far = bench.listeners.accept(at=there)
     field = behind_marker(far, marked)
-    came = far.expect(CallRequest(facility_length=between(1, MOST_FACILITIES), facilities=field))
+    told = CallRequest(facility_length=between(1, MOST_FACILITIES), facilities=field)
+    came = arrives_marked(far, told)
+    give_up(near, far)
+    return came
+
+
+def arrives_marked(far: Side, template: CallRequest) -> Packet:
+    """The Call that arrives; its modulus is that of the far side (RFC 1613 6.2)."""
+    came = far.expect(template)
     assert came is not None
     far.modulus = 128 if came.fields.get("modulo") == MODULO_128 else 8
-    give_up(near, far)
     return came
 
 
 @purpose("PLP-FAC-25")
 def test_dte_facilities_pass_both_ways(bench: Bench) -> None:
-    """Octet for octet, behind whatever X.25 facilities the router gives."""
+    """Octet for octet, behind whatever X.25 facilities the router gives. From A, from B, modulo 8
+    and 128."""
     answered = (
         DTE,
         CalledAddressExtension(use=0, address="13579"),
@@ -341,13 +349,38 @@ def test_dte_facilities_pass_both_ways(bench: Bench) -> None:
         Priority(value=b"\x06\x05\x04"),
         ExpeditedDataNegotiation(value=0),
     )
-    a, _ = call_with(bench, PacketSize(), WindowSize(), *DTE_FACILITIES)
-    b = bench.listeners.accept()
-    b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES)))
-    b.send(CallAccepted(facilities=[PacketSize(), WindowSize(), *answered]))
-    a.expect(CallAccepted(facilities=behind_marker(a, answered)))
-    end(Call(bench, a, b))
+    values = (PacketSize(), WindowSize())
+    for at, modulus in callers_and_moduli(bench):
+        with amid(bench, f"from {at.upper()}, modulo {modulus}"):
+            near, _ = call_with(bench, *values, *DTE_FACILITIES, modulus=modulus, at=at)
+            far = bench.listeners.accept(at=other_end(at))
+            arrives_marked(far, CallRequest(facilities=behind_marker(far, DTE_FACILITIES)))
+            far.send(CallAccepted(facilities=[*values, *answered]))
+            near.expect(CallAccepted(facilities=behind_marker(near, answered)))
+            end(Call(bench, near, far))
+            behind_added_ones(bench, at, modulus, answered)
     bench.fence()
+
+
+def behind_added_ones(bench: Bench, at: str, modulus: int, answered: tuple[Packet, ...]) -> None:
+    """The same, where the router adds packet size and window size: those stand in front of the
+    marker (X.25 7.1). A Call without them may be refused."""
+    near, _ = call_with(bench, *DTE_FACILITIES, modulus=modulus, at=at)
+    if not bench.went_on(near, at=other_end(at)):
+        refused(bench, near, ClearIndication(cause=bench.network_clear))
+        bench.remark("a Call without packet size and window size was refused")
+        return
+    far = bench.listeners.accept(at=other_end(at))
+    arrives_marked(far, CallRequest(facilities=behind_marker(far, DTE_FACILITIES)))
+    far.send(CallAccepted(facilities=list(answered)))
+    whole = CallAccepted(facilities=behind_marker(near, answered))
+    clear = ClearIndication(cause=bench.network_clear)
+    if isinstance(near.expect(whole, clear, CLOSED), CallAccepted):
+        end(Call(bench, near, far))
+    else:
+        bench.remark("an answer without packet size and window size ended a call without them")
+        clear_or_close(bench, near)
+        refused(bench, far, ClearIndication())
 
 
 @purpose("PLP-FAC-39")
@@ -443,7 +476,32 @@ def test_facilities_of_the_local_network_are_not_read(bench: Bench) -> None:
             give_up(a, b)
         else:
             refused(bench, a, error(bench, 65))
+    if bench.declared("R-SW") and checks_calls(bench):
+        for (at, modulus), named in product(
+            callers_and_moduli(bench), ((), (PacketSize(), WindowSize()))
+        ):
+            with amid(bench, f"in an answer to {at.upper()}, modulo {modulus}"):
+                answered_with_marked(bench, at, modulus, (*named, *local))
     bench.fence()
+
+
+def answered_with_marked(bench: Bench, at: str, modulus: int, field: tuple[Packet, ...]) -> None:
+    """Facilities of a network in the answer: they are not read, or they are refused (65)."""
+    near, far = pending(bench, at=at, modulus=modulus)
+    request, wrong = bench.last_call, error(bench, 65)
+    assert request is not None
+    agreed = agreed_by(far, CallAccepted())
+    far.send(CallAccepted(facilities=[*field]))
+    ahead = confirmed_ahead(far, near, wrong)
+    connected = [] if ahead else at_a(bench, request, agreed)
+    as_an_error = ClearIndication(cause=bench.network_clear)
+    if isinstance(near.expect(*connected, as_an_error, CLOSED), CallAccepted):
+        end(Call(bench, near, far))
+        return
+    bench.remark("facilities of a network are refused in an answer")
+    clear_or_close(bench, near)
+    if not ahead:
+        refused(bench, far, wrong)
 
 
 @purpose("PLP-FAC-27")
@@ -464,14 +522,14 @@ def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
     one side are two groups, at the other side too. From A, from B where it calls, modulo 8 and 128.
     """
     member: set[tuple[str, bytes]] = set()
-    for (at, modulus), (kind, indices) in product(each_way(bench), GROUPS.items()):
+    for (at, modulus), (kind, indices) in product(callers_and_moduli(bench), GROUPS.items()):
         taken: set[int] = set()
         for index in indices:
             sent = kind(index=index)
             near, _ = call_with(bench, sent, PacketSize(), WindowSize(), modulus=modulus, at=at)
             # A side is a member of a group, or not, whatever the modulo of the call.
             if (at, bytes(sent)) not in member and not bench.went_on(near, at=other_end(at)):
-                refused(bench, near, ClearIndication(cause=bench.cause(0x0B, 0x03)))
+                refused(bench, near, ClearIndication(cause=bench.cause(0x0B, 0x03, 0x13)))
                 continue
             member.add((at, bytes(sent)))
             with amid(bench, f"from {at.upper()}, modulo {modulus}"):
@@ -528,7 +586,7 @@ def test_roa_selection_nui_and_charging(bench: Bench) -> None:
         if bench.went_on(a):
             give_up(a, bench.incoming())
         else:
-            cause, diagnostic = bench.cause(0x03, *causes), bench.diagnostic(65, *codes)
+            cause, diagnostic = bench.cause(0x03, 0x13, *causes), bench.diagnostic(65, *codes)
             refused(bench, a, ClearIndication(cause=cause, diagnostic=diagnostic))
     bench.fence()
 
@@ -582,8 +640,9 @@ def test_facilities_in_a_clear(bench: Bench) -> None:
             for none in (ABSENT, 0)
         ),
     ]
-    came = a.expect(*([] if ahead else passed), ClearIndication(cause=bench.remote_clear))
-    a.send(ClearConfirmation())
+    as_an_error = ClearIndication(cause=bench.network_clear)
+    came = a.expect(*([] if ahead else passed), as_an_error, CLOSED)
+    clear_or_close(bench, a)
     if came is not None and came.cause == 0:
         confirmed(b)
     else:

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 
 from .anew import again, called_with, is_gone
 from .calls import (
+    ADDRESS_FIELDS,
     accepted,
     agreed_by,
     answer_to,
     arrives,
     at_a,
     behind_marker,
+    callers_and_moduli,
     carries,
-    each_way,
+    checks_calls,
     moduli,
     needs_trust,
     not_taken,
@@ -38,6 +40,7 @@ from .clearing import (
     refused,
     setup_error,
     taken_back,
+    user_data_error,
 )
 from .connections import far_side_ends
 from .facilities import DTE_FACILITIES, MOST_FACILITIES, added, octets_of, protection
@@ -67,7 +70,6 @@ from .whole_calls import clears_cross
 UNRESTRICTED, RESTRICTED = 2, 3
 FAST = FastSelectReverseCharging(fast_select=UNRESTRICTED)
 VALUES = (PacketSize(), WindowSize())
-ADDRESSES = ("called_address", "calling_address")
 LONGEST_ADDRESS = 15
 # Octets of a Call, and what a frame adds: address, control field and FCS.
 LONGEST_PACKET, OF_A_FRAME = 257, 5
@@ -143,7 +145,7 @@ def test_clear_user_data_of_the_caller_before_the_answer(bench: Bench) -> None:
 def clears_early(bench: Bench, here: Side, there: Side, user_data: bytes, arrive: Any) -> None:
     """A side clears a call that is not connected. arrive: what user data the other end may get."""
     here.send(clear_with(user_data))
-    wrong = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
+    wrong = user_data_error(bench)
     ahead = confirmed_ahead(here, there, wrong)
     right = [ClearIndication(cause=0, diagnostic=241, user_data=data) for data in arrive]
     as_an_error = ClearIndication(cause=bench.network_clear, user_data=ABSENT)
@@ -215,7 +217,7 @@ def way_of_long_calls(bench: Bench) -> Way:
     tried = ((longer, of_fifteen), (longer, own), (called, of_fifteen), (called, own))
     sent = (FAST, *VALUES, *DTE_FACILITIES)
     for digits in tried:
-        addresses = dict(zip(ADDRESSES, digits, strict=True))
+        addresses = dict(zip(ADDRESS_FIELDS, digits, strict=True))
         a = bench.connect()
         a.send(CallRequest(**addresses, facilities=[*sent], user_data=b"\xc0"))
         if digits != tried[-1] and not bench.went_on(a):
@@ -224,7 +226,7 @@ def way_of_long_calls(bench: Bench) -> Way:
         b = bench.listeners.accept()
         came = b.expect(CallRequest(facilities=behind_marker(b, DTE_FACILITIES)))
         added_at_b = added(came, sent)
-        answer = {name: getattr(came, name) for name in ADDRESSES if getattr(came, name)}
+        answer = {name: getattr(came, name) for name in ADDRESS_FIELDS if getattr(came, name)}
         values = (*VALUES, *DTE_FACILITIES)
         b.send(CallAccepted(**answer, facilities=[*values]))
         whole = CallAccepted(facilities=behind_marker(a, DTE_FACILITIES))
@@ -255,42 +257,42 @@ def test_accept_in_spite_of_restriction(bench: Bench) -> None:
 
 @purpose("PLP-FS-05")
 def test_129_octets_of_user_data(bench: Bench) -> None:
-    """In Call (from A, from B, modulo 8 and 128), Call Accepted and Clear. One that trusts the ends
-    may pass them, a DTE take them."""
+    """In Call (of A and of B, modulo 8 and 128), Call Accepted and Clear, before the answer too.
+    One that trusts the ends may pass them, a DTE take them."""
     if trusts_the_ends(bench):
         pass_129_octets(bench)
         return
-    for at, modulus in each_way(bench):
+    for at, modulus in callers_and_moduli(bench):
         request = request_from(bench, at, fast_select=UNRESTRICTED, user_data=octets(bench, 129))
         near = bench.connect(at=at, modulus=modulus)
         near.send(of_modulus(request, modulus))
         if not taken_by_a_dte(bench, near, "129 octets of user data were"):
-            refused(bench, near, too_long_call(bench))
+            refused(bench, near, user_data_error(bench))
     for modulus in moduli(bench) if bench.two_sided else ():
         a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED), modulus=modulus)
         b.send(CallAccepted(user_data=octets(bench, 129)))
         setup_error(bench, b, a, 39)
     call = fast_select_call(bench)
     call.a.send(clear_with(octets(bench, 129)))
-    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    too_long = user_data_error(bench)
     taken = (ClearConfirmation(),) if bench.is_a_dte else ()
     if isinstance(call.a.expect(too_long, *taken), ClearConfirmation):
         bench.remark("a Clear with 129 octets of user data was taken by the DTE")
     else:
         call.a.send(ClearConfirmation())
         cleared(call.b, cause=bench.remote_clear, diagnostic=None)
+    for modulus, turned in product(moduli(bench) if bench.two_sided else (), (False, True)):
+        called = pending(bench, bench.call_request(fast_select=UNRESTRICTED), modulus=modulus)
+        here, there = called[:: -1 if turned else 1]
+        with amid(bench, f"{here.name} clears before the answer, modulo {modulus}"):
+            clears_early(bench, here, there, octets(bench, 129), ())
     bench.fence()
-
-
-def too_long_call(bench: Bench) -> ClearIndication:
-    """The Clear for a Call with too many octets of user data, as in PLP-CALL-26."""
-    return ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
 
 
 def pass_129_octets(bench: Bench) -> None:
     """Each of the three packets unchanged at the other end, or its error."""
     user_data = octets(bench, 129)
-    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    too_long = user_data_error(bench)
     remote = ClearIndication(cause=bench.remote_clear)
     a = bench.connect()
     a.send(bench.call_request(fast_select=UNRESTRICTED, user_data=user_data))
@@ -298,7 +300,7 @@ def pass_129_octets(bench: Bench) -> None:
     if passed:
         give_up(a, bench.incoming(CallRequest(user_data=user_data)))
     else:
-        refused(bench, a, too_long_call(bench))
+        refused(bench, a, user_data_error(bench))
     a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED))
     b.send(CallAccepted(user_data=user_data))
     ahead = confirmed_ahead(b, a, too_long)
@@ -333,7 +335,7 @@ def test_clear_user_data_without_fast_select(call: Call) -> None:
 def clear_user_data_has_no_place(call: Call) -> None:
     """An error, or B is cleared without the user data. A's confirmation may wait for that of B."""
     bench = call.bench
-    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    too_long = user_data_error(bench)
     passed = ClearIndication(cause=0, diagnostic=241, user_data=ABSENT)
     call.a.send(clear_with(b"\xc0"))
     ahead = confirmed_ahead(call.a, call.b, too_long)
@@ -354,16 +356,38 @@ def clear_user_data_has_no_place(call: Call) -> None:
 
 @purpose("PLP-FS-07")
 def test_called_user_data_without_fast_select(bench: Bench) -> None:
-    a, b = pending(bench)
-    called_user_data_has_no_place(bench, a, b)
+    """A fast select in the answer makes the call none: it stands in a Call alone (X.25 6.16)."""
+    for modulus in moduli(bench):
+        a, b = pending(bench, modulus=modulus)
+        called_user_data_has_no_place(bench, a, b)
+        if checks_calls(bench):
+            for user_data in (b"\xc0", b""):
+                with amid(bench, f"fast select in the answer, modulo {modulus}"):
+                    answers_with_fast_select(bench, modulus, user_data)
     bench.fence()
+
+
+def answers_with_fast_select(bench: Bench, modulus: int, user_data: bytes) -> None:
+    """B's answer to a plain Call has the facility: an error, or a plain call all the same."""
+    a, b = pending(bench, modulus=modulus)
+    b.send(CallAccepted(facilities=[FAST], user_data=user_data))
+    wrong = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(65, 39))
+    ahead = confirmed_ahead(b, a, wrong)
+    right = CallAccepted(user_data=ABSENT), ClearIndication(cause=bench.network_clear)
+    if isinstance(a.expect(*right, CLOSED), CallAccepted):
+        bench.remark("a fast select in an answer was dropped, or passed on")
+        clear_user_data_has_no_place(Call(bench, a, b))
+    else:
+        clear_or_close(bench, a)
+        if not ahead:
+            refused(bench, b, wrong)
 
 
 def called_user_data_has_no_place(bench: Bench, a: Side, b: Side) -> None:
     """An error, or A is connected without the user data."""
     b.send(CallAccepted(user_data=b"\xc0"))
     remote = ClearIndication(cause=bench.remote_clear)
-    too_long = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+    too_long = user_data_error(bench)
     ahead = confirmed_ahead(b, a, too_long)
     came = a.expect(CallAccepted(user_data=ABSENT), remote, CLOSED)
     if not isinstance(came, CallAccepted):
@@ -423,8 +447,7 @@ def test_bits_01_are_no_fast_select(bench: Bench) -> None:
         give_up(a, bench.incoming(CallRequest()))
         needs_trust(bench, "17 octets of user data were")
     elif not taken_by_a_dte(bench, a, "17 octets of user data were"):
-        error = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
-        refused(bench, a, error)
+        refused(bench, a, user_data_error(bench))
     bench.fence()
 
 
@@ -655,7 +678,7 @@ def call_has_its_limit(bench: Bench, a: Side | None, fast_select: int | None = N
     a = called_with(bench, a, bench.call_request(fast_select=fast_select, user_data=user_data))
     if bench.went_on(a):
         bench.listeners.take_called()
-    refused(bench, a, too_long_call(bench))
+    refused(bench, a, user_data_error(bench))
     return kept(a)
 
 
@@ -693,5 +716,5 @@ def takes_17_octets(bench: Bench) -> bool:
     if passed:
         give_up(a, bench.incoming())
     else:
-        refused(bench, a, too_long_call(bench))
+        refused(bench, a, user_data_error(bench))
     return passed

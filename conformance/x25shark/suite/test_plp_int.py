@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
+from ..sides.side import receive_not_ready
 from .calls import modes
 from .language import (
     CLOSED,
     RNR,
-    RNR128,
     Call,
     ClearConfirmation,
     ClearIndication,
@@ -27,7 +27,7 @@ from .language import (
 )
 from .occasion import amid
 from .procedure_errors import expect_reset, expect_reset_or_ignored
-from .reactions import both, lengths_above
+from .reactions import b_is_busy, both, lengths_above
 from .transfer import each_way, fence_from_b, interrupt_answered, send_as_allowed
 from .windows import fill_window, may_send
 
@@ -113,22 +113,14 @@ def _data_of_each(call: Call) -> None:
 
 def _busy_sender(call: Call) -> None:
     a = call.a
-    a.send((RNR128 if a.modulus == 128 else RNR)(p_r=a.numbering.p_r))
-
-
-def _busy_receiver(call: Call) -> None:
-    """The Data behind the RNR shows that the router has read it."""
-    a, b = both(call)
-    b.send((RNR128 if b.modulus == 128 else RNR)(p_r=b.numbering.p_r))
-    b.send_data(b"of a busy side")
-    a.expect(a.data(b"of a busy side"))
+    a.send(receive_not_ready(a))
 
 
 BETWEEN_TWO: dict[Callable[[Call], None], str] = {
     _nothing: "nothing",
     _data_of_each: "Data",
     _busy_sender: "RNR of the sender",
-    _busy_receiver: "RNR of the receiver",
+    b_is_busy: "RNR of the receiver",
 }
 
 

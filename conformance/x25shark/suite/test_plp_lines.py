@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 
 from ..sides.answers import NETWORK_CAUSES
+from ..sides.side import receive_not_ready
 from .calls import free_again, interrupt_passes
 from .clearing import end
 from .language import (
     CLOSED,
     REJ,
     RNR,
-    RNR128,
     Bench,
     CallAccepted,
     CallRequest,
@@ -183,16 +183,15 @@ def _stopped_amid(near: Side, far: Side, count: int, taken: int, by: str) -> Non
 
     What a router that keeps below the window has not sent before the RNR waits for RR, too.
     """
-    busy = RNR128 if near.modulus == 128 else RNR
     first = near.numbering.p_r
     opened = fill_window(far, near, [b"open %d" % number for number in range(count)])
     p_r = (first + min(taken, opened.came)) % near.modulus
-    near.send(busy(p_r=p_r if by == "RNR" else first))
+    near.send(receive_not_ready(near, p_r if by == "RNR" else first))
     interrupt_passes(near, far)
     # Data may have come until the router had read it.
     before_interrupt(far, near, [near.data(octets) for octets in opened.sent[opened.came :]])
     if by == "a second RNR":
-        near.send(busy(p_r=p_r))
+        near.send(receive_not_ready(near, p_r))
     elif by == "Data of the busy end":
         near.send_data(b"of the busy end", p_r=p_r)
         far.expect_message(b"of the busy end")

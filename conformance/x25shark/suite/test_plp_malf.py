@@ -27,7 +27,7 @@ from .calls import (
     seen_alike,
     trusts_the_ends,
 )
-from .clearing import confirmed, end, give_up, refused
+from .clearing import confirmed, end, generic, give_up, refused
 from .facilities import for_dtes
 from .language import (
     ABSENT,
@@ -271,7 +271,7 @@ def test_hexadecimal_digit_in_the_calling_address(bench: Bench) -> None:
             arrived = dict.fromkeys(digits for digits in (calling, right) if digits)
             connects(bench, a, *(CallRequest(calling_address=digits) for digits in arrived))
         else:
-            refuses(bench, a, bench.cause(0x13, 0x0D), 68)
+            refuses(bench, a, bench.cause(0x13, 0x0B, 0x0D), *generic(68))
     bench.fence()
 
 
@@ -312,7 +312,7 @@ def test_facility_cut_by_the_facility_length(bench: Bench) -> None:
     """Facility length 2: 42 07; the third octet (07) is the first of the user data."""
     a = bench.connect()
     a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("02 42 07 07")))
-    refuses(bench, a, bench.cause(0x13, 0x03), 69, 66)
+    refuses(bench, a, bench.cause(0x13, 0x03), 69, 66, 38, 39)
     bench.fence()
 
 

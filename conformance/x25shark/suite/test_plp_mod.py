@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from scapy_x25 import RNR128
-from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY
+from scapy_x25.x25 import INTERRUPT, RECEIVE_NOT_READY, RECEIVE_READY
 
 from ..sides.numbering import DATA
+from ..sides.side import receive_not_ready, receive_ready
 from .calls import window_holds
 from .clearing import confirmed, end, refused
 from .language import (
@@ -410,27 +411,55 @@ def test_d_at_every_number(call: Call) -> None:
 
 @purpose("PLP-MOD-16", both_sides=True, modulus=128, window=127, size=4096)
 def test_a_window_of_large_packets_at_once(call: Call) -> None:
-    """All that a window takes, in one write: B reads late, and then once more, B is busy.
+    """All that a window takes, in one write: B reads late, and then once more, B is busy. Where B
+    reads late an Interrupt is behind them, which may come between any two of them (X.25 4.3.7), and
+    at last a Clear.
 
     Fewer where B's packets are small (RFC 1613 6.2): each of A's becomes many.
     """
     a, b = both(call)
     count = min(a.window, max(1, MOST_PIECES * b.size_in // a.packet_size))
     for busy in (False, True):
+        mark = b.cursor
         parts = [call.bench.record(a.packet_size) for _ in range(count)]
         if busy:
-            b.put(header(b, 0x05) + p_r_octet(b))
+            b.send(receive_not_ready(b))
         else:
             b.wire.tcp.stop_reading()
         a.send(*(a.data(octets) for octets in parts))
+        if not busy:
+            a.send(Interrupt(user_data=b"!"))
         call.bench.fence("B reads late" if not busy else "B is busy")
         if busy:
-            b.put(header(b, 0x01) + p_r_octet(b))
+            b.send(receive_ready(b))
         else:
             b.wire.tcp.go_on_reading()
+        passing = () if busy else (Interrupt(user_data=b"!"),)
         for octets in parts:
-            b.expect_message(octets, longest=b.size_in)
+            b.expect_message(octets, longest=b.size_in, passing=passing)
+        if not busy:
+            if INTERRUPT not in b.arrivals.types(mark):
+                b.expect(Interrupt(user_data=b"!"))
+            b.expect_count(Interrupt(), 1, 1, start=mark, note="an Interrupt comes once")
+            b.send(InterruptConfirmation())
+            a.expect(InterruptConfirmation())
         call.fence()
+    cleared_while_unread(call, count)
+    call.bench.fence()
+
+
+def cleared_while_unread(call: Call, count: int) -> None:
+    """A clears behind so many Data of which B has read nothing yet. Some of them may come (X.25
+    4.1.7), each whole."""
+    a, b = both(call)
+    b.wire.tcp.stop_reading()
+    a.send(*(a.data(call.bench.record(a.packet_size)) for _ in range(count)))
+    a.send(ClearRequest(cause=0, diagnostic=241))
+    call.bench.fence("B reads late")
+    b.wire.tcp.go_on_reading()
+    b.expect(ClearIndication(cause=0, diagnostic=241), passing=(Data(), Data128()))
+    b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED)
 
 
 def p_r_octet(side: Side) -> bytes:

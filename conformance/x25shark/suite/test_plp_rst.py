@@ -9,7 +9,7 @@ from scapy_x25.x25 import INTERRUPT, INTERRUPT_CONFIRMATION, RESET_CONFIRMATION,
 from ..sides.side import AbsentSide
 from .amid_sequences import AMID
 from .anew import as_new
-from .calls import modes
+from .calls import modes, moduli
 from .clearing import at_the_other_end, end
 from .collisions import collide
 from .language import (
@@ -42,7 +42,7 @@ from .procedure_errors import (
 from .reactions import UNDEFINED, both, expect_while_sending, header, reset
 from .test_left_over import MIDDLES, OLD
 from .transfer import call_of_sizes, each_way, fence_past_window, window_of
-from .windows import Unacknowledged, fill_window
+from .windows import Unacknowledged, fill_window, may_come, may_send
 
 
 def reset_by(
@@ -64,11 +64,12 @@ def deliver_from_0(call: Call, octets: bytes) -> None:
 
     A router with numbers of its own need not have acknowledged A's when it sends that of B.
     """
+    of_the_modulus = call.a.data
     call.a.send_data(octets)
-    call.b.expect(Data(p_s=0, p_r=0, user_data=octets))
+    call.b.expect(of_the_modulus(octets, p_s=0, p_r=0))
     call.b.send_data(octets)
     p_r = one_of(0, 1) if call.model == "local" else 1
-    call.a.expect(Data(p_s=0, p_r=p_r, user_data=octets))
+    call.a.expect(of_the_modulus(octets, p_s=0, p_r=p_r))
 
 
 @purpose("PLP-RST-01")
@@ -414,13 +415,17 @@ def test_too_short_or_too_long(call: Call) -> None:
 @purpose("PLP-RST-15")
 def test_t12(bench: Bench) -> None:
     """One end does not confirm for two times T12: A, and in a second call at the same time B,
-    which goes on sending Data.
+    which goes on sending Data; both in calls of modulo 128 as well.
 
     Before that it confirms a Reset that came twice: it is complete then, and leaves nothing to the
     next. A router that is the DTE of a line has T22 there, which is its own matter (Table D-2).
     """
-    calls = [bench.call(), bench.call().turned()]
-    calls = [call for call in calls if not is_dte_of_a_line(bench, call.a)]
+    calls = [
+        call
+        for modulus in reversed(moduli(bench))
+        for call in (bench.call(modulus=modulus), bench.call(modulus=modulus).turned())
+        if not is_dte_of_a_line(bench, call.a)
+    ]
     within = 1.2 * bench.profile.times.t12
     _repeated(calls, within)
     for silent, far in map(both, calls):
@@ -428,9 +433,9 @@ def test_t12(bench: Bench) -> None:
         complete = b"Reset complete"
         silent.send_data(complete)
         told = ResetIndication(cause=bench.remote_reset)
-        if isinstance(far.expect(Data(user_data=complete), told), ResetIndication):
+        if isinstance(far.expect(far.data(complete), told), ResetIndication):
             far.send(ResetConfirmation())
-            far.expect(Data(user_data=complete))
+            far.expect(far.data(complete))
     for call in calls:
         call.fence()
     _repeated(calls, within)
@@ -457,7 +462,9 @@ def _repeated(calls: Sequence[Call], within: float) -> None:
     """
     for call in calls:
         bench, silent = call.bench, call.a
-        silent.send(silent.data(b"not the next", p_s=(silent.numbering.next_p_s + 5) % 8))
+        silent.send(
+            silent.data(b"not the next", p_s=(silent.numbering.next_p_s + 5) % silent.modulus)
+        )
         silent.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
         if far_end_is_reset_first(call.b):
             call.b.expect(ResetIndication(cause=bench.remote_reset))
@@ -466,10 +473,10 @@ def _repeated(calls: Sequence[Call], within: float) -> None:
         as_it_was = () if call.a.router_is_dce else (1,)
         diagnostic = call.bench.diagnostic(51, *as_it_was)
         again = ResetIndication(cause=call.bench.local_reset, diagnostic=diagnostic)
-        if call is calls[0]:
-            call.a.expect(again, within=within)
-        else:
+        if call is calls[-1] and call is not calls[0]:
             expect_while_sending(call.a, again, within=within)
+        else:
+            call.a.expect(again, within=within)
 
 
 @purpose("PLP-RST-16", both_sides=True)
@@ -490,7 +497,8 @@ def test_causes_at_both_ends(call: Call) -> None:
 
 @purpose("PLP-RST-17")
 def test_a_thousand_resets(call: Call) -> None:
-    """By A and B in turn, 3 Data before each, and by both; T12 has passed before the end."""
+    """By A and B in turn, 3 Data before each, and by both, in modulo 128 too; T12 has passed before
+    the end."""
     pairs = (call.a, call.b), (call.b, call.a)
     for number in range(1000):
         sender, receiver = pairs[number % 2]
@@ -498,15 +506,21 @@ def test_a_thousand_resets(call: Call) -> None:
             sender.send_data(octets)
             receiver.expect(Data(user_data=octets))
         reset_by(sender, receiver, 0, number % 256)
-    race = call.bench.race("resets collided", 2, at_once=2)
-    for number in race:
-        # A timer of either side that runs on behind a collision ends this call.
-        race.reached(collide(call, race, number))
-        deliver_from_0(call, b"after collision")
-    arrived = call.a.arrivals.end()
+    # A timer of either side that runs on behind a collision ends its call.
+    ways = list(modes(call))
+    for way in ways:
+        race = call.bench.race("resets collided", 2, at_once=2)
+        for number in race:
+            race.reached(collide(way, race, number))
+            deliver_from_0(way, b"after collision")
+    arrived = [way.a.arrivals.end() for way in ways]
     more = 1.1 * call.bench.profile.times.t12
-    call.a.wait_until(lambda: bool(call.a.arrivals.since(arrived)), more)
-    call.fence()
+    call.a.wait_until(
+        lambda: any(way.a.arrivals.since(came) for way, came in zip(ways, arrived, strict=True)),
+        more,
+    )
+    for way in ways:
+        way.fence()
 
 
 @purpose("PLP-RST-18", both_sides=True)
@@ -599,18 +613,50 @@ def open_and_reset(
     end(call.bench.fence("the router has it"))
     if something is not None:
         something(call.turned(), None)
-    if in_error:
-        by.send(ResetConfirmation())
-        far = a if by is b else b
-        expect_after(by, ResetIndication(), Data())
-        first = far_end_is_reset_first(far)
-        if not first:
-            by.send(ResetConfirmation())
-        expect_after(far, ResetIndication(), Data())
-        for side in (b, a) if first else (far,):
-            side.send(ResetConfirmation())
-    else:
-        reset_by(by, a if by is b else b, 0, 0, Data())
+    _reset_behind_data(call, by, in_error=in_error)
     b.send_data(b"new")
     a.expect(Data(p_s=0, user_data=b"new"), note="behind the reset")
+    call.fence()
+
+
+def _reset_behind_data(call: Call, by: Side, *, in_error: bool) -> None:
+    """One side resets, or makes an error; Data may come to either before its Reset."""
+    a, b = both(call)
+    far = a if by is b else b
+    if not in_error:
+        reset_by(by, far, 0, 0, Data())
+        return
+    by.send(ResetConfirmation())
+    expect_after(by, ResetIndication(), Data())
+    first = far_end_is_reset_first(far)
+    if not first:
+        by.send(ResetConfirmation())
+    expect_after(far, ResetIndication(), Data())
+    for side in (b, a) if first else (far,):
+        side.send(ResetConfirmation())
+
+
+@purpose("PLP-RST-30")
+def test_nothing_of_packets_in_parts(bench: Bench) -> None:
+    """The other side has the smaller packets, takes the first parts of two with Q=1, and its window
+    is shut. It resets, the sender does, and the router for an error of either."""
+    for call in each_way(bench, 512, 128, window=2):
+        a, b = both(call)
+        for by, in_error in ((b, False), (a, False), (b, True), (a, True)):
+            with amid(bench, f"{'an error' if in_error else 'a Reset'} of {by.name}"):
+                _parts_and_reset(call, by, in_error=in_error)
+
+
+def _parts_and_reset(call: Call, by: Side, *, in_error: bool) -> None:
+    a, b = both(call)
+    octets = call.bench.random.randbytes(2 * a.packet_size)
+    b.withholding = True
+    for m, part in ((1, octets[: a.packet_size]), (0, octets[a.packet_size :])):
+        if may_send(a):
+            a.send(a.data(part, q=1, m=m))
+    may_come(b)
+    _reset_behind_data(call, by, in_error=in_error)
+    b.withholding = False
+    a.send_data(b"new")
+    b.expect(Data(p_s=0, q=0, m=0, user_data=b"new"), note="behind the reset")
     call.fence()

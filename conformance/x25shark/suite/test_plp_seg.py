@@ -5,8 +5,8 @@ from collections.abc import Callable
 from itertools import product
 
 from .amid_sequences import AMID, BETWEEN
-from .calls import modes
-from .clearing import clear_or_close, refused
+from .calls import modes, moduli
+from .clearing import clear_or_close, end, refused
 from .language import (
     CLOSED,
     RNR,
@@ -14,8 +14,11 @@ from .language import (
     Bench,
     Call,
     CallAccepted,
+    ClearConfirmation,
     ClearIndication,
+    ClearRequest,
     Data,
+    Data128,
     PacketSize,
     ResetConfirmation,
     ResetIndication,
@@ -53,10 +56,12 @@ def test_packets_are_joined(bench: Bench) -> None:
         call.b.expect(Data(m=1, user_data=octets[:512]))
         call.b.expect(Data(m=0, user_data=octets[512:]))
         call.fence()
-        for something, what in AMID.items():
-            with amid(bench, f"with {what} amid what is joined"):
-                joined_amid(call, something)
-        call.fence()
+    for modulus in moduli(bench):
+        for call in each_way(bench, 128, 512, modulus=modulus):
+            for something, what in AMID.items():
+                with amid(bench, f"modulo {modulus}, with {what} amid what is joined"):
+                    joined_amid(call, something)
+            call.fence()
 
 
 def joined_amid(call: Call, something: Callable[[Call, int | None], None]) -> None:
@@ -69,7 +74,7 @@ def joined_amid(call: Call, something: Callable[[Call, int | None], None]) -> No
         if number < 3:
             something(call, None)
     b.expect_message(octets, q=1, start=begin, passing=BETWEEN)
-    b.expect_count(Data(m=1, user_data=octets[:512]), 1, 1, start=begin)
+    b.expect_count(b.data(octets[:512], m=1), 1, 1, start=begin)
 
 
 @purpose("PLP-SEG-03")
@@ -85,14 +90,15 @@ def test_packet_is_split(bench: Bench) -> None:
 @purpose("PLP-SEG-22")
 def test_split_and_joined_in_modulo_128(bench: Bench) -> None:
     """40 packets of 128 octets on the one side, 10 of 512 on the other, which B acknowledges one by
-    one: the numbers go past those of modulo 8, and P(R) counts what A has sent."""
+    one: the numbers go past those of modulo 8, and P(R) counts what A has sent. Every other one has
+    Q=1."""
     for call in each_way(bench, 512, 128, window=20, modulus=128):
         for way in (call, call.turned()):
             a, b = both(way)
-            for _ in range(10):
+            for number in range(10):
                 octets = bench.record(512)
-                a.send_message(octets)
-                b.expect_message(octets, longest=b.size_in)
+                a.send_message(octets, q=number % 2)
+                b.expect_message(octets, q=number % 2, longest=b.size_in)
         call.fence()
 
 
@@ -202,18 +208,18 @@ def _empty_end(call: Call) -> None:
 
 @purpose("PLP-SEG-08", window=7)
 def test_long_chain_passes_while_it_arrives(call: Call) -> None:
-    """8192 packets of 128 octets; the first 16 are seen one by one before the others are sent."""
+    """8192 packets of 128 octets. A router may hold for a while what it has of a sequence (X.25
+    4.3.4 says what is delivered, not when): its first packet comes before the second half goes."""
     a, b = call.a, call.b
     assert isinstance(b, Side)
     octets = call.bench.random.randbytes(8192 * 128 + 1)
-    begun = 16 * b.size_in
-    for at in range(0, begun, 128):
-        a.send_data(octets[at : at + 128], m=1)
-    for at in range(0, begun, b.size_in):
-        b.expect(Data(m=1, user_data=octets[at : at + b.size_in]))
-    a.send_message(octets[begun:])
+    half = 4096 * 128
+    for at in range(0, half, a.packet_size):
+        a.send_data(octets[at : at + a.packet_size], m=1)
+    b.expect(Data(m=1, user_data=octets[: b.size_in]))
+    a.send_message(octets[half:])
     b.wait_until(lambda: b.connection.received_octets > len(octets))
-    b.expect_message(octets[begun:], longest=b.size_in)
+    b.expect_message(octets[b.size_in :], longest=b.size_in)
     call.fence()
 
 
@@ -267,11 +273,12 @@ def test_d_bit_on_the_last_part_only(bench: Bench) -> None:
             user_data = octets[part * 128 : part * 128 + 128]
             call.b.expect(Data(d=int(part == 3), m=int(part < 3), user_data=user_data))
         call.fence()
-    for call in each_way(bench, 512, 128, window=2):
-        for something, what in AMID.items():
-            with amid(bench, f"with {what} amid the parts"):
-                split_amid(call, something)
-        call.fence()
+    for modulus in moduli(bench):
+        for call in each_way(bench, 512, 128, window=2, modulus=modulus):
+            for something, what in AMID.items():
+                with amid(bench, f"modulo {modulus}, with {what} amid the parts"):
+                    split_amid(call, something)
+            call.fence()
 
 
 def split_amid(call: Call, something: Callable[[Call, int | None], None]) -> None:
@@ -280,13 +287,14 @@ def split_amid(call: Call, something: Callable[[Call, int | None], None]) -> Non
     octets, begin, kept = call.bench.random.randbytes(512), b.cursor, b.numbering.p_r
     b.withholding = True
     a.send_data(octets, d=1, q=1)
-    b.expect(Data(d=0, m=1, q=1, user_data=octets[:128]))
+    b.expect(b.data(octets[:128], d=0, m=1, q=1))
     something(call, kept)
     b.withholding = False
     b.acknowledge()
     b.expect_message(octets, q=1, start=begin, passing=BETWEEN)
-    b.expect_count(Data(m=1), 3, 3, start=begin)
-    b.expect_count(Data(d=1, m=0, user_data=octets[384:]), 1, 1, start=begin)
+    for number, part in enumerate(octets[at : at + 128] for at in range(0, 512, 128)):
+        last = number == 3
+        b.expect_count(b.data(part, d=int(last), m=int(not last)), 1, 1, start=begin)
 
 
 @purpose("PLP-SEG-13")
@@ -412,3 +420,38 @@ def test_smaller_answer_is_handled_at_set_up(bench: Bench) -> None:
     b.send_message(octets)
     a.expect_message(octets, longest=128)
     bench.fence()
+
+
+@purpose("PLP-SEG-23")
+def test_nothing_that_waits_for_the_next_call(bench: Bench) -> None:
+    """The first packet of a sequence, of the side with the smaller ones: A, or B. One of the two
+    clears the call, and A calls again, on that connection if it is kept."""
+    for modulus, (q, clears) in product(moduli(bench), ((0, "A"), (1, "B"))):
+        for call in each_way(bench, 128, 512, modulus=modulus):
+            occasion = f"modulo {modulus}, from {call.a.name} with Q={q}, and {clears} clears"
+            with amid(bench, occasion):
+                _part_is_left_by_a_clear(call, q, clears)
+
+
+def _part_is_left_by_a_clear(call: Call, q: int, clears: str) -> None:
+    bench, (sender, receiver) = call.bench, both(call)
+    sender.send(sender.data(b"left of the last call".ljust(sender.packet_size), m=1, q=q))
+    end(bench.fence("the router has it"))
+    by, other = (sender, receiver) if sender.name == clears else (receiver, sender)
+    by.send(ClearRequest(cause=0, diagnostic=0))
+    # What waits may also have come in front of it.
+    other.expect(ClearIndication(cause=0, diagnostic=0), passing=(Data(), Data128()))
+    other.send(ClearConfirmation())
+    by.expect(ClearConfirmation(), CLOSED, passing=(Data(), Data128()))
+    caller = sender if sender.name == "A" else receiver
+    sizes = (128, 512) if caller is sender else (512, 128)
+    made = call_of_sizes(bench, *sizes, modulus=sender.modulus, on=caller)
+    again = made if caller is sender else made.turned()
+    a, b = both(again)
+    a.send_data(b"new")
+    b.expect(b.data(b"new", p_s=0, m=0, q=0), note="behind the last call")
+    octets = bench.record(600)
+    a.send_message(octets)
+    b.expect_message(octets, longest=b.size_in)
+    again.fence()
+    end(again)

@@ -12,7 +12,7 @@ from .callers import takes_any_caller
 from .calls import (
     accepted,
     arrives_at,
-    each_way,
+    callers_and_moduli,
     moduli,
     needs_whole_addresses,
     numbers,
@@ -38,14 +38,14 @@ from .reactions import call_arrived, connects, header, refuses
 
 # International number of X.121.
 INTERNATIONAL, X121 = 1, 3
-ADDRESSES = ("called", "calling")
+NAMES = ("called", "calling")
 MORE_DIGITS, OF_FIFTEEN = "123456789012345", "908172635445362"
 
 
 def block(called: str, calling: str) -> dict[str, Any]:
     """Both addresses, with type and plan where there are digits."""
     found: dict[str, Any] = {}
-    for name, digits in zip(ADDRESSES, (called, calling), strict=True):
+    for name, digits in zip(NAMES, (called, calling), strict=True):
         found[f"{name}_address"] = digits
         if digits:
             found |= {f"{name}_type": INTERNATIONAL, f"{name}_plan": X121}
@@ -78,7 +78,7 @@ def test_addresses_with_type_and_plan(bench: Bench) -> None:
     addresses that came, or refused."""
     needs_whole_addresses(bench)
     kinds = (None, 2) if bench.declared("F-FS") else (None,)
-    for (at, modulus), kind in product(each_way(bench), kinds):
+    for (at, modulus), kind in product(callers_and_moduli(bench), kinds):
         with amid(bench, f"from {at.upper()}, modulo {modulus}, fast select {kind}"):
             each_length(bench, at, modulus, kind)
     bench.fence()
@@ -117,7 +117,7 @@ def answered(bench: Bench, near: Side, far: Any, request: Packet) -> None:
     came = getattr(far, "call", None)
     answer = None
     if came is not None and came.fields.get("q"):
-        names = [f"{name}_{part}" for name in ADDRESSES for part in ("type", "plan", "address")]
+        names = [f"{name}_{part}" for name in NAMES for part in ("type", "plan", "address")]
         given = {name: getattr(came, name) for name in names if getattr(came, name) is not None}
         answer = CallAccepted(q=1, **given)
     known = [request.called_address, *([came.called_address] if came is not None else [])]
@@ -140,7 +140,7 @@ def test_malformed_addresses_with_type_and_plan(bench: Bench) -> None:
     What is wrong in a calling address may go on, as in PLP-MALF-08."""
     own = bench.profile.addresses.a or OF_FIFTEEN
     right = {"called": f"13{bench.far_end.address}", "calling": f"13{own}"}
-    for modulus, name in product(moduli(bench), ADDRESSES):
+    for modulus, name in product(moduli(bench), NAMES):
         whole = right[name]
         wrong = [
             whole[:at] + digit + whole[at + 1 :]

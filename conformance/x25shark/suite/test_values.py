@@ -12,6 +12,7 @@ from itertools import product
 
 from ..links.xot import HEADER_OCTETS
 from ..sides.agreement import DEFAULTS, SIZES, offer_of, towards
+from ..sides.side import receive_not_ready
 from .calls import (
     accepted,
     agreed_by,
@@ -364,7 +365,6 @@ def test_rnr_confirms(call: Call) -> None:
 def _confirmed_by_rnr(call: Call, which: int) -> None:
     """B's first RNR, or its second behind one with the P(R) of before."""
     a, b = both(call)
-    kind = RNR128 if b.modulus == 128 else RNR
     all_acknowledged(a)
     begin, taken = a.arrivals.end(), b.numbering.p_r
     confirmed = (a.numbering.next_p_s + 1) % a.modulus
@@ -372,10 +372,10 @@ def _confirmed_by_rnr(call: Call, which: int) -> None:
     a.send_data(b"to be confirmed", d=1)
     b.expect(b.data(b"to be confirmed", d=1))
     if which == 2:
-        b.send(kind(p_r=taken))
+        b.send(receive_not_ready(b, taken))
     fence_from_b(call, p_r=taken)
     not_acknowledged(a, confirmed, begin, note="B has not acknowledged")
-    b.send(kind(p_r=(taken + 1) % b.modulus))
+    b.send(receive_not_ready(b, (taken + 1) % b.modulus))
     acknowledgement_comes(a, confirmed)
     b.withholding = False
     b.acknowledge()

@@ -15,7 +15,7 @@ from ..profile import PvcEnd
 from .anew import again, as_new, refused_by_b
 from .calls import other_end
 from .clearing import end
-from .connections import closes
+from .connections import closes, until_stalled
 from .language import (
     CLOSED,
     RNR,
@@ -304,7 +304,7 @@ def test_headers_that_end_a_circuit(bench: Bench) -> None:
             stays, goes = both(call.turned() if name == "a" else call)
             told, mark = resets(stays), stays.connection.received_octets
             goes.wire.send(octets)
-            closes(goes, within=bench.profile.times.stall if octets[2:] == b"\xff\xff" else None)
+            closes(goes, within=until_stalled(bench) if octets[2:] == b"\xff\xff" else None)
             gone[name] = closes_too(stays, told, gone.get(name))
             if gone[name]:
                 stays = reopened(bench, stays, other_end(name))

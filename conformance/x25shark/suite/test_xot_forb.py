@@ -13,14 +13,13 @@ from itertools import product
 from scapy_x25.x25 import packet_class
 
 from ..judges.template import matches
+from ..sides.side import receive_not_ready
 from .calls import call_of_b, moduli
 from .clearing import end, refused
 from .connections import arrives
 from .language import (
     CLOSED,
     REJ,
-    RNR,
-    RNR128,
     RR,
     Bench,
     Call,
@@ -43,7 +42,7 @@ from .language import (
     purpose,
 )
 from .occasion import amid
-from .reactions import both, header
+from .reactions import b_is_busy, both, header
 from .windows import fill_window
 
 # Packet types that X.25 does not define (Table 5-2).
@@ -269,7 +268,7 @@ def _amid_interrupts(call: Call) -> None:
 def _while_it_is_busy(call: Call) -> None:
     """The Interrupt of B shows that A's connection still is."""
     a, b = both(call)
-    a.send((RNR128 if a.modulus == 128 else RNR)(p_r=a.numbering.p_r))
+    a.send(receive_not_ready(a))
     _has_no_place(a)
     for here, there in ((a, b), (b, a)):
         here.send(Interrupt(user_data=b"!"))
@@ -281,9 +280,7 @@ def _while_it_is_busy(call: Call) -> None:
 
 def _while_the_other_is_busy(call: Call) -> None:
     a, b = both(call)
-    b.send((RNR128 if b.modulus == 128 else RNR)(p_r=b.numbering.p_r))
-    b.send_data(b"of a busy side")
-    a.expect(a.data(b"of a busy side"))
+    b_is_busy(call)
     _has_no_place(a)
     b.acknowledge()
 

@@ -14,7 +14,7 @@ from ..judges.template import matches
 from ..links.xot import HEADER_OCTETS
 from ..sides.side import AbsentSide
 from .calls import needs_trust, trusts_the_ends
-from .clearing import end, give_up
+from .clearing import end, give_up, user_data_error
 from .connections import (
     LONGEST_PACKET,
     closes,
@@ -23,6 +23,7 @@ from .connections import (
     passes_unread,
     send_in_pieces,
     units_of,
+    until_stalled,
     with_length,
     with_version,
 )
@@ -51,7 +52,6 @@ from .occasion import amid
 from .procedure_errors import confirmed_ahead
 from .reactions import header, taken_by_a_dte
 from .test_all_of_it import next_call
-from .test_plp_fs import too_long_call
 
 
 @purpose("XOT-HDR-01")
@@ -235,7 +235,7 @@ def test_length_that_no_packet_has(bench: Bench) -> None:
     a = bench.connect()
     a.wire.send(bytes.fromhex("0000 ffff") + bytes.fromhex("10 01 0b") + bytes(97))
     with amid(bench, "a header announces 65535 octets, more than any packet has"):
-        framing_ends(a, within=bench.profile.times.stall)
+        framing_ends(a, within=until_stalled(bench))
     bench.fence()
 
 
@@ -282,7 +282,7 @@ def test_length_above_the_largest_supported(bench: Bench) -> None:
     a = bench.connect()
     shortest = len(a.octets_of(bench.call_request(user_data=b"\xc0")))
     a.send(bench.call_request(user_data=b"\xc0" + bytes(length - shortest)))
-    too_long, ahead = too_long_call(bench), ClearIndication(cause=bench.network_clear)
+    too_long, ahead = user_data_error(bench), ClearIndication(cause=bench.network_clear)
     if taken_by_a_dte(bench, a, f"a Call of {length} octets was"):
         pass
     elif length > LONGEST_PACKET:
@@ -324,7 +324,7 @@ def test_borders_after_a_short_length(bench: Bench) -> None:
 def test_borders_after_a_long_length(bench: Bench) -> None:
     """The Call takes the first octet of the unit behind it; the rest announces 0x2010 octets, which
     a router may notice when they do not come (TSTALL)."""
-    a, stall = bench.connect(), bench.profile.times.stall
+    a, stall = bench.connect(), until_stalled(bench)
     request = a.unit_of(bench.call_request(user_data=b"\xc0\x01\x02\x03"))
     data = a.unit_of(Data(p_s=0, user_data=bytes(29)))
     a.wire.send(with_length(request, len(request) - 3) + data[:1])
@@ -352,7 +352,7 @@ def test_urgent_data(call: Call) -> None:
     call.a.wire.tcp.urgent(unit[:3])
     call.a.wire.send(unit[3:])
     lost = ClearIndication(cause=bench.network_clear), CLOSED
-    stall = bench.profile.times.stall
+    stall = until_stalled(bench)
     with amid(bench, "a unit of A whose third octet is TCP urgent data"):
         came = call.b.expect(Data(user_data=octets), *lost, within=stall)
         if not isinstance(came, Data):
@@ -414,7 +414,7 @@ def test_length_of_no_packet_in_data_transfer(bench: Bench) -> None:
             call.a.wire.send(before + with_length(unit(b""), length))
         for length, place, call in calls:
             with amid(bench, f"a length of {length} at place {place} of a segment"):
-                framing_ends(call.a, within=bench.profile.times.stall)
+                framing_ends(call.a, within=until_stalled(bench))
                 far_side_ends(bench, call.b)
         end(bench.fence())
 

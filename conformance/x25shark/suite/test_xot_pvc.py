@@ -8,7 +8,7 @@ responder answers with a setup and a status. What one end calls incoming the oth
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from inspect import unwrap
@@ -20,6 +20,8 @@ from ..judges.values import Matcher, Named
 from ..links.xot import Unit
 from ..profile import PvcEnd
 from ..sides.agreement import Values
+from ..sides.listeners import INTERFACE_NOT_UP
+from .clearing import end as end_call
 from .connections import SMALLEST_SIZE, pause, send_in_pieces
 from .language import (
     CLOSED,
@@ -39,17 +41,19 @@ from .language import (
     ResetIndication,
     ResetRequest,
     Side,
+    not_in,
     one_of,
     purpose,
     unit,
 )
 from .occasion import amid
 from .reactions import both, resets, was_reset
+from .walks.wrong import LONGEST
 from .windows import data_between
 
 VERSION = 0x81
 SUCCESS = 0x00
-NO_SUCH_INTERFACE, INTERFACE_NOT_UP, NO_X25_INTERFACE = 0x13, 0x14, 0x15
+NO_SUCH_INTERFACE, NO_X25_INTERFACE = 0x13, 0x15
 NO_SUCH_PVC, CONFIGURATION_MISMATCH = 0x16, 0x17
 FLOW_CONTROL_MISMATCH, FLOW_CONTROL_UNSUPPORTED, PROTOCOL_ERROR = 0x18, 0x19, 0x1A
 # X.25 5.4.3: out of order, network out of order, network congestion.
@@ -295,12 +299,16 @@ def refused(
 
 @purpose("XOT-PVC-01")
 def test_matching_setup(bench: Bench) -> None:
+    """Whole; then cut in the XOT header, behind it, amid the fields and amid the names, and octet
+    by octet."""
     end = end_of(bench, "a")
-    a = bench.connect()
-    a.send(setup(end))
-    a.expect(answer(SUCCESS))
-    a.allow(ResetIndication())
-    closed(a)
+    for cuts in ((), (2,), (4,), (6,), (7,), (11,), (20,), range(1, 24)):
+        a = bench.connect()
+        with amid(bench, f"a setup cut at {', '.join(map(str, cuts)) or 'no octet'}"):
+            send_in_pieces(a, a.unit_of(setup(end)), cuts)
+            a.expect(answer(SUCCESS))
+        a.allow(ResetIndication())
+        closed(a)
     bench.fence()
 
 
@@ -553,6 +561,9 @@ def test_router_as_initiator(bench: Bench) -> None:
     bench.fence()
 
 
+# Statuses of other kinds than CONFIGURATION_MISMATCH (RFC 1613 6.5): the destination is
+# disconnected, there is no way to it, and one that nobody has defined.
+NO_CIRCUIT = [0x08, 0x0A, 0xFF]
 # Seconds in which no retry may come; how long one is waited for; and the share of TPVC before which
 # a retry is early for sure: how late the router's timer began, nobody knows.
 TOO_SHORT, LOOKED_FOR, EARLY = 1.0, 4.0, 0.9
@@ -560,24 +571,52 @@ TOO_SHORT, LOOKED_FOR, EARLY = 1.0, 4.0, 0.9
 
 @purpose("XOT-PVC-12")
 def test_pause_between_retries(bench: Bench) -> None:
-    """Up to five refusals; a pause below TPVC is a remark, one below a second is too short."""
-    end, retry = end_of(bench, "outgoing"), bench.profile.times.pvc_retry
+    """Up to five refusals; a pause below TPVC is a remark, one below a second is too short. Of a
+    router that can be restarted the connection is also closed, or reset, without an answer."""
+    end = end_of(bench, "outgoing")
+    endings = dict(ENDINGS) if bench.restart_router is not None else {_refused: "refused"}
+    for ends, how in endings.items():
+        with amid(bench, f"attempts that are {how}"):
+            _pauses(bench, end, ends)
+    bench.fence()
+
+
+def _pauses(bench: Bench, end: PvcEnd, ends: Callable[[Side, PvcEnd], None]) -> None:
+    retry = bench.profile.times.pvc_retry
     with attempt_of_the_router(bench, end) as first:
         b = first
         for left in reversed(range(5)):
             b.expect(PvcSetup())
-            refused_at = time.monotonic()
-            b.send(reply(end, INTERFACE_NOT_UP))
-            b.close()
-            if not is_called_until(bench, refused_at + min(LOOKED_FOR, EARLY * retry)):
+            ended_at = time.monotonic()
+            ends(b, end)
+            if not is_called_until(bench, ended_at + min(LOOKED_FOR, EARLY * retry)):
                 break
-            if time.monotonic() - refused_at < TOO_SHORT:
+            if time.monotonic() - ended_at < TOO_SHORT:
                 bench.listeners.no_connection(at="pvc")
                 break
             bench.remark(f"a retry before TPVC ({retry:g} s)")
             if left:
                 b = bench.listeners.accept(at="pvc")
-    bench.fence()
+
+
+def _refused(b: Side, end: PvcEnd) -> None:
+    b.send(reply(end, INTERFACE_NOT_UP))
+    b.close()
+
+
+def _closed(b: Side, end: PvcEnd) -> None:
+    b.close()
+
+
+def _reset(b: Side, end: PvcEnd) -> None:
+    b.wire.reset()
+
+
+ENDINGS: dict[Callable[[Side, PvcEnd], None], str] = {
+    _refused: "refused",
+    _closed: "closed without an answer",
+    _reset: "reset without an answer",
+}
 
 
 def is_called_until(bench: Bench, end: float) -> bool:
@@ -592,11 +631,12 @@ def is_called_until(bench: Bench, end: float) -> bool:
 
 @purpose("XOT-PVC-13")
 def test_call_and_clear_packets(bench: Bench) -> None:
-    """Each is discarded or answered by a Reset (35), or ends the connection.
+    """Each is discarded or answered by a Reset (35), or ends the connection; so is a setup, which
+    may be refused besides.
 
     The Reset Request that A sends behind each packet ends whatever state that led to.
     """
-    call = circuit(bench)
+    call, end = circuit(bench), end_of(bench, "a")
     a, b = call.a, call.b
     assert isinstance(b, Side)
     a.allow(ResetConfirmation())
@@ -605,11 +645,22 @@ def test_call_and_clear_packets(bench: Bench) -> None:
         CallAccepted(),
         ClearRequest(cause=0, diagnostic=0),
         ClearConfirmation(),
+        setup(end),
+        setup(end, pvc_responder_lcn=end.lcn % 4095 + 1),
     ):
+        refused_setup: tuple[Packet, ...] = ()
+        if isinstance(packet, PvcSetup):
+            # The circuit's own once more may be answered as the first was.
+            another = packet.pvc_responder_lcn != end.lcn
+            fields = {"pvc_status": not_in(SUCCESS)} if another else {}
+            refused_setup = (PvcSetup(**fields),)
         # Not as a Clear of the tester's own, behind which it would take no more Data.
         a.wire.send(unit(a.octets_of(packet)) + a.unit_of(ResetRequest(cause=0, diagnostic=0)))
         error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(35))
-        if a.expect(error, ResetConfirmation(), CLOSED) is None:
+        if isinstance(packet, PvcSetup):
+            # As behind the first one, which crosses with that of A.
+            error = ResetIndication()
+        if a.expect(error, ResetConfirmation(), CLOSED, passing=refused_setup) is None:
             bench.remark(f"{packet.name} of A ends the connection")
             break
         data_passes(call, note=f"behind {packet.name} and a reset of A")
@@ -745,7 +796,7 @@ def test_each_direction_has_its_own_values(bench: Bench) -> None:
             the_other_end_is_there(side)
             returned = False
             bench.remark("nothing returns on the circuit")
-    if bench.model == "local":
+    if bench.model == "local" and end.incoming_packet_size < LONGEST:
         side.send(side.data(bytes(end.incoming_packet_size + 1)))
         too_long = bench.diagnostic(39)
         wrong = ResetIndication(cause=bench.local_reset, diagnostic=too_long)
@@ -760,20 +811,24 @@ def test_each_direction_has_its_own_values(bench: Bench) -> None:
 def test_refusal_of_the_routers_setup(bench: Bench) -> None:
     """The tester does not close: no Reset and nothing else of a circuit comes.
 
-    A router that can be restarted is asked for an attempt before it, and gets a setup that ends in
-    front of the status.
+    A router that can be restarted is asked for more attempts, and gets a setup that ends in front
+    of the status, and other statuses that say that there is no circuit.
     """
     end = end_of(bench, "outgoing")
+    statuses = [CONFIGURATION_MISMATCH]
     if bench.restart_router is not None:
+        statuses += NO_CIRCUIT
         with attempt_of_the_router(bench, end) as b:
             b.expect(setup_of_the_router(end))
             b.put(b.octets_of(reply(end, SUCCESS))[:4])
             closed(b)
-    with attempt_of_the_router(bench, end) as b:
-        b.expect(setup_of_the_router(end))
-        b.send(reply(end, CONFIGURATION_MISMATCH))
-        bench.fence("the refusal has been dealt with")
-        closed(b)
+    for status in statuses:
+        with amid(bench, f"status 0x{status:02x}"), attempt_of_the_router(bench, end) as b:
+            b.expect(setup_of_the_router(end))
+            b.send(reply(end, status))
+            # It would not outlast a restart.
+            end_call(bench.fence("the refusal has been dealt with"))
+            closed(b)
     bench.fence()
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from itertools import product
 
+from ..profile import PvcEnd
 from . import test_left_over as left_over
 from . import test_plp_int as interrupts
 from .collisions import collide
 from .language import (
+    CLOSED,
     RNR,
     RR,
     Bench,
@@ -28,9 +30,11 @@ from .language import (
     RestartConfirmation,
     RestartRequest,
     Side,
+    not_in,
     one_of,
     purpose,
 )
+from .many import has_room, limit, tidy
 from .occasion import amid
 from .procedure_errors import expect_after
 from .reactions import both, resets, with_gfi
@@ -56,6 +60,8 @@ from .walks.all_of_it import is_reset_for_all
 from .walks.wrong import LONGEST
 from .windows import data_between, may_send
 
+# How many more setups than MAXCALLS.
+MORE = 10
 # Errors that a DTE may ignore (ISO/IEC 8208), by their names among all errors of a call.
 A_DTE_MAY_IGNORE = ("stray-confirmation", "stray-reset-confirmation", "undefined")
 
@@ -321,3 +327,50 @@ def test_cause_and_diagnostic_pass(bench: Bench) -> None:
             data_passes(way, f"behind a reset of {here.name}")
     closed(*both(call))
     bench.fence()
+
+
+@purpose("XOT-PVC-40")
+def test_setups_lose_no_channel(bench: Bench) -> None:
+    """MAXCALLS and ten times each: a setup for a name that nobody has; one that a close cuts short;
+    a circuit that is reset, or closed, before its Reset is confirmed. Then the circuit comes up,
+    and MAXCALLS calls."""
+    end = end_of(bench, "a")
+    for tries in (_for_nobody, _cut_short, _reset_once_it_is_up, _closed_once_it_is_up):
+        for _ in range(limit(bench) + MORE):
+            a = bench.capacity.in_the_end(bench.connect)
+            tries(a, end)
+            # What the router sets up itself meanwhile is answered.
+            bench.listeners.is_called("a")
+            tidy(bench)
+    data_passes(circuit(bench), "behind all of them")
+    for side in bench.sides:
+        side.close()
+    has_room(bench)
+
+
+def _for_nobody(a: Side, end: PvcEnd) -> None:
+    a.send(setup(end, pvc_responder_name=b"Nobody9/9"))
+    a.expect(PvcSetup(pvc_status=not_in(SUCCESS)), CLOSED)
+    closed(a)
+
+
+def _cut_short(a: Side, end: PvcEnd) -> None:
+    a.wire.send(a.unit_of(setup(end))[:10])
+    closed(a)
+
+
+def _reset_once_it_is_up(a: Side, end: PvcEnd) -> None:
+    _is_answered(a, end)
+    a.wire.reset()
+
+
+def _closed_once_it_is_up(a: Side, end: PvcEnd) -> None:
+    _is_answered(a, end)
+    closed(a)
+
+
+def _is_answered(a: Side, end: PvcEnd) -> None:
+    """The circuit of the connection before it may be on its way out: then it is refused."""
+    a.send(setup(end))
+    a.allow(ResetIndication())
+    a.expect(PvcSetup(), CLOSED)

@@ -16,8 +16,18 @@ from itertools import product
 
 from ..links.xot import HEADER_OCTETS
 from ..sides.channel import ChannelSide
-from .calls import accepted, modes, moduli, pending
-from .clearing import end
+from ..sides.side import receive_ready
+from .calls import (
+    accepted,
+    callers,
+    channel_is_free,
+    modes,
+    moduli,
+    pending,
+    request_from,
+    towards_xot,
+)
+from .clearing import end, give_up
 from .connections import (
     arrives,
     arrives_there,
@@ -37,7 +47,6 @@ from .connections import (
 from .language import (
     CLOSED,
     RR,
-    RR128,
     Bench,
     Call,
     CallAccepted,
@@ -60,7 +69,7 @@ from .language import (
     Side,
     purpose,
 )
-from .many import as_many, at_a_time, reachable_again
+from .many import HOLD_DOWN_SECONDS, as_many, at_a_time, reachable_again
 from .occasion import amid
 from .reactions import both, header
 from .windows import all_acknowledged
@@ -78,6 +87,8 @@ MOST_TRIES = 3
 # Longer than a router that thinks of segments as packets waits for the rest of one.
 SLOWLY_SECONDS = 0.8
 QUIET_SECONDS = 4.0
+# Of a timer, behind which it may have run out by the time that its packets are looked at.
+HELD_UP = 0.8
 # More packets than anybody takes out of what was read at a time, and none more with the one behind
 # them than a judge by tshark can tell apart in a frame (200).
 MANY = 190
@@ -291,8 +302,7 @@ def several_in_one_segment(call: Call) -> None:
     for many in (*range(MOST_BEFORE + 1, PLACES), MANY):
         octets = bench.record(60)
         a.wait_for_window()
-        kind = RR128 if a.modulus == 128 else RR
-        ready = [a.unit_of(kind(p_r=a.numbering.p_r))] * many
+        ready = [a.unit_of(receive_ready(a))] * many
         a.wire.send(b"".join((*ready, a.unit_of(a.data(octets)))))
         b.expect_message(octets, note=f"behind {many} RRs")
     call.fence()
@@ -403,7 +413,12 @@ def test_connection_without_octets(bench: Bench) -> None:
 
 @purpose("XOT-TCP-13", both_sides=True)
 def test_half_close_after_clear_request(call: Call) -> None:
+    """In data transfer; and of the called side, which refuses the call, of A's calls and of B's."""
     cleared_and_finished(call)
+    for at in callers(call.bench):
+        near, far = pending(call.bench, at=at)
+        with amid(call.bench, f"the call of {near.name} is refused, and FIN follows"):
+            cleared_and_finished(Call(call.bench, far, near))
     call.bench.fence()
 
 
@@ -438,17 +453,38 @@ def test_loss_before_the_answer(bench: Bench) -> None:
 
 @purpose("XOT-TCP-17")
 def test_refused_connection_towards_b(bench: Bench) -> None:
-    listener = bench.listeners.refuse()
-    listener.stop()
-    try:
-        # Behind it: a relay opens a connection for this one, not for the Call.
-        a = bench.connect()
-        a.send(bench.call_request())
-        refused(bench, a, ClearIndication(cause=bench.cause(*bench.profile.causes_down)))
-    finally:
-        listener.resume()
-    reachable_again(bench)
+    """And where B calls, towards A."""
+    for at, there in towards_xot(bench):
+        listener = bench.listeners.refuse(there)
+        listener.stop()
+        try:
+            # Behind it: a relay opens a connection for this one, not for the Call.
+            near = bench.connect(at=at)
+            near.send(request_from(bench, at))
+            refused(bench, near, ClearIndication(cause=bench.cause(*bench.profile.causes_down)))
+        finally:
+            listener.resume()
+        if at == "a":
+            reachable_again(bench)
+        else:
+            a_is_reachable_again(bench)
     bench.fence()
+
+
+def a_is_reachable_again(bench: Bench) -> None:
+    """As reachable_again(), of calls of B to A; on a line on the channel of the refused one too."""
+    last = time.monotonic() + HOLD_DOWN_SECONDS
+    while True:
+        b = bench.connect(at="b")
+        b.send(request_from(bench, "b"))
+        if bench.went_on(b, at="a"):
+            break
+        refused(bench, b, ClearIndication(cause=bench.network_clear))
+        if time.monotonic() > last:
+            break
+        bench.remark("the router refuses calls to A a while longer than A does")
+        bench.loop.pause(1.0)
+    give_up(b, bench.incoming(at="a"))
 
 
 @purpose("XOT-TCP-18")
@@ -475,24 +511,27 @@ def test_unanswered_syn_towards_b(bench: Bench) -> None:
 
 @purpose("XOT-TCP-19")
 def test_b_closes_at_once(bench: Bench) -> None:
-    """The Call may be on its way to B by then, and a Clear may follow it."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.listeners.accept()
-    b.wire.half_close()
-    b.allow(IncomingCall(), ClearIndication())
-    refused(bench, a, ClearIndication(cause=bench.network_clear))
+    """The Call may be on its way to B by then, and a Clear may follow it. And where B calls, A."""
+    for at, there in towards_xot(bench):
+        near = bench.connect(at=at)
+        near.send(request_from(bench, at))
+        far = bench.listeners.accept(at=there)
+        far.wire.half_close()
+        far.allow(IncomingCall(), ClearIndication())
+        refused(bench, near, ClearIndication(cause=bench.network_clear))
+        channel_is_free(bench, near)
     bench.fence()
 
 
 @purpose("XOT-TCP-20")
 def test_b_closes_without_an_answer(bench: Bench) -> None:
-    a = bench.connect()
-    a.send(bench.call_request())
-    b = bench.incoming()
-    b.wire.half_close()
-    b.allow(ClearIndication())
-    refused(bench, a, ClearIndication(cause=bench.network_clear))
+    """And where B calls, A."""
+    for at in (at for at, _ in towards_xot(bench)):
+        near, far = pending(bench, at=at)
+        far.wire.half_close()
+        far.allow(ClearIndication())
+        refused(bench, near, ClearIndication(cause=bench.network_clear))
+        channel_is_free(bench, near)
     bench.fence()
 
 
@@ -511,12 +550,15 @@ def test_quiet_call(call: Call) -> None:
     bench, times = call.bench, call.bench.profile.times
     kinds = [kind for item, kind in LATE.items() if call.b.present and bench.declared(item)]
     late = [kind(bench) for kind in kinds]
+    shortest, began = min(times.t11, times.t12, times.t13), time.monotonic()
     for waits in late:
         next(waits)
-    silence(call, min(QUIET_SECONDS, min(times.idle, times.t11, times.t12, times.t13) / 2))
+    silence(call, min(QUIET_SECONDS, times.idle / 2, shortest / 2))
     crosses(call, bench.record(60), bench.record(60))
     call.fence()
     for waits in late:
+        if time.monotonic() - began > HELD_UP * shortest:
+            raise Inconclusive("the router was asked again when T11, T12 or T13 was nearly over")
         next(waits, None)
 
 

@@ -14,6 +14,7 @@ from scapy.packet import Packet
 from ..sides.agreement import DEFAULT_WINDOW, towards
 from ..sides.bench import SIZE_CODES, Bench, Call
 from ..sides.side import AbsentSide, Side
+from .anew import called_with
 from .language import (
     RNR,
     RNR128,
@@ -32,20 +33,29 @@ from .language import (
 
 
 def call_of_sizes(
-    bench: Bench, size_a: int, size_b: int, *, window: int = 7, modulus: int = 8
+    bench: Bench,
+    size_a: int,
+    size_b: int,
+    *,
+    window: int = 7,
+    modulus: int = 8,
+    on: Side | None = None,
 ) -> Call:
     """A call with one packet size at A and another one at B (relay model local).
 
-    Raises NotApplicable where the router agrees on one size for both sides, Inconclusive where no
-    call comes about.
+    on: a side of A whose call is over, and which calls again. Raises NotApplicable where the router
+    agrees on one size for both sides, Inconclusive where no call comes about.
     """
     largest = max(size_a, size_b)
     bench.need(bench.profile.limits.packet_size >= largest, f"packet size {largest}")
     called = bench.profile.addresses.own_sizes or bench.far_end.address
     with bench.preamble():
-        a = bench.connect(modulus=modulus)
         request = bench.call_request(called=called, size=size_a, window=window)
-        a.send(request)
+        if on is None:
+            a = bench.connect(modulus=modulus)
+            a.send(request)
+        else:
+            a = called_with(bench, on, request)
         b = bench.incoming()
         bench.need(
             size_b <= min(b.packet_size, b.size_in), f"a path that offers packet size {size_b} to B"
@@ -73,10 +83,9 @@ def each_way(
 ) -> Iterator[Call]:
     """Calls of which the first end has the one packet size and the second the other: A and B, then
     B and A if the route takes any sizes."""
-    values = {"window": window, "modulus": modulus}
-    yield call_of_sizes(bench, sending, receiving, **values)
+    yield call_of_sizes(bench, sending, receiving, window=window, modulus=modulus)
     if bench.profile.addresses.own_sizes is not None:
-        yield call_of_sizes(bench, receiving, sending, **values).turned()
+        yield call_of_sizes(bench, receiving, sending, window=window, modulus=modulus).turned()
 
 
 def window_of(call: Call) -> int:
@@ -152,11 +161,11 @@ def confirmed_by_b_alone(call: Call, octets: bytes, *, m: int = 0, q: int = 0) -
     b.withholding = False
 
 
-def acknowledgement_comes(side: Side, p_r: int) -> None:
-    """RR or RNR with this P(R), behind those that were on their way."""
+def acknowledgement_comes(side: Side, *p_r: int) -> None:
+    """RR or RNR with one of these P(R), behind those that were on their way."""
     passing = (RR128, RNR128) if side.modulus == 128 else (RR, RNR)
-    before = [kind(p_r=not_in(p_r)) for kind in passing]
-    side.expect(*acknowledgement(p_r, side.modulus), passing=before)
+    before = [kind(p_r=not_in(*p_r)) for kind in passing]
+    side.expect(*any_of(*p_r, modulus=side.modulus), passing=before)
 
 
 def not_acknowledged(side: Side, p_r: int, start: int, note: str = "") -> None:

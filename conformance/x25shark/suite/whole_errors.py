@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .calls import agreed_by, at_a, nearer
-from .clearing import clear_or_close, clear_with, procedure_error, setup_error
+from .clearing import (
+    clear_or_close,
+    clear_with,
+    procedure_error,
+    setup_error,
+    user_data_error,
+)
 from .clearing import refused as refused_by_the_router
 from .language import (
     ABSENT,
@@ -90,8 +96,7 @@ def too_much_data(length: int, select: bool) -> Any:
     def make(scene: Scene) -> None:
         bench = scene.bench
         options = fast(scene, length) if select else {"user_data": octets(scene, length)}
-        wrong = ClearIndication(cause=bench.cause(0x13, 0x03), diagnostic=bench.diagnostic(39))
-        refused_at_once(scene, scene.request(**options), wrong)
+        refused_at_once(scene, scene.request(**options), user_data_error(bench))
 
     return make
 
@@ -155,7 +160,7 @@ def data_in_a_plain_clear(by: str) -> Any:
         assert isinstance(there, Side)
         here.send(clear_with(b"\xc0"))
         passed = ClearIndication(cause=0, diagnostic=241, user_data=ABSENT)
-        wrong = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(39))
+        wrong = user_data_error(bench)
         ahead = confirmed_ahead(here, there, wrong)
         as_an_error = ClearIndication(cause=bench.remote_clear)
         came = there.expect(*(() if ahead else (passed,)), as_an_error)
@@ -192,6 +197,8 @@ ERRORS: tuple[Way, ...] = (
     Way("a window raised from the calling side", raised("calling", WindowSize), VALUES),
     Way("a Reset of the called side", before_the_answer("called", _early(ResetRequest), 22)),
     Way("size code 3", facility_error(PacketSize(called=7, calling=3), 66), VALUES),
+    Way("window 0 of the called side", facility_error(WindowSize(called=0, calling=2), 66), VALUES),
+    Way("size code 0", facility_error(PacketSize(called=0, calling=7), 66), VALUES),
     Way("a size raised from the calling side", raised("calling", PacketSize), VALUES),
     Way("Call Request of the called side", in_data_transfer("called", request=True)),
     Way("a size raised from the called side", raised("called", PacketSize), VALUES),

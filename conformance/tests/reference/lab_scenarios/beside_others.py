@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from .circuits import joined_circuits
 from .common import FULL, PLAIN, WIDE, scenario
 
 WIDE_128 = "20010b772100001310000106420707437f7f"
@@ -113,11 +114,87 @@ def version_of_one_bit(make_lab: Any, model: str) -> Any:
 
 @scenario
 def in_modulo_128(make_lab: Any, model: str) -> Any:
-    """Data in a unit of 256 octets, and a Reset without a diagnostic."""
+    """Data in a unit of 256 octets; a Reset without a diagnostic, and one that is not confirmed;
+    resets that collide, and T12."""
     lab = make_lab(model)
     a, _b = lab.call("20010b772100001310000106420808437f7f")
     a.tell("20010000" + "41" * 252)
     reset = make_lab(model)
     a, _b = reset.call(WIDE_128)
     a.tell("20011b80")
-    return [lab, reset]
+    silent = make_lab(model)
+    a, _b = silent.call(WIDE_128)
+    a.tell("20010a00")
+    collided = make_lab(model)
+    a, b = collided.call(WIDE_128)
+    a.tell("20011b0001")
+    b.tell("20011b0002")
+    for one in (silent, collided):
+        for _ in range(3):
+            one.timers.advance(65)
+    return [lab, reset, silent, collided]
+
+
+@scenario
+def refused_and_closed(make_lab: Any, model: str) -> Any:
+    """The Clear of a called side that refuses, and its close behind it; another refusal later."""
+    lab = make_lab(model)
+    a = lab.caller()
+    a.tell(PLAIN)
+    lab.open()
+    b = lab.called[-1]
+    b.tell("10011300f1")
+    b.hang_up()
+    lab.timers.advance(1)
+    return lab
+
+
+@scenario
+def facilities_of_dtes_alone(make_lab: Any, model: str) -> Any:
+    """Neither packet size nor window size in front of the marker, in the Call and its answer."""
+    lab = make_lab(model)
+    lab.call("10010b77210000131000010600 0fd2020605".replace(" ", ""), "10010f0006000fd2020605")
+    return lab
+
+
+@scenario
+def eight_parts_with_d(make_lab: Any, model: str) -> Any:
+    """1024 octets with D=1 for a side that takes 128, acknowledged singly, the fourth in Data."""
+    lab = make_lab(model, {"independent": True, "packet_size": 128} if model == "local" else None)
+    a, b = lab.call("10010b77210000131000010642 0a0a430707".replace(" ", ""), "10010f")
+    a.tell("500100" + "41" * 1024)
+    for number in range(1, 9):
+        b.tell("10018042" if number == 4 else f"1001{(number % 8) << 5 | 1:02x}")
+    return lab
+
+
+@scenario
+def parts_at_a_reset(make_lab: Any, model: str) -> Any:
+    """Two packets of 512 octets for a side that takes 128 and acknowledges nothing, and a Reset."""
+    lab = make_lab(model, {"independent": True, "packet_size": 128} if model == "local" else None)
+    a, b = lab.call("10010b772100001310000106420909430202", "10010f")
+    a.tell("900110" + "41" * 512, "900102" + "42" * 512)
+    b.tell("10011b0000")
+    a.tell("10011f", "10010043")
+    return lab
+
+
+@scenario
+def setup_of_a_circuit_in_pieces(make_lab: Any, model: str) -> Any:
+    lab, _b = joined_circuits(make_lab, model)
+    setup = "1001f5810002000102000102020707" + b"S9S0".hex()
+    a = lab.caller()
+    a.raw("0000")
+    a.raw(f"{len(setup) // 2:04x}" + setup)
+    return lab
+
+
+@scenario
+def cleared_with_a_reset_open(make_lab: Any, model: str) -> Any:
+    """B has confirmed neither the Reset nor the Clear as T12 is over."""
+    lab = make_lab(model)
+    a, _b = lab.call(PLAIN)
+    a.tell("10011b0000", "10011300f1")
+    for _ in range(7):
+        lab.timers.advance(10)
+    return lab

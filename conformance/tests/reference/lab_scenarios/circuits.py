@@ -53,12 +53,15 @@ def permanent(make_lab: Any, model: str) -> Any:
 @scenario
 def refused_circuit(make_lab: Any, model: str) -> Any:
     own = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "echo"}
-    lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998", "retry": 60}])
-    lab.router.start()
-    lab.open()
-    setup = bytes.fromhex(lab.called[0].got[0])
-    lab.called[0].tell((setup[:4] + b"\x17" + setup[5:]).hex())
-    return lab
+    labs = []
+    for status in (b"\x17", b"\x0a"):
+        lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998", "retry": 60}])
+        lab.router.start()
+        lab.open()
+        setup = bytes.fromhex(lab.called[0].got[0])
+        lab.called[0].tell((setup[:4] + status + setup[5:]).hex())
+        labs.append(lab)
+    return labs
 
 
 @scenario
@@ -333,4 +336,24 @@ def setup_with_a_long_name(make_lab: Any, model: str) -> Any:
     own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
     lab = make_lab(model, pvc=[own])
     lab.caller().tell("1001f5810002000140000102020707" + b"S9".hex() + "58" * 64)
+    return lab
+
+
+@scenario
+def setup_amid_a_circuit(make_lab: Any, model: str) -> Any:
+    lab, _b = joined_circuits(make_lab, model)
+    setup = "1001f5810002000102000102020707" + b"S9S0".hex()
+    a = lab.caller()
+    a.tell(setup, setup)
+    return lab
+
+
+@scenario
+def call_behind_a_refused_setup(make_lab: Any, model: str) -> Any:
+    """Of a router that takes one call."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own], max_calls=1)
+    lab.caller().tell("1001f5810002000102000102020707" + b"S9SX".hex())
+    lab.caller().tell(PLAIN)
+    lab.open()
     return lab

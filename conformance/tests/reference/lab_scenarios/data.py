@@ -430,6 +430,15 @@ def outside_a_shut_window(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def answers_of_modulo_128(make_lab: Any, model: str) -> Any:
+    """With smaller values than were offered, and with a facility of DTEs."""
+    labs = [make_lab(model), make_lab(model)]
+    for lab, answer in zip(labs, ("06420707430303", "0c420707430707000fd2020605"), strict=True):
+        lab.call("20010b772100001310000106420808430707", "20010f00" + answer)
+    return labs
+
+
+@scenario
 def acknowledged_in_data_of_modulo_128(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, b = lab.call("20010b772100001310000106420707430202", "20010f")
@@ -668,4 +677,52 @@ def interrupt_amid_what_is_split(make_lab: Any, model: str) -> Any:
     a, b = lab.call("10010b772100001310000106420909430202")
     a.tell("500100" + FULL * 4, "10012301")
     b.tell("100141")
+    return lab
+
+
+@scenario
+def several_sequences(make_lab: Any, model: str) -> Any:
+    """Packets with D=1 that are split, or joined, two at a time; the other direction and RR amid
+    what waits to be joined, and a Clear behind it; in modulo 8 and in modulo 128."""
+    if model != "local":
+        return []
+    labs = []
+    large, small = "420909430707", "420707430707"
+    for split in (True, False):
+        of_a, of_b = (large, small) if split else (small, large)
+        lab = make_lab(model, {"independent": True, "packet_size": 128 if split else 512})
+        a, b = lab.call(f"10010b772100001310000106{of_a}", f"10010f0006{of_b}")
+        if split:
+            a.tell("500100" + FULL * 4, "500102" + FULL * 4)
+            b.tell("100181", "1001e1", "100101")
+        else:
+            a.tell("100110" + FULL, "50010241", "100114" + FULL, "50010641")
+            b.tell("100121", "100141")
+        a.tell("100118" + FULL)
+        b.tell("10014042")
+        a.tell("10012a41", "10013c" + FULL, "1001130000", f"10010b772100001310000106{of_a}")
+        lab.open()
+        again = lab.called[-1]
+        again.tell(f"10010f0006{of_b}")
+        a.tell("10010043")
+        labs.append(lab)
+        lab = make_lab(model, {"independent": True, "packet_size": 128 if split else 512})
+        a, b = lab.call(f"20010b772100001310000106{of_a}", f"20010f0006{of_b}")
+        a.tell("a0010001" + FULL if not split else "a0010000" + FULL * 4)
+        b.tell("20010100")
+        a.tell("20010100", "a001020041")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def to_be_confirmed_before_an_error(make_lab: Any, model: str) -> Any:
+    """Data with D=1 that nobody acknowledges, P(S) out of sequence, and Data behind the resets."""
+    lab = make_lab(model)
+    a, b = lab.call(WIDE)
+    a.tell("50010041", "10010842")
+    for peer in (a, b):
+        peer.tell("10011f")
+    a.tell("10010043", "10010244")
+    b.tell("100121", "100141")
     return lab

@@ -74,6 +74,31 @@ def wrong_fields_of_an_answer(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def what_has_no_place_in_an_answer(make_lab: Any, model: str) -> Any:
+    """Fast select, and behind it user data in a Clear; packet size behind a network's marker."""
+    labs = []
+    for answer in ("00020180", "00050000420c0c", "000b" + VALUES + "0000420c0c"):
+        lab = make_lab(model)
+        a, _ = lab.call(PLAIN, "10010f" + answer)
+        a.tell("10011300f10000c0ff")
+        labs.append(lab)
+    return labs
+
+
+@scenario
+def more_user_data_than_an_octet_counts(make_lab: Any, model: str) -> Any:
+    """260 octets in a plain Call; 129 in the Clear of a fast select call, before the answer."""
+    plain, fast = make_lab(model), make_lab(model)
+    plain.caller().tell(call("2100001", "3100001", VALUES, "c0" * 260))
+    plain.open()
+    a = fast.caller()
+    a.tell(call("2100001", "3100001", FAST))
+    fast.open()
+    a.tell("10011300f10000" + "c0" * 129)
+    return [plain, fast]
+
+
+@scenario
 def clears_before_the_answer(make_lab: Any, model: str) -> Any:
     """Of either side, with malformed fields and with user data, with fast select and without."""
     labs = []

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults that show amid a sequence, beside something that is open, or with a wrong GFI."""
 
-from typing import Any
+from typing import Any, cast
 
 from .. import codec
 from ..channel import Channel
-from ..codes import Diag, Type
+from ..clearing import Clearing
+from ..codec import Clear
+from ..codes import Diag, ResetCause, Type
+from ..connection import Connection
 from ..data_flow import DataFlow
-from ..framing import Framer
+from ..facilities import PACKET_SIZE, WINDOW_SIZE, Facilities, Pair
+from ..framing import Framer, FramingError
 from ..interrupts import Interrupts
+from ..negotiation import Negotiation
 from ..relay_local import Direction
 from ..resets import Resets
-from ..tables import P
+from ..tables import D, P
 from .registry import Patch, fault
 
 _MODULO_BITS = 0x30
 # Octet 3 of a REJ; in modulo 8 its upper three bits are P(R).
 _REJECT = 0x09
+# Octets of a stream with the packet type of its first unit.
+_A_TYPE = 7
 
 
 def _with_its_gfi(channel: Channel, octets: bytes) -> bytes:
@@ -59,6 +66,25 @@ def gfi_while_a_call_is_pending(patch: Patch) -> None:
         if pending and octets[2] in (Type.ACCEPT, Type.CLEAR) and _is_wrong(channel, octets):
             octets = _with_its_gfi(channel, octets)
         original(channel, octets)
+
+
+@fault("BUG-RST-50")
+def no_t12_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "start_timer")
+    def start_timer(original: Any, channel: Channel, name: str, *rest: Any) -> None:
+        if name != "T12" or channel.modulo == 8:
+            original(channel, name, *rest)
+
+
+@fault("BUG-LEFT-53")
+def t12_behind_a_collision_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Resets, "on_reset")
+    def on_reset(original: Any, resets: Resets, octets: bytes) -> None:
+        channel = resets.channel
+        goes_on = channel.d is D.RESET_SENT and channel.modulo == 128
+        original(resets, octets)
+        if goes_on:
+            channel.start_timer("T12", channel.settings.t12, resets.t12_expired)
 
 
 @fault("BUG-DATA-53")
@@ -192,3 +218,84 @@ def reset_without_diagnostic(patch: Patch) -> None:
         if resets.channel.modulo == 128 and len(octets) == 4:
             octets = octets[:3] + b"\0"
         original(resets, octets)
+
+
+@fault("BUG-XOT-179")
+def clear_behind_the_end_of_a_pending_call(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.p is P.CALL_SENT and octets[2:3] == bytes((Type.CLEAR,)):
+            # Behind a close that was read meanwhile the timers of the channel are stopped.
+            channel.start_timer("refused", 0.02, lambda: original(channel, octets))
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-FAC-61")
+def values_behind_the_marker(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "put_pairs")
+    def put_pairs(
+        original: Any, negotiation: Negotiation, call: codec.Call, size: Pair, window: Pair
+    ) -> None:
+        named = {item.code for item in call.facilities.items} & {PACKET_SIZE, WINDOW_SIZE}
+        if named or not call.facilities.marked:
+            original(negotiation, call, size, window)
+            return
+        added = Facilities()
+        added.put_pair(PACKET_SIZE, size)
+        added.put_pair(WINDOW_SIZE, window)
+        call.facilities.marked += added.encode()
+
+
+@fault("BUG-DBIT-29")
+def parts_counted_modulo_8(patch: Patch) -> None:
+    @patch.wrap(Direction, "data")
+    def data(original: Any, direction: Direction, packet: codec.Data) -> None:
+        before = direction.made
+        original(direction, packet)
+        parts = direction.made - before
+        if packet.d and parts >= 8 and direction.owed:
+            _, d = direction.owed.pop()
+            direction.owed.append((before + parts % 8, d))
+            direction.settle()
+
+
+@fault("BUG-SEG-31")
+def parts_behind_a_reset(patch: Patch) -> None:
+    @patch.wrap(Direction, "clear")
+    def clear(original: Any, direction: Direction) -> None:
+        waiting = list(direction.queue)
+        original(direction)
+        if direction.segmenter.size_in > direction.segmenter.size_out:
+            direction.queue.extend(waiting)
+            direction.made = len(waiting)
+
+
+@fault("BUG-XOT-180")
+def setup_in_one_read(patch: Patch) -> None:
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        vars(connection).setdefault("first", octets)
+        original(connection, octets)
+
+    @patch.wrap(Connection, "channel_for")
+    def channel_for(original: Any, connection: Connection, packet: bytes) -> Channel:
+        if packet[2:3] == bytes((Type.PVC_SETUP,)) and len(vars(connection)["first"]) < _A_TYPE:
+            raise FramingError
+        return cast(Channel, original(connection, packet))
+
+
+@fault("BUG-RST-51")
+def t12_behind_a_clear(patch: Patch) -> None:
+    @patch.wrap(Clearing, "send")
+    def send(original: Any, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
+        goes_on = channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT
+        original(clearing, clear)
+        if goes_on:
+            resets = channel.resets
+            channel.start_timer(
+                "T12",
+                channel.settings.t12,
+                lambda: resets.emit(ResetCause.LOCAL_PROCEDURE_ERROR, Diag.TIME_RESET),
+            )

@@ -245,3 +245,21 @@ def p_r_behind_that_of_rr(patch: Patch) -> None:
     @patch.wrap(codec, "encode_data")
     def encode_data(original: Any, modulo: int, lcn: int, data: Data) -> bytes:
         return bytes(original(modulo, lcn, data._replace(p_r=max(data.p_r - 1, 0))))
+
+
+@fault("BUG-FORM-26")
+def rr_of_modulo_128_ahead_of_call_connected(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "accept")
+    def accept(original: Any, setup: CallSetup, call: Call) -> None:
+        if setup.channel.modulo == 128:
+            send_rr(setup.channel)
+        original(setup, call)
+
+
+@fault("BUG-FORM-27")
+def rr_of_modulo_128_behind_a_clear(patch: Patch) -> None:
+    @patch.wrap(Clearing, "emit")
+    def emit(original: Any, clearing: Clearing, clear: Clear) -> None:
+        original(clearing, clear)
+        if clearing.channel.modulo == 128:
+            send_rr(clearing.channel)

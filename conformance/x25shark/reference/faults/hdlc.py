@@ -6,12 +6,14 @@ from typing import Any
 from .. import hdlc
 from ..hdlc import BitFraming, Kind, OctetFraming, Received
 from ..line_counters import LineCounters
-from ..link import SerialLink
+from ..link import SPARE, SerialLink
 from .registry import Patch, fault
 
 _MANY_FLAGS = 64
 # Octets of a frame with its escapes: two for each that stands in a packet of the default size.
 _ROOM = 256
+_FOR_ESCAPES = 64
+_ONES_OF_A_FLAG = 6
 _HALF_AND_0 = 5
 _IDLE_ONES, _IDLE = 15, b"idle"
 
@@ -246,3 +248,23 @@ def no_room_for_escapes(patch: Patch) -> None:
     @patch.wrap(OctetFraming, "stuff")
     def stuff(original: Any, framing: OctetFraming, octets: bytes) -> bytes:
         return bytes(original(framing, octets)[:_ROOM])
+
+
+@fault("BUG-HDLC-33")
+def little_room_for_escapes(patch: Patch) -> None:
+    @patch.wrap(OctetFraming, "stuff")
+    def stuff(original: Any, framing: OctetFraming, octets: bytes) -> bytes:
+        return bytes(original(framing, octets)[: framing.longest - SPARE + _FOR_ESCAPES])
+
+
+@fault("BUG-HDLC-34")
+def flag_that_ends_the_ones_of_an_abort(patch: Patch) -> None:
+    @patch.wrap(BitFraming, "zero")
+    def zero(original: Any, framing: BitFraming, found: list[Received]) -> None:
+        ended, ones = vars(framing).pop("ended", False), framing._ones
+        if ended and ones == _ONES_OF_A_FLAG:
+            framing._ones = 0
+            return
+        if ones >= hdlc.ABORT_ONES:
+            vars(framing)["ended"] = True
+        original(framing, found)

@@ -291,3 +291,49 @@ def held_by_any_shut_window(patch: Patch) -> None:
         others = [one for one in end.router.circuits if isinstance(one, IpEnd)]
         if not any(one.queue for one in others if one is not end):
             original(end, channel, unit)
+
+
+@fault("BUG-IP-30")
+def any_number_in_a_snap_header(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "form_of")
+    def form_of(original: Any, end: IpEnd, user_data: bytes) -> Any:
+        return SNAP if user_data[:1] == SNAP_IP[:1] else original(end, user_data)
+
+
+@fault("BUG-IP-31")
+def idle_only_the_first_time(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "start")
+    def start(original: Any, end: IpEnd, channel: Channel) -> None:
+        vars(channel)["used"] = vars(channel).get("used", 0) + 1
+        original(end, channel)
+
+    @patch.wrap(IpEnd, "spoke")
+    def spoke(original: Any, end: IpEnd, channel: Channel) -> None:
+        if vars(channel)["used"] == 1:
+            original(end, channel)
+
+
+@fault("BUG-IP-32")
+def interrupt_not_confirmed(patch: Patch) -> None:
+    @patch.wrap(Terminal, "interrupt_received")
+    def interrupt_received(
+        original: Any, end: Terminal, channel: Channel, user_data: bytes
+    ) -> None:
+        if not isinstance(end, IpEnd):
+            original(end, channel, user_data)
+
+
+@fault("BUG-IP-33")
+def answers_lost_while_the_peer_is_busy(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "send_unit")
+    def send_unit(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
+        if not channel.peer_busy:
+            original(end, channel, unit)
+
+
+@fault("BUG-IP-34")
+def size_of_the_other_direction(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "send_unit")
+    def send_unit(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
+        end.queue.extend(end.segments(unit, channel.size_in))
+        end.writable(channel)

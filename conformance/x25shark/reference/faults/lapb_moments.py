@@ -8,7 +8,7 @@ from .. import lapb_frames
 from ..lapb import Lapb
 from ..lapb_acknowledging import Acknowledging
 from ..lapb_errors import FrameErrors
-from ..lapb_frames import Frame
+from ..lapb_frames import Control, Frame
 from ..lapb_phases import Phases
 from ..lapb_recovery import TimerRecovery
 from ..lapb_station import MODULO, Phase
@@ -192,3 +192,92 @@ def answered_idle_polls_count(patch: Patch) -> None:
         original(recovery, n_r)
         if idle:
             station.attempts = attempts
+
+
+@fault("BUG-LAPB-175")
+def recovery_outlives_n2_polls(patch: Patch) -> None:
+    @patch.wrap(Phases, "set_up")
+    def set_up(original: Any, phases: Phases) -> None:
+        vars(phases.lapb)["in_vain"] = phases.lapb.polling
+        original(phases)
+
+    @patch.wrap(Phases, "begin_transfer")
+    def begin_transfer(original: Any, phases: Phases) -> None:
+        original(phases)
+        phases.lapb.polling = vars(phases.lapb).pop("in_vain", False)
+
+
+@fault("BUG-LAPB-176")
+def refuses_behind_a_set_up_in_vain(patch: Patch) -> None:
+    @patch.wrap(Lapb, "t1_expired")
+    def t1_expired(original: Any, station: Lapb) -> None:
+        set_up = station.phase is Phase.SET_UP
+        original(station)
+        if set_up and station.phase is Phase.DISCONNECTED:
+            vars(station)["dead"] = True
+
+    @patch.wrap(Phases, "on_sabm")
+    def on_sabm(original: Any, phases: Phases, p_f: bool) -> None:
+        if vars(phases.lapb).get("dead"):
+            phases.lapb.respond(Control.DM, p_f)
+        else:
+            original(phases, p_f)
+
+
+@fault("BUG-LAPB-177")
+def ua_ends_frame_reject(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_ua")
+    def on_ua(original: Any, phases: Phases, p_f: bool) -> None:
+        if phases.lapb.phase is Phase.REJECT:
+            phases.lapb.enter(Phase.TRANSFER)
+        else:
+            original(phases, p_f)
+
+
+@fault("BUG-LAPB-178")
+def information_in_responses(patch: Patch) -> None:
+    @patch.wrap(FrameErrors, "not_permitted")
+    def not_permitted(original: Any, errors: FrameErrors, frame: Frame) -> None:
+        if frame.command:
+            original(errors, frame)
+        elif errors.lapb.phase is Phase.TRANSFER and frame.kind not in (Control.UA, Control.DM):
+            errors.lapb.transfer.on_numbered(frame)
+
+
+@fault("BUG-LAPB-179")
+def stops_with_the_poll_open(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "take_n_r")
+    def take_n_r(original: Any, transfer: InformationTransfer, n_r: int) -> None:
+        original(transfer, n_r)
+        if transfer.lapb.polling and not transfer.lapb.open:
+            transfer.lapb.stop("T1")
+
+
+@fault("BUG-LAPB-180")
+def silent_reset_for_an_frmr(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
+        vars(phases.lapb)["silent"] = phases.lapb.phase is Phase.TRANSFER
+        original(phases, field)
+
+    @patch.wrap(Phases, "begin_transfer")
+    def begin_transfer(original: Any, phases: Phases) -> None:
+        station = phases.lapb
+        told = station.station
+        if vars(station).pop("silent", False):
+            station.station = _Untold(told)
+        original(phases)
+        station.station = told
+
+
+class _Untold:
+    """What is above the link, which does not hear that there is a new one."""
+
+    def __init__(self, told: Any) -> None:
+        self._told = told
+
+    def link_up(self) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._told, name)

@@ -336,3 +336,38 @@ def channel_of_a_clear_confirmation(patch: Patch) -> None:
 @fault("BUG-LINE-62")
 def channel_of_rr(patch: Patch) -> None:
     _low_octet_of_the_channel(patch, Type.RR)
+
+
+def _without_calls_of_the_station(channel: Channel) -> None:
+    """The channel takes no Call of the station any more."""
+    vars(channel)["leaked"] = True
+
+
+def _keeps_channels(patch: Patch) -> None:
+    @patch.wrap(SerialChannel, "receive")
+    def receive(original: Any, channel: SerialChannel, octets: bytes) -> None:
+        if "leaked" not in vars(channel) or octets[2:3] != bytes((Type.CALL,)):
+            original(channel, octets)
+
+
+@fault("BUG-LINE-66")
+def channel_of_a_refused_call(patch: Patch) -> None:
+    _keeps_channels(patch)
+
+    @patch.wrap(LineClearing, "on_clear")
+    def on_clear(original: Any, clearing: LineClearing, octets: bytes) -> None:
+        refused = clearing.channel.p is P.CALL_SENT
+        original(clearing, octets)
+        if refused:
+            _without_calls_of_the_station(clearing.channel)
+
+
+@fault("BUG-LINE-67")
+def channel_of_a_call_that_was_taken_back(patch: Patch) -> None:
+    _keeps_channels(patch)
+
+    @patch.wrap(LineClearing, "send")
+    def send(original: Any, clearing: LineClearing, clear: Clear) -> None:
+        if clearing.channel.p is P.CALL_SENT and clear.by_peer:
+            _without_calls_of_the_station(clearing.channel)
+        original(clearing, clear)

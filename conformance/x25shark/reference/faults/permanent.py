@@ -19,7 +19,7 @@ from ..relay_local import Direction
 from ..resets import Resets
 from ..router import Router
 from ..tables import UNDEFINED, D, P
-from .common import packet_type
+from .common import leak, packet_type
 from .registry import Patch, fault
 
 
@@ -49,6 +49,18 @@ def swaps_directions(patch: Patch) -> None:
 @fault("BUG-XOT-40")
 def retries(patch: Patch) -> None:
     patch.replace(Initiator, "retry_pause", lambda self: 0.02)
+
+
+@fault("BUG-XOT-182")
+def retries_at_once_without_an_answer(patch: Patch) -> None:
+    @patch.wrap(Initiator, "answered")
+    def answered(original: Any, initiator: Initiator, channel: Channel, octets: bytes) -> None:
+        vars(initiator)["answered"] = True
+        original(initiator, channel, octets)
+
+    @patch.wrap(Initiator, "retry_pause")
+    def retry_pause(original: Any, initiator: Initiator) -> float:
+        return float(original(initiator)) if vars(initiator).pop("answered", False) else 0.02
 
 
 def send_on_all(patch: Patch) -> None:
@@ -436,3 +448,19 @@ def answer_in_one_read(patch: Patch) -> None:
             channel.user.initiator.failed(channel)
         else:
             original(connection, octets)
+
+
+@fault("BUG-XOT-183")
+def place_of_a_refused_setup(patch: Patch) -> None:
+    @patch.wrap(PvcTable, "refuse")
+    def refuse(original: Any, table: PvcTable, channel: Channel, setup: Setup, status: int) -> None:
+        leak(channel)
+        original(table, channel, setup, status)
+
+
+@fault("BUG-XOT-184")
+def some_statuses_alone_refuse(patch: Patch) -> None:
+    @patch.wrap(Initiator, "answered")
+    def answered(original: Any, initiator: Initiator, channel: Channel, octets: bytes) -> None:
+        status = Status.WAITING if octets[4:5] < b"\x13" else octets[4]
+        original(initiator, channel, octets[:4] + bytes((status,)) + octets[5:])

@@ -7,7 +7,7 @@ from .. import facilities
 from ..channel import Channel
 from ..codec import Call
 from ..codes import Type
-from ..facilities import Facilities
+from ..facilities import Facilities, Pair
 from ..negotiation import Negotiation
 from ..relay import Relay
 from .registry import Patch, fault
@@ -51,3 +51,22 @@ def what_follows_an_unknown_facility_of_an_answer(patch: Patch) -> None:
         if unknown:
             accept.facilities = Facilities(items[: unknown[0]], accept.facilities.marked)
         original(negotiation, accept, far)
+
+
+@fault("BUG-FAC-59")
+def values_of_an_answer_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "answered")
+    def answered(original: Any, negotiation: Negotiation, accept: Call) -> tuple[Pair, Pair]:
+        size, window = original(negotiation, accept)
+        relay = negotiation.relay
+        return (relay.far_size, relay.far_window) if accept.modulo == 128 else (size, window)
+
+
+@fault("BUG-FAC-60")
+def dte_facilities_of_an_answer_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "connected_packet")
+    def connected_packet(original: Any, negotiation: Negotiation, accept: Call) -> Call:
+        connected: Call = original(negotiation, accept)
+        if connected.modulo == 128:
+            connected.facilities.marked = b""
+        return connected

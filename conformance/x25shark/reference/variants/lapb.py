@@ -403,10 +403,25 @@ def everyone_starts_the_link(patch: Patch) -> None:
 def goes_on_after_a_reset(patch: Patch) -> None:
     """The I frames that were open go out again, so that the packet layer need not know."""
 
+    def keep(station: Lapb) -> None:
+        if station.phase in (Phase.TRANSFER, Phase.REJECT):
+            vars(station)["again"] = [*station.open, *station.waiting]
+
+    @patch.wrap(Phases, "set_up")
+    def set_up(original: Original, phases: Phases) -> None:
+        keep(phases.lapb)
+        original(phases)
+
+    @patch.wrap(Phases, "end_link")
+    def end_link(original: Original, phases: Phases) -> None:
+        vars(phases.lapb).pop("again", None)
+        original(phases)
+
     @patch.wrap(Phases, "begin_transfer")
     def transfer(original: Original, phases: Phases) -> None:
         station = phases.lapb
-        again = [*station.open, *station.waiting] if station.phase is Phase.TRANSFER else []
+        keep(station)
+        again = vars(station).pop("again", [])
         original(phases)
         station.waiting.extendleft(reversed(again))
         station.transfer.pump()

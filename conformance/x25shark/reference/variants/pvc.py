@@ -12,6 +12,7 @@ from .connections import hang_up
 from .registry import Original, Patch, variant
 
 LATE_SECONDS = 0.05
+XOT_PORT = 1998
 
 
 @variant("MAY-PVC-01")
@@ -246,3 +247,19 @@ def no_such_circuit_in_another_case(patch: Patch) -> None:
         if (setup.initiator_name, setup.responder_name) != (own.remote_name, own.name):
             return Status.NO_SUCH_PVC
         return int(original(responder, setup))
+
+
+@variant("MAY-PVC-24")
+def opened_by_the_router_as_well(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "cleared")
+    def cleared(original: Original, end: PvcEnd, channel: Channel, clear: Clear) -> None:
+        lost = channel is end.channel
+        original(end, channel, clear)
+        if lost and end.settings.peer is None and not end.router.stopping:
+            end.pending = end.router.network.connect(
+                channel.wire.peer, XOT_PORT, end.initiator.connected, lambda reason: given_up(end)
+            )
+
+
+def given_up(end: PvcEnd) -> None:
+    end.pending = None

@@ -20,10 +20,12 @@ from ..language import (
 from ..links import (
     ANEW,
     ENDING,
+    ENDS,
     begin_again,
     begins_anew,
     link_was_reset,
     out_of_sequence,
+    poll_is_answered,
     send_control,
 )
 from .link import Link
@@ -115,9 +117,11 @@ def reject(link: Link, number: int) -> bool:
     )
     # A DTE may do so for any of them (ISO/IEC 7776).
     may_reset = kind == 2 or line.profile.role == "dte"
-    resets = (LapbSABM(p_f=1), LapbDISC(p_f=1)) if may_reset else ()
+    resets = (LapbSABM(p_f=1), LapbDISC(p_f=1), LapbDM(p_f=0)) if may_reset else ()
     came = line.expect(first, *resets, passing=link.beside)
-    if isinstance(came, (LapbSABM, LapbDISC)):
+    if isinstance(came, ENDS):
+        if p:
+            poll_is_answered(line, came)
         line.allow(*ENDING)
         begin_again(line)
     else:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 
 from scapy_x25 import RNR128
 
+from ...sides.side import receive_ready
 from ..language import RNR, RR, RR128, Bench, Call, InterruptConfirmation, Raw
 from ..occasion import amid
 from . import flowing, wrong
@@ -119,9 +120,8 @@ def _next_to_p_r(bench: Bench, circuit: Circuit, step: Step) -> bool:
     x, y = circuit.ends(step.side)
     if x in circuit.withheld or not circuit.calm(y, x) or not checks_numbers(bench):
         return False
-    rr = RR128 if x.modulus == 128 else RR
     p_r = (x.numbering.p_r + (1, -1)[step.number % 2]) % x.modulus
-    return resets_both(bench, circuit, step, rr(p_r=p_r), 2)
+    return resets_both(bench, circuit, step, receive_ready(x, p_r), 2)
 
 
 def _octet_behind(bench: Bench, circuit: Circuit, step: Step) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from scapy_x25 import RNR128
 
+from ...sides.side import receive_not_ready
 from ..calls import window_holds
 from ..language import (
     RNR,
@@ -114,7 +115,7 @@ def not_ready(bench: Bench, circuit: Circuit, step: Step) -> bool:
     x, y = circuit.ends(step.side)
     if circuit.holds(x) or not circuit.calm(x, y):
         return False
-    x.send((RNR128 if x.modulus == 128 else RNR)())
+    x.send(receive_not_ready(x))
     circuit.not_ready.add(x)
     circuit.send(x, bench.record(32))
     circuit.receive(y)

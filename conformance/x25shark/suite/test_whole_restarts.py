@@ -102,7 +102,7 @@ def through(end_of_a_link: Callable[[Link, int], bool], number: int) -> Start:
         link = Link(line)
         link.fresh()
         end_of_a_link(link, number)
-        line.by_hand = False
+        link.let_go()
 
     return start
 

@@ -91,10 +91,17 @@ class Link:
         """The router waits for F=1."""
         return is_polled(self.line)
 
+    def let_go(self) -> None:
+        """The station answers by itself from here on, and a poll that has come before."""
+        self.line.by_hand = False
+        if self.is_polled:
+            # The router sends no I frame before F=1 (X.25 2.4.5.9): T1 would have to run out.
+            respond(self.line, LapbRR, self.line.station.v_r)
+
     def fresh(self) -> None:
         """A link that has just begun, with its restart behind it; by hand from here on."""
         line = self.line
-        line.by_hand = False
+        self.let_go()
         line.link_fence()
         line.by_hand = True
         self.acked = line.station.v_r

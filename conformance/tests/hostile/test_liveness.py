@@ -13,6 +13,7 @@ NO_CALL = Ending(passed=False, called=False, refused=False)
 REFUSED = Ending(passed=False, called=False, refused=True)
 PASSED = Ending(passed=True, called=False, refused=False)
 CALLED = Ending(passed=False, called=True, refused=False)
+CARRIED = Ending(passed=True, called=True, refused=False, carried=True)
 
 
 class Router:
@@ -81,6 +82,29 @@ def test_who_died_and_cannot_be_started_may_come_back_by_itself(
 ) -> None:
     said = Liveness(Router(sanity).call, None).died("CASE-1", "connection refused")
     assert (said is None) is back
+
+
+def test_calls_without_data_ask_for_a_call_with_some() -> None:
+    router = Router(None, "0 octets, then nothing", None)
+    liveness = Liveness(router.call, router.restart)
+    silent = [CALLED, PASSED] * CASES_IN_A_ROW
+    assert not any(_after(liveness, *[CALLED] * CASES_IN_A_ROW))
+    assert len(router.sanity) == 3
+    assert not any(_after(liveness, CARRIED, *silent))
+    assert len(router.sanity) == 2 and router.restarts == 0
+    assert not any(_after(liveness, *silent))
+    assert router.sanity == [] and router.restarts == 1
+    assert "carries no data any more" in liveness.notes[0]
+    assert "0 octets, then nothing" in liveness.notes[0]
+
+
+@pytest.mark.parametrize("can_be_started", [False, True])
+def test_where_no_data_come_back_the_calls_are_judged_still(can_be_started: bool) -> None:
+    router = Router("nothing came", "nothing came")
+    liveness = Liveness(router.call, router.restart if can_be_started else None)
+    assert not any(_after(liveness, CARRIED, *[CALLED] * 3 * CASES_IN_A_ROW))
+    assert len(liveness.notes) == 1 and "carries no data any more" in liveness.notes[0]
+    assert router.restarts == int(can_be_started)
 
 
 def test_restart_that_fails() -> None:

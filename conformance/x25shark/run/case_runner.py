@@ -21,7 +21,7 @@ from .dying import was_there, why_gone
 from .explaining import Until
 from .judging import CaseRecord
 from .liveness import Ending
-from .observations import called, fault_of_ours, flood, refused
+from .observations import called, carried, fault_of_ours, flood, refused
 from .options import Options
 from .sanity import SANITY
 from .surroundings import Surroundings
@@ -99,7 +99,7 @@ class CaseRunner:
         if inapplicable or loop.shortage:
             return None
         passed = record.failure is None and not record.flood
-        ending = Ending(passed, called(bench) and not record.flood, took_none)
+        ending = Ending(passed, called(bench) and not record.flood, took_none, carried(bench))
         bench.forget()
         return ending
 

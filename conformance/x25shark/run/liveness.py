@@ -7,6 +7,10 @@ sanity call. If it fails, and whenever the router has died, it is started again 
 can do that; so often in a run, and no more. If that does not help the remaining cases are NOT RUN,
 with the reason, and the sanity call is a FAIL of its own: a run against a dead router must not end
 with exit status 0.
+
+A router that connects calls and carries no message any more, as it did before, is asked in the same
+way and started again; where that cannot be done, or does not help, the run goes on, since calls can
+still be judged.
 """
 
 from __future__ import annotations
@@ -23,12 +27,13 @@ class Ending:
     """How a case ended, as far as it tells whether the router is still there.
 
     passed: without a failed expectation. called: a call came about, at both ends, and no flood
-    came within it. refused: the router took no TCP connection.
+    came within it. refused: the router took no TCP connection. carried: Data came from the router.
     """
 
     passed: bool
     called: bool
     refused: bool
+    carried: bool = False
 
 
 class Liveness:
@@ -45,12 +50,19 @@ class Liveness:
         self._restart = restart
         self._restarts = 0
         self._in_vain = 0
+        # Whether this router carries data at all, and cases in a row that failed on a call without.
+        self._carries = False
+        self._without_data = 0
         self.notes: list[str] = []
 
     def after(self, case: str, ending: Ending) -> str | None:
         """Why the remaining cases cannot be run; None: go on."""
         if ending.called:
             self._in_vain = 0
+        if ending.carried:
+            self._carries, self._without_data = True, 0
+        if ending.called and not ending.passed and not ending.carried:
+            self._look_for_data(case)
         if ending.called or ending.passed:
             return None
         self._in_vain += 1
@@ -65,6 +77,23 @@ class Liveness:
             return None
         gone = f"the router does not answer any more: {why}, the last {case}; then {wrong}"
         return self._start_again(case, gone)
+
+    def _look_for_data(self, case: str) -> None:
+        """A case has failed on a call that no Data came on: perhaps the router lost what it needs
+        to carry them."""
+        self._without_data += 1
+        if not self._carries or self._without_data < CASES_IN_A_ROW:
+            return
+        self._without_data = 0
+        wrong = self._sanity()
+        if wrong is None:
+            return
+        why = f"{CASES_IN_A_ROW} cases failed on calls without any Data"
+        gone = f"the router carries no data any more: {why}, the last {case}; then {wrong}"
+        in_vain = self._start_again(case, gone)
+        if in_vain is not None:
+            self._carries = False
+            self.notes.append(in_vain)
 
     def died(self, case: str, why: str) -> str | None:
         """As after(), where it is known that the router died in that case, or before it."""

@@ -26,6 +26,13 @@ def called(bench: Bench) -> bool:
     return len(names) == 2 if bench.two_sided else bool(names)
 
 
+def carried(bench: Bench) -> bool:
+    """Whether the router has sent Data on a call or a permanent circuit."""
+    types = (packet_type(u.packet) for side in bench.sides for u in side.connection.received)
+    # Bit 1 of octet 3 is 0 in Data alone (X.25 table 5-2).
+    return any(octet is not None and not octet & 1 for octet in types)
+
+
 def flood(sides: Sequence[Side], listeners: Mapping[str, Listener], loop: Loop) -> str:
     """The observation that a router sent more than the tester reads; "" if it did not.
 

@@ -50,9 +50,8 @@ class Liveness:
         self._restart = restart
         self._restarts = 0
         self._in_vain = 0
-        # Whether this router carries data at all, and cases in a row that failed on a call without.
+        # Whether this router carries data, as far as it has been seen.
         self._carries = False
-        self._without_data = 0
         self.notes: list[str] = []
 
     def after(self, case: str, ending: Ending) -> str | None:
@@ -60,8 +59,8 @@ class Liveness:
         if ending.called:
             self._in_vain = 0
         if ending.carried:
-            self._carries, self._without_data = True, 0
-        if ending.called and not ending.passed and not ending.carried:
+            self._carries = True
+        elif ending.called and not ending.passed and self._carries:
             self._look_for_data(case)
         if ending.called or ending.passed:
             return None
@@ -81,15 +80,10 @@ class Liveness:
     def _look_for_data(self, case: str) -> None:
         """A case has failed on a call that no Data came on: perhaps the router lost what it needs
         to carry them."""
-        self._without_data += 1
-        if not self._carries or self._without_data < CASES_IN_A_ROW:
-            return
-        self._without_data = 0
         wrong = self._sanity()
         if wrong is None:
             return
-        why = f"{CASES_IN_A_ROW} cases failed on calls without any Data"
-        gone = f"the router carries no data any more: {why}, the last {case}; then {wrong}"
+        gone = f"the router carries no data any more: none came in {case}; then {wrong}"
         in_vain = self._start_again(case, gone)
         if in_vain is not None:
             self._carries = False

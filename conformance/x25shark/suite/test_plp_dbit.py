@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 from ..sides.side import receive_not_ready
@@ -16,6 +17,7 @@ from .language import (
     Data,
     Interrupt,
     InterruptConfirmation,
+    Packet,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
@@ -170,7 +172,7 @@ def test_confirmed_when_the_last_part_is(bench: Bench) -> None:
         if size == 512:
             for call in each_way(bench, size, 128, modulus=modulus):
                 with amid(bench, f"modulo {modulus}, two packets, from {call.a.name}"):
-                    _two_are_confirmed(call)
+                    _two_are_split_and_confirmed(call)
                 end(call)
 
 
@@ -192,25 +194,72 @@ def _last_part_is_confirmed(call: Call, parts: int) -> None:
     call.fence()
 
 
-def _two_are_confirmed(call: Call) -> None:
+# How many packets B has acknowledged of those that came to it, and how many of A's its P(R) may
+# acknowledge then.
+Steps = Sequence[tuple[int, tuple[int, ...]]]
+# Two packets of A, each of which comes in four parts.
+SPLIT: Steps = ((3, (0,)), (4, (1,)), (7, (1,)), (8, (2,)))
+# Two pairs of packets, each of which comes as one. The first of a pair has D=0, and may be
+# acknowledged without B.
+JOINED: Steps = ((0, (0, 1)), (1, (2, 3)), (2, (4,)))
+
+
+def _two_are_split_and_confirmed(call: Call) -> None:
     """Each with the last of its four parts, while B takes part by part."""
     a, b = both(call)
-    octets, begin = call.bench.random.randbytes(1024), a.arrivals.end()
-    first, second = 1, 2
-    if a.window < 2:
+    octets = call.bench.random.randbytes(1024)
+    parts = [octets[at : at + 128] for at in range(0, 1024, 128)]
+    due = [b.data(part, d=int(number in (3, 7))) for number, part in enumerate(parts)]
+    _confirmed_step_by_step(
+        call, [a.data(octets[:512], d=1), a.data(octets[512:], d=1)], due, SPLIT
+    )
+
+
+def _two_are_joined_and_confirmed(call: Call) -> None:
+    """Two packets with D=1 of two parts each come to B; it acknowledges one after the other."""
+    a, b = both(call)
+    octets = call.bench.random.randbytes(172)
+    pair = (a.data(octets[:128], m=1), a.data(octets[128:], d=1))
+    sent = [part.copy() for _ in range(2) for part in pair]
+    _confirmed_step_by_step(call, sent, [b.data(octets, d=1, m=0)] * 2, JOINED)
+
+
+def _confirmed_step_by_step(
+    call: Call, sent: Sequence[Packet], due: Sequence[Packet], steps: Steps
+) -> None:
+    """A sends all of that, and B, to which this is due, takes one after the other.
+
+    The next one that is due has come before B acknowledges, and so has the one behind it where the
+    router sends that without a P(R).
+    """
+    a, b = both(call)
+    if a.window < len(sent):
         return
+    all_acknowledged(a)
+    begin, first, taken = a.arrivals.end(), a.numbering.next_p_s, b.numbering.p_r
+    acknowledged, came = 0, 0
+    had: tuple[int, ...] = (0,)
     b.withholding = True
-    for at in (0, 512):
-        a.send_data(octets[at : at + 512], d=1)
-    for number in range(1, 9):
-        b.expect(b.data(octets[128 * number - 128 : 128 * number], d=int(number in (4, 8))))
-        b.acknowledge(number % b.modulus)
-        if number in (3, 7):
-            fence_from_b(call, p_r=number)
-            open_one = first if number == 3 else second
-            not_acknowledged(a, open_one, begin, note=f"B has acknowledged {number} parts")
-        elif number in (4, 8):
-            acknowledgement_comes(a, first if number == 4 else second)
+    for packet in sent:
+        a.send(packet)
+    for upto, may in steps:
+        for count in range(acknowledged, upto + 1):
+            if count > acknowledged:
+                b.acknowledge((taken + count) % b.modulus)
+            for packet in due[came : count + 2]:
+                if came > count and not may_come(b):
+                    break
+                b.expect(packet)
+                came += 1
+        acknowledged = upto
+        if not {*may} & {*had}:
+            acknowledgement_comes(a, *((first + count) % a.modulus for count in may))
+        had = may
+        if upto < len(due):
+            fence_from_b(call, p_r=(taken + upto) % b.modulus)
+        for count in range(max(may) + 1, len(sent) + 1):
+            note = f"B has acknowledged {upto} of {len(due)}"
+            not_acknowledged(a, (first + count) % a.modulus, begin, note=note)
     b.withholding = False
     call.fence()
 
@@ -252,38 +301,6 @@ def _joined_and_confirmed(call: Call, m: int, last: int) -> None:
     if m:
         a.send_data(b"the end of the sequence")
         b.expect(b.data(b"the end of the sequence", d=0, m=0))
-    call.fence()
-
-
-def _two_are_joined_and_confirmed(call: Call) -> None:
-    """Two packets with D=1 of two parts each come to B; it acknowledges one after the other."""
-    a, b = both(call)
-    if a.window < 4 or b.window_in < 2:
-        return
-    all_acknowledged(a)
-    begin, first, taken = a.arrivals.end(), a.numbering.next_p_s, b.numbering.p_r
-    octets = call.bench.random.randbytes(172)
-    b.withholding = True
-    for number in range(2):
-        a.send_data(octets[:128], m=1)
-        a.send_data(octets[128:], d=1)
-        if number and not may_come(b):
-            break
-        b.expect(b.data(octets, d=1, m=0))
-    else:
-        fence_from_b(call, p_r=taken)
-        both_open = {(first + count) % a.modulus for count in (2, 4)}
-        for p_r in both_open:
-            not_acknowledged(a, p_r, begin, note="B has acknowledged neither")
-        b.acknowledge((taken + 1) % b.modulus)
-        # What follows it with D=0 may be acknowledged as well.
-        acknowledgement_comes(a, (first + 2) % a.modulus, (first + 3) % a.modulus)
-        fence_from_b(call, p_r=(taken + 1) % b.modulus)
-        not_acknowledged(a, (first + 4) % a.modulus, begin, note="B has acknowledged the first")
-        b.acknowledge((taken + 2) % b.modulus)
-        acknowledgement_comes(a, (first + 4) % a.modulus)
-    b.withholding = False
-    b.acknowledge()
     call.fence()
 
 

@@ -10,7 +10,6 @@ from ..sides.side import receive_not_ready
 from .calls import modes
 from .language import (
     CLOSED,
-    RNR,
     Call,
     ClearConfirmation,
     ClearIndication,
@@ -19,6 +18,7 @@ from .language import (
     Data128,
     Interrupt,
     InterruptConfirmation,
+    Packet,
     ResetConfirmation,
     ResetIndication,
     ResetRequest,
@@ -29,7 +29,7 @@ from .occasion import amid
 from .procedure_errors import expect_reset, expect_reset_or_ignored
 from .reactions import b_is_busy, both, lengths_above
 from .transfer import each_way, fence_from_b, interrupt_answered, send_as_allowed
-from .windows import fill_window, may_send
+from .windows import all_acknowledged, fill_window, may_send
 
 
 @purpose("PLP-INT-01", both_sides=True)
@@ -206,19 +206,34 @@ def test_confirmation_with_an_extra_octet(call: Call) -> None:
 
 @purpose("PLP-INT-12", both_sides=True)
 def test_interrupt_passes_a_busy_b(call: Call) -> None:
+    """Of one octet, and of 32 of a router that takes so many; then one of B's own. In modulo 128
+    too."""
+    longest = (bytes(range(32)),) if call.bench.declared("P-INT32") else ()
+    for way, octets in product(modes(call), (b"!", *longest)):
+        with amid(call.bench, f"{len(octets)} octets, modulo {way.a.modulus}"):
+            _passes_a_busy_b(way, Interrupt(user_data=octets))
+
+
+def _passes_a_busy_b(call: Call, interrupt: Packet) -> None:
     """A router with windows of its own has Data waiting for B; else there is none to overtake."""
     a, b = both(call)
+    all_acknowledged(a)
+    taken = b.numbering.p_r
     b.withholding = True
     blocked = fill_window(a, b, (b"first", b"second"))
-    b.send(RNR(p_r=0))
-    fence_from_b(call, p_r=0)
+    b.send(receive_not_ready(b, taken))
+    fence_from_b(call, p_r=taken)
     waiting = [b"waiting"]
     if send_as_allowed(a, waiting):
         blocked.sent.append(b"waiting")
-    a.send(Interrupt(user_data=b"now"))
-    b.expect(Interrupt(user_data=b"now"), passing=blocked.passing)
+    a.send(interrupt)
+    b.expect(interrupt, passing=blocked.passing)
     b.send(InterruptConfirmation())
     a.expect(InterruptConfirmation())
+    b.send(interrupt)
+    a.expect(interrupt)
+    a.send(InterruptConfirmation())
+    b.expect(InterruptConfirmation(), passing=blocked.passing)
     b.withholding = False
     b.acknowledge()
     blocked.take_rest()

@@ -105,6 +105,20 @@ def beside_an_interrupt(make_lab: Any, model: str) -> Any:
 
 
 @scenario
+def interrupts_to_a_busy_side(make_lab: Any, model: str) -> Any:
+    """Of 32 octets in modulo 8, and of one in modulo 128."""
+    longest = make_lab(model)
+    a, b = longest.call(WIDE)
+    b.tell("100105")
+    a.tell("100123" + "41" * 32)
+    wide = make_lab(model)
+    a, b = wide.call(WIDE_128)
+    b.tell("20010500")
+    a.tell("200123ff")
+    return [longest, wide]
+
+
+@scenario
 def version_of_one_bit(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     a, _b = lab.call(WIDE)

@@ -176,6 +176,38 @@ def longest_interrupts_that_cross(patch: Patch) -> None:
         original(interrupts, octets)
 
 
+@fault("BUG-INT-20")
+def longest_interrupts_to_a_busy_side(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "send")
+    def send(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
+        longest = len(user_data) == codec.INTERRUPT_LONGEST
+        cut = interrupts.channel.peer_busy and longest
+        original(interrupts, user_data[:-1] if cut else user_data)
+
+
+@fault("BUG-INT-21")
+def a_busy_side_has_none_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Interrupts, "send")
+    def send(original: Any, interrupts: Interrupts, user_data: bytes) -> None:
+        channel = interrupts.channel
+        if channel.modulo == 128 and channel.peer_busy:
+            vars(channel)["held"] = user_data
+        else:
+            original(interrupts, user_data)
+
+    @patch.wrap(DataFlow, "on_flow")
+    def on_flow(original: Any, flow: DataFlow, packet_type: int, octets: bytes) -> None:
+        original(flow, packet_type, octets)
+        channel = flow.channel
+        if not channel.peer_busy and "held" in vars(channel):
+            channel.interrupts.send(vars(channel).pop("held"))
+
+    @patch.wrap(Channel, "restart_numbers")
+    def restart_numbers(original: Any, channel: Channel) -> None:
+        vars(channel).pop("held", None)
+        original(channel)
+
+
 @fault("BUG-XOT-178")
 def first_bit_of_the_version(patch: Patch) -> None:
     patch.replace(Framer, "version_is_legal", lambda _framer, version: version & 0x7FFF == 0)

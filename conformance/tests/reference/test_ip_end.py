@@ -242,7 +242,21 @@ def busy_and_used_again(lab: Any, asking: Asking) -> list[Any]:
     peer.tell(CALL + "cc")
     peer.take()
     lab.timers.advance(4)
-    return [*seen, peer.take()]
+    return [*seen, peer.take(), *of_modulo_128_and_of_another_form(lab)]
+
+
+def of_modulo_128_and_of_another_form(lab: Any) -> list[Any]:
+    """A request of three packets and a short one; then a circuit for 0xCC and one for SNAP."""
+    peer = lab.caller()
+    peer.tell(f"2{CALL[1:]}cc")
+    datagram = echo(300)
+    for p_s, m in ((0, 1), (1, 1), (2, 0)):
+        part = datagram[128 * p_s : 128 * p_s + 128].hex()
+        peer.tell(f"2001{p_s << 1:02x}{m:02x}{part}")
+    seen: list[Any] = [peer.take()]
+    peers = [connected(lab, user_data) for user_data in ("cc", SNAP)]
+    lab.timers.advance(1)
+    return [*seen, *(one.take() for one in peers)]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ pair of hosts (RFC 1356 3.7), or on one that it calls the tester for.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from ..judges.datagrams import IP_IDENTIFIERS, Echo, NextReply, OnlyDatagrams
@@ -23,6 +24,8 @@ from .language import (
     ClearIndication,
     ClearRequest,
     Data,
+    Data128,
+    Inconclusive,
     InterruptConfirmation,
     Packet,
     Side,
@@ -67,15 +70,18 @@ class Circuit:
         # Where the case had looked to when it made a request, by the number of that.
         self.marks: dict[int, int] = {}
         self.up_at = side.cursor
+        # When a datagram was asked or answered last, and the longest silence since an answer.
+        self.spoke, self.silent = time.monotonic(), 0.0
+        self.data = Data128() if side.modulus == 128 else Data()
         # The router's other datagrams are its own matter.
-        side.allow(Data())
+        side.allow(self.data)
         side.context.state(
             OnlyDatagrams(
                 side.name,
                 side.context.purpose.clause,
                 side.direction,
                 start=side.cursor,
-                data=Data(),
+                data=self.data,
                 asked=network.asked,
                 identifiers=form.identifiers,
                 full=side.size_in,
@@ -89,7 +95,13 @@ class Circuit:
 
     def send(self, echo: Echo) -> None:
         """Ask, in one complete packet sequence."""
+        self.silence()
+        self.spoke = time.monotonic()
         self.side.send_message(self.unit(echo.datagram))
+
+    def silence(self) -> None:
+        """Measure how long no datagram has been on the circuit."""
+        self.silent = max(self.silent, time.monotonic() - self.spoke)
 
     def answers(self, octets: int = 84) -> None:
         """A request of so many octets is answered."""
@@ -124,7 +136,7 @@ class Circuit:
             side.context.purpose.clause,
             side.direction,
             start=self.marks.get(echo.number, self.up_at),
-            alternatives=(Data(), *instead),
+            alternatives=(self.data, *instead),
             passing=(*FLOW_CONTROL, InterruptConfirmation()),
             echo=echo,
             asked=self.network.asked,
@@ -206,6 +218,39 @@ class Network:
         self.bench.remark(f"calls for IP in the form {form.name} are refused")
         return None
 
+    def offer_modulo_128(self, *, window: int) -> Circuit | None:
+        """A circuit for 0xCC of modulo 128. None: refused, as no clause of RFC 1356 asks for it."""
+        side = self._calling(NLPID.user_data, 128, window, modulus=128)
+        connected = side.expect(CallAccepted(), ClearIndication(), CLOSED)
+        if isinstance(connected, CallAccepted):
+            return self._up(side, NLPID, connected)
+        self._confirm(side)
+        self.bench.remark("calls for IP of modulo 128 are refused")
+        return None
+
+    def replaced(self) -> list[Circuit]:
+        """Circuits in whose place the last one is, and which the router clears for it within TQ."""
+        older = self.circuits[:-1]
+
+        def being_cleared() -> list[Circuit]:
+            return [circuit for circuit in older if circuit.side.phase == "being cleared"]
+
+        if older:
+            quiet = self.bench.profile.times.quiet
+            older[0].side.wait_until(lambda: len(being_cleared()) == len(older), quiet)
+        found = being_cleared()
+        for circuit in found:
+            self.bench.remark("a further circuit takes the place of one that there is")
+            self.was_cleared(circuit)
+        return found
+
+    def was_cleared(self, circuit: Circuit) -> None:
+        """The router has cleared a circuit."""
+        if not circuit.side.arrivals.at_end:
+            circuit.side.expect(ClearIndication())
+        circuit.side.send(ClearConfirmation())
+        self.circuits.remove(circuit)
+
     def clear(self, circuit: Circuit) -> None:
         """The tester ends a circuit."""
         circuit.side.send(ClearRequest(cause=0, diagnostic=0))
@@ -243,6 +288,7 @@ class Network:
         """The answer comes on that circuit, on another, or on one that the router calls for it.
 
         instead: what may come on that circuit in its place. Returns the circuit of the answer.
+        Raises Inconclusive where that was silent for so long that it may have been cleared as idle.
         """
 
         def on_others() -> list[Circuit]:
@@ -260,12 +306,19 @@ class Network:
         def wrong() -> bool:
             return self.bench.judge(circuit.reply(echo, *instead)).view is not None
 
+        circuit.silence()
         self.bench.loop.wait(decided, self.bench.reaction_limit, patient=True)
         found = on_others()
+        idle = ip_of(self.bench).idle
+        cleared = not found and circuit.side.phase == "being cleared"
+        if cleared and idle is not None and circuit.silent > 0.8 * idle:
+            held_up = f"the tester was held up for {circuit.silent:.1f} s; ip.idle is {idle:g}"
+            raise Inconclusive(held_up)
         there = circuit if circuit in found or not found else found[0]
         if there is not circuit:
             self.bench.remark("an answer comes on another circuit than its request")
         there.side.demand(there.reply(echo, *(instead if there is circuit else ())))
+        there.spoke, there.silent = time.monotonic(), 0.0
         return there
 
     def _take_calls(self) -> None:
@@ -278,8 +331,8 @@ class Network:
             self.bench.remark("the router calls the tester for its answers")
             self.circuits.append(Circuit(self, side, form))
 
-    def _calling(self, user_data: bytes, size: Each, window: Each) -> Side:
-        side = self.bench.connect()
+    def _calling(self, user_data: bytes, size: Each, window: Each, *, modulus: int = 8) -> Side:
+        side = self.bench.connect(modulus=modulus)
         called = self.bench.profile.addresses.ip
         self._request = self.bench.call_request(
             called=called, user_data=user_data, size=size, window=window

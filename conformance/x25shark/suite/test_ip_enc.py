@@ -7,6 +7,7 @@ import time
 
 from ..judges.datagrams import IP_IDENTIFIERS
 from ..sides.side import receive_not_ready, receive_ready
+from .calls import moduli
 from .datagrams import FORMS, NLPID, NULL, SNAP, Circuit, Each, Network, ip_of
 from .language import (
     Bench,
@@ -106,16 +107,8 @@ def _answers_or_clears(network: Network, circuit: Circuit, after: str) -> bool:
     if side.phase != "being cleared":
         return True
     network.bench.remark(f"{after} clears the circuit")
-    _confirm(network, circuit)
+    network.was_cleared(circuit)
     return False
-
-
-def _confirm(network: Network, circuit: Circuit) -> None:
-    """The router has cleared a circuit."""
-    if not circuit.side.arrivals.at_end:
-        circuit.side.expect(ClearIndication())
-    circuit.side.send(ClearConfirmation())
-    network.circuits.remove(circuit)
 
 
 @purpose("IP-ENC-05")
@@ -150,7 +143,7 @@ def _reset(network: Network, circuit: Circuit) -> Circuit:
     side.withholding = False
     if cleared:
         network.bench.remark("a reset amid a datagram clears the circuit")
-        _confirm(network, circuit)
+        network.was_cleared(circuit)
     elif _answers_or_clears(network, circuit, "a reset amid a datagram"):
         return circuit
     return network.call_again(side)
@@ -269,9 +262,7 @@ def test_circuits_beside_each_other(bench: Bench) -> None:
         one.answers()
         return
     other.answers()
-    if one.side.phase == "being cleared":
-        bench.remark("a second circuit takes the place of the first")
-        _confirm(network, one)
+    if network.replaced():
         other.answers()
         return
     shared = False
@@ -300,9 +291,15 @@ def test_circuits_beside_each_other(bench: Bench) -> None:
 def test_circuits_of_different_forms(bench: Bench) -> None:
     """Requests on each in turn, in both orders, and on all before the first answer."""
     network = Network(bench)
-    offered = [network.call(), *(network.offer(form) for form in FORMS[1:])]
-    circuits = [circuit for circuit in offered if circuit is not None]
-    bench.need(len(circuits) > 1, "a router that carries IP in several forms")
+    circuits = [network.call()]
+    several = False
+    for form in FORMS[1:]:
+        circuit = network.offer(form)
+        if circuit is not None:
+            several = True
+            left = network.replaced()
+            circuits = [one for one in (*circuits, circuit) if one not in left]
+    bench.need(several, "a router that carries IP in several forms")
     for circuit in (*circuits, *reversed(circuits)):
         circuit.answers(200)
     echoes = [network.echo(300) for _ in circuits]
@@ -409,3 +406,21 @@ def _interrupt_is_confirmed(network: Network, circuit: Circuit) -> bool:
     network.bench.remark("an Interrupt on a circuit that carries IP resets or clears it")
     side.send(ResetConfirmation() if isinstance(came, ResetIndication) else ClearConfirmation())
     return False
+
+
+@purpose("IP-ENC-16")
+def test_datagrams_in_modulo_128(bench: Bench) -> None:
+    """A system may refuse the call: no clause of RFC 1356 says which modulus it takes."""
+    bench.need(128 in moduli(bench), "a call of modulo 128")
+    network = Network(bench)
+    circuit = network.offer_modulo_128(window=20)
+    if circuit is None:
+        network.call().answers()
+        return
+    for octets in (*SHORT, *LONG):
+        circuit.answers(octets)
+    echoes = [network.echo(octets) for octets in (300, 40, 128, 1500)]
+    for echo in echoes:
+        circuit.send(echo)
+    for echo in echoes:
+        network.expect_reply(echo, circuit)

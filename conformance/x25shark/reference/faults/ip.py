@@ -337,3 +337,21 @@ def size_of_the_other_direction(patch: Patch) -> None:
     def send_unit(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
         end.queue.extend(end.segments(unit, channel.size_in))
         end.writable(channel)
+
+
+@fault("BUG-IP-35")
+def m_bit_missing_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "send_unit")
+    def send_unit(original: Any, end: IpEnd, channel: Channel, unit: bytes) -> None:
+        if channel.modulo == 8:
+            original(end, channel, unit)
+            return
+        end.queue.extend(one._replace(m=False) for one in end.segments(unit, channel.size_out))
+        end.writable(channel)
+
+
+@fault("BUG-IP-36")
+def m_bit_not_read_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "data_received")
+    def data_received(original: Any, end: IpEnd, channel: Channel, data: Data) -> None:
+        original(end, channel, data if channel.modulo == 8 else data._replace(m=False))

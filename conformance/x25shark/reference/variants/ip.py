@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from .. import ipv4
 from ..channel import Channel
+from ..codec import Call
 from ..codes import Diag
 from ..ip_config import NLPID, NULL, IpSettings
 from ..ip_end import SNAP_IP, IpEnd
 from ..router import Router
+from ..terminal import Terminal
 from .registry import Original, Patch, variant
 
 LEAST_MTU = 576
@@ -161,3 +163,46 @@ def a_reset_clears(patch: Patch) -> None:
     ) -> None:
         original(end, channel, cause, diagnostic)
         end.idle(channel)
+
+
+@variant("MAY-IP-13", number=0.01)
+def the_newest_circuit_of_all_counts(patch: Patch) -> None:
+    """Whatever its form; the others are cleared when it has been up for a moment."""
+
+    @patch.wrap(IpEnd, "start")
+    def start(original: Original, end: IpEnd, channel: Channel) -> None:
+        original(end, channel)
+        vars(end)["channel"] = channel
+        others = [one for one in end.router.circuits if isinstance(one, IpEnd) and one is not end]
+
+        def clear() -> None:
+            for one in others:
+                older = vars(one).get("channel")
+                if older is not None and older.ready:
+                    one.idle(older)
+            channel.router.flush()
+
+        channel.start_timer("newest", patch.number, clear)
+
+
+@variant("MAY-IP-14")
+def modulo_128_refused(patch: Patch) -> None:
+    @patch.wrap(IpEnd, "call_received")
+    def call_received(original: Original, end: IpEnd, channel: Channel, call: Call) -> None:
+        if call.modulo == 8:
+            original(end, channel, call)
+            return
+        end.call = call
+        end.refuse(channel, Diag.NONE)
+
+
+@variant("MAY-IP-15")
+def an_interrupt_clears(patch: Patch) -> None:
+    @patch.wrap(Terminal, "interrupt_received")
+    def interrupt_received(
+        original: Original, end: Terminal, channel: Channel, user_data: bytes
+    ) -> None:
+        if isinstance(end, IpEnd):
+            end.idle(channel)
+        else:
+            original(end, channel, user_data)

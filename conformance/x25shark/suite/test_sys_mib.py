@@ -7,10 +7,12 @@ Numbers of events differ from each other, so that a counter that counts somethin
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from random import Random
 
 from ..judges.counter_events import DEFINITIONS, AllButFirst, Packets
+from ..sides.answers import NETWORK_CAUSES
 from .callers import takes_any_caller
 from .connections import send_in_pieces
 from .counting import cleared_circuits, counting, frame_reject_kept, measure_age_beforehand
@@ -45,6 +47,7 @@ from .language import (
 )
 from .links import ENDING, begin_again, polls
 from .many import at_a_time, fill, hang_up, tidy
+from .occasion import amid
 from .reactions import both, header
 from .test_hdlc import each_line, wrong_fcs
 
@@ -115,6 +118,17 @@ def cleared_by_b(bench: Bench, cause: int, diagnostic: int = 0) -> None:
     tidy(bench)
 
 
+def cleared_by_a(bench: Bench, cause: int) -> None:
+    """The same, cleared by A."""
+    a, b = both(bench.place_call())
+    a.send(ClearRequest(cause=a.cause_given(cause), diagnostic=0))
+    b.expect(ClearIndication())
+    b.send(ClearConfirmation())
+    a.expect(ClearConfirmation(), CLOSED)
+    a.close()
+    tidy(bench)
+
+
 # The packet layer's counters that XOT has too. What an event does not count stands still.
 OF_THE_PACKET_LAYER = (
     *("calls_in", "calls_out", "call_refusals", "call_failures", "data_in", "data_out"),
@@ -157,13 +171,40 @@ SENT_CLEARS = ("clears_out", "clears_out_by_cause")
 SENT_RESETS = ("resets_out", "resets_out_by_cause")
 
 
+# Of gateways between networks, which have bit 8 as those of DTEs have: who counts them as those of
+# a network is right too.
+OF_GATEWAYS = (0xC1, 0xC3, 0xC7)
+OF_DTES = (0x00, *(cause for cause in range(0x80, 0x100) if cause not in OF_GATEWAYS))
+# Some of them, which are looked at one by one: those of networks with bit 8, and the last.
+SOME_OF_DTES = (0x00, *(cause | 0x80 for cause in NETWORK_CAUSES), 0xFF)
+
+
 @purpose("SYS-MIB-04")
 def test_clears_of_a_network(bench: Bench) -> None:
-    """Four Clears of B with cause 9, two with cause 0, one with each of two private causes."""
-    names = ("provider_clears_in", "clears_in", "clears_in_by_cause")
-    with counting(bench, *names, *SENT_CLEARS, causes=(0x00, 0x09, 0x80, 0x89)):
+    """Four Clears of B with cause 9, two with cause 0, one with each of two private causes; then of
+    B and of A one with each cause of a network, of a gateway and of a DTE."""
+    by_cause = ("clears_in", "clears_in_by_cause", *SENT_CLEARS)
+    with counting(bench, "provider_clears_in", *by_cause, causes=(0x00, 0x09, 0x80, 0x89)):
         for cause in (0x09, 0x00, 0x80, 0x09, 0x00, 0x89, 0x09, 0x09):
             cleared_by_b(bench, cause)
+    for whose, causes, one_by_one in (
+        ("networks", NETWORK_CAUSES, NETWORK_CAUSES),
+        ("DTEs", OF_DTES, SOME_OF_DTES),
+    ):
+        with (
+            amid(bench, f"causes of {whose}"),
+            counting(bench, "provider_clears_in", *by_cause, causes=one_by_one),
+        ):
+            by_both(bench, causes)
+    with amid(bench, "causes of gateways"), counting(bench, *by_cause, causes=OF_GATEWAYS):
+        by_both(bench, OF_GATEWAYS)
+
+
+def by_both(bench: Bench, causes: Iterable[int]) -> None:
+    """A Clear of B, and one of A, with each of these."""
+    for cause in causes:
+        cleared_by_b(bench, cause)
+        cleared_by_a(bench, cause)
 
 
 def reset_by_a(call: Call, cause: int) -> None:

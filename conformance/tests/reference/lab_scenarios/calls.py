@@ -571,3 +571,14 @@ def calling_address_alone_in_an_answer(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     lab.call(PLAIN, "10010f70" + "31000010")
     return lab
+
+
+@scenario
+def causes_of_networks(make_lab: Any, model: str) -> Any:
+    """A clears as a network, and then B does."""
+    lab = make_lab(model)
+    for number in (0, 1):
+        ends = lab.call(PLAIN)
+        ends[number].tell("1001132900")
+        ends[1 - number].tell("100117")
+    return lab

@@ -267,3 +267,25 @@ def gauge_of_circuits(patch: Patch) -> None:
         if channel is end.channel:
             channel._gauge = ""
         original(end, channel, clear)
+
+
+@fault("BUG-SYS-18")
+def higher_causes(patch: Patch) -> None:
+    @patch.wrap(Interface, "clear_in")
+    def clear_in(original: Any, interface: Interface, cause: int) -> None:
+        before = interface.values["x25StatInProviderInitiatedClears"]
+        original(interface, cause)
+        if cause > 0x20:
+            interface.values["x25StatInProviderInitiatedClears"] = before
+
+
+@fault("BUG-SYS-19")
+def clears_of_the_calling_side(patch: Patch) -> None:
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        channel = clearing.channel
+        values = channel.interface.values
+        before = values["x25StatInProviderInitiatedClears"]
+        original(clearing, octets)
+        if channel.accepted:
+            values["x25StatInProviderInitiatedClears"] = before

@@ -40,6 +40,8 @@ HOLD_DOWN_SECONDS = 60.0
 # Calls at a time that a case places to fill the router. Some do so twice, with a few calls more,
 # and all of these are connections of the router to B.
 MOST_CALLS = MOST_CONNECTIONS // 2 - 10
+# How many more than MAXCALLS are placed one behind the other, of which none may keep a channel.
+MORE = 10
 
 
 def limit(bench: Bench) -> int:

@@ -7,13 +7,16 @@ Repetitions are therefore a few more than that limit, not the thousands of a lon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import product
 
-from .connections import refused
+from .calls import callers, other_end, request_from
+from .connections import attempt_ends, refused
 from .language import (
     CLOSED,
     Bench,
     Call,
+    CallAccepted,
     ClearConfirmation,
     ClearIndication,
     ClearRequest,
@@ -24,17 +27,17 @@ from .language import (
     purpose,
 )
 from .links import unconfirmed_clear
-from .many import ANYTHING, fill, hang_up, has_room, limit, reachable_again, tidy
+from .many import ANYTHING, MORE, fill, hang_up, has_room, limit, reachable_again, tidy
+from .occasion import amid
 from .reactions import both, header, was_reset
+from .test_xot_ends import ENDS
 
-MORE = 10
 
-
-def pending(bench: Bench) -> tuple[Side, Side]:
-    """A Call of A that has to arrive at B."""
-    a = bench.connect()
-    a.send(bench.call_request())
-    return a, bench.incoming()
+def pending(bench: Bench, at: str = "a") -> tuple[Side, Side]:
+    """A Call of this side that has to arrive at the other one."""
+    near = bench.connect(at=at)
+    near.send(bench.call_request() if at == "a" else request_from(bench, at))
+    return near, bench.incoming(at=other_end(at))
 
 
 def over_the_limit(bench: Bench) -> None:
@@ -197,6 +200,72 @@ def test_no_leak_after_connections_that_fail(bench: Bench) -> None:
         a.close()
         tidy(bench)
     has_room(bench)
+
+
+def up_with_data(bench: Bench, at: str) -> tuple[Side, Side]:
+    """A call of this side, both windows of which are full of what nobody acknowledges."""
+    near, far = pending(bench, at)
+    far.send(far.acceptance)
+    near.expect(CallAccepted())
+    for side in (near, far):
+        side.withholding = True
+        side.allow(Data())
+    for side in (near, far):
+        while side.numbering.outstanding < side.window:
+            side.send(side.data(b"in the window", p_r=0))
+    return near, far
+
+
+LOST_AMID: dict[Callable[[Bench, str], tuple[Side, Side]], str] = {
+    pending: "before the answer",
+    up_with_data: "amid Data",
+}
+
+
+@purpose("SYS-RES-14")
+def test_no_leak_after_lost_connections(bench: Bench) -> None:
+    """MAXCALLS and ten times, a call of A and one of B: the connection of either end is lost by FIN
+    or RST, before the answer or amid Data. Then a call of each comes about, and MAXCALLS."""
+    whose = callers(bench)
+    ways = list(product(LOST_AMID.items(), (0, 1), ENDS.items()))
+    for number in range(limit(bench) + MORE):
+        (begins, when), lost, (ends, how) = ways[number % len(ways)]
+        for at in whose:
+            with amid(bench, f"{how} {when}, call {number + 1}"):
+                sides = bench.capacity.in_the_end(lambda: begins(bench, at))  # noqa: B023
+                is_lost(bench, sides[lost], sides[1 - lost], ends, begins is pending and lost == 1)
+    for at in whose:
+        hang_up([bench.capacity.in_the_end(lambda: answered(bench, at))])  # noqa: B023
+    has_room(bench)
+
+
+def answered(bench: Bench, at: str) -> Call:
+    """A call of this side that has to come about, with Data each way."""
+    near, far = pending(bench, at)
+    far.send(far.acceptance)
+    near.expect(CallAccepted(), note=f"a call of {near.name} behind all of them")
+    call = Call(bench, near, far)
+    call.fence()
+    return call
+
+
+def is_lost(
+    bench: Bench, side: Side, other: Side, ends: Callable[[Side], None], attempt: bool
+) -> None:
+    """The connection of a side ends; its call ends at the other one.
+
+    attempt: a router may call this side, which has not answered, once more.
+    """
+    side.allow(ClearIndication())
+    ends(side)
+    if attempt:
+        told = attempt_ends(bench, other, ClearIndication())
+    else:
+        told = other.expect(ClearIndication(), CLOSED)
+    if told is not None:
+        other.send(ClearConfirmation())
+    other.close()
+    tidy(bench)
 
 
 @purpose("SYS-RES-07")

@@ -374,3 +374,13 @@ def the_end_of_a_read(make_lab: Any, model: str) -> Any:
     lab = make_lab(model)
     lab.caller().tell_together(PLAIN, "10011300f1")
     return [*labs, lab]
+
+
+@scenario
+def caller_lost_amid_data(make_lab: Any, model: str) -> Any:
+    """Its window is full of what it has not acknowledged."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    b.tell("10010041", "10010242")
+    a.hang_up(reset=True)
+    return lab

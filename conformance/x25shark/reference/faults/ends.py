@@ -13,6 +13,7 @@ from ..framing import Framer
 from ..placing import Placing
 from ..relay import Relay
 from ..tables import P
+from .common import leak
 from .registry import Patch, fault
 
 
@@ -82,3 +83,24 @@ def failures_count_as_calls(patch: Patch) -> None:
         original(placing, reason)
         # What is pending for ever keeps its place among the calls.
         placing.relay.pending = _Never()
+
+
+def _keeps_its_place(patch: Patch, called: bool, unacknowledged: bool = False) -> None:
+    """A call that ends with the connection of this side while it is up stays in the table."""
+
+    @patch.wrap(Channel, "connection_lost")
+    def connection_lost(original: Any, channel: Channel) -> None:
+        up = channel.p is P.DATA_TRANSFER and not channel.permanent
+        if up and channel.accepted != called and not (unacknowledged and channel.window_open()):
+            leak(channel)
+        original(channel)
+
+
+@fault("BUG-SYS-20")
+def place_of_a_lost_called_side(patch: Patch) -> None:
+    _keeps_its_place(patch, called=True)
+
+
+@fault("BUG-SYS-21")
+def place_of_a_lost_caller(patch: Patch) -> None:
+    _keeps_its_place(patch, called=False, unacknowledged=True)

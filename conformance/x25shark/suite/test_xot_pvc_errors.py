@@ -11,6 +11,7 @@ from . import test_plp_int as interrupts
 from .collisions import collide
 from .language import (
     CLOSED,
+    REJ,
     RNR,
     RR,
     Bench,
@@ -34,13 +35,13 @@ from .language import (
     one_of,
     purpose,
 )
-from .many import has_room, limit, tidy
+from .many import MORE, has_room, limit, tidy
 from .occasion import amid
 from .procedure_errors import expect_after
 from .reactions import both, resets, with_gfi
 from .test_plp_malf import NO_MODULO, WITHOUT_NUMBERS, WRONG_GFI
 from .test_plp_rst import deliver_from_0
-from .test_xot_forb import discarded_in_data_transfer
+from .test_xot_forb import STANDS, discarded_in_data_transfer
 from .test_xot_pvc import (
     AWAY,
     SUCCESS,
@@ -58,10 +59,8 @@ from .test_xot_pvc import (
 from .transfer import confirmed_by_b_alone
 from .walks.all_of_it import is_reset_for_all
 from .walks.wrong import LONGEST
-from .windows import data_between, may_send
+from .windows import data_between, fill_window, may_send
 
-# How many more setups than MAXCALLS.
-MORE = 10
 # Errors that a DTE may ignore (ISO/IEC 8208), by their names among all errors of a call.
 A_DTE_MAY_IGNORE = ("stray-confirmation", "stray-reset-confirmation", "undefined")
 
@@ -137,7 +136,8 @@ def test_wrong_gfi_on_a_circuit(bench: Bench) -> None:
 @purpose("XOT-PVC-34")
 def test_packets_of_one_link(bench: Bench) -> None:
     """On either connection, in data transfer: discarded, as on that of a call. A Restart resets the
-    permanent circuits of a line, and none here (RFC 1613 6.4)."""
+    permanent circuits of a line, and none here (RFC 1613 6.4). A DTE Reject also while Data waits
+    for an acknowledgement, and all of them amid what else there may be."""
     call = circuit(bench)
     told = [resets(side) for side in both(call)]
     for way in (call, call.turned()):
@@ -149,11 +149,29 @@ def test_packets_of_one_link(bench: Bench) -> None:
             RegistrationRequest(registration=b""),
             RegistrationConfirmation(cause=0x7F, diagnostic=0, registration=b""),
         )
+        with amid(bench, f"a DTE Reject of {way.a.name}"):
+            discarded_in_data_transfer(way, REJ(p_r=way.a.numbering.p_r))
+            rejects_what_it_has(way)
+        for stands, what in STANDS.items() if bench.model != "splice" else ():
+            with amid(bench, f"from {way.a.name}, {what}"):
+                stands(way)
+                way.fence()
     for side, before in zip(both(call), told, strict=True):
         note = "none for packets of one link"
         side.expect_count(ResetIndication(), before, before, start=0, note=note)
     closed(*both(call))
     bench.fence()
+
+
+def rejects_what_it_has(call: Call) -> None:
+    """A has two Data that it has not acknowledged, asks for both by a DTE Reject, and then
+    acknowledges them. A router that obeys sends them once more."""
+    a, b = both(call)
+    first, a.withholding = a.numbering.p_r, True
+    held = fill_window(b, a, [call.bench.record(40), call.bench.record(40)])
+    a.withholding = False
+    a.allow(*(a.data(octets) for octets in held.sent[held.came :]))
+    discarded_in_data_transfer(call, REJ(p_r=first), RR(p_r=(first + held.came) % 8))
 
 
 @purpose("XOT-PVC-37")

@@ -357,3 +357,14 @@ def call_behind_a_refused_setup(make_lab: Any, model: str) -> Any:
     lab.caller().tell(PLAIN)
     lab.open()
     return lab
+
+
+@scenario
+def reject_on_a_circuit(make_lab: Any, model: str) -> Any:
+    """Of A, which has two Data that it has not acknowledged."""
+    lab, b = joined_circuits(make_lab, model)
+    a = lab.caller()
+    a.tell("1001f5810002000102000102020707" + b"S9S0".hex(), "10011f")
+    b.tell("10021f", "10020041", "10020242")
+    a.tell("100109")
+    return lab

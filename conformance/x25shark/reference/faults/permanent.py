@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of permanent circuits over XOT (RFC 1613 6.5)."""
 
+from collections import deque
 from typing import Any
 
 from .. import codec, pvc_setup
@@ -464,3 +465,32 @@ def some_statuses_alone_refuse(patch: Patch) -> None:
     def answered(original: Any, initiator: Initiator, channel: Channel, octets: bytes) -> None:
         status = Status.WAITING if octets[4:5] < b"\x13" else octets[4]
         original(initiator, channel, octets[:4] + bytes((status,)) + octets[5:])
+
+
+@fault("BUG-XOT-185")
+def reject_resets_a_circuit(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.permanent and channel.ready and packet_type(channel, octets) == Type.REJ:
+            channel.resets.error(Diag.REJ_NOT_SUBSCRIBED)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-XOT-186")
+def obeys_a_reject_on_a_circuit(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        if channel.permanent and packet_type(channel, octets) == Type.DATA:
+            vars(channel).setdefault("sent", deque(maxlen=7)).append(octets)
+        original(channel, octets)
+
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        original(channel, octets)
+        if channel.permanent and channel.ready and packet_type(channel, octets) == Type.REJ:
+            p_r = octets[2] >> 5
+            again = (channel.v_s - p_r) % channel.modulo if channel.p_r_is_valid(p_r) else 0
+            sent = list(vars(channel).get("sent", ()))
+            for packet in sent[len(sent) - again :]:
+                channel.send(packet)

@@ -9,6 +9,7 @@ from ..profile import PvcEnd
 from . import test_left_over as left_over
 from . import test_plp_int as interrupts
 from .collisions import collide
+from .connections import SMALLEST_SIZE
 from .language import (
     CLOSED,
     REJ,
@@ -38,7 +39,7 @@ from .language import (
 from .many import MORE, has_room, limit, tidy
 from .occasion import amid
 from .procedure_errors import expect_after
-from .reactions import both, resets, with_gfi
+from .reactions import both, resets, was_reset, with_gfi
 from .test_plp_malf import NO_MODULO, WITHOUT_NUMBERS, WRONG_GFI
 from .test_plp_rst import deliver_from_0
 from .test_xot_forb import STANDS, discarded_in_data_transfer
@@ -47,11 +48,15 @@ from .test_xot_pvc import (
     SUCCESS,
     VERSION,
     asymmetric,
+    attempt_of_the_router,
     circuit,
     closed,
+    confirms_resets,
     data_passes,
+    echoes,
     end_of,
     opened,
+    reply,
     resets_by_hand,
     setup,
     the_other_end_is_there,
@@ -392,3 +397,75 @@ def _is_answered(a: Side, end: PvcEnd) -> None:
     a.send(setup(end))
     a.allow(ResetIndication())
     a.expect(PvcSetup(), CLOSED)
+
+
+@purpose("XOT-PVC-41")
+def test_circuit_of_the_router_in_data_transfer(bench: Bench) -> None:
+    """Behind the setup, behind two resets of the tester, and behind an error of it where the router
+    checks numbers: Data that returns and Interrupts that are confirmed."""
+    end = end_of(bench, "outgoing")
+    with attempt_of_the_router(bench, end) as side:
+        with bench.preamble():
+            side.expect(PvcSetup(pvc_status=SUCCESS))
+            side.send(reply(end, SUCCESS))
+            confirms_resets(side)
+            side.wait_until(lambda: was_reset(side))
+            echoes(bench, side)
+        returns_all(bench, side, "a new circuit of the router")
+        for number in (1, 2):
+            side.send(ResetRequest(cause=0, diagnostic=0))
+            side.expect(ResetConfirmation())
+            returns_all(bench, side, f"reset {number} of a circuit of the router", first=0)
+        for number in range(len(errors_of(side)) if bench.model == "local" else 0):
+            error, code = errors_of(side)[number]
+            side.send(error)
+            diagnostic = bench.diagnostic(code)
+            side.expect(ResetIndication(cause=bench.local_reset, diagnostic=diagnostic))
+            returns_all(bench, side, f"error {code} on a circuit of the router", first=0)
+        closed(side)
+    bench.fence()
+
+
+def returns_all(bench: Bench, side: Side, note: str, first: int | None = None) -> None:
+    """A short message, a long one, more than once round the numbers; some at once of which none is
+    acknowledged before the last; one behind RNR; and Interrupts of each length.
+
+    first: P(S) of the Data that returns first.
+    """
+    for octets in (SMALLEST_SIZE, 2 * side.packet_size + 1):
+        message = bench.random.randbytes(octets)
+        side.send_message(message)
+        if first is not None and octets == SMALLEST_SIZE:
+            side.expect_message(message, p_s=first, note=note)
+        else:
+            side.expect_message(message, note=note)
+    for _ in range(9):
+        echoed(side, sent(side, 1), note)
+    side.withholding = True
+    messages = sent(side, side.window)
+    bench.fence("the router has what was sent")
+    echoed(side, messages, note)
+    side.send(RNR(p_r=side.numbering.p_r))
+    echoed(side, sent(side, 1), note)
+    side.allow(Interrupt())
+    for octets in (1, 32):
+        side.send(Interrupt(user_data=bytes(octets)))
+        side.expect(InterruptConfirmation(), note=note)
+
+
+def sent(side: Side, most: int) -> list[bytes]:
+    """Messages of one packet each, so many or as many as the window takes."""
+    messages: list[bytes] = []
+    side.wait_for_window()
+    while len(messages) < most and side.numbering.outstanding < side.window:
+        messages.append(side.context.random.randbytes(SMALLEST_SIZE))
+        side.send(side.data(messages[-1]))
+    return messages
+
+
+def echoed(side: Side, messages: list[bytes], note: str) -> None:
+    """They return; what returns is acknowledged from now on."""
+    side.withholding = False
+    side.acknowledge()
+    for message in messages:
+        side.expect_message(message, note=note)

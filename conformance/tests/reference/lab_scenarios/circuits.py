@@ -368,3 +368,16 @@ def reject_on_a_circuit(make_lab: Any, model: str) -> Any:
     b.tell("10021f", "10020041", "10020242")
     a.tell("100109")
     return lab
+
+
+@scenario
+def circuit_of_the_router(make_lab: Any, model: str) -> Any:
+    """Data and an Interrupt of the other end, and Data behind its reset."""
+    own = {"name": "S1", "lcn": 2, "remote_name": "S8", "remote_lcn": 2, "to": "echo"}
+    lab = make_lab(model, pvc=[own | {"peer": "127.0.25.3:1998"}])
+    lab.router.start()
+    lab.open()
+    b = lab.called[0]
+    b.tell(b.got[0], "10021f", "10020041", "10022301")
+    b.tell("10021b0000", "10020041")
+    return lab

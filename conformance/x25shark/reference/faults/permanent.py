@@ -7,6 +7,7 @@ from typing import Any
 from .. import codec, pvc_setup
 from ..channel import Channel
 from ..channel_rules import Rules
+from ..circuit import Circuit
 from ..codec import Clear, Data
 from ..codes import ClearCause, Diag, ResetCause, Type
 from ..connection import Connection
@@ -20,7 +21,7 @@ from ..relay_local import Direction
 from ..resets import Resets
 from ..router import Router
 from ..tables import UNDEFINED, D, P
-from .common import leak, packet_type
+from .common import keep, leak, packet_type
 from .registry import Patch, fault
 
 
@@ -494,3 +495,21 @@ def obeys_a_reject_on_a_circuit(patch: Patch) -> None:
             sent = list(vars(channel).get("sent", ()))
             for packet in sent[len(sent) - again :]:
                 channel.send(packet)
+
+
+def _is_own(circuit: Circuit) -> bool:
+    """A permanent circuit that the router has set up itself."""
+    return circuit.permanent and isinstance(circuit, Channel) and not circuit.accepted
+
+
+@fault("BUG-XOT-187")
+def numbers_of_its_own_circuit(patch: Patch) -> None:
+    keep(patch, "v_s", _is_own)
+
+
+@fault("BUG-XOT-188")
+def interrupts_of_its_own_circuit(patch: Patch) -> None:
+    @patch.wrap(PvcEnd, "interrupt_received")
+    def interrupt_received(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
+        if not _is_own(channel):
+            original(end, channel, octets)

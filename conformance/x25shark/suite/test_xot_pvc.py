@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from inspect import unwrap
+from itertools import product
 from typing import Any
 
 from scapy_x25.x25 import PVC_SETUP, RESET_REQUEST, packet_type
@@ -396,10 +397,24 @@ def test_other_flow_control_values(bench: Bench) -> None:
     refused(bench, other, *allowed, usual=FLOW_CONTROL_MISMATCH)
 
 
+# What a value of a setup may have above its bits in modulo 8, or above those of a packet size.
+IN_FEWER_BITS = {"window": (8, 128), "packet_size": (16, 128)}
+
+
 @purpose("XOT-PVC-06")
 def test_window_above_7(bench: Bench) -> None:
-    too_large = setup(end_of(bench, "a"), pvc_incoming_window=8, pvc_outgoing_window=8)
+    """Of both directions; then of each alone windows, and packet sizes above 4096, that read as the
+    right ones in fewer bits, which a router with values of each side's own may overlook."""
+    end = end_of(bench, "a")
+    too_large = setup(end, pvc_incoming_window=8, pvc_outgoing_window=8)
     refused(bench, too_large, answer(IMPOSSIBLE), usual=FLOW_CONTROL_UNSUPPORTED)
+    allowed = [answer(IMPOSSIBLE)] + ([answer(SUCCESS)] if bench.model == "local" else [])
+    for way, (value, bits) in product(("incoming", "outgoing"), IN_FEWER_BITS.items()):
+        field = f"pvc_{way}_{value}"
+        for more in bits:
+            too_large = setup(end, **{field: setup(end).getfieldval(field) + more})
+            with amid(bench, f"{more} more in the {way} {value.replace('_', ' ')}"):
+                refused(bench, too_large, *allowed, usual=FLOW_CONTROL_UNSUPPORTED)
 
 
 @purpose("XOT-PVC-07")

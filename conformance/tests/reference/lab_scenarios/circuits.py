@@ -381,3 +381,15 @@ def circuit_of_the_router(make_lab: Any, model: str) -> Any:
     b.tell(b.got[0], "10021f", "10020041", "10022301")
     b.tell("10021b0000", "10020041")
     return lab
+
+
+@scenario
+def setups_with_impossible_values(make_lab: Any, model: str) -> Any:
+    """The right ones in seven and in four bits."""
+    own = {"name": "S0", "lcn": 1, "remote_name": "S9", "remote_lcn": 1, "to": "echo"}
+    lab = make_lab(model, pvc=[own])
+    for values in ("82020707", "02021707"):
+        a = lab.caller()
+        a.tell("1001f58100020001020001" + values + b"S9S0".hex())
+        a.hang_up()
+    return lab

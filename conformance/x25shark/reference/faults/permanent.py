@@ -513,3 +513,16 @@ def interrupts_of_its_own_circuit(patch: Patch) -> None:
     def interrupt_received(original: Any, end: PvcEnd, channel: Channel, octets: bytes) -> None:
         if not _is_own(channel):
             original(end, channel, octets)
+
+
+@fault("BUG-XOT-189")
+def values_in_fewer_bits(patch: Patch) -> None:
+    @patch.wrap(Responder, "check")
+    def check(original: Any, responder: Responder, setup: Setup) -> int:
+        short = setup._replace(
+            window_in=setup.window_in & 0x7F,
+            window_out=setup.window_out & 0x7F,
+            size_in=setup.size_in & 0x0F,
+            size_out=setup.size_out & 0x0F,
+        )
+        return int(original(responder, short))

@@ -406,6 +406,23 @@ def closes_behind_the_far_confirmation(seen: Seen) -> float:
 
 
 @measure
+def closes_behind_another_confirmation(seen: Seen) -> float:
+    """Connections that the router closed first, when what the tester had sent last, on another one,
+    was a Clear Confirmation."""
+    ours = [packet for packet in seen.reading.packets if not _ours(packet)]
+    first: dict[int, TcpEnd] = {}
+    for end in seen.reading.tcp_ends:
+        if end.fin or end.rst:
+            first.setdefault(end.stream, end)
+    found = 0
+    for end in first.values():
+        before = [packet for packet in ours if packet.frame < end.frame]
+        confirms = bool(before) and _kind(before[-1]) == CLEAR_CONFIRMATION
+        found += _ours(end) and confirms and before[-1].stream != end.stream
+    return found
+
+
+@measure
 def closed_behind_a_clear(seen: Seen) -> float:
     """Clears of the router behind which it closed before the tester had confirmed."""
     closed = {e.stream: e.frame for e in reversed(seen.reading.tcp_ends) if e.fin and _ours(e)}

@@ -7,6 +7,7 @@ way to judge.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from scapy.packet import Packet
@@ -22,7 +23,7 @@ from scapy_x25 import (
 from scapy_x25.x25 import CALL_REQUEST, packet_type
 
 from ..judges.expectation import CLOSED
-from ..judges.template import decode
+from ..judges.template import decode, matches
 from ..judges.values import one_of
 from ..links.xot import HEADER_OCTETS
 from ..sides.bench import Bench, Call
@@ -93,11 +94,66 @@ def until_stalled(context: Context) -> float:
 
 
 def closes(side: Side, *before: Packet, within: float | None = None) -> None:
-    """The router closes the connection; one of these packets may come before (a remark)."""
+    """The router closes the connection; one of these packets may come before (a remark).
+
+    It may wait for the confirmation of a Clear before it closes, and where the close has time
+    (within) its timers may send the Clear again meanwhile (X.25 Table D-1).
+    """
+    context, until = side.context, time.monotonic() + (within or 0.0)
     came = side.expect(CLOSED, *before, within=within)
-    if came is not None:
+    while came is not None:
+        context.remark(f"a {type(came).__name__} came before the close")
+        if isinstance(came, ClearRequest):
+            side.send(ClearConfirmation())
+        left = max(until - time.monotonic(), context.reaction_limit)
+        again = before if within is not None and time.monotonic() < until else ()
+        came = side.expect(CLOSED, *again, within=None if within is None else left)
+
+
+def _is_told(side: Side) -> bool:
+    """Whether anything has come that may be expected next, or the connection has ended."""
+    passing = (*side.passing, *side.allowed)
+    news = (unit.packet for unit in side.arrivals.unread)
+    told = any(not any(matches(template, octets) for template in passing) for octets in news)
+    return told or side.connection.end is not None
+
+
+def served_ahead(
+    side: Side, far: AnySide, *before: Packet, within: float | None = None
+) -> tuple[Packet, ...]:
+    """The router ends the connection of side and the call at the far side, and tells side first: it
+    may tell far only when side has confirmed its Clear, or closed as well (no clause says when).
+
+    Returns the packets that may come before the close of side from then on.
+    """
+    if not isinstance(far, Side):
+        return before
+    side.wait_until(lambda: _is_told(side) or _is_told(far), within)
+    while _is_told(side) and not _is_told(far):
+        came = side.expect(CLOSED, *before)
+        if came is None:
+            side.wire.half_close()
+            break
         side.context.remark(f"a {type(came).__name__} came before the close")
-        side.expect_closed()
+        if isinstance(came, ClearRequest):
+            side.send(ClearConfirmation())
+            before = ()
+        side.wait_until(lambda: _is_told(side) or _is_told(far), within)
+    return before
+
+
+def framing_ends_both(side: Side, far: AnySide, *more: Packet, within: float | None = None) -> None:
+    """As framing_ends(), of a connection with a call, which ends at its far side as well.
+
+    Which of the two comes first is the router's choice, and either may wait for the answer to the
+    other: the far side is served first, unless this one alone has been told.
+    """
+    context = side.context
+    before = served_ahead(
+        side, far, ClearIndication(cause=context.network_clear), *more, within=within
+    )
+    far_side_ends(context, far, within)
+    closes(side, *before, within=within)
 
 
 def framing_ends(side: Side, within: float | None = None) -> None:
@@ -182,14 +238,15 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     return a.expect(*templates, CLOSED)
 
 
-def far_side_ends(context: Context, side: AnySide) -> None:
+def far_side_ends(context: Context, side: AnySide, within: float | None = None) -> None:
     """The call at the far side ends, which did nothing wrong: a Clear of the network, or a TCP
     close.
 
     The far side closes then too: a splice that passes a FIN on waits for that before it ends the
     first connection (RFC 1613 6.1, 6.2).
     """
-    if side.expect(ClearIndication(cause=context.lost_clear), CLOSED) is not None:
+    clear = ClearIndication(cause=context.lost_clear)
+    if side.expect(clear, CLOSED, within=within) is not None:
         side.send(ClearConfirmation())
     else:
         side.wire.half_close()

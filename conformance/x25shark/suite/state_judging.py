@@ -17,7 +17,7 @@ from ..sides.channel import ChannelSide
 from ..sides.side import AbsentSide
 from .clearing import end, taken_back
 from .collisions import NOT_DUE, calls_cross, confirms_collisions
-from .connections import attempt_ends, closes, passes_unread, until_stalled
+from .connections import attempt_ends, closes, passes_unread, served_ahead, until_stalled
 from .events import AT_A_DTE, LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
@@ -76,6 +76,7 @@ _ENDED_BY_B = ("p2", "d2")
 # Calls of a cell on a line: that of the state, one beside it, and one more as a fence.
 _CALLS_AT_A_TIME = 3
 _REGISTRATION, _UNDEFINED = 2, 33
+T12_EXPIRED = 51  # X.25 Annex E: time expired for reset indication
 
 
 def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
@@ -386,16 +387,35 @@ def _closed(scene: Scene, *, short: bool) -> None:
             return
     too_short = [_reset_of(scene, (38,))] if short else []
     # A length that no packet has may be noticed only when its octets do not come.
-    closes(scene.side, clear, *too_short, within=until_stalled(scene.bench))
+    within = until_stalled(scene.bench)
+    if scene.state in ("d2", "d3"):
+        _may_be_reset_again(scene)
+    before = served_ahead(scene.side, far or AbsentSide(), clear, *too_short, within=within)
     if scene.state == "p7":
         far_clear_confirmed(scene)
-        scene.bench.fence()
     else:
-        _far_cleared(scene)
+        _far_ends(scene)
+    closes(scene.side, *before, within=within)
+    scene.bench.fence()
+
+
+def _may_be_reset_again(scene: Scene) -> None:
+    """T12 may run out at the side that owes a confirmation before the router has noticed (X.25
+    Table D-1)."""
+    again = ResetIndication(diagnostic=scene.bench.diagnostic(T12_EXPIRED))
+    for side in (scene.side, scene.other):
+        if side is not None:
+            side.allow(again)
 
 
 def _far_cleared(scene: Scene) -> None:
-    """The far side is cleared with a network cause, or its connection closed."""
+    """The far side ends, and what follows goes on."""
+    _far_ends(scene)
+    scene.bench.fence()
+
+
+def _far_ends(scene: Scene) -> None:
+    """The far side is cleared with a network cause, or its connection closed,."""
     network = ClearIndication(cause=scene.bench.network_clear)
     if scene.state == "p3":
         assert isinstance(scene.other, Side)
@@ -403,7 +423,6 @@ def _far_cleared(scene: Scene) -> None:
             scene.other.send(ClearConfirmation())
     elif scene.other is not None:
         _ends(scene.other, network, or_close=True)
-    scene.bench.fence()
 
 
 # events that are in order

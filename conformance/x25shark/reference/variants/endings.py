@@ -4,11 +4,14 @@
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 
+from ..channel import Channel
 from ..codec import Clear
 from ..codes import ClearCause, Diag
 from ..connection import Connection
+from ..framing import HEADER, Framer, FramingError
 from ..placing import Placing
 from ..ports import Wire
 from ..relay import Relay
@@ -61,21 +64,104 @@ def close_late(patch: Patch) -> None:
 def close_when_the_far_end_is_done(patch: Patch) -> None:
     @patch.wrap(Connection, "connection_lost")
     def connection_lost(original: Original, connection: Connection, reset: bool) -> None:
-        relay = connection.channel.user
-        other = relay.other(connection.channel) if isinstance(relay, Relay) else None
+        other = other_end(connection)
         if reset or other is None or connection.over:
             original(connection, reset)
             return
-        connection.end()
-        connection.router.flush()
+        close_when_over(connection, other)
 
-        def look() -> None:
-            if other.p is P.CLEAR_SENT:
-                connection.router.timers.start(LOOK_SECONDS, look)
-            else:
-                connection.wire.close()
 
-        look()
+def close_when_over(connection: Connection, other: Channel) -> None:
+    """The call ends at the other side, and then this connection is closed."""
+    connection.end()
+    connection.router.flush()
+
+    def look() -> None:
+        if other.p is P.CLEAR_SENT:
+            connection.router.timers.start(LOOK_SECONDS, look)
+        else:
+            connection.wire.close()
+
+    look()
+
+
+def other_end(connection: Connection) -> Channel | None:
+    """The other half of the call on a connection, if there is one."""
+    relay = connection.channel.user
+    return relay.other(connection.channel) if isinstance(relay, Relay) else None
+
+
+@variant("MAY-XOT-40")
+def close_for_framing_when_the_far_end_is_done(patch: Patch) -> None:
+    @patch.wrap(Connection, "framing_failed")
+    def framing_failed(original: Original, connection: Connection) -> None:
+        other = other_end(connection)
+        if other is None:
+            original(connection)
+        else:
+            close_when_over(connection, other)
+
+
+@variant("MAY-XOT-41")
+def near_end_first_for_framing(patch: Patch) -> None:
+    """Whatever comes behind the Clear is taken for its confirmation; T13 is the bound."""
+
+    @patch.wrap(Connection, "framing_failed")
+    def framing_failed(original: Original, connection: Connection) -> None:
+        channel = connection.channel
+        if other_end(connection) is None or channel.permanent:
+            original(connection)
+            return
+        channel.clearing.emit(Clear(ClearCause.LOCAL_PROCEDURE_ERROR, Diag.NONE, by_peer=False))
+        vars(connection.wire)["answers"] = lambda: original(connection)
+        connection.router.timers.start(channel.settings.t13, lambda: over(connection))
+
+    def over(connection: Connection) -> None:
+        if not connection.over:
+            original_end = vars(connection.wire).pop("answers")
+            original_end()
+            connection.router.flush()
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Original, connection: Connection, octets: bytes) -> None:
+        if "answers" in vars(connection.wire):
+            over(connection)
+        else:
+            original(connection, octets)
+
+    @patch.wrap(TcpWire, "send")
+    def send(original: Original, wire: TcpWire, packet: bytes) -> None:
+        if "answers" not in vars(wire):
+            original(wire, packet)
+
+
+@variant("MAY-XOT-42", number=1.0)
+def long_lengths_are_noticed_when_octets_fail_to_come(patch: Patch) -> None:
+    @patch.wrap(Framer, "length_is_legal")
+    def length_is_legal(original: Original, framer: Framer, length: int) -> bool:
+        return length > framer.longest or bool(original(framer, length))
+
+    @patch.wrap(Framer, "feed")
+    def feed(original: Original, framer: Framer, octets: bytes) -> Iterator[bytes]:
+        for packet in original(framer, octets):
+            if len(packet) > framer.longest:
+                raise FramingError("no packet is as long")
+            yield packet
+        rest = framer.take_rest()
+        vars(framer)["waits"] = len(rest) >= HEADER and framer.length_of(rest, 0) > framer.longest
+        yield from original(framer, rest)
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Original, connection: Connection, octets: bytes) -> None:
+        original(connection, octets)
+        known = vars(connection)
+        if not connection.over and vars(connection.framer).get("waits") and "stalls" not in known:
+            known["stalls"] = connection.router.timers.start(patch.number, lambda: over(connection))
+
+    def over(connection: Connection) -> None:
+        if not connection.over:
+            connection.framing_failed()
+            connection.router.flush()
 
 
 @variant("MAY-XOT-34")

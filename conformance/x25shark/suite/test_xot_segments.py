@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import permutations, product
 
+from ..links.xot import HEADER_OCTETS
+from ..sides.outcomes import ExpectationFailed
 from .calls import modes
 from .clearing import confirmed, end, taken_back
+from .connections import crosses, pause
 from .language import (
     CLOSED,
     RNR,
@@ -21,6 +26,7 @@ from .language import (
     Data,
     Data128,
     IncomingCall,
+    Inconclusive,
     Interrupt,
     InterruptConfirmation,
     Packet,
@@ -271,3 +277,75 @@ def goes_on_behind_busy(call: Call) -> None:
     here.send(busy, ready)
     there.send_data(b"behind the RR")
     here.expect(Data(user_data=b"behind the RR"))
+
+
+# Octets of a unit that come first: a part of its header, all of it, a part of the packet.
+HALVES = (2, HEADER_OCTETS, 32)
+# Octets of Data, modulo 8, ahead of its user data.
+HEADERS = HEADER_OCTETS + 3
+
+
+@purpose("XOT-TCP-44")
+def test_half_a_unit_amid_a_call(bench: Bench) -> None:
+    """Of A, then of B: Data still reaches the side that has sent the half, a call beside it goes
+    on, and the unit counts when its rest has come. Then of both at once."""
+    call, beside = bench.call(), bench.call()
+    for way, first in product((call, call.turned()), HALVES):
+        with amid(bench, f"{first} octets of a unit of {way.a.name} have come"):
+            half_a_unit_waits(way, beside, first)
+    for first in HALVES:
+        with amid(bench, f"{first} octets of a unit of each side have come"):
+            halves_of_both_wait(call, first)
+    call.fence()
+    beside.fence()
+
+
+@contextmanager
+def amid_units(bench: Bench, *sides: Side) -> Iterator[list[bytes]]:
+    """Data of each side for the wire; no RR of the tester gets in between its parts. Raises
+    Inconclusive where that took the tester longer than a router need wait for the rest (TSTALL)."""
+    began, acknowledged = time.monotonic(), [side.numbering.p_r for side in sides]
+    units = [side.unit_of(side.data(bench.record(60))) for side in sides]
+    for side in sides:
+        side.withholding = True
+    try:
+        yield units
+    except ExpectationFailed:
+        ended = any(side.connection.end is not None for side in sides)
+        if ended and time.monotonic() - began >= bench.profile.times.stall:
+            raise Inconclusive("the tester was held up for longer than times.stall") from None
+        raise
+    for side, before in zip(sides, acknowledged, strict=True):
+        side.withholding = False
+        if side.numbering.p_r != before:
+            side.acknowledge()
+
+
+def half_a_unit_waits(call: Call, beside: Call, first: int) -> None:
+    """Of A; Data of B and of another call passes meanwhile."""
+    bench, (a, b) = call.bench, both(call)
+    a.wait_for_window()
+    b.wait_for_window()
+    with amid_units(bench, a) as (unit,):
+        a.wire.send(unit[:first])
+        pause(bench)
+        back = bench.record(60)
+        b.send_data(back)
+        a.expect_message(back)
+        crosses(beside, bench.record(60), bench.record(60))
+        a.wire.send(unit[first:])
+        b.expect_message(unit[HEADERS:])
+
+
+def halves_of_both_wait(call: Call, first: int) -> None:
+    """The rest of A's unit comes, and then that of B's."""
+    a, b = both(call)
+    a.wait_for_window()
+    b.wait_for_window()
+    with amid_units(call.bench, a, b) as (of_a, of_b):
+        for here, octets in ((a, of_a[:first]), (b, of_b[:first]), (a, of_a[first:])):
+            here.wire.send(octets)
+            pause(call.bench)
+        b.wire.send(of_b[first:])
+        b.expect_message(of_a[HEADERS:])
+        a.expect_message(of_b[HEADERS:])

@@ -384,3 +384,26 @@ def caller_lost_amid_data(make_lab: Any, model: str) -> Any:
     b.tell("10010041", "10010242")
     a.hang_up(reset=True)
     return lab
+
+
+@scenario
+def half_a_unit_amid_a_call(make_lab: Any, model: str) -> Any:
+    """Of A, and then of B, while Data goes the other way and on another call; then of both."""
+    lab = make_lab(model)
+    a, b = lab.call(PLAIN)
+    a2, b2 = lab.call(PLAIN)
+    for here, there in ((a, b), (b, a)):
+        here.raw("00000004" + "1001")
+        there.tell("10010041")
+        a2.tell("10010041")
+        b2.tell("100121")
+        here.raw("0041")
+        a2.tell("10011b0000")
+        b2.tell("10011f")
+        a.tell("10011b0000")
+        b.tell("10011f")
+    a.raw("0000")
+    b.raw("0000")
+    a.raw("0004" + "10010041")
+    b.raw("0004" + "10010041")
+    return lab

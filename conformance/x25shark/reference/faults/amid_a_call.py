@@ -156,3 +156,72 @@ def clear_amid_a_reset_is_not_passed(patch: Patch) -> None:
     def clear(original: Any, clearing: Clearing, request: Clear) -> None:
         if clearing.channel.d is not D.RESET_SENT:
             original(clearing, request)
+
+
+def _has_half_a_unit(connection: Connection) -> bool:
+    return bool(connection.framer._input) and not connection.over
+
+
+@fault("BUG-XOT-190")
+def sends_nothing_amid_a_unit(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        connections = channel.router.connections if not channel.on_line else ()
+        mine = next((one for one in connections if one.channel is channel), None)
+        if mine is not None and _has_half_a_unit(mine) and mine.framer.units >= _UP:
+            vars(channel).setdefault("held", []).append(octets)
+        else:
+            original(channel, octets)
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        original(connection, octets)
+        if not _has_half_a_unit(connection):
+            for held in vars(connection.channel).pop("held", []):
+                connection.channel.send(held)
+
+
+@fault("BUG-XOT-191")
+def reads_no_other_amid_a_unit(patch: Patch) -> None:
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        router = connection.router
+        held = vars(router).setdefault("held", [])
+        if any(_blocks(one) for one in router.connections if one is not connection):
+            held.append((connection, octets))
+            return
+        original(connection, octets)
+        while held and not any(map(_blocks, router.connections)):
+            original(*held.pop(0))
+
+    def _blocks(connection: Connection) -> bool:
+        called = not connection.channel.accepted
+        return called and connection.framer.units >= _UP and _has_half_a_unit(connection)
+
+
+@fault("BUG-XOT-192")
+def one_buffer_for_both_directions(patch: Patch) -> None:
+    @patch.wrap(Channel, "send")
+    def send(original: Any, channel: Channel, octets: bytes) -> None:
+        for connection in channel.router.connections if not channel.on_line else ():
+            read = connection.framer.units >= _UP and "reads" not in vars(connection)
+            if connection.channel is channel and read:
+                connection.framer.clear()
+        original(channel, octets)
+
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        vars(connection)["reads"] = True
+        original(connection, octets)
+        vars(connection).pop("reads")
+
+
+@fault("BUG-XOT-193")
+def one_buffer_for_all_connections(patch: Patch) -> None:
+    @patch.wrap(Connection, "octets_received")
+    def octets_received(original: Any, connection: Connection, octets: bytes) -> None:
+        original(connection, octets)
+        if _has_half_a_unit(connection):
+            for other in connection.router.connections:
+                if other is not connection and other.framer.units >= _UP:
+                    other.framer.clear()

@@ -227,7 +227,7 @@ def beyond_the_window(line: LineSide, first: int) -> Packet:
     return LapbI(n_s=one_of(*(number % 8 for number in numbers)))
 
 
-def all_again(line: LineSide, first: int, count: int, *, may_ask: bool = False) -> None:
+def all_again(line: LineSide, first: int, count: int, *, may_ask: bool = False) -> bool:
     """So many I frames from this N(S) on, in order; each is acknowledged, as k may be 1.
 
     The first may come once more: it may have been sent to a busy station too (X.25 2.4.5.7), and
@@ -237,6 +237,8 @@ def all_again(line: LineSide, first: int, count: int, *, may_ask: bool = False) 
     may_ask the router may poll before the first too: no clause says when a frame that is open is
     sent again to a station that is no longer busy. What it sends now has the N(R) that it
     acknowledged last: N(R) is V(R) at the time of sending (X.25 2.4.5.1), and does not run back.
+
+    Returns whether some of them may come once more yet: F=1 has asked for those behind it.
     """
     acknowledged = line.station.v_s
     under_way = tuple(LapbI(n_s=number % 8) for number in range(first + 1, first + count))
@@ -251,6 +253,7 @@ def all_again(line: LineSide, first: int, count: int, *, may_ask: bool = False) 
         if final is None and is_polled(line):
             final = number + 1
         respond(line, LapbRR, number + 1)
+    return final is not None and final < first + count
 
 
 def asks_before_it_sends(line: LineSide) -> bool:
@@ -271,6 +274,14 @@ def asks_before_it_sends(line: LineSide) -> bool:
 def respond(line: LineSide, kind: type[Packet], n_r: int) -> None:
     """A response with this N(R); F=1 if the router has polled and waits for that."""
     line.send(kind(n_r=n_r % 8, p_f=int(is_polled(line))))
+
+
+def let_go(line: LineSide) -> None:
+    """The station answers by itself from here on, and a poll that has come before."""
+    line.by_hand = False
+    if is_polled(line):
+        # The router sends no I frame before F=1 (X.25 2.4.5.9): T1 would have to run out.
+        respond(line, LapbRR, line.station.v_r)
 
 
 def is_polled(line: LineSide) -> bool:

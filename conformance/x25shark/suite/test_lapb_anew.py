@@ -34,6 +34,7 @@ from .links import (
     begins_anew,
     begins_at_0,
     expect_poll,
+    let_go,
     link_was_reset,
     needs_given,
     out_of_sequence,
@@ -185,7 +186,7 @@ def test_the_queue_ends_with_its_link(bench: Bench) -> None:
     unacknowledged(line, restart, line.profile.k + LATE)
     line.layer.allow(RestartConfirmation())
     anew(line)
-    line.by_hand = False
+    let_go(line)
     begin = line.cursor
     line.layer.wait_until(lambda: line.station.v_r > 0)
     line.link_fence()

@@ -34,6 +34,7 @@ from .links import (
     begin_again,
     begins_anew,
     beyond_the_window,
+    let_go,
     link_was_reset,
     opened,
     out_of_sequence,
@@ -286,7 +287,7 @@ def test_last_of_several_is_acknowledged(bench: Bench) -> None:
             # What it drops while it is busy it asks for (X.25 2.4.5.8), if in its own time.
             bench.remark(f"the router is busy: {count} in one write were not judged")
             break
-    line.by_hand = False
+    let_go(line)
     call.fence()
 
 

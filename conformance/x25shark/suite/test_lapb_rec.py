@@ -52,6 +52,7 @@ from .links import (
     expect_poll,
     given_up,
     is_polled,
+    let_go,
     link_was_reset,
     may_be_reset,
     names_given,
@@ -297,7 +298,7 @@ def test_n_r_of_a_frame_out_of_sequence(bench: Bench) -> None:
     line.expect_count(LapbI(), 0, 0, note="acknowledged frames are not sent again")
     # REJ may come again after T1.
     line.allow(LapbREJ(n_r=expected), *polls(line))
-    line.by_hand = False
+    let_go(line)
     line.send(line.packet(RestartRequest(cause=line.restart_cause)))
     line.layer.expect_count(RestartConfirmation(), 2, 2)
     if not in_time:
@@ -341,7 +342,7 @@ def test_a_reset_leaves_no_silent_gap(bench: Bench) -> None:
             packets = len(came.received)
             begins_anew_by(line)
             link_was_reset(line)
-            line.by_hand = False
+            let_go(line)
             _no_silent_gap(line, near, far, restarts, packets)
 
 
@@ -420,7 +421,7 @@ def test_f_0_is_no_answer_to_a_poll(bench: Bench) -> None:
                 continue
             line.send(LapbRR(n_r=ANOTHER, p_f=1))
             line.expect(LapbI(n_s=ANOTHER), note="after F=1")
-            line.by_hand = False
+            let_go(line)
             line.send(LapbRR())
             line.link_fence()
         for line, restart in lines:
@@ -534,7 +535,7 @@ def test_part_acknowledgement(bench: Bench) -> None:
             expect_poll(line, "T1, not T3", LOOK if not in_time and not left else None)
             _second_once(line, second)
             line.layer.allow(RestartConfirmation())
-            line.by_hand = False
+            let_go(line)
             line.link_fence()
             if in_time:
                 break

@@ -39,7 +39,7 @@ from .language import (
 )
 from .link_walks.ending import rejected, reset
 from .link_walks.link import Link
-from .links import LATE, at_the_line, calls_lines, may_be_reset, restarted
+from .links import LATE, at_the_line, calls_lines, let_go, may_be_reset, restarted
 from .many import at_a_time
 from .reactions import both
 from .scene import Scene
@@ -102,7 +102,7 @@ def through(end_of_a_link: Callable[[Link, int], bool], number: int) -> Start:
         link = Link(line)
         link.fresh()
         end_of_a_link(link, number)
-        link.let_go()
+        let_go(line)
 
     return start
 

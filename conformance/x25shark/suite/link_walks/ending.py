@@ -23,6 +23,7 @@ from ..links import (
     ENDS,
     begin_again,
     begins_anew,
+    let_go,
     link_was_reset,
     out_of_sequence,
     poll_is_answered,
@@ -54,7 +55,7 @@ def begun(link: Link, number: int, owed: int = 0) -> None:
         out_of_sequence(line, link.restart, 1, n_r=0)
         line.expect(LapbREJ(n_r=0), note="a new link: its first frame is missing")
     begin = line.layer.cursor
-    link.let_go()
+    let_go(line)
     line.link.restart()
     units = line.channels.log(0).received
     asked = any(packet_type(u.packet) == RESTART_REQUEST and u.offset >= begin for u in units)

@@ -20,7 +20,7 @@ from ..language import (
     RestartRequest,
     not_in,
 )
-from ..links import ENDING, all_again, by_t1, is_polled, left_alone, polls, respond
+from ..links import ENDING, all_again, by_t1, is_polled, left_alone, let_go, polls, respond
 
 # What takes longer than this part of T1 is late; so often it is not an accident.
 LATE = 0.6
@@ -91,17 +91,10 @@ class Link:
         """The router waits for F=1."""
         return is_polled(self.line)
 
-    def let_go(self) -> None:
-        """The station answers by itself from here on, and a poll that has come before."""
-        self.line.by_hand = False
-        if self.is_polled:
-            # The router sends no I frame before F=1 (X.25 2.4.5.9): T1 would have to run out.
-            respond(self.line, LapbRR, self.line.station.v_r)
-
     def fresh(self) -> None:
         """A link that has just begun, with its restart behind it; by hand from here on."""
         line = self.line
-        self.let_go()
+        let_go(line)
         line.link_fence()
         line.by_hand = True
         self.acked = line.station.v_r
@@ -222,8 +215,11 @@ class Link:
         begin = self.line.cursor
         self.comes(self.acked, begin, "the oldest that is open")
         self.line.cursor = begin
-        all_again(self.line, self.acked, self.owed)
+        may_come = all_again(self.line, self.acked, self.owed)
         self.take(self.owed)
+        if may_come:
+            # Before a window is looked at that begins behind them.
+            self.fence()
         self.repeated = False
         self.count()
 

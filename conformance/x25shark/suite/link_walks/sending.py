@@ -73,9 +73,12 @@ def acknowledge(link: Link, number: int) -> bool:
     link.still_busy()
     begin, following = line.connection.received_octets, line.station.v_r
     link.take(count)
-    how = 0 if link.is_polled else number >> 4 & 3
+    polling = link.is_polled
+    how = 0 if polling else number >> 4 & 3
     if how == 0:
         respond(line, link.ready, link.acked)
+        # F=1 brings again what it leaves open (X.25 2.4.5.9).
+        link.repeated = link.repeated or (polling and count < there)
     elif how == 1:
         line.send(link.ready(address=line.command_address, n_r=link.acked))
     elif how == 2:

@@ -308,7 +308,8 @@ Made = Callable[[str, Direction, TesterJudge, Sequence[bytes]], Expectation | No
 class Watch:
     """What a campaign purpose demands of every connection.
 
-    roles: what the router is on the serial line of a side ("A" or "B"): "dce" or "dte".
+    roles: what the router is on the serial line of a side ("A" or "B"): "dce" or "dte". windows: k
+    of that line.
     passes_numbers: numbers, sizes and windows at one end may be those that the tester sent at the
     other one, right or wrong (RFC 1613 6.2). takes_below: so may values of an answer (N-BELOW).
     """
@@ -319,6 +320,7 @@ class Watch:
         model: str,
         roles: Mapping[str, str] | None = None,
         *,
+        windows: Mapping[str, int] | None = None,
         passes_numbers: bool = False,
         takes_below: bool = False,
     ) -> None:
@@ -327,6 +329,7 @@ class Watch:
         self.passes_numbers = passes_numbers
         self.takes_below = takes_below
         self.roles = roles or {}
+        self.windows = windows or {}
         self._demands: list[Made] = []
 
     def never(self, *templates: Packet, side: str | None = None) -> None:

@@ -298,11 +298,18 @@ class Campaign:
 
     def watch(self, purpose: Purpose, body: Callable[[Watch], None]) -> None:
         """Take the demands of a purpose about the whole run; before the first case."""
-        roles = {side.upper(): line.role for side, line in self.profile.line.by_side().items()}
+        lines = {side.upper(): line for side, line in self.profile.line.by_side().items()}
         model = self.profile.relay_model
         passes = model == "end-to-end" and "N-CHECK" not in self.profile.declared
         below = "N-BELOW" in self.profile.declared
-        watch = Watch(purpose.clause, model, roles, passes_numbers=passes, takes_below=below)
+        watch = Watch(
+            purpose.clause,
+            model,
+            {side: line.role for side, line in lines.items()},
+            windows={side: line.k for side, line in lines.items()},
+            passes_numbers=passes,
+            takes_below=below,
+        )
         body(watch)
         why = self._not_to_run(purpose)
         if why is None:

@@ -37,6 +37,7 @@ TRAFFIC = (
         "PLP-INT-01",
         "PLP-MOD-02",
         "LAPB-SET-11",
+        "LAPB-BUSY-01",
     ),
     *("PLP-RST-03", "PLP-FLOW-01", "PLP-RSTRT-02", "PLP-FS-02", "PLP-FS-20", "PLP-FAC-22"),
     *("PLP-CLR-08", "PLP-SEG-01"),

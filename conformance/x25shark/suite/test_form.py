@@ -624,24 +624,13 @@ def _wrong_n_r(conversation: Conversation, *, command: int) -> PacketView | None
     """The first I or supervisory frame of the router whose N(R) is neither the last one nor any up
     to V(S) of the tester.
 
-    command: the address of the tester's commands. Only what stands behind a set-up of which the
-    case has seen all is judged: where the last SABM is answered both begin at 0.
+    command: the address of the tester's commands.
     """
-    last: int | None = None
-    taken = set_ups = 0
-    for sent, _, view in conversation:
-        frame = decode_frame(view.octets)
-        if frame is None:
-            continue
-        if isinstance(frame, LapbSABM):
-            last, set_ups = None, set_ups + 1
-        elif isinstance(frame, (LapbDISC, LapbDM, LapbFRMR)):
-            last, set_ups = None, 0
-        elif isinstance(frame, LapbUA):
-            # One that answers no SABM begins nothing.
-            last, taken = (0, 0) if set_ups == 1 else (last, taken)
-            set_ups = max(0, set_ups - 1)
-        elif last is None or frame.fields.get("n_r") is None:
+    last = taken = 0
+    for begins, sent, frame, view in _on_links(conversation):
+        if begins:
+            last = taken = 0
+        elif frame.fields.get("n_r") is None:
             continue
         elif sent:
             if isinstance(frame, LapbI) and frame.fields["address"] == command:
@@ -651,4 +640,63 @@ def _wrong_n_r(conversation: Conversation, *, command: int) -> PacketView | None
             if ahead > taken:
                 return view
             last, taken = frame.fields["n_r"], taken - ahead
+    return None
+
+
+def _on_links(conversation: Conversation) -> Iterator[tuple[bool, bool, Packet, PacketView]]:
+    """Frames of links of whose set-up the case has seen all: where the last SABM is answered both
+    ends begin at 0. The first of each four is whether a link begins with this frame."""
+    known, set_ups = False, 0
+    for sent, _, view in conversation:
+        frame = decode_frame(view.octets)
+        if frame is None:
+            continue
+        if isinstance(frame, LapbSABM):
+            known, set_ups = False, set_ups + 1
+        elif isinstance(frame, (LapbDISC, LapbDM, LapbFRMR)):
+            known, set_ups = False, 0
+        elif isinstance(frame, LapbUA):
+            # One that answers no SABM begins nothing.
+            if set_ups == 1:
+                known = True
+                yield True, sent, frame, view
+            set_ups = max(0, set_ups - 1)
+        elif known:
+            yield False, sent, frame, view
+
+
+@purpose("LAPB-FORM-05")
+def test_no_more_than_k_are_open(watch: Watch) -> None:
+    for side, role in watch.roles.items():
+        k = watch.windows[side]
+        watch.always(
+            f"no more than k = {k} I frames that the tester has not acknowledged",
+            partial(_beyond_k, k=k, command=_addresses(role)[0]),
+            side=side,
+        )
+
+
+def _beyond_k(conversation: Conversation, *, k: int, command: int) -> PacketView | None:
+    """The first new I frame of the router while k of them are open (X.25 2.4.8.6).
+
+    command: the address of the router's commands. What the router has read of the tester it need
+    not be asked: it knows of no more acknowledgements than were sent before its frame came. A frame
+    with another N(S) than the next is one that is sent again, or one behind another that was lost
+    on the line: neither makes more than the tester has seen. An N(R) of the tester that
+    acknowledges nothing that has come says nothing.
+    """
+    oldest = is_open = 0
+    for begins, sent, frame, view in _on_links(conversation):
+        if begins:
+            oldest = is_open = 0
+        elif sent:
+            n_r = frame.fields.get("n_r")
+            if n_r is not None and (n_r - oldest) % 8 <= is_open:
+                oldest, is_open = n_r, is_open - (n_r - oldest) % 8
+        elif isinstance(frame, LapbI) and frame.fields["address"] == command:
+            if frame.fields["n_s"] != (oldest + is_open) % 8:
+                continue
+            if is_open == k:
+                return view
+            is_open += 1
     return None

@@ -21,9 +21,12 @@ from .language import (
 )
 from .links import (
     all_again,
+    beyond_the_window,
     by_t1,
     count_to,
     expect_poll,
+    is_polled,
+    let_go,
     opened,
     polled,
     polled_to_the_end,
@@ -39,12 +42,12 @@ WAITING = 3
 MORE = 2
 
 
-def busy(line: LineSide, restart: Packet) -> int:
+def busy(line: LineSide, restart: Packet, count: int = WAITING) -> int:
     """RNR, and then packets for which the router has answers; the N(R) of the RNR."""
     line.by_hand = True
     n_r = line.station.v_r
     line.send(LapbRNR(n_r=n_r))
-    for _ in range(WAITING):
+    for _ in range(count):
         line.send(line.packet(restart, n_r=n_r))
         line.acknowledged()
     return n_r
@@ -52,7 +55,8 @@ def busy(line: LineSide, restart: Packet) -> int:
 
 @purpose("LAPB-BUSY-01", each_line=True)
 def test_rnr_stops_i_frames(bench: Bench) -> None:
-    """But for one, which has the N(S) of the RNR's N(R). RNR acknowledges nothing, and a frame."""
+    """But for one, which has the N(S) of the RNR's N(R). RNR acknowledges nothing, and a frame.
+    Behind the last RNR more waits than the window takes: no more than k come when it ends."""
     line, restart = ready(bench)
     for acknowledges in (False, True):
         if acknowledges:
@@ -67,6 +71,33 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
             LapbI(n_s=not_in(n_r)), 0, 0, start=begin, note="while the tester is busy, but for one"
         )
         all_after(line, n_r, is_open=opened(line, n_r, begin) > 0)
+    count = line.profile.k + 1
+    k_after(line, busy(line, restart, count), count)
+
+
+def k_after(line: LineSide, n_r: int, count: int) -> None:
+    """RR ends busy, and acknowledges nothing: k of so many packets are open then, or fewer.
+
+    Where one of them was sent to the busy station, the router may ask first; as nothing says when
+    that one comes again, it is not waited for longer than T1.
+    """
+    command = line.command_address
+    line.send(LapbRNR(address=command, n_r=n_r, p_f=1))
+    line.expect(*line.frames.answers(), passing=(LapbI(n_s=n_r), *polls(line)))
+    begin = line.cursor
+    respond(line, LapbRR, n_r)
+    line.wait_until(lambda: opened(line, n_r, begin) > 0 or is_polled(line), by_t1(line))
+    if is_polled(line):
+        respond(line, LapbRR, n_r)
+    line.wait_until(lambda: opened(line, n_r, begin) >= line.profile.k, line.profile.t1 / 2)
+    line.send(LapbRR(address=command, n_r=n_r, p_f=1))
+    line.expect(*line.frames.answers(), passing=(LapbI(), *polls(line)))
+    line.expect_count(
+        beyond_the_window(line, n_r), 0, 0, start=begin, note="more than k behind a busy tester"
+    )
+    let_go(line)
+    respond(line, LapbRR, line.station.v_r)
+    line.layer.expect_count(RestartConfirmation(), count, count)
 
 
 def all_after(line: LineSide, n_r: int, *, is_open: bool) -> None:
@@ -160,7 +191,7 @@ def test_rr_ends_busy(bench: Bench) -> None:
     """By its N(R) after the set-up, and by N(R)=0 and 7."""
     line, restart = ready(bench)
     for number in (line.station.v_r, 0, 7):
-        line.by_hand = False
+        let_go(line)
         count_to(line, restart, number)
         begin = line.cursor
         n_r = busy(line, restart)

@@ -49,6 +49,7 @@ from .links import (
     expect_poll,
     is_polled,
     last_look,
+    let_go,
     link_was_reset,
     may_be_reset,
     names_given,
@@ -68,6 +69,9 @@ from .test_lapb_anew import a_busy_tester, a_rej_condition, timer_recovery
 
 # Longer than T1, in T1.
 BEHIND_T1 = 1.5
+# Octets of the information field of an FRMR that has not three of them.
+OF_OTHER_LENGTHS = (0, 2, 4, 40)
+_FRMR = 0x87
 # T1 may have run out by the time that the next command reaches the router.
 FRMR_AGAIN = (LapbFRMR(p_f=0),)
 
@@ -279,7 +283,7 @@ def test_no_packets_in_frame_reject(bench: Bench) -> None:
         may_be_reset(near, far)
         line.send(LapbSABM(p_f=1))
         line.expect(LapbUA(p_f=1), passing=(LapbFRMR(),))
-        line.by_hand = False
+        let_go(line)
         line.link.restart()
         far.expect(ClearIndication(), CLOSED, note="no data before the call is cleared")
         line.allow(LapbFRMR())
@@ -317,11 +321,16 @@ def test_disc_ends_frame_reject(bench: Bench) -> None:
 @purpose("LAPB-FRMR-09", each_line=True)
 def test_received_frmr(bench: Bench) -> None:
     """With F=0; and with F=1, which answers a poll of timer recovery: SABM follows at once, and N2
-    of them in all where nothing answers."""
+    of them in all where nothing answers. With an information field that is too short or too long:
+    the same, or FRMR, as that is an unnumbered frame with incorrect length (X.25 2.3.4.9)."""
     line, restart = ready(bench)
     _reports(line, 0)
     line.allow(*ENDING)
     begin_again(line)
+    for octets in OF_OTHER_LENGTHS:
+        _reports_at_length(line, octets)
+        line.allow(*ENDING)
+        begin_again(line)
     line.layer.allow(RestartConfirmation())
     timer_recovery(line, restart)
     if isinstance(_reports(line, 1), LapbSABM) and names_given(line, ("n2",)):
@@ -332,6 +341,18 @@ def test_received_frmr(bench: Bench) -> None:
                 note=f"nothing has answered; SABM {number} of {line.profile.n2}",
             )
     line.allow(*ENDING)
+
+
+def _reports_at_length(line: LineSide, octets: int) -> None:
+    """FRMR with F=0 and so many octets of information."""
+    line.by_hand = True
+    v_s, v_r = line.station.v_s, line.station.v_r
+    field = bytes([v_s << 5 | 0x01, v_r << 5 | v_s << 1, 0x08]).ljust(octets, b"\0")[:octets]
+    send_control(line, _FRMR, field, response=True)
+    line.send(LapbRR(address=line.command_address, p_f=1))
+    rejection = LapbFRMR(rejected_control=_FRMR, c_r=1, w=1, x=1, y=0, z=0)
+    begins_anew(line, rejection, passing=polls(line), note=f"FRMR with {octets} octets, not 3")
+    line.allow(LapbFRMR(rejected_control=_FRMR))
 
 
 def _reports(line: LineSide, final: int) -> Packet | None:

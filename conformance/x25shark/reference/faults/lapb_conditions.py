@@ -303,3 +303,20 @@ def n_r_of_the_first_poll(patch: Patch) -> None:
         station.v_r = vars(station).get("polled_with", v_r)
         original(recovery)
         station.v_r = v_r
+
+
+@fault("BUG-LAPB-181")
+def one_more_when_ready_again(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "on_supervisory")
+    def on_supervisory(original: Any, transfer: InformationTransfer, frame: Frame) -> None:
+        ready_again = transfer.lapb.peer_busy and frame.kind != Control.RNR
+        vars(transfer.lapb)["one_more"] = ready_again
+        original(transfer, frame)
+        vars(transfer.lapb)["one_more"] = False
+
+    @patch.wrap(InformationTransfer, "window_open")
+    def window_open(original: Any, transfer: InformationTransfer) -> bool:
+        station = transfer.lapb
+        if vars(station).get("one_more") and len(station.open) == station.parameters.k:
+            return len(station.open) < MODULO - 1
+        return bool(original(transfer))

@@ -16,6 +16,7 @@ from .registry import Patch, fault
 
 # Control octets that LAPB has not, without P.
 UI, XID, TEST = 0x03, 0xAF, 0xE3
+FRMR_OCTETS = 3
 
 
 def information_overlooked(patch: Patch, *kinds: int) -> None:
@@ -243,3 +244,19 @@ def v_r_in_two_bits(patch: Patch) -> None:
     def rejection(original: Any, frame: Frame, v_s: int, v_r: int, reasons: int) -> bytes:
         field: bytes = original(frame, v_s, v_r & 3, reasons)
         return field
+
+
+@fault("BUG-LAPB-182")
+def short_frmr_ignored(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
+        if len(field) >= FRMR_OCTETS:
+            original(phases, field)
+
+
+@fault("BUG-LAPB-183")
+def long_frmr_ignored(patch: Patch) -> None:
+    @patch.wrap(Phases, "on_frmr")
+    def on_frmr(original: Any, phases: Phases, field: bytes) -> None:
+        if len(field) <= FRMR_OCTETS:
+            original(phases, field)

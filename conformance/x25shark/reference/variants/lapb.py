@@ -16,7 +16,7 @@ from .. import lapb_frames as frames
 from ..lapb import Lapb
 from ..lapb_acknowledging import Acknowledging
 from ..lapb_errors import FrameErrors
-from ..lapb_frames import Control, Frame
+from ..lapb_frames import Control, Frame, Reason
 from ..lapb_phases import Phases
 from ..lapb_recovery import TimerRecovery
 from ..lapb_station import Parameters, Phase
@@ -28,6 +28,7 @@ from .registry import Original, Patch, variant
 
 BUSY_SECONDS = 0.02
 BUSY_EVERY = 8
+FRMR_OCTETS = 3
 
 
 def kept(station: Lapb) -> dict[str, Any]:
@@ -783,3 +784,29 @@ def giants_end_the_link(patch: Patch) -> None:
     def too_long(original: Original, errors: FrameErrors, octets: bytes) -> None:
         if errors.lapb.phase is Phase.TRANSFER:
             asks_for_a_set_up(errors.lapb)
+
+
+@variant("MAY-LAPB-74")
+def rejects_frmr_of_another_length(patch: Patch) -> None:
+    @patch.wrap(Lapb, "on_unnumbered")
+    def on_unnumbered(original: Original, station: Lapb, frame: Frame) -> None:
+        wrong = frame.kind == Control.FRMR and len(frame.information) != FRMR_OCTETS
+        if wrong and station.phase is Phase.TRANSFER:
+            station.errors.reject(frame, Reason.W | Reason.X)
+        else:
+            original(station, frame)
+
+
+@variant("MAY-LAPB-75")
+def polls_when_the_window_shuts(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "emit_information")
+    def emit_information(
+        original: Original, transfer: InformationTransfer, n_s: int, packet: bytes
+    ) -> None:
+        station = transfer.lapb
+        is_last = len(station.open) == station.parameters.k and packet is station.open[-1]
+        if is_last and not station.polling:
+            station.polling = True
+            send_with_p(station, n_s, packet)
+        else:
+            original(transfer, n_s, packet)

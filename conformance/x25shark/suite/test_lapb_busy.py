@@ -60,6 +60,7 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
     line, restart = ready(bench)
     for acknowledges in (False, True):
         if acknowledges:
+            at_rest(line)
             unacknowledged(line, restart, 1)
             line.layer.expect(RestartConfirmation())
             line.skip()
@@ -72,7 +73,14 @@ def test_rnr_stops_i_frames(bench: Bench) -> None:
         )
         all_after(line, n_r, is_open=opened(line, n_r, begin) > 0)
     count = line.profile.k + 1
+    at_rest(line)
     k_after(line, busy(line, restart, count), count)
+
+
+def at_rest(line: LineSide) -> None:
+    """Polls that came by hand are answered, also one by what the answer to another has brought."""
+    let_go(line)
+    line.link_fence()
 
 
 def k_after(line: LineSide, n_r: int, count: int) -> None:

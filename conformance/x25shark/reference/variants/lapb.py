@@ -810,3 +810,18 @@ def polls_when_the_window_shuts(patch: Patch) -> None:
             send_with_p(station, n_s, packet)
         else:
             original(transfer, n_s, packet)
+
+
+@variant("MAY-LAPB-76")
+def polls_by_the_last_that_it_has(patch: Patch) -> None:
+    @patch.wrap(InformationTransfer, "emit_information")
+    def emit_information(
+        original: Original, transfer: InformationTransfer, n_s: int, packet: bytes
+    ) -> None:
+        station = transfer.lapb
+        is_last = not station.waiting and packet is station.open[-1]
+        if is_last and not station.polling:
+            station.polling = True
+            send_with_p(station, n_s, packet)
+        else:
+            original(transfer, n_s, packet)

@@ -417,7 +417,8 @@ class Ip(_Table):
 class Control(_Table):
     """[control]: shell commands that start, stop and check the router, run as given.
 
-    call: makes the router under test place a call to the address that {address} stands for (T6).
+    call: makes the router under test place a call to the address that {address} stands for, with
+    the modulo, 8 or 128, that {modulo} stands for where the command has that (T6).
     filters: sets as many filter conditions as {count} says, for x25shark bench.
     orderly: stop and restart let the router end by itself; otherwise they switch it off.
     """
@@ -578,6 +579,11 @@ class Profile(_Table):
     def calls(self) -> bool:
         """Whether the router under test can be made to call (T6)."""
         return self.control.call is not None
+
+    @property
+    def calls_as_told(self) -> bool:
+        """Whether it is told with which modulo it is to call."""
+        return self.control.call is not None and "{modulo}" in self.control.call
 
     @property
     def only_calls(self) -> bool:

@@ -116,6 +116,8 @@ def test_what_is_tested_of_one_that_calls() -> None:
     assert profile(call).only_calls
     assert profile(f'{call}[addresses]\naccepts = "2"\n').configurations == ("T2", "T6")
     assert not profile(f'{call}[addresses]\naccepts = "2"\n').only_calls
+    assert not profile(call).calls_as_told
+    assert profile(call.replace("{address}", "{address} {modulo}")).calls_as_told
 
 
 def test_a_switch_has_no_calls_of_its_own() -> None:

@@ -2,9 +2,10 @@
 """A terminal that calls (role R-TERM): a DTE that places a call when it is told to.
 
 [caller] of the configuration says where it is told: a connection to `listen`, with the digits of
-the called address and the end of the line. It calls by the route of that address, with its own
-values, and sends `greeting` Data packets once it is connected; what comes it takes as the sink
-does. A Call without an answer is cleared after T21 (X.25 Table D-2).
+the called address, a blank and 128 for a call of modulo 128, and the end of the line. It calls by
+the route of that address, with its own values, and sends `greeting` Data packets once it is
+connected; what comes it takes as the sink does. A Call without an answer is cleared
+after T21 (X.25 Table D-2).
 """
 
 from collections.abc import Callable
@@ -36,17 +37,19 @@ LINE_TIME = 10.0
 class Caller(Terminal):
     """One call of its own."""
 
-    def __init__(self, router: Switchboard, settings: CallerSettings, digits: str) -> None:
+    def __init__(
+        self, router: Switchboard, settings: CallerSettings, digits: str, modulo: int
+    ) -> None:
         super().__init__(router)
         self.settings = settings
         self.pending: Pending | None = None
         self.lcn = 0
         self.to_greet = 0
-        self.call = self.request(digits)
+        self.call = self.request(digits, modulo)
 
-    def request(self, digits: str) -> Call:
+    def request(self, digits: str, modulo: int) -> Call:
         """The Call: both facilities (RFC 1613 6.1), and four octets of user data."""
-        call = Call(8, 0, False, Addresses(called=digits, calling=self.settings.address))
+        call = Call(modulo, 0, False, Addresses(called=digits, calling=self.settings.address))
         call.user_data = self.settings.user_data
         call.facilities = Facilities()
         size, window = self.settings.packet_size, self.settings.window
@@ -143,19 +146,19 @@ class Caller(Terminal):
         channel.wire.close()
 
 
-def dial(router: Switchboard, settings: CallerSettings, digits: str) -> bool:
+def dial(router: Switchboard, settings: CallerSettings, digits: str, modulo: int = 8) -> bool:
     """Place a call to this address; False: no route leads to another router."""
     route = routes.find(router.settings.routes, digits, router.settings.route_rule)
     if route is None or not route.to.host:
         return False
-    Caller(router, settings, digits).dial(route)
+    Caller(router, settings, digits, modulo).dial(route)
     return True
 
 
 class Told:
     """A connection over which it is told to call; answered by ok or no, and closed."""
 
-    def __init__(self, server: Host, sock: socket, dial: Callable[[str], bool]) -> None:
+    def __init__(self, server: Host, sock: socket, dial: Callable[[str, int], bool]) -> None:
         self.server = server
         self.socket = sock
         self.dial = dial
@@ -178,9 +181,10 @@ class Told:
         self.close()
 
     def obey(self) -> None:
-        """Digits alone are an address."""
-        digits = self.line.strip()
-        done = digits.isdigit() and len(digits) <= 15 and self.dial(digits.decode())
+        """Digits alone are an address; the modulo may stand behind them."""
+        digits, _, modulo = self.line.strip().partition(b" ")
+        right = digits.isdigit() and len(digits) <= 15 and modulo in (b"", b"8", b"128")
+        done = right and self.dial(digits.decode(), int(modulo or b"8"))
         with suppress(OSError):
             self.socket.send(b"ok\n" if done else b"no\n")
 

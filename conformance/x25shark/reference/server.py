@@ -265,9 +265,10 @@ class Server:
             sock, _address = listener.accept()
             Told(self, sock, self._dial)
 
-    def _dial(self, digits: str) -> bool:
-        assert self.settings.caller is not None
-        return isinstance(self.router, Router) and dial(self.router, self.settings.caller, digits)
+    def _dial(self, digits: str, modulo: int) -> bool:
+        settings = self.settings.caller
+        assert settings is not None
+        return isinstance(self.router, Router) and dial(self.router, settings, digits, modulo)
 
     def run(self) -> None:
         """Serve until stop(); then clear the calls and end."""

@@ -156,7 +156,8 @@ KEYS: dict[str, str] = {
     "control.restart": "starts it again when it has died, or while it is up: then it ends that one "
     "first; unless given, `stop` and `start`",
     "control.call": "makes the router place a call to the address that {address} stands for, in "
-    "configuration T6; it may end at once, or when the call is over, and is ended with its case",
+    "configuration T6, with modulo 8 or 128 where it has {modulo} and `pics` P-MOD128; it may end "
+    "at once, or when the call is over, and is ended with its case",
     "control.orderly": "whether they let the router end by itself; false: they switch it off, as "
     "those of a virtual machine may, and its peers hear nothing of that",
     "control.filters": "sets as many filter conditions as {count} says",

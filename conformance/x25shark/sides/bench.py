@@ -354,15 +354,20 @@ class Bench(Context):
         place = partial(self._place_call, request, on, modulus, lcn, answer, note, options)
         return place() if on is not None else self.capacity.in_the_end(place)
 
-    def dialled(self, *templates: Packet, note: str = "") -> Side:
+    def dialled(self, *templates: Packet, modulus: int = 8, note: str = "") -> Side:
         """The call that the router under test places when it is told to (T6), not answered yet.
 
-        Raises Inconclusive if there is none, and ExpectationFailed if its Call is none of the
-        templates.
+        Raises Inconclusive if there is none, or one of another modulus than it was told, and
+        ExpectationFailed if its Call is none of the templates.
         """
-        self.dialling.dial(lambda: self.listeners.is_called("a"))
+        self.dialling.dial(lambda: self.listeners.is_called("a"), modulus)
         side = self.incoming(*templates, at="a", note=note or "the call that was asked for")
         assert side.call is not None
+        if self.profile.calls_as_told and side.modulus != modulus:
+            raise Inconclusive(
+                f"control.call was told modulo {modulus}, and the router called with modulo "
+                f"{side.modulus}"
+            )
         side.acceptance = answering(side.call, DEFAULT_SIZE, DEFAULT_WINDOW)
         return side
 
@@ -377,9 +382,10 @@ class Bench(Context):
         """As _place_call(), by the router under test: the answer takes of its offer what it can."""
         size, window = options.get("size", 128), options.get("window", DEFAULT_WINDOW)
         plain = isinstance(size, int) and isinstance(window, int)
-        if on is not None or modulus != 8 or not plain or set(options) - {"size", "window"}:
+        told = modulus == 8 or self.profile.calls_as_told
+        if on is not None or not told or not plain or set(options) - {"size", "window"}:
             raise NotApplicable("the router under test chooses how it calls (T6)")
-        side = self.dialled(note=note)
+        side = self.dialled(modulus=modulus, note=note)
         assert side.call is not None
         if answer is None:
             answer = answering(side.call, SIZE_CODES[size], window)

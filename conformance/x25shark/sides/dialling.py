@@ -104,11 +104,12 @@ class Dialling:
         self._commands: list[Command] = []
         self.before: Callable[[], None] | None = None
 
-    def dial(self, called: Callable[[], bool]) -> None:
+    def dial(self, called: Callable[[], bool], modulus: int = 8) -> None:
         """Run the command; called: whether the router has called. Raises Inconclusive."""
         text, seconds = self._profile.control.call, self._profile.times.dial
         assert text is not None  # a case that dials has a profile with it
         text = text.replace("{address}", self._profile.addresses.a)
+        text = text.replace("{modulo}", str(modulus))
         try:
             command = Command(self._loop, text, self.before)
         except (OSError, ValueError) as error:

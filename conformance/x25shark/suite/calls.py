@@ -52,8 +52,10 @@ def pending(
 
 
 def moduli(bench: Bench) -> tuple[int, ...]:
-    """Those that a call may have: on a line the modulo is that of the line."""
-    return (8, 128) if bench.declared("P-MOD128") and not bench.lines else (8,)
+    """Those that a call may have: on a line the modulo is that of the line, and the calls of a DTE
+    are as it places them where it is not told (T6)."""
+    chosen = not bench.lines and (not bench.dials or bench.profile.calls_as_told)
+    return (8, 128) if bench.declared("P-MOD128") and chosen else (8,)
 
 
 def of_modulus(request: Packet, modulus: int) -> Packet:

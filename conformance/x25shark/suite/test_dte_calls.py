@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 from scapy_x25.x25 import CALL_REQUEST
 
 from ..judges.form import fast_select_of
+from ..links.carrier import Unit
 from ..sides.agreement import DEFAULTS, answering, offer_of, values_of
+from ..sides.numbering import DATA, kind_of
 from ..sides.side import AbsentSide
+from .calls import moduli
 from .clearing import clear_or_close, confirmed, end
 from .connections import closes, send_in_pieces
 from .language import (
@@ -69,10 +73,10 @@ _OF_A_DIGIT, _OF_USER_DATA = (67,), (39,)
 _LATE = 1.25
 
 
-def waiting(bench: Bench) -> Side:
+def waiting(bench: Bench, modulus: int = 8) -> Side:
     """A call of the router that waits for its answer (p2). Raises Inconclusive."""
     with bench.preamble():
-        return bench.dialled()
+        return bench.dialled(modulus=modulus)
 
 
 def connected(bench: Bench, a: Side, answer: Packet | None = None) -> Call:
@@ -96,11 +100,21 @@ def offered(a: Side) -> tuple[PacketSize, WindowSize]:
     return offer_of(a.call)
 
 
+def numbered(side: Side) -> tuple[type[Packet], ...]:
+    """RR, RNR and Data of a side's modulus."""
+    return (RR128, RNR128, Data128) if side.modulus == 128 else (RR, RNR, Data)
+
+
 def none_but(side: Side, *p_r: int, note: str) -> None:
     """From the Call to here no RR, RNR or Data had another P(R)."""
-    kinds = (RR128, RNR128, Data128) if side.modulus == 128 else (RR, RNR, Data)
-    for kind in kinds:
+    for kind in numbered(side):
         side.expect_count(kind(p_r=not_in(*p_r)), 0, 0, start=side.start, note=note)
+
+
+def open_at_most(side: Side, mark: int) -> None:
+    """No more Data has come since the mark than the window of the router lets out."""
+    window, kind = side.window_in, numbered(side)[-1]
+    side.expect_count(kind(), 0, window, start=mark, note=f"window {window}")
 
 
 def none_longer(side: Side, note: str) -> None:
@@ -108,8 +122,9 @@ def none_longer(side: Side, note: str) -> None:
     for came in side.arrivals.units:
         packet = side.decoded(came.packet)
         octets = packet.fields.get("user_data") or b""
-        if isinstance(packet, Data) and len(octets) > side.size_in:
-            side.expect_count(Data(user_data=octets), 0, 0, start=side.start, note=note)
+        if isinstance(packet, (Data, Data128)) and len(octets) > side.size_in:
+            longer = side.data(octets)
+            side.expect_count(longer, 0, 0, start=side.start, note=note)
 
 
 # The Call
@@ -117,21 +132,24 @@ def none_longer(side: Side, note: str) -> None:
 
 @purpose("PLP-OUT-01")
 def test_call_is_placed(bench: Bench) -> None:
-    """Nothing but the Call comes ahead of the answer; then data flows, and the call is cleared."""
-    a = bench.dialled(
-        CallRequest(
-            lcn=between(0, 4095),
-            modulo=one_of(1, 2),
-            called_address=bench.profile.addresses.a,
+    """Nothing but the Call comes ahead of the answer; then data flows, and the call is cleared.
+    In modulo 128 too."""
+    for modulus in moduli(bench):
+        a = bench.dialled(
+            CallRequest(
+                lcn=between(0, 4095),
+                modulo=one_of(1, 2),
+                called_address=bench.profile.addresses.a,
+            ),
+            modulus=modulus,
         )
-    )
-    a.wait_until(lambda: not a.arrivals.at_end, bench.profile.times.quiet / 4)
-    for kind in (Data, RR, RNR, Interrupt, ResetRequest):
-        a.expect_count(kind(), 0, 0, start=a.origin, note="the call is not connected yet")
-    if a.phase == "being cleared" or a.connection.end is not None:
-        a.allow(ClearIndication())
-        raise Inconclusive("the router gave its call up before it was answered")
-    end(connected(bench, a))
+        a.wait_until(partial(reacts, a), bench.profile.times.quiet / 4)
+        for kind in (*numbered(a), Interrupt, ResetRequest):
+            a.expect_count(kind(), 0, 0, start=a.origin, note="the call is not connected yet")
+        if a.phase == "being cleared" or a.connection.end is not None:
+            a.allow(ClearIndication())
+            raise Inconclusive("the router gave its call up before it was answered")
+        end(connected(bench, a))
     bench.fence()
 
 
@@ -167,7 +185,7 @@ def keeps_to(bench: Bench, call: Call) -> None:
     mark = a.start
     a.send(_FENCE)
     a.expect(_READ)
-    a.expect_count(Data(), 0, a.window_in, start=mark, note=f"window {a.window_in}")
+    open_at_most(a, mark)
     none_longer(a, "longer than agreed on")
     a.withholding = False
     a.acknowledge()
@@ -178,9 +196,11 @@ def keeps_to(bench: Bench, call: Call) -> None:
 
 @purpose("PLP-OUT-03")
 def test_values_of_the_answer(bench: Bench) -> None:
-    """As offered, and nearer to the defaults in both octets, and in each of them alone."""
-    for octets in ((), ("called", "calling"), ("called",), ("calling",)):
-        a = waiting(bench)
+    """As offered, and nearer to the defaults in both octets, and in each of them alone. In modulo
+    128 too."""
+    ways = (), ("called", "calling"), ("called",), ("calling",)
+    for modulus, octets in product(moduli(bench), ways):
+        a = waiting(bench, modulus)
         answers: list[Packet] = []
         for facility, (kind, default) in zip(offered(a), DEFAULTS, strict=True):
             values = {o: facility.getfieldval(o) for o in ("called", "calling")}
@@ -284,13 +304,13 @@ def ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
 @purpose("PLP-OUT-06")
 def test_answer_above_the_offer(bench: Bench) -> None:
     """Twice the packet size, and one more than the window: an error (66), or the offer is in force
-    (a remark): no packet is longer, and no more of them are open."""
-    for kind in (PacketSize, WindowSize):
-        a = waiting(bench)
+    (a remark): no packet is longer, and no more of them are open. In modulo 128 too."""
+    for modulus, kind in product(moduli(bench), (PacketSize, WindowSize)):
+        a = waiting(bench, modulus)
         facility = offered(a)[kind is WindowSize]
         default = dict(DEFAULTS)[kind]
         above = max(facility.called, facility.calling, default) + 1
-        if above > (12 if kind is PacketSize else 7):
+        if above > (12 if kind is PacketSize else a.modulus - 1):
             bench.remark(f"no {kind.__name__} is above what the Call offers")
             connected(bench, a)
             continue
@@ -302,7 +322,9 @@ def test_answer_above_the_offer(bench: Bench) -> None:
         if isinstance(came, InterruptConfirmation):
             bench.remark("an answer above the offer is taken, as if it were the offer")
             mark = a.start
-            a.expect_count(Data(), 0, a.window_in, start=mark, note=f"window {a.window_in}")
+            a.expect_count(
+                numbered(a)[-1](), 0, a.window_in, start=mark, note=f"window {a.window_in}"
+            )
             none_longer(a, "longer than offered")
         else:
             clear_or_close(bench, a)
@@ -327,9 +349,31 @@ def test_clear_in_place_of_the_answer(bench: Bench) -> None:
     bench.fence()
 
 
+def by_clear(a: Side, *packets: Packet) -> None:
+    """These packets, and a Clear behind them, which is confirmed."""
+    a.send(*packets, ClearRequest(cause=0, diagnostic=0))
+    confirmed(a)
+
+
+def by_fin(a: Side, *packets: Packet) -> None:
+    """These packets, and the end of the tester's stream, by which the call ends (RFC 1613 6.1)."""
+    a.withholding = True
+    a.send(*packets)
+    a.wire.half_close()
+    closes(a, ClearIndication())
+
+
+def by_rst(a: Side, *packets: Packet) -> None:
+    """These packets, and a RST as soon as they are out; the router may have read them, or not."""
+    a.withholding = True
+    a.send(*packets)
+    a.wire.reset()
+
+
 @purpose("PLP-OUT-08")
 def test_next_call_is_a_new_one(bench: Bench) -> None:
-    """Calls end by a Clear amid each of these; the next has numbers from 0, and nothing is open."""
+    """Calls end by a Clear amid each of these, by a FIN and by a RST; the next has numbers from 0,
+    and nothing is open. In modulo 128 too."""
     middles: Sequence[Callable[[Side], Sequence[Packet]]] = (
         lambda a: (a.data(b"not acknowledged"),),
         lambda a: (a.data(b"M", m=1), a.data(b"no more", m=1)),
@@ -337,20 +381,39 @@ def test_next_call_is_a_new_one(bench: Bench) -> None:
         lambda a: (RNR128() if a.modulus == 128 else RNR(),),
         lambda _: (ResetRequest(cause=0, diagnostic=0),),
     )
-    for number, middle in enumerate(middles):
-        call = bench.call() if not number else bench.fence("the next call")
-        a = call.a
-        packets = middle(a)
-        for text in range(number):
-            a.send_data(b"number %d" % text)
-        # Part-filled Data with M=1 is an error to a DTE (ISO/IEC 8208).
-        part_filled = ResetIndication(diagnostic=bench.diagnostic(PARTIALLY_FULL))
-        a.allow(InterruptConfirmation(), ResetConfirmation(), part_filled)
-        a.send(*packets, ClearRequest(cause=0, diagnostic=0))
-        with amid(bench, f"cleared behind {type(packets[0]).__name__}"):
-            confirmed(a)
-    call = bench.fence("the last call")
-    none_but(call.a, 0, 1, note="one Data was sent in this call")
+    for modulus in moduli(bench):
+        call = bench.call(modulus=modulus)
+        for ends_it, (number, middle) in product((by_clear, by_fin, by_rst), enumerate(middles)):
+            a = call.a
+            packets = middle(a)
+            for text in range(number):
+                a.send_data(b"number %d" % text)
+            # Part-filled Data with M=1 is an error to a DTE (ISO/IEC 8208).
+            part_filled = ResetIndication(diagnostic=bench.diagnostic(PARTIALLY_FULL))
+            a.allow(InterruptConfirmation(), ResetConfirmation(), part_filled)
+            how = ends_it.__name__.replace("_", " ")
+            with amid(bench, f"ended {how} behind {type(packets[0]).__name__}"):
+                ends_it(a, *packets)
+            call = bench.place_call(modulus=modulus, note="the next call")
+            call.fence("the next call")
+            begins_at_0(call.a)
+        end(call)
+    bench.fence("the last call")
+
+
+def begins_at_0(side: Side) -> None:
+    """Of a call in which the tester has sent one Data: P(R) is 0 or 1, and the first P(S) is 0."""
+    none_but(side, 0, 1, note="one Data was sent in this call")
+    numbers = (side.decoded(unit.packet).p_s for unit in of_data(side))
+    first = next(numbers, 0)
+    if first:
+        kind = numbered(side)[-1]
+        side.expect_count(kind(p_s=first), 0, 0, start=side.start, note="the first P(S) is 0")
+
+
+def of_data(side: Side) -> Iterable[Unit]:
+    """The units with Data that have come."""
+    return (unit for unit in side.arrivals.units if kind_of(unit.packet, side.modulus) == DATA)
 
 
 @purpose("PLP-OUT-09")

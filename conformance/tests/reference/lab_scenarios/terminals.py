@@ -24,9 +24,9 @@ def longest_call_and_answer(make_lab: Any, model: str) -> Any:
 CALLER = {"listen": "127.0.0.1:0", "address": "1115", "packet_size": 256, "window": 4}
 
 
-def dialled(lab: Any) -> Any:
+def dialled(lab: Any, modulo: int = 8) -> Any:
     """The peer that the terminal has called."""
-    assert dial(lab.router, lab.router.settings.caller, "2100001")
+    assert dial(lab.router, lab.router.settings.caller, "2100001", modulo)
     lab.open()
     return lab.called[-1]
 
@@ -69,4 +69,26 @@ def further_calls_of_a_terminal(make_lab: Any, model: str) -> Any:
     first.tell("100102")
     dialled(lab)
     lab.timers.advance(1000)
+    return lab
+
+
+@scenario
+def calls_of_a_terminal_in_modulo_128(make_lab: Any, model: str) -> Any:
+    """Answers as offered, lower and above."""
+    lab = make_lab(model, caller={**CALLER, "greeting": 5})
+    for answer in ("20010f", "20010f0006420707430202", "20010f0003430505"):
+        b = dialled(lab, 128)
+        b.tell(answer, "20012301", "2001010a", "200113f100")
+    return lab
+
+
+@scenario
+def calls_of_a_terminal_that_end_with_tcp(make_lab: Any, model: str) -> Any:
+    """By a FIN and by a RST, behind Data of both sides; each with one more call behind it."""
+    lab = make_lab(model, caller={**CALLER, "greeting": 2})
+    for reset in (False, True):
+        b = dialled(lab)
+        b.tell("10010f", "100140", "100142")
+        b.hang_up(reset)
+        dialled(lab).tell("10010f", "100100", "1001130000")
     return lab

@@ -24,8 +24,8 @@ def _waits(channel: Channel) -> bool:
 @fault("BUG-OUT-01")
 def names_no_window(patch: Patch) -> None:
     @patch.wrap(Caller, "request")
-    def request(original: Any, caller: Caller, digits: str) -> Call:
-        call: Call = original(caller, digits)
+    def request(original: Any, caller: Caller, digits: str, modulo: int) -> Call:
+        call: Call = original(caller, digits, modulo)
         items = [item for item in call.facilities.items if item.code != WINDOW_SIZE]
         call.facilities = Facilities(items)
         return call
@@ -34,8 +34,8 @@ def names_no_window(patch: Patch) -> None:
 @fault("BUG-OUT-02")
 def names_size_twice(patch: Patch) -> None:
     @patch.wrap(Caller, "request")
-    def request(original: Any, caller: Caller, digits: str) -> Call:
-        call: Call = original(caller, digits)
+    def request(original: Any, caller: Caller, digits: str, modulo: int) -> Call:
+        call: Call = original(caller, digits, modulo)
         again = [item for item in call.facilities.items if item.code == PACKET_SIZE]
         call.facilities = Facilities([*call.facilities.items, *again])
         return call
@@ -233,3 +233,64 @@ def one_end_ends_all(patch: Patch) -> None:
             other = connection.channel
             if other is not channel and isinstance(other.user, Caller):
                 other.clearing.clear(Clear(ClearCause.OUT_OF_ORDER, Diag.NONE, by_peer=False))
+
+
+@fault("BUG-OUT-21")
+def greets_at_once_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(CallSetup, "call")
+    def call(original: Any, setup: CallSetup, call: Call, octets: bytes = b"") -> None:
+        original(setup, call, octets)
+        if isinstance(setup.channel.user, Caller) and call.modulo == 128:
+            setup.channel.flow.send_data(False, False, False, b"hello")
+
+
+@fault("BUG-OUT-22")
+def keeps_its_values_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Caller, "agreed")
+    def agreed(original: Any, caller: Caller, accept: Call, channel: Channel) -> Any:
+        values = original(caller, accept, channel)
+        offered = (caller.settings.packet_size, caller.settings.window)
+        return tuple(Pair(v, v) for v in offered) if channel.modulo == 128 else values
+
+
+@fault("BUG-OUT-23")
+def takes_what_is_above_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Caller, "agreed")
+    def agreed(original: Any, caller: Caller, accept: Call, channel: Channel) -> Any:
+        window = accept.facilities.pair(WINDOW_SIZE)
+        above = window is not None and window.called > caller.settings.window
+        if above and channel.modulo == 128:
+            return Pair(caller.settings.packet_size, caller.settings.packet_size), window
+        return original(caller, accept, channel)
+
+
+def _goes_on(patch: Patch, name: str, *, after_a_reset: bool) -> None:
+    """A call whose connection has ended in this way leaves a number to the next one."""
+
+    @patch.wrap(Connection, "connection_lost")
+    def connection_lost(original: Any, connection: Connection, reset: bool) -> None:
+        channel = connection.channel
+        up = channel.p is P.DATA_TRANSFER and isinstance(channel.user, Caller)
+        if up and reset is after_a_reset:
+            vars(channel.router)["_left"] = getattr(channel, name)
+        original(connection, reset)
+
+    @patch.wrap(CallSetup, "connected")
+    def connected(original: Any, setup: CallSetup) -> None:
+        original(setup)
+        channel = setup.channel
+        left = vars(channel.router).pop("_left", 0)
+        if name == "v_r":
+            channel.v_r = channel.p_r = channel.p_r_sent = left % channel.modulo
+        else:
+            channel.v_s = channel.p_r_received = left % channel.modulo
+
+
+@fault("BUG-OUT-24")
+def counts_on_behind_a_rst(patch: Patch) -> None:
+    _goes_on(patch, "v_r", after_a_reset=True)
+
+
+@fault("BUG-OUT-25")
+def sends_on_behind_a_fin(patch: Patch) -> None:
+    _goes_on(patch, "v_s", after_a_reset=False)

@@ -8,8 +8,8 @@ from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY
 
 from ..judges.template import matches
 from ..sides.numbering import DATA, kind_of
-from ..sides.side import AbsentSide
-from .calls import seen_alike
+from ..sides.side import AbsentSide, receive_not_ready
+from .calls import modes, moduli, seen_alike
 from .clearing import AnySide
 from .language import (
     REJ,
@@ -29,11 +29,13 @@ from .language import (
     one_of,
     purpose,
 )
+from .occasion import amid
 from .procedure_errors import expect_refusal, far_end_is_reset_first
 from .reactions import UNDEFINED, both, header, lengths_above
 from .transfer import (
     fence_past_window,
     nothing_more_at_b,
+    past_six_bits,
     send_as_allowed,
 )
 from .windows import Unacknowledged, fill_window, may_send
@@ -314,12 +316,16 @@ def during_one_for_an_error(call: Call, b: Side) -> None:
 @purpose("PLP-FLOW-17", both_sides=True)
 def test_last_packet_is_acknowledged(call: Call) -> None:
     """One Data where the window is 2; one and then three where it is 7, of which neither half nor
-    all is used (ISO/IEC 8208, T25)."""
+    all is used (ISO/IEC 8208, T25). In modulo 128 too, and where P(R) is above 63."""
     the_last_is_acknowledged(call, 1)
-    wide = call.bench.call(window=7)
-    here = seen_alike(call, wide)
-    for count in (1, 3):
-        the_last_is_acknowledged(here, min(count, here.a.window))
+    for modulus in moduli(call.bench):
+        here = seen_alike(call, call.bench.call(window=7, modulus=modulus))
+        with amid(call.bench, f"modulo {here.a.modulus}"):
+            for count in (1, 3):
+                the_last_is_acknowledged(here, min(count, here.a.window))
+            if modulus == 128 and here.b.present:
+                past_six_bits(here)
+                the_last_is_acknowledged(here, 1)
 
 
 def the_last_is_acknowledged(call: Call, count: int) -> None:
@@ -363,8 +369,8 @@ def acknowledged_by_own_data(call: Call, last: int, within: float) -> bool:
 
 
 def is_told_busy(side: Side) -> bool:
-    """Whether RNR is the last that a side has been told of the other window (modulo 8)."""
-    kinds = [kind_of(unit.packet, 8) for unit in side.arrivals.units]
+    """Whether RNR is the last that a side has been told of the other window."""
+    kinds = [kind_of(unit.packet, side.modulus) for unit in side.arrivals.units]
     told = [kind for kind in kinds if kind in (RECEIVE_READY, RECEIVE_NOT_READY)]
     return told[-1:] == [RECEIVE_NOT_READY]
 
@@ -372,18 +378,31 @@ def is_told_busy(side: Side) -> bool:
 @purpose("PLP-FLOW-24", both_sides=True, window=3)
 def test_rnr_of_the_router_does_not_stay(call: Call) -> None:
     """B is busy, with its last P(R) and with a new one, and then no more. A, if it was told so, is
-    told that too, although the P(R) is the same."""
+    told that too, although the P(R) is the same. In modulo 128 too, there with a P(R) of three bits
+    and one of seven."""
+    for way in modes(call):
+        for new in range(2):
+            busy_no_more(way, new)
+        if way.a.modulus == way.b.modulus == 128:
+            past_six_bits(way)
+            with amid(call.bench, "P(R) is above 63"):
+                for new in range(2):
+                    busy_no_more(way, new)
+
+
+def busy_no_more(call: Call, new: int) -> None:
+    """B says RNR behind so many new Data, and RR with the same P(R)."""
     a, b = both(call)
-    for new in range(2):
-        b.withholding = True
-        fill_window(a, b, [b"acked by RNR"] * new)
-        b.send(RNR(p_r=b.numbering.p_r))
-        fence_past_window(call.turned())
-        b.withholding = False
-        b.acknowledge()
-        if is_told_busy(a):
-            a.expect(RR(), passing=(RNR(),), note="B is not busy any more")
-        call.fence()
+    b.withholding = True
+    fill_window(a, b, [b"acked by RNR"] * new)
+    b.send(receive_not_ready(b))
+    fence_past_window(call.turned())
+    b.withholding = False
+    b.acknowledge()
+    if is_told_busy(a):
+        ready, busy = (RR128, RNR128) if a.modulus == 128 else (RR, RNR)
+        a.expect(ready(), passing=(busy(),), note="B is not busy any more")
+    call.fence()
 
 
 @purpose("PLP-FLOW-22", both_sides=True)

@@ -49,12 +49,10 @@ from .reactions import (
     with_gfi,
 )
 from .shut_windows import outside_the_window
-from .transfer import acknowledged_inside_data, confirmed_by_b_alone, fence_from_b
+from .transfer import acknowledged_inside_data, confirmed_by_b_alone, fence_from_b, past_six_bits
 from .windows import fill_window
 
 PACKETS = 300
-# Data by which P(S) and P(R) get past six bits.
-BEYOND_SIX_BITS = 70
 
 
 @purpose("PLP-MOD-01")
@@ -305,10 +303,7 @@ def test_every_packet_of_a_call_of_modulo_128(call: Call) -> None:
     """
     a, b = both(call)
     for here, there in ((a, b), (b, a)):
-        for number in range(BEYOND_SIX_BITS):
-            for sender, receiver in ((a, b), (b, a)):
-                sender.send_data(b"%d" % number)
-                receiver.expect(receiver.data(b"%d" % number))
+        past_six_bits(call)
         here.send(Interrupt(user_data=b"modulo 128"))
         there.expect(Interrupt(modulo=gfi(there), user_data=b"modulo 128"))
         there.send(InterruptConfirmation())

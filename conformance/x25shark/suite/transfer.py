@@ -31,6 +31,19 @@ from .language import (
     one_of,
 )
 
+# Data by which P(S) and P(R) get past six bits.
+_BEYOND_SIX_BITS = 70
+
+
+def past_six_bits(call: Call) -> None:
+    """Data each way by turns, up to numbers of more than six bits."""
+    a, b = call.a, call.b
+    assert isinstance(b, Side)
+    for number in range(_BEYOND_SIX_BITS):
+        for sender, receiver in ((a, b), (b, a)):
+            sender.send_data(b"%d" % number)
+            receiver.expect(receiver.data(b"%d" % number))
+
 
 def call_of_sizes(
     bench: Bench,

@@ -726,3 +726,18 @@ def to_be_confirmed_before_an_error(make_lab: Any, model: str) -> Any:
     a.tell("10010043", "10010244")
     b.tell("100121", "100141")
     return lab
+
+
+@scenario
+def few_data_and_busy_in_modulo_128(make_lab: Any, model: str) -> Any:
+    """One Data in a window of 20, which is acknowledged by an RR of B or of the router; RNR behind
+    it, and RR with the same P(R). All of it once more behind numbers of more than six bits."""
+    lab = make_lab(model)
+    a, b = lab.call("20010b772100001310000106420707431414")
+    for n in range(70):
+        a.tell(f"2001{2 * n:02x}0041")
+        p_r = f"{2 * (n + 1):02x}"
+        b.tell("200101" + p_r)
+        if n in (0, 69):
+            b.tell("200105" + p_r, "200101" + p_r)
+    return lab

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of a call with another modulus, or other values, at each side (RFC 1613 6.2)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import facilities
 from ..channel import Channel
 from ..codec import Call
 from ..codes import Type
+from ..data_flow import DataFlow
 from ..facilities import Facilities, Pair
 from ..negotiation import Negotiation
 from ..relay import Relay
+from ..relay_endtoend import EndToEndRelay
 from .registry import Patch, fault
 
 _WITHOUT_NUMBERS = (Type.INTERRUPT, Type.INTERRUPT_CONFIRMATION, Type.RESET)
@@ -70,3 +73,47 @@ def dte_facilities_of_an_answer_in_modulo_128(patch: Patch) -> None:
         if connected.modulo == 128:
             connected.facilities.marked = b""
         return connected
+
+
+def _rest_is_not_acknowledged(patch: Patch, least: int, share: Callable[[Channel], int]) -> None:
+    """In modulo 128 no RR for less than a share of the window, where P(R) is so much or more."""
+
+    @patch.wrap(DataFlow, "flush")
+    def flush(original: Any, flow: DataFlow) -> None:
+        channel = flow.channel
+        new = (channel.p_r - channel.p_r_sent) % channel.modulo
+        if channel.modulo == 8 or channel.p_r < least or new >= share(channel):
+            original(flow)
+
+
+@fault("BUG-FLOW-26")
+def last_unacknowledged_in_modulo_128(patch: Patch) -> None:
+    _rest_is_not_acknowledged(patch, 0, lambda channel: min(2, channel.window_in))
+
+
+@fault("BUG-FLOW-27")
+def last_unacknowledged_above_63(patch: Patch) -> None:
+    _rest_is_not_acknowledged(patch, 64, lambda channel: channel.window_in // 2)
+
+
+def _busy_for_ever(patch: Patch, least: int) -> None:
+    """In modulo 128 RR with the P(R) of an RNR is not passed on, where that is so much or more."""
+
+    @patch.wrap(EndToEndRelay, "flow_received")
+    def flow_received(
+        original: Any, relay: EndToEndRelay, channel: Channel, packet_type: int, p_r: int
+    ) -> None:
+        other = relay.other(channel)
+        same = other is not None and other.p_r_sent == p_r >= least
+        if packet_type != Type.RR or channel.modulo == 8 or not same:
+            original(relay, channel, packet_type, p_r)
+
+
+@fault("BUG-FLOW-28")
+def ready_with_the_same_number_in_modulo_128(patch: Patch) -> None:
+    _busy_for_ever(patch, 0)
+
+
+@fault("BUG-FLOW-29")
+def ready_with_the_same_number_above_63(patch: Patch) -> None:
+    _busy_for_ever(patch, 64)

@@ -26,6 +26,7 @@ from .calls import (
     callers_and_moduli,
     calling_at_b,
     channel_is_free,
+    moduli,
     needs_trust,
     needs_whole_addresses,
     numbers,
@@ -263,11 +264,13 @@ def pending_back(bench: Bench) -> tuple[Side, Side] | None:
 
 @purpose("PLP-CALL-11")
 def test_no_answer_from_b(bench: Bench) -> None:
-    """Two calls at a time, and one of B to A: T11 runs for each."""
+    """Two calls at a time, one of B to A, and one of modulo 128: T11 runs for each."""
     calls = [pending(bench) for _ in range(at_a_time(bench, 2))]
     back = pending_back(bench) if at_a_time(bench, 3) == 3 else None
     if back is not None and unanswered_call(bench, back[1]) == unanswered_call(bench, calls[0][1]):
         calls.append(back)
+    if 128 in moduli(bench) and at_a_time(bench, 4) == 4:
+        calls.append(pending(bench, modulus=128))
     time_out(bench, *calls[0])
     for a, b in calls[1:]:
         is_timed_out(bench, a, b)

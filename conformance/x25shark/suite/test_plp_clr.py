@@ -14,7 +14,7 @@ from scapy_x25.x25 import RESET_REQUEST
 
 from ..sides.answers import NETWORK_CAUSES
 from .anew import again, called_with, given_up, is_gone, refused_by_b
-from .calls import accepted, arrives, checks_calls, seen_alike
+from .calls import accepted, arrives, checks_calls, moduli, seen_alike
 from .clearing import at_the_other_end, cleared, confirmed, end, passes
 from .collisions import clear_together, end_of_collision
 from .connections import second_call
@@ -515,14 +515,17 @@ def test_clear_of_the_called_side(bench: Bench) -> None:
 def test_clear_is_repeated_once(bench: Bench) -> None:
     """B clears, A does not confirm: behind T13 the Clear comes once more (50), or as it was.
 
-    So it does in a second call at the same time, in which A goes on sending Data, and in a third,
-    in which A clears and B does not confirm. The confirmation ends the clearing: A calls again on
+    So it does in a second call at the same time, in which A goes on sending Data, in a third, in
+    which A clears and B does not confirm, and in two more like the first and the third, of modulo
+    128. The confirmation ends the clearing: A calls again on
     its connection, and nothing of T13 comes to that call. A router may also close the connection
     (RFC 1613 6.1).
     """
     t13 = bench.profile.times.t13
-    calls = [bench.call() for _ in range(at_a_time(bench, 3))]
-    calls[2:] = [call.turned() for call in calls[2:]]
+    wide = [modulus for modulus in moduli(bench) if modulus == 128]
+    ways = [8, 8, 8, *wide, *wide]
+    calls = [bench.call(modulus=modulus) for modulus in ways[: at_a_time(bench, len(ways))]]
+    calls[2:4] = [call.turned() for call in calls[2:4]]
     for call in calls:
         call.b.send(_cleared_by_a())
         call.a.expect(ClearIndication(cause=0, diagnostic=241))

@@ -9,7 +9,7 @@ from scapy_x25.x25 import INTERRUPT, INTERRUPT_CONFIRMATION, RESET_CONFIRMATION,
 from ..sides.side import AbsentSide
 from .amid_sequences import AMID
 from .anew import as_new
-from .calls import modes, moduli
+from .calls import checks_calls, modes, moduli
 from .clearing import at_the_other_end, end
 from .collisions import collide
 from .language import (
@@ -21,6 +21,7 @@ from .language import (
     Data,
     Interrupt,
     InterruptConfirmation,
+    NoChannel,
     Packet,
     Raw,
     ResetConfirmation,
@@ -31,6 +32,7 @@ from .language import (
     purpose,
 )
 from .links import is_dte_of_a_line
+from .many import at_a_time
 from .occasion import amid
 from .procedure_errors import (
     expect_after,
@@ -418,7 +420,9 @@ def test_t12(bench: Bench) -> None:
     which goes on sending Data; both in calls of modulo 128 as well.
 
     Before that it confirms a Reset that came twice: it is complete then, and leaves nothing to the
-    next. A router that is the DTE of a line has T22 there, which is its own matter (Table D-2).
+    next. In further calls, as far as there is room for them, the Reset that is not confirmed is one
+    of the other end, passed on. A router that is the DTE of a line has T22 there, which is its own
+    matter (Table D-2).
     """
     calls = [
         call
@@ -426,7 +430,7 @@ def test_t12(bench: Bench) -> None:
         for call in (bench.call(modulus=modulus), bench.call(modulus=modulus).turned())
         if not is_dte_of_a_line(bench, call.a)
     ]
-    within = 1.2 * bench.profile.times.t12
+    within = 1.2 * bench.profile.times.t12 + bench.reaction_limit
     _repeated(calls, within)
     for silent, far in map(both, calls):
         silent.send(ResetConfirmation())
@@ -438,8 +442,13 @@ def test_t12(bench: Bench) -> None:
             far.expect(far.data(complete))
     for call in calls:
         call.fence()
+    passed = _passed_on(bench, len(calls))
     _repeated(calls, within)
-    for silent, far in map(both, calls):
+    for silent, _ in map(both, passed):
+        as_it_was = () if silent.router_is_dce else (ResetIndication(cause=0, diagnostic=7),)
+        again = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(51))
+        silent.expect(again, *as_it_was, within=within, note="T12 of a Reset that is passed on")
+    for silent, far in map(both, [*calls, *passed]):
         cleared = ClearIndication(cause=bench.local_clear, diagnostic=bench.diagnostic(51))
         here = silent.expect(cleared, within=within)
         assert here is not None
@@ -448,10 +457,45 @@ def test_t12(bench: Bench) -> None:
         remote = ClearIndication(cause=bench.remote_clear, diagnostic=there)
         seen = far.expect(remote, ResetIndication(cause=bench.remote_reset))
         if isinstance(seen, ResetIndication):
-            far.send(ResetConfirmation())
+            # One that meets a Reset of this end confirms that (X.25 4.4.3.3).
+            if not _awaits_confirmation(far):
+                far.send(ResetConfirmation())
             far.expect(remote)
         far.send(ClearConfirmation())
     bench.fence()
+
+
+def _passed_on(bench: Bench, up: int) -> list[Call]:
+    """Calls beside those that are up, in each of which B has reset, and A has that and is silent.
+
+    A router may leave it to the ends of an end-to-end call what becomes of their resets.
+    """
+    ways = list(product(moduli(bench), (False, True))) if checks_calls(bench) else []
+    room = at_a_time(bench, len(ways), least=0, spare=up)
+    for line in bench.profile.line.by_side().values():
+        room = min(room, line.lcn[1] - line.lcn[0] + 1 - up)
+    found: list[Call] = []
+    for modulus, turned in ways[: max(0, room)]:
+        try:
+            call = bench.call(modulus=modulus)
+        except NoChannel as full:
+            bench.remark(f"T12 of {len(found)} Resets that are passed on was looked at: {full}")
+            break
+        call = call.turned() if turned else call
+        if is_dte_of_a_line(bench, call.a):
+            end(call)
+            continue
+        found.append(call)
+        call.b.allow(ResetConfirmation())
+        call.b.send(ResetRequest(cause=0, diagnostic=7))
+        call.a.expect(ResetIndication(cause=0, diagnostic=7))
+    return found
+
+
+def _awaits_confirmation(side: Side) -> bool:
+    """Whether this side has reset the call, and had no confirmation of that."""
+    sent = [unit.packet[2] for unit in side.connection.sent]
+    return RESET_REQUEST in sent and RESET_CONFIRMATION not in side.arrivals.types()
 
 
 def _repeated(calls: Sequence[Call], within: float) -> None:

@@ -448,3 +448,24 @@ def q_amid_a_reset(make_lab: Any, model: str) -> Any:
     a.tell("10011b0000", "90010041")
     b.tell("10011f")
     return lab
+
+
+@scenario
+def timers_of_what_is_passed_on(make_lab: Any, model: str) -> Any:
+    """A resets, and B does not confirm; A clears, and B does not confirm; B does not answer. In
+    both moduli."""
+    labs = []
+    for gfi, request in (("10", PLAIN), ("20", "2" + PLAIN[1:])):
+        for packet in ("1b0007", "130000", ""):
+            lab = make_lab(model)
+            labs.append(lab)
+            if packet:
+                a, _b = lab.call(request)
+                a.tell(gfi + "01" + packet)
+            else:
+                lab.caller().tell(request)
+                lab.open()
+            for _ in range(4):
+                lab.timers.advance(65)
+            lab.timers.advance(250)
+    return labs

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of one kind of circuit, of unequal values, or of a later use."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ..call_setup import CallSetup
@@ -11,6 +12,7 @@ from ..codes import Diag, PacketError
 from ..data_flow import DataFlow
 from ..pvc import PvcEnd
 from ..resets import Resets
+from ..tables import D
 from .registry import Patch, fault
 
 
@@ -114,3 +116,59 @@ def full_by_the_other_direction(patch: Patch) -> None:
         channel, data = flow.channel, parse_data(octets, flow.channel.modulo)
         full = len(data.user_data) == channel.size_out
         channel.sequence_q = data.q if full and data.m and not data.d else None
+
+
+def _passed_on(patch: Patch, then: Callable[[Channel], None]) -> None:
+    """What becomes of T12 where a Reset of the other end, or of its error, was passed on."""
+
+    @patch.wrap(Resets, "reset")
+    def reset(original: Any, resets: Resets, cause: int, diagnostic: int) -> None:
+        channel = resets.channel
+        at_rest = channel.ready
+        original(resets, cause, diagnostic)
+        if at_rest and channel.d is D.RESET_SENT:
+            then(channel)
+
+
+@fault("BUG-RST-52")
+def no_t12_of_a_reset_passed_on(patch: Patch) -> None:
+    _passed_on(patch, lambda channel: channel.stop_timer("T12"))
+
+
+@fault("BUG-RST-53")
+def no_end_of_a_reset_passed_on(patch: Patch) -> None:
+    def repeat(channel: Channel) -> None:
+        channel.repeats = 0
+        channel.resets.t12_expired()
+        channel.start_timer("T12", channel.settings.t12, lambda: repeat(channel))
+
+    def go_on(channel: Channel) -> None:
+        channel.start_timer("T12", channel.settings.t12, lambda: repeat(channel))
+
+    _passed_on(patch, go_on)
+
+
+@fault("BUG-RST-54")
+def no_t12_of_a_reset_passed_on_in_modulo_128(patch: Patch) -> None:
+    def leave(channel: Channel) -> None:
+        if channel.modulo == 128:
+            channel.stop_timer("T12")
+
+    _passed_on(patch, leave)
+
+
+def _without_timer_in_modulo_128(patch: Patch, timer: str) -> None:
+    @patch.wrap(Channel, "start_timer")
+    def start_timer(original: Any, channel: Channel, name: str, *rest: Any) -> None:
+        if name != timer or channel.modulo == 8:
+            original(channel, name, *rest)
+
+
+@fault("BUG-MOD-51")
+def no_t13_in_modulo_128(patch: Patch) -> None:
+    _without_timer_in_modulo_128(patch, "T13")
+
+
+@fault("BUG-MOD-52")
+def no_t11_in_modulo_128(patch: Patch) -> None:
+    _without_timer_in_modulo_128(patch, "T11")

@@ -8,11 +8,12 @@ from scapy_x25.x25 import RECEIVE_NOT_READY, RECEIVE_READY
 
 from ..judges.template import matches
 from ..sides.numbering import DATA, kind_of
-from ..sides.side import AbsentSide, receive_not_ready
+from ..sides.side import AbsentSide, receive_not_ready, receive_ready
 from .calls import modes, moduli, seen_alike
 from .clearing import AnySide
 from .language import (
     REJ,
+    REJ128,
     RNR,
     RR,
     RR128,
@@ -21,6 +22,7 @@ from .language import (
     Data,
     Interrupt,
     InterruptConfirmation,
+    Packet,
     Raw,
     ResetConfirmation,
     ResetIndication,
@@ -273,13 +275,19 @@ def test_window_1(call: Call) -> None:
 @purpose("PLP-FLOW-14", both_sides=True)
 def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
     """With the numbers of before the reset, and with new ones: a reset of B, and one of the router
-    for an error of A."""
+    for an error of A. In modulo 128 too."""
+    for way in modes(call):
+        amid_a_reset(way)
+
+
+def amid_a_reset(call: Call) -> None:
+    """RR, RNR and Data ahead of the confirmation of a Reset of B, or of the router."""
     a, b, bench = call.a, call.b, call.bench
     if isinstance(b, Side):
         bench.need(bench.model != "splice", "a router that follows the resets of a call")
         b.send(ResetRequest(cause=0, diagnostic=7))
         a.expect(ResetIndication(cause=0, diagnostic=7))
-        a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())
+        a.send(*ready_and_not(a, 3), a.data(b"discarded", p_s=3), ResetConfirmation())
         b.expect(ResetConfirmation())
         a.send_data(b"behind the reset")
         b.expect(b.data(b"behind the reset", p_s=0), note="one Reset, and no more")
@@ -288,8 +296,13 @@ def test_flow_control_during_a_reset_is_discarded(call: Call) -> None:
         return
     a.send(a.data(b"P(S) 5 for 0", p_s=5))
     a.expect(ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(1)))
-    a.send(RR(p_r=3), RNR(p_r=3), a.data(b"discarded", p_s=3), ResetConfirmation())
+    a.send(*ready_and_not(a, 3), a.data(b"discarded", p_s=3), ResetConfirmation())
     call.fence()
+
+
+def ready_and_not(side: Side, p_r: int) -> tuple[Packet, Packet]:
+    """RR and RNR of a side."""
+    return receive_ready(side, p_r), receive_not_ready(side, p_r)
 
 
 def during_one_for_an_error(call: Call, b: Side) -> None:
@@ -307,7 +320,7 @@ def during_one_for_an_error(call: Call, b: Side) -> None:
         call.fence()
         return
     old = [a.data(b"discarded", p_s=number) for number in (0, 3)]
-    a.send(RR(p_r=3), RNR(p_r=3), *old, ResetConfirmation())
+    a.send(*ready_and_not(a, 3), *old, ResetConfirmation())
     a.send_data(b"behind the reset")
     b.expect(b.data(b"behind the reset", p_s=0), note="nothing of what came amid the reset")
     call.fence()
@@ -407,11 +420,23 @@ def busy_no_more(call: Call, new: int) -> None:
 
 @purpose("PLP-FLOW-22", both_sides=True)
 def test_reject_acknowledges_nothing(call: Call) -> None:
-    """B has all that its window holds; the REJ, which is discarded, names the packet behind it."""
+    """B has all that its window holds; the REJ, which is discarded, names the packet behind it. In
+    modulo 128 too, with numbers of three bits and of seven."""
+    for way in modes(call):
+        rejected(way)
+        if way.a.modulus == way.b.modulus == 128:
+            past_six_bits(way)
+            rejected(way)
+
+
+def rejected(call: Call) -> None:
+    """B rejects what its window does not hold yet."""
     b = call.b
     assert isinstance(b, Side)
+    begin = b.numbering.p_r
     held = hold_at_b(call, b.window_in)
-    b.send(REJ(p_r=held.came % 8))
+    kind = REJ128 if b.modulus == 128 else REJ
+    b.send(kind(p_r=(begin + held.came) % b.modulus))
     nothing_more_at_b(call, "a REJ acknowledges nothing", held.due)
     release(call, held)
 

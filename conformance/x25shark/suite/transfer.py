@@ -127,10 +127,10 @@ def fence_past_window(call: Call, passing: Sequence[Packet] = ()) -> None:
 def nothing_more_at_b(call: Call, note: str, most: int = 0) -> None:
     """B gets no Data (or so many) from here to where an Interrupt that A sends now has come."""
     assert isinstance(call.b, Side)
-    mark = call.b.cursor
+    mark, kind = call.b.cursor, Data128 if call.b.modulus == 128 else Data
     call.a.send(Interrupt(user_data=b"fence"))
-    call.b.expect(Interrupt(user_data=b"fence"), passing=(Data(),), note=note)
-    call.b.expect_count(Data(), 0, most, start=mark, note=note)
+    call.b.expect(Interrupt(user_data=b"fence"), passing=(kind(),), note=note)
+    call.b.expect_count(kind(), 0, most, start=mark, note=note)
     call.b.send(InterruptConfirmation())
     call.a.expect(InterruptConfirmation(), note=note)
 

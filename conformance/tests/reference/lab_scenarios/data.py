@@ -731,7 +731,8 @@ def to_be_confirmed_before_an_error(make_lab: Any, model: str) -> Any:
 @scenario
 def few_data_and_busy_in_modulo_128(make_lab: Any, model: str) -> Any:
     """One Data in a window of 20, which is acknowledged by an RR of B or of the router; RNR behind
-    it, and RR with the same P(R). All of it once more behind numbers of more than six bits."""
+    it, and RR with the same P(R). All of it once more behind numbers of more than six bits. Then a
+    REJ, and Data and RR amid a reset."""
     lab = make_lab(model)
     a, b = lab.call("20010b772100001310000106420707431414")
     for n in range(70):
@@ -740,4 +741,9 @@ def few_data_and_busy_in_modulo_128(make_lab: Any, model: str) -> Any:
         b.tell("200101" + p_r)
         if n in (0, 69):
             b.tell("200105" + p_r, "200101" + p_r)
+    a, b = lab.call("20010b772100001310000106420707430202")
+    a.tell("2001000041", "2001020042", "2001040043")
+    b.tell("2001090a", "20010902")
+    a.tell("20011b0000", "2001060045", "20010106")
+    b.tell("2001060045", "20011f")
     return lab

@@ -4,15 +4,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from .. import facilities
+from .. import codec, facilities
 from ..channel import Channel
 from ..codec import Call
-from ..codes import Type
+from ..codes import Diag, Type
 from ..data_flow import DataFlow
 from ..facilities import Facilities, Pair
 from ..negotiation import Negotiation
 from ..relay import Relay
 from ..relay_endtoend import EndToEndRelay
+from ..tables import D, P
+from .common import packet_type
 from .registry import Patch, fault
 
 _WITHOUT_NUMBERS = (Type.INTERRUPT, Type.INTERRUPT_CONFIRMATION, Type.RESET)
@@ -117,3 +119,26 @@ def ready_with_the_same_number_in_modulo_128(patch: Patch) -> None:
 @fault("BUG-FLOW-29")
 def ready_with_the_same_number_above_63(patch: Patch) -> None:
     _busy_for_ever(patch, 64)
+
+
+@fault("BUG-FLOW-30")
+def reject_acknowledges_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        wide = channel.modulo == 128 and channel.ready
+        if wide and packet_type(channel, octets) == Type.REJ:
+            channel.process(Type.RR, octets)
+        else:
+            original(channel, octets)
+
+
+@fault("BUG-RST-55")
+def old_numbers_in_a_reset_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "process")
+    def process(original: Any, channel: Channel, kind: int, octets: bytes) -> None:
+        amid = channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT
+        has_p_r = amid and channel.modulo == 128 and kind in (Type.RR, Type.RNR)
+        if has_p_r and not channel.p_r_is_valid(codec.parse_flow(octets, 128)):
+            channel.resets.error(Diag.INVALID_P_R)
+        else:
+            original(channel, kind, octets)

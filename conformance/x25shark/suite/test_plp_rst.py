@@ -19,6 +19,7 @@ from .language import (
     ClearConfirmation,
     ClearIndication,
     Data,
+    Data128,
     Interrupt,
     InterruptConfirmation,
     NoChannel,
@@ -243,7 +244,14 @@ def held_before_a_reset(call: Call) -> Unacknowledged:
 
 @purpose("PLP-RST-10", both_sides=True)
 def test_data_before_the_confirmation(call: Call) -> None:
-    """An error, or discarded; a router that confirms by itself may take it as new Data."""
+    """An error, or discarded; a router that confirms by itself may take it as new Data. In modulo
+    128 too."""
+    for way in modes(call):
+        data_too_early(way)
+
+
+def data_too_early(call: Call) -> None:
+    """A resets, and sends Data behind that."""
     bench, a, b = call.bench, call.a, call.b
     assert isinstance(b, Side)
     early = a.data(b"too early", p_s=0, p_r=0)
@@ -252,7 +260,8 @@ def test_data_before_the_confirmation(call: Call) -> None:
     mark = b.cursor
     bench.fence("A's Data has been dealt with")
     confirmed_by_router = not a.numbering.resetting
-    b.expect_count(Data(), 0, 0, start=mark, note="B has not confirmed the reset")
+    of_the_modulus = Data128 if b.modulus == 128 else Data
+    b.expect_count(of_the_modulus(), 0, 0, start=mark, note="B has not confirmed the reset")
     b.send(ResetConfirmation())
     error = ResetIndication(cause=bench.local_reset, diagnostic=bench.diagnostic(28))
     refused = isinstance(a.expect(ResetConfirmation(), error), ResetIndication)
@@ -260,7 +269,7 @@ def test_data_before_the_confirmation(call: Call) -> None:
         a.send(ResetConfirmation())
     bench.fence("B's confirmation has been dealt with")
     most = int(confirmed_by_router and not refused)
-    taken = Data(p_s=0, user_data=b"too early")
+    taken = of_the_modulus(p_s=0, user_data=b"too early")
     b.expect_count(taken, 0, most, start=mark)
     if most:
         b.allow(taken)
@@ -271,18 +280,19 @@ def test_data_before_the_confirmation(call: Call) -> None:
 
 @purpose("PLP-RST-11", both_sides=True)
 def test_data_that_crosses_the_reset(call: Call) -> None:
-    a, b = call.a, call.b
-    assert isinstance(b, Side)
-    a.send(ResetRequest(cause=0, diagnostic=0))
-    b.expect(ResetIndication(cause=0, diagnostic=0))
-    b.send(b.data(b"crossing", p_s=0, p_r=0), ResetConfirmation())
-    if call.model == "local":
-        a.expect(ResetConfirmation())
-    else:
-        expect_after(a, ResetConfirmation(), Data(user_data=b"crossing"))
-    b.send_data(b"new")
-    a.expect(Data(p_s=0, user_data=b"new"), note="nothing from before the reset")
-    call.fence()
+    """In modulo 128 too."""
+    for way in modes(call):
+        a, b = both(way)
+        a.send(ResetRequest(cause=0, diagnostic=0))
+        b.expect(ResetIndication(cause=0, diagnostic=0))
+        b.send(b.data(b"crossing", p_s=0, p_r=0), ResetConfirmation())
+        if way.model == "local":
+            a.expect(ResetConfirmation())
+        else:
+            expect_after(a, ResetConfirmation(), a.data(b"crossing"))
+        b.send_data(b"new")
+        a.expect(a.data(b"new", p_s=0), note="nothing from before the reset")
+        way.fence()
 
 
 @purpose("PLP-RST-28", both_sides=True)
@@ -578,23 +588,29 @@ def test_data_right_after_the_confirmation(call: Call) -> None:
 
 @purpose("PLP-RST-19", both_sides=True)
 def test_reset_is_complete_at_b_before_new_data(call: Call) -> None:
-    """Where the confirmation to A waits for B's, A cannot send before it comes."""
-    bench, a, b = call.bench, call.a, call.b
-    a.send(ResetRequest(cause=0, diagnostic=0))
-    b.expect(ResetIndication(cause=0, diagnostic=0))
-    bench.fence("a router that confirms by itself has confirmed")
-    if not a.numbering.resetting:
-        a.expect(ResetConfirmation())
-        a.send_data(b"new")
-        bench.fence("B holds its confirmation")
-        b.expect_count(Data(), 0, 0, note="B has not confirmed the reset")
-        b.send(ResetConfirmation())
-    else:
-        b.send(ResetConfirmation())
-        a.expect(ResetConfirmation())
-        a.send_data(b"new")
-    b.expect(Data(p_s=0, user_data=b"new"))
-    call.fence()
+    """Where the confirmation to A waits for B's, A cannot send before it comes.
+
+    In modulo 128 too.
+    """
+    bench = call.bench
+    for way in modes(call):
+        a, b = both(way)
+        a.send(ResetRequest(cause=0, diagnostic=0))
+        b.expect(ResetIndication(cause=0, diagnostic=0))
+        bench.fence("a router that confirms by itself has confirmed")
+        if not a.numbering.resetting:
+            a.expect(ResetConfirmation())
+            a.send_data(b"new")
+            bench.fence("B holds its confirmation")
+            kind = Data128 if b.modulus == 128 else Data
+            b.expect_count(kind(), 0, 0, note="B has not confirmed the reset")
+            b.send(ResetConfirmation())
+        else:
+            b.send(ResetConfirmation())
+            a.expect(ResetConfirmation())
+            a.send_data(b"new")
+        b.expect(b.data(b"new", p_s=0))
+        way.fence()
 
 
 @purpose("PLP-RST-20", window=7)

@@ -142,3 +142,17 @@ def old_numbers_in_a_reset_in_modulo_128(patch: Patch) -> None:
             channel.resets.error(Diag.INVALID_P_R)
         else:
             original(channel, kind, octets)
+
+
+@fault("BUG-RST-56")
+def crossing_data_in_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Channel, "receive")
+    def receive(original: Any, channel: Channel, octets: bytes) -> None:
+        other = _other(channel)
+        crossing = channel.p is P.DATA_TRANSFER and channel.d is D.RESET_SENT
+        wide = other is not None and channel.modulo == 128 and not octets[2] & 1
+        if other is not None and wide and crossing:
+            data = codec.parse_data(octets, 128)
+            other.flow.send_data(data.q, data.d, data.m, data.user_data)
+        else:
+            original(channel, octets)

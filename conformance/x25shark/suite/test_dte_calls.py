@@ -255,7 +255,7 @@ def test_forms_of_call_connected(bench: Bench) -> None:
 def wrong_answers(a: Side) -> Iterable[tuple[str, bytes, tuple[int, ...]]]:
     """Octets of Call Connected behind octet 3, what is wrong with them, and its diagnostics."""
     yield "a facility length beyond the packet", b"\0\x09\x42\x07\x07", (38, 69)
-    yield "a facility that is cut", b"\0\x02\x42\x07", (38, 69)
+    yield "a facility that is cut", b"\0\x02\x42\x07", (38, 66, 69)
     yield "an address length beyond the packet", b"\xff\x31", (38, 67, 68)
     yield "a digit above 9", b"\x01\xa0\0", _OF_A_DIGIT
     yield "packet size code 3", b"\0\x03\x42\x03\x03", (66,)

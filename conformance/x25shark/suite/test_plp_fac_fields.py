@@ -78,6 +78,7 @@ from .language import (
     FacilityC,
     FacilityD,
     FastSelectReverseCharging,
+    Inconclusive,
     Marker,
     Packet,
     PacketSize,
@@ -520,8 +521,12 @@ def test_reverse_charging_without_acceptance(bench: Bench) -> None:
 def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
     """Another index or format at B is a matter of B's subscription, a remark; but two indices of
     one side are two groups, at the other side too. From A, from B where it calls, modulo 8 and 128.
+
+    One group of a side, its preferential one, may come without the facility (X.25 6.14): whether it
+    is that group is not to be seen.
     """
     member: set[tuple[str, bytes]] = set()
+    preferential: dict[str, int] = {}
     for (at, modulus), (kind, indices) in product(callers_and_moduli(bench), GROUPS.items()):
         taken: set[int] = set()
         for index in indices:
@@ -532,10 +537,19 @@ def test_closed_user_group_is_passed_or_refused(bench: Bench) -> None:
                 refused(bench, near, ClearIndication(cause=bench.cause(0x0B, 0x03, 0x13)))
                 continue
             member.add((at, bytes(sent)))
+            there = other_end(at)
+            # A group that has come with the facility is not the preferential one.
+            may_lack = index == preferential.get(there, index if modulus == 8 else None)
             with amid(bench, f"from {at.upper()}, modulo {modulus}"):
-                came = in_closed_user_group(bench, near, sent, taken, other_end(at))
+                came, named = in_closed_user_group(bench, near, sent, taken, there, may_lack)
+            if not named:
+                preferential[there] = index
             taken |= {came} if came is not None else set()
     bench.fence()
+    if preferential:
+        raise Inconclusive(
+            "one closed user group comes without its facility: it may be the preferential one"
+        )
 
 
 # Indices of closed user groups: each digit of 0, 8 and 9, and such as differ in one bit of a digit.
@@ -546,21 +560,27 @@ GROUPS: dict[type[Packet], tuple[int, ...]] = {
 
 
 def in_closed_user_group(
-    bench: Bench, near: Side, sent: Packet, taken: set[int], there: str
-) -> int | None:
-    """The Call with this group arrives. Returns the index that came, if it is in the same format.
+    bench: Bench, near: Side, sent: Packet, taken: set[int], there: str, may_lack: bool
+) -> tuple[int | None, bool]:
+    """The Call with this group arrives. Returns the index that came, if it is in the same format,
+    and whether any came.
 
-    taken: the indices that others of the format have at the other side.
+    taken: the indices that others of the format have at the other side. may_lack: the group may be
+    the preferential one there.
     """
     found = [type(sent)(index=not_in(*taken)) if taken else type(sent)()]
     found += [kind() for kind in GROUPS if not isinstance(sent, kind)]
-    far = bench.incoming(*(CallRequest(facilities=[one]) for one in found), at=there)
+    whole = [CallRequest(facilities=[one]) for one in found]
+    if may_lack:
+        whole.append(with_facilities([lacks(kind) for kind in GROUPS]))
+    far = bench.incoming(*whole, at=there)
     came = received_call(far)
-    if bytes(sent) not in bytes(came):
+    named = [facility for facility in came.facilities if isinstance(facility, tuple(GROUPS))]
+    if named and bytes(sent) not in bytes(came):
         bench.remark("the closed user group has another index or format at the other side")
     give_up(near, far)
     index = next((f.index for f in came.facilities if type(f) is type(sent)), None)
-    return None if index is None else int(index)
+    return None if index is None else int(index), bool(named)
 
 
 # What a network may say of an ROA that it does not reach: ROA out of order, not obtainable; that it

@@ -271,7 +271,8 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     for modulus in moduli(bench) if bench.two_sided else ():
         a, b = pending(bench, bench.call_request(fast_select=UNRESTRICTED), modulus=modulus)
         b.send(CallAccepted(user_data=octets(bench, 129)))
-        setup_error(bench, b, a, 39)
+        refused(bench, b, user_data_error(bench))
+        refused(bench, a, ClearIndication(cause=bench.remote_clear))
     call = fast_select_call(bench)
     call.a.send(clear_with(octets(bench, 129)))
     too_long = user_data_error(bench)

@@ -321,13 +321,13 @@ def test_class_d_length_beyond_the_facility_field(bench: Bench) -> None:
     """Ten octets of facilities; of the last, C9, two are there. No marker is before it (65).
 
     It says 3, which ends in the user data, 50, which ends beyond the packet, and 255, with which a
-    sum of eight bits starts anew.
+    sum of eight bits starts anew. It may be the parameter that is wrong (66), as in PLP-MALF-11.
     """
     for length in (3, 50, 0xFF):
         a = bench.connect()
         field = bytes.fromhex("0a 42 07 07 43 02 02 c9") + bytes((length,)) + b"\x08\x44"
         a.put(call_octets(a, bench.call_request(), tail=field + bytes(4)))
-        refuses(bench, a, bench.cause(0x13, 0x03), 69, 38, 65)
+        refuses(bench, a, bench.cause(0x13, 0x03), 69, 66, 38, 39, 65)
     bench.fence()
 
 

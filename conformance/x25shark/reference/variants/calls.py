@@ -161,6 +161,16 @@ def too_much_user_data(patch: Patch) -> None:
         original(clearing, diagnostic, ClearCause.INVALID_FACILITY if called else cause)
 
 
+@variant("MAY-CALL-39")
+def too_much_called_user_data(patch: Patch) -> None:
+    @patch.wrap(Clearing, "error")
+    def clear_error(
+        original: Original, clearing: Clearing, diagnostic: int, cause: int | None = None
+    ) -> None:
+        answered = clearing.channel.p is P.CALL_SENT and diagnostic == Diag.TOO_LONG
+        original(clearing, diagnostic, ClearCause.INVALID_FACILITY if answered else cause)
+
+
 @variant("MAY-CALL-34")
 def takes_calls_of_any_length(patch: Patch) -> None:
     patch.replace(terminal, "check_user_data", lambda call, fast_select: None)

@@ -8,6 +8,7 @@ from ..channel import Channel
 from ..clearing import Clearing
 from ..codec import Clear, Data, encode_clear, parse_clear
 from ..codes import ClearCause, Diag, Type
+from ..facilities import Facilities, Facility
 from ..placing import Placing
 from ..relay import Relay
 from ..relay_local import LocalRelay
@@ -192,6 +193,25 @@ def charges_in_the_confirmation(patch: Patch) -> None:
             return
         header = codec.header(channel.modulo, channel.lcn, Type.CLEAR_CONFIRMATION)
         channel.send(header + bytes((0, len(duration))) + duration)
+
+
+@variant("MAY-CLR-18")
+def charges_in_the_clear(patch: Patch) -> None:
+    duration = Facility(0xC1, bytes((0, 0, 0, 1)), bytes((0xC1, 4, 0, 0, 0, 1)))
+
+    @patch.wrap(Clearing, "send")
+    def send(original: Original, clearing: Clearing, clear: Clear) -> None:
+        channel = clearing.channel
+        vars(clearing)["charged"] = channel.accepted and channel.p is P.DATA_TRANSFER
+        original(clearing, clear)
+
+    @patch.wrap(Clearing, "permitted")
+    def permitted(original: Original, clearing: Clearing, clear: Clear) -> Clear:
+        plain: Clear = original(clearing, clear)
+        if not vars(clearing).get("charged"):
+            return plain
+        items = [*plain.facilities.items, duration]
+        return replace(plain, extended=True, facilities=Facilities(items))
 
 
 @variant("MAY-CLR-14", number=3)

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from .. import codec
 from .. import facilities as fields
 from ..addresses import NO_ADDRESSES
 from ..call_setup import CallSetup
@@ -556,3 +557,40 @@ def own_values_for_none(patch: Patch) -> None:
                 call.facilities.put_pair(code, value)
         offered: Call = original(negotiation, call)
         return offered
+
+
+@variant("MAY-FAC-44")
+def cut_facility_is_a_parameter(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_facility_field")
+    def parse_facility_field(original: Original, octets: bytes, at: int) -> tuple[Facilities, int]:
+        try:
+            parsed: tuple[Facilities, int] = original(octets, at)
+        except PacketError:
+            if octets[at] > fields.LONGEST or at + 1 + octets[at] > len(octets):
+                raise
+            raise PacketError(Diag.FACILITY_PARAMETER, ClearCause.INVALID_FACILITY) from None
+        return parsed
+
+
+@variant("MAY-FAC-45")
+def preferential_group_is_not_named(patch: Patch) -> None:
+    """12 is B's preferential group."""
+
+    def change(_relay: RelayedCall, offered: Call) -> None:
+        for code in CUG:
+            index = offered.facilities.get(code)
+            if index is not None and int.from_bytes(index) == 0x12:
+                without(offered.facilities, code)
+
+    change_offer(patch, change)
+
+
+@variant("MAY-FAC-46")
+def group_of_the_subscription(patch: Patch) -> None:
+    """A Call that names no closed user group is one of A's preferential group, which B has as 7."""
+
+    def change(_relay: RelayedCall, offered: Call) -> None:
+        if all(offered.facilities.get(code) is None for code in CUG):
+            add_to_every_call(offered, one(fields.CLOSED_USER_GROUP, 0x07))
+
+    change_offer(patch, change)

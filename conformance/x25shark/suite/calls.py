@@ -27,7 +27,7 @@ from ..sides.arriving import arriving
 from ..sides.bench import Bench, Call
 from ..sides.outcomes import Inconclusive
 from ..sides.side import AbsentSide, Side
-from .clearing import AnySide, end, refused
+from .clearing import AnySide, end, give_up, refused
 from .windows import fill_window, may_send
 
 ADDRESS_FIELDS = ("called_address", "calling_address")
@@ -153,6 +153,21 @@ def free_again(bench: Bench, near: Side) -> Call:
 def seen_alike(call: Call, other: Call) -> Call:
     """Another call of the same ends, seen from the end that this one is seen from."""
     return other if other.a.name == call.a.name else other.turned()
+
+
+def takes_fast_select(bench: Bench, at: str) -> bool:
+    """Whether fast select calls of this side are taken at the other one. Side B is known to take
+    them (F-FS); whether A has subscribed to them (X.25 6.17) only the router knows."""
+    if at == "a":
+        return True
+    near = bench.connect(at=at)
+    near.send(request_from(bench, at, fast_select=2))
+    if bench.went_on(near, at=other_end(at)):
+        give_up(near, bench.incoming(at=other_end(at)))
+        return True
+    refused(bench, near, ClearIndication(cause=bench.cause(0x29)))
+    bench.remark("fast select calls of B are refused")
+    return False
 
 
 def modes(call: Call) -> Iterator[Call]:

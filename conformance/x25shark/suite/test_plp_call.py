@@ -23,6 +23,7 @@ from .calls import (
     agreed_by,
     arrives,
     arrives_at,
+    callers,
     callers_and_moduli,
     calling_at_b,
     channel_is_free,
@@ -35,6 +36,7 @@ from .calls import (
     pending,
     received_call,
     request_from,
+    takes_fast_select,
     trusts_the_ends,
     values_at_a,
 )
@@ -435,14 +437,16 @@ def test_data_of_b_in_place_of_its_accept(bench: Bench) -> None:
 
 @purpose("PLP-CALL-22")
 def test_short_forms_of_call_accepted(bench: Bench) -> None:
-    """Three octets; with the address block alone, and with an empty facility field behind it.
+    """Three octets; with the address block alone, and with an empty facility field behind it; of
+    modulo 8 and 128.
 
     The values of the Call apply: 256 octets go in one packet.
     """
     none = {"called_address_length": 0, "calling_address_length": 0}
-    for form in ("three octets", "no addresses", "addresses", "no facilities"):
+    forms = ("three octets", "no addresses", "addresses", "no facilities")
+    for modulus, form in product(moduli(bench), forms):
         request = bench.call_request(size=256, window=3)
-        a, b = pending(bench, request)
+        a, b = pending(bench, request, modulus=modulus)
         came = b.call
         assert came is not None
         both = {name: getattr(came, name) for name in ("called_address", "calling_address")}
@@ -452,7 +456,7 @@ def test_short_forms_of_call_accepted(bench: Bench) -> None:
             "addresses": CallAccepted(**both),
             "no facilities": CallAccepted(**none, facility_length=0),
         }[form]
-        with amid(bench, f"Call Accepted with {form}"):
+        with amid(bench, f"Call Accepted with {form}, modulo {modulus}"):
             call = accepted(bench, a, b, request, answer)
             octets = bench.record(256)
             call.a.send_message(octets)
@@ -601,9 +605,11 @@ def test_protocol_identifier_changes_nothing(bench: Bench) -> None:
 @purpose("PLP-CALL-28")
 def test_d_bit_in_call_packets(bench: Bench) -> None:
     """Asked for and granted; asked for and not granted. From A and from B, modulo 8 and 128, with
-    fast select and without."""
-    kinds = (None, 2, 3) if bench.declared("F-FS") else (None,)
-    for (at, modulus), kind, granted in product(callers_and_moduli(bench), kinds, (1, 0)):
+    fast select, where the called side takes it, and without."""
+    fast = [at for at in callers(bench) if bench.declared("F-FS") and takes_fast_select(bench, at)]
+    for (at, modulus), kind, granted in product(callers_and_moduli(bench), (None, 2, 3), (1, 0)):
+        if kind is not None and at not in fast:
+            continue
         near = bench.connect(at=at, modulus=modulus)
         request = of_modulus(request_from(bench, at, fast_select=kind), modulus)
         request.d = 1

@@ -14,8 +14,8 @@ from scapy_x25.x25 import RESET_REQUEST
 
 from ..sides.answers import NETWORK_CAUSES
 from .anew import again, called_with, given_up, is_gone, refused_by_b
-from .calls import accepted, arrives, checks_calls, moduli, seen_alike
-from .clearing import at_the_other_end, cleared, confirmed, end, passes
+from .calls import accepted, arrives, checks_calls, moduli, pending, seen_alike
+from .clearing import at_the_other_end, cleared, confirmed, end, passes, taken_back
 from .collisions import clear_together, end_of_collision
 from .connections import second_call
 from .language import (
@@ -41,6 +41,7 @@ from .language import (
 )
 from .links import unconfirmed_clear
 from .many import as_many, at_a_time, they_last
+from .occasion import amid
 from .procedure_errors import confirmed_ahead, far_end_is_reset_first
 from .reactions import UNDEFINED, both, connects, expect_while_sending, header
 from .windows import may_send
@@ -84,7 +85,8 @@ def test_network_causes_pass(bench: Bench) -> None:
 @purpose("PLP-CLR-06")
 def test_clear_without_diagnostic(bench: Bench) -> None:
     """Behind a Clear with a diagnostic on the same connection, which must not be taken for its own;
-    with every kind of cause, and from B as well."""
+    with every kind of cause, and from B as well. Then before the answer, from either side, and of
+    modulo 128."""
     a: Side | None = None
     for cause, diagnostic in ((0, 238), (0, None), (0x80, None), (0xC1, None), (0xFF, None)):
         for turned in (False, True) if bench.two_sided else (False,):
@@ -96,7 +98,31 @@ def test_clear_without_diagnostic(bench: Bench) -> None:
             way.b.expect(ClearIndication(cause=cause, diagnostic=wanted))
             way.b.send(ClearConfirmation())
             confirmed(way.a)
+    for modulus in moduli(bench) if bench.two_sided else ():
+        with amid(bench, f"modulo {modulus}"):
+            no_diagnostic_before_the_answer(bench, modulus)
+            for turned in (False, True) if modulus == 128 else ():
+                call = bench.call(modulus=modulus)
+                without_diagnostic(*both(call.turned() if turned else call))
     bench.fence()
+
+
+def without_diagnostic(clearing: Side, other: Side) -> None:
+    """One side clears with cause 0 and no diagnostic; the other one is told none, or 0."""
+    clearing.send(ClearRequest(cause=0, diagnostic=None))
+    other.expect(ClearIndication(cause=0, diagnostic=one_of(0, None)))
+    other.send(ClearConfirmation())
+    confirmed(clearing)
+
+
+def no_diagnostic_before_the_answer(bench: Bench, modulus: int) -> None:
+    """B refuses a call so, and A takes one back."""
+    a, b = pending(bench, modulus=modulus)
+    without_diagnostic(b, a)
+    a, b = pending(bench, modulus=modulus)
+    a.send(ClearRequest(cause=0, diagnostic=None))
+    taken_back(bench, b, one_of(0, None))
+    confirmed(a)
 
 
 @purpose("PLP-CLR-07")

@@ -17,7 +17,7 @@ from .calls import (
     arrives,
     at_a,
     behind_marker,
-    callers_and_moduli,
+    callers,
     carries,
     checks_calls,
     moduli,
@@ -26,6 +26,7 @@ from .calls import (
     of_modulus,
     pending,
     request_from,
+    takes_fast_select,
     trusts_the_ends,
     window_holds,
 )
@@ -249,9 +250,12 @@ def filled_up(bench: Bench, before: Sequence[Packet], reserved: int) -> list[Pac
 
 @purpose("PLP-FS-04")
 def test_accept_in_spite_of_restriction(bench: Bench) -> None:
-    a, b = pending(bench, bench.call_request(fast_select=RESTRICTED))
-    b.send(CallAccepted())
-    setup_error(bench, b, a, 42)
+    """Of modulo 8 and 128."""
+    for modulus in moduli(bench):
+        a, b = pending(bench, bench.call_request(fast_select=RESTRICTED), modulus=modulus)
+        b.send(CallAccepted())
+        with amid(bench, f"modulo {modulus}"):
+            setup_error(bench, b, a, 42)
     bench.fence()
 
 
@@ -262,7 +266,8 @@ def test_129_octets_of_user_data(bench: Bench) -> None:
     if trusts_the_ends(bench):
         pass_129_octets(bench)
         return
-    for at, modulus in callers_and_moduli(bench):
+    fast = [at for at in callers(bench) if takes_fast_select(bench, at)]
+    for at, modulus in product(fast, moduli(bench)):
         request = request_from(bench, at, fast_select=UNRESTRICTED, user_data=octets(bench, 129))
         near = bench.connect(at=at, modulus=modulus)
         near.send(of_modulus(request, modulus))

@@ -229,10 +229,11 @@ def test_malformed_facilities_towards_a_splice(bench: Bench) -> None:
 
 @purpose("PLP-MALF-06")
 def test_address_lengths_beyond_the_packet(bench: Bench) -> None:
-    """Both lengths 15, three octets of digits, the packet ends."""
-    a = bench.connect()
-    a.put(header(a, 0x0B) + bytes.fromhex("ff 21 00 00"))
-    refuses(bench, a, bench.cause(0x13, 0x0D), 38, 67, 68)
+    """Both lengths 15, three octets of digits, the packet ends; of modulo 8 and 128."""
+    for modulus in moduli(bench):
+        a = bench.connect(modulus=modulus)
+        a.put(header(a, 0x0B) + bytes.fromhex("ff 21 00 00"))
+        refuses(bench, a, bench.cause(0x13, 0x0D), 38, 67, 68)
     bench.fence()
 
 
@@ -300,19 +301,22 @@ def test_filler_half_octet_that_is_not_zero(bench: Bench) -> None:
 
 @purpose("PLP-MALF-10")
 def test_facility_length_beyond_the_packet(bench: Bench) -> None:
-    """Facility length 20, five octets follow."""
-    a = bench.connect()
-    a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("14 42 07 07 43 02")))
-    refuses(bench, a, bench.cause(0x13, 0x03), 69, 38)
+    """Facility length 20, five octets follow; of modulo 8 and 128."""
+    for modulus in moduli(bench):
+        a = bench.connect(modulus=modulus)
+        a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("14 42 07 07 43 02")))
+        refuses(bench, a, bench.cause(0x13, 0x03), 69, 38)
     bench.fence()
 
 
 @purpose("PLP-MALF-11")
 def test_facility_cut_by_the_facility_length(bench: Bench) -> None:
-    """Facility length 2: 42 07; the third octet (07) is the first of the user data."""
-    a = bench.connect()
-    a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("02 42 07 07")))
-    refuses(bench, a, bench.cause(0x13, 0x03), 69, 66, 38, 39)
+    """Facility length 2: 42 07; the third octet (07) is the first of the user data. Of modulo 8 and
+    128."""
+    for modulus in moduli(bench):
+        a = bench.connect(modulus=modulus)
+        a.put(call_octets(a, bench.call_request(), tail=bytes.fromhex("02 42 07 07")))
+        refuses(bench, a, bench.cause(0x13, 0x03), 69, 66, 38, 39)
     bench.fence()
 
 

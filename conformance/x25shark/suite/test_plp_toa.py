@@ -12,12 +12,14 @@ from .callers import takes_any_caller
 from .calls import (
     accepted,
     arrives_at,
+    callers,
     callers_and_moduli,
     moduli,
     needs_whole_addresses,
     numbers,
     of_modulus,
     other_end,
+    takes_fast_select,
 )
 from .clearing import end, give_up, not_obtainable
 from .language import (
@@ -77,8 +79,10 @@ def test_addresses_with_type_and_plan(bench: Bench) -> None:
     address; with fast select. From A and from B, modulo 8 and 128. Each is answered with the
     addresses that came, or refused."""
     needs_whole_addresses(bench)
-    kinds = (None, 2) if bench.declared("F-FS") else (None,)
-    for (at, modulus), kind in product(callers_and_moduli(bench), kinds):
+    fast = [at for at in callers(bench) if bench.declared("F-FS") and takes_fast_select(bench, at)]
+    for (at, modulus), kind in product(callers_and_moduli(bench), (None, 2)):
+        if kind is not None and at not in fast:
+            continue
         with amid(bench, f"from {at.upper()}, modulo {modulus}, fast select {kind}"):
             each_length(bench, at, modulus, kind)
     bench.fence()

@@ -128,3 +128,33 @@ def a_call_behind_one_of_another_kind(make_lab: Any, model: str) -> Any:
         lab.open()
         labs.append(lab)
     return labs
+
+
+@scenario
+def short_and_cut_packets_in_either_modulo(make_lab: Any, model: str) -> Any:
+    """An answer of three octets, also to restricted fast select; a Call with cut facilities; Clears
+    without diagnostic of either side, before the answer and behind it."""
+    plain = ("2100001", "3100001")
+    restricted = "01c0" + VALUES
+    labs = []
+    for change in (str, of_modulo_128):
+        for packet in (PLAIN, call(*plain, restricted)):
+            lab = make_lab(model)
+            lab.call(change(packet), change("10010f"))
+            labs.append(lab)
+        lab = make_lab(model)
+        lab.caller().tell(change("10010b77" + "".join(plain) + "14420707"))
+        lab.open()
+        labs.append(lab)
+        for side in "ab":
+            lab = make_lab(model)
+            a = lab.caller()
+            a.tell(change(PLAIN))
+            lab.open()
+            (a if side == "a" else lab.called[0]).tell(change("10011300"))
+            labs.append(lab)
+            lab = make_lab(model)
+            a, b = lab.call(change(PLAIN), change("10010f"))
+            (a if side == "a" else b).tell(change("10011300"))
+            labs.append(lab)
+    return labs

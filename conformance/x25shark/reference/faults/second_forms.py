@@ -273,3 +273,62 @@ def digits_behind_type_and_plan(patch: Patch) -> None:
     def check_addresses(original: Any, router: Router, parties: Addresses) -> None:
         if not parties.a_bit:
             original(router, parties)
+
+
+@fault("BUG-CALL-73")
+def three_octets_of_modulo_128(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_accept")
+    def parse_accept(original: Any, octets: bytes) -> Call:
+        if len(octets) == 3 and codec.modulo_of(octets) == 128:
+            raise PacketError(Diag.TOO_SHORT)
+        call: Call = original(octets)
+        return call
+
+
+@fault("BUG-CALL-74")
+def restriction_of_modulo_128(patch: Patch) -> None:
+    @patch.wrap(Negotiation, "check_accept")
+    def check_accept(original: Any, negotiation: Negotiation, accept: Call, far: Channel) -> None:
+        far.restricted = far.restricted and accept.modulo == 8
+        original(negotiation, accept, far)
+
+
+@fault("BUG-MALF-51")
+def cut_facilities_of_modulo_128(patch: Patch) -> None:
+    @patch.wrap(codec, "parse_facility_field")
+    def parse_facility_field(original: Any, octets: bytes, at: int) -> tuple[Facilities, int]:
+        try:
+            parsed: tuple[Facilities, int] = original(octets, at)
+        except PacketError:
+            if codec.modulo_of(octets) != 128 or octets[2] != Type.CALL:
+                raise
+            return Facilities(), len(octets)
+        return parsed
+
+
+def _clear_of_four_octets(patch: Patch, is_meant: Any) -> None:
+    """Such a Clear is too short."""
+
+    @patch.wrap(Clearing, "on_clear")
+    def on_clear(original: Any, clearing: Clearing, octets: bytes) -> None:
+        if len(octets) == 4 and is_meant(clearing.channel):
+            raise PacketError(Diag.TOO_SHORT)
+        original(clearing, octets)
+
+
+@fault("BUG-CLR-35")
+def refusal_of_four_octets(patch: Patch) -> None:
+    _clear_of_four_octets(patch, lambda channel: channel.p is P.CALL_SENT)
+
+
+@fault("BUG-CLR-36")
+def call_taken_back_in_four_octets(patch: Patch) -> None:
+    _clear_of_four_octets(patch, lambda channel: channel.p is P.CALL_RECEIVED)
+
+
+@fault("BUG-CLR-37")
+def clear_of_four_octets_in_modulo_128(patch: Patch) -> None:
+    def is_meant(channel: Channel) -> bool:
+        return channel.modulo == 128 and channel.p is P.DATA_TRANSFER
+
+    _clear_of_four_octets(patch, is_meant)

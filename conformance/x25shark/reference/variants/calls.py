@@ -29,6 +29,7 @@ from .registry import Original, Patch, variant
 
 PUT_IN = "3199999"
 ADDRESS_OF_B = "2100001"
+PREFIX_OF_A = "31"
 
 
 # addresses of the two packets
@@ -169,6 +170,17 @@ def too_much_called_user_data(patch: Patch) -> None:
     ) -> None:
         answered = clearing.channel.p is P.CALL_SENT and diagnostic == Diag.TOO_LONG
         original(clearing, diagnostic, ClearCause.INVALID_FACILITY if answered else cause)
+
+
+@variant("MAY-CALL-40")
+def calls_of_b_have_no_fast_select(patch: Patch) -> None:
+    """The side that calls first has not subscribed to fast select acceptance."""
+
+    @patch.wrap(Router, "refusal")
+    def refusal(original: Original, router: Router, route: Route, call: Call) -> Any:
+        if call.facilities.fast_select and route.prefix == PREFIX_OF_A:
+            return ClearCause.FAST_SELECT_REFUSED, Diag.NONE
+        return original(router, route, call)
 
 
 @variant("MAY-CALL-34")

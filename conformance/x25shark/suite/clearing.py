@@ -134,10 +134,10 @@ def passes(
     confirmed(sender, note)
 
 
-def taken_back(bench: Bench, receiver: AnySide, diagnostic: Matcher | int) -> None:
-    """The caller has cleared before the answer: cause 0 and this diagnostic arrive, or the close
+def taken_back(bench: Bench, receiver: AnySide, diagnostic: Matcher | int, cause: int = 0) -> None:
+    """The caller has cleared before the answer: this cause and diagnostic arrive, or the close
     of the connection that stands for them while the call is not connected (RFC 1613 6.1)."""
-    if receiver.expect(ClearIndication(cause=0, diagnostic=diagnostic), CLOSED) is not None:
+    if receiver.expect(ClearIndication(cause=cause, diagnostic=diagnostic), CLOSED) is not None:
         receiver.send(ClearConfirmation())
     elif receiver.present:
         bench.remark(WITHDRAWN_BY_A_CLOSE)

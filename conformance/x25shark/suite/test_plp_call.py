@@ -309,11 +309,13 @@ def test_late_call_accepted(bench: Bench) -> None:
 
 @purpose("PLP-CALL-14")
 def test_caller_clears_before_the_answer(bench: Bench) -> None:
-    """On a line the channels of both are free again then."""
-    a, b = pending(bench)
-    a.send(ClearRequest(cause=0, diagnostic=241))
-    taken_back(bench, b, 241)
-    confirmed(a)
+    """With cause 0, and with causes of its own. On a line the channels of both are free again."""
+    for cause, diagnostic in ((0, 241), (0, 0), (0x80, 67), (0xC1, 1), (0xFF, 255)):
+        a, b = pending(bench)
+        a.send(ClearRequest(cause=cause, diagnostic=diagnostic))
+        with amid(bench, f"cause {cause:#04x} and diagnostic {diagnostic}"):
+            taken_back(bench, b, diagnostic or one_of(0, None), cause)
+        confirmed(a)
     channel_is_free(bench, b)
     channel_is_free(bench, a)
     bench.fence()

@@ -332,3 +332,11 @@ def clear_of_four_octets_in_modulo_128(patch: Patch) -> None:
         return channel.modulo == 128 and channel.p is P.DATA_TRANSFER
 
     _clear_of_four_octets(patch, is_meant)
+
+
+@fault("BUG-CALL-75")
+def cause_of_a_call_taken_back(patch: Patch) -> None:
+    @patch.wrap(Clearing, "send")
+    def send(original: Any, clearing: Clearing, clear: Clear) -> None:
+        early = clearing.channel.p is P.CALL_SENT and clear.by_peer
+        original(clearing, replace(clear, cause=ClearCause.DTE_ORIGINATED) if early else clear)

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 
 CASES_IN_A_ROW = 5
 MOST_RESTARTS = 20
+# Those for want of data leave some for a router that dies.
+MOST_FOR_DATA = 5
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,10 @@ class Liveness:
         self._restart = restart
         self._restarts = 0
         self._in_vain = 0
-        # Whether this router carries data, as far as it has been seen.
+        # Whether this router carries data, as far as it has been seen, and how often it was started
+        # again because it no longer did.
         self._carries = False
+        self._for_data = 0
         self.notes: list[str] = []
 
     def after(self, case: str, ending: Ending) -> str | None:
@@ -84,10 +88,11 @@ class Liveness:
         if wrong is None:
             return
         gone = f"the router carries no data any more: none came in {case}; then {wrong}"
+        self._for_data += 1
         in_vain = self._start_again(case, gone)
         if in_vain is not None:
-            self._carries = False
             self.notes.append(in_vain)
+        self._carries = in_vain is None and self._for_data < MOST_FOR_DATA
 
     def died(self, case: str, why: str) -> str | None:
         """As after(), where it is known that the router died in that case, or before it."""

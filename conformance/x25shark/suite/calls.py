@@ -25,7 +25,7 @@ from ..judges.values import between
 from ..sides.agreement import DEFAULTS, offer_of, towards
 from ..sides.arriving import arriving
 from ..sides.bench import Bench, Call
-from ..sides.outcomes import Inconclusive
+from ..sides.outcomes import Inconclusive, NoChannel
 from ..sides.side import AbsentSide, Side
 from .clearing import AnySide, end, give_up, refused
 from .windows import fill_window, may_send
@@ -171,12 +171,22 @@ def takes_fast_select(bench: Bench, at: str) -> bool:
 
 
 def modes(call: Call) -> Iterator[Call]:
-    """The call, and one of modulo 128 with the same window, if it has two ends of the tester."""
+    """The call, and one of modulo 128 with the same window, if it has two ends of the tester and
+    the router takes a second call."""
     yield call
-    if call.b.present and 128 in moduli(call.bench):
-        window = min(call.a.window, call.a.window_in)
-        other = call.bench.place_call(modulus=128, options={"window": window})
-        yield seen_alike(call, other)
+    bench = call.bench
+    if not call.b.present or 128 not in moduli(bench):
+        return
+    if bench.profile.limits.calls == 1:
+        bench.remark("modulo 128 was not looked at: the router takes 1 call (limits.calls)")
+        return
+    window = min(call.a.window, call.a.window_in)
+    try:
+        other = bench.place_call(modulus=128, options={"window": window})
+    except NoChannel as full:
+        bench.remark(f"modulo 128 was not looked at: {full}")
+        return
+    yield seen_alike(call, other)
 
 
 def trusts_the_ends(bench: Bench) -> bool:

@@ -105,9 +105,17 @@ def closes(side: Side, *before: Packet, within: float | None = None) -> None:
         context.remark(f"a {type(came).__name__} came before the close")
         if isinstance(came, ClearRequest):
             side.send(ClearConfirmation())
-        left = max(until - time.monotonic(), context.reaction_limit)
-        again = before if within is not None and time.monotonic() < until else ()
-        came = side.expect(CLOSED, *again, within=None if within is None else left)
+        again = _clears(before) if within is not None and time.monotonic() < until else ()
+        came = side.expect(CLOSED, *again, within=within and time_left(context, until))
+
+
+def time_left(context: Context, until: float) -> float:
+    """Seconds up to then (monotonic), the time for a reaction at least."""
+    return max(until - time.monotonic(), context.reaction_limit)
+
+
+def _clears(packets: Iterable[Packet]) -> tuple[Packet, ...]:
+    return tuple(packet for packet in packets if isinstance(packet, ClearRequest))
 
 
 def _is_told(side: Side) -> bool:
@@ -121,13 +129,16 @@ def _is_told(side: Side) -> bool:
 def served_ahead(
     side: Side, far: AnySide, *before: Packet, within: float | None = None
 ) -> tuple[Packet, ...]:
-    """The router ends the connection of side and the call at the far side, and tells side first: it
-    may tell far only when side has confirmed its Clear, or closed as well (no clause says when).
+    """The router ends the connection of side and the call at the far side. Where it tells side
+    first it may tell far only when side has confirmed its Clear, or closed as well (no clause says
+    when); a confirmation that it takes for the rest of a unit does not keep its timers from sending
+    the Clear again (X.25 Table D-1).
 
     Returns the packets that may come before the close of side from then on.
     """
     if not isinstance(far, Side):
         return before
+    until = time.monotonic() + (within or 0.0)
     side.wait_until(lambda: _is_told(side) or _is_told(far), within)
     while _is_told(side) and not _is_told(far):
         came = side.expect(CLOSED, *before)
@@ -137,8 +148,9 @@ def served_ahead(
         side.context.remark(f"a {type(came).__name__} came before the close")
         if isinstance(came, ClearRequest):
             side.send(ClearConfirmation())
-            before = ()
-        side.wait_until(lambda: _is_told(side) or _is_told(far), within)
+            before = () if within is None else _clears(before)
+        left = within and time_left(side.context, until)
+        side.wait_until(lambda: _is_told(side) or _is_told(far), left)
     return before
 
 
@@ -148,12 +160,13 @@ def framing_ends_both(side: Side, far: AnySide, *more: Packet, within: float | N
     Which of the two comes first is the router's choice, and either may wait for the answer to the
     other: the far side is served first, unless this one alone has been told.
     """
-    context = side.context
+    context, until = side.context, time.monotonic() + (within or 0.0)
     before = served_ahead(
         side, far, ClearIndication(cause=context.network_clear), *more, within=within
     )
-    far_side_ends(context, far, within)
-    closes(side, *before, within=within)
+    # To notice the error takes time; to tell the other side of it does not.
+    far_side_ends(context, far)
+    closes(side, *before, within=within and time_left(context, until))
 
 
 def framing_ends(side: Side, within: float | None = None) -> None:
@@ -238,15 +251,14 @@ def attempt_ends(bench: Bench, a: Side, *templates: Packet) -> Packet | None:
     return a.expect(*templates, CLOSED)
 
 
-def far_side_ends(context: Context, side: AnySide, within: float | None = None) -> None:
+def far_side_ends(context: Context, side: AnySide) -> None:
     """The call at the far side ends, which did nothing wrong: a Clear of the network, or a TCP
     close.
 
     The far side closes then too: a splice that passes a FIN on waits for that before it ends the
     first connection (RFC 1613 6.1, 6.2).
     """
-    clear = ClearIndication(cause=context.lost_clear)
-    if side.expect(clear, CLOSED, within=within) is not None:
+    if side.expect(ClearIndication(cause=context.lost_clear), CLOSED) is not None:
         side.send(ClearConfirmation())
     else:
         side.wire.half_close()

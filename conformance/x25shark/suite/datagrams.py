@@ -146,6 +146,11 @@ class Circuit:
         )
 
 
+def _ends(circuit: Circuit) -> bool:
+    """Whether the router has begun to end a circuit."""
+    return circuit.side.phase == "being cleared" or circuit.side.connection.end is not None
+
+
 class Network:
     """The two hosts of a case, and the circuits between them."""
 
@@ -153,6 +158,8 @@ class Network:
         self.bench = bench
         self.asked: list[Echo] = []
         self.circuits: list[Circuit] = []
+        # Those that the router has cleared for a further one, and that replaced() has to tell of.
+        self._replaced: list[Circuit] = []
 
     def echo(self, octets: int, *, counts: bool = True) -> Echo:
         """An echo request of so many octets in all; counts: it may be answered."""
@@ -205,7 +212,7 @@ class Network:
         None: refused. A form that the profile names has to be accepted, but beside another circuit
         for IP: a system may have one for each pair of hosts (RFC 1356 3.7).
         """
-        side = self._calling(form.user_data, 128, 2)
+        side = self._further(form.user_data, 2)
         refusal = ClearIndication(diagnostic=UNSUPPORTED)
         if form.name in ip_of(self.bench).encapsulations:
             if not self.circuits:
@@ -220,7 +227,7 @@ class Network:
 
     def offer_modulo_128(self, *, window: int) -> Circuit | None:
         """A circuit for 0xCC of modulo 128. None: refused, as no clause of RFC 1356 asks for it."""
-        side = self._calling(NLPID.user_data, 128, window, modulus=128)
+        side = self._further(NLPID.user_data, window, modulus=128)
         connected = side.expect(CallAccepted(), ClearIndication(), CLOSED)
         if isinstance(connected, CallAccepted):
             return self._up(side, NLPID, connected)
@@ -228,27 +235,43 @@ class Network:
         self.bench.remark("calls for IP of modulo 128 are refused")
         return None
 
+    def _further(self, user_data: bytes, window: Each, *, modulus: int = 8) -> Side:
+        """A call beside the circuits that there are; the router may take it only when one of those
+        that it clears for it is gone."""
+        side = self._calling(user_data, 128, window, modulus=modulus)
+        older = self.circuits[:]
+        if older:
+            self.bench.loop.wait(
+                lambda: side.arrivals.reacted or any(map(_ends, older)), self.bench.reaction_limit
+            )
+            if not side.arrivals.reacted:
+                self._give_way(older)
+        return side
+
     def replaced(self) -> list[Circuit]:
-        """Circuits in whose place the last one is, and which the router clears for it within TQ."""
+        """Circuits in whose place the last one is, and which the router ends for it within TQ."""
         older = self.circuits[:-1]
-
-        def being_cleared() -> list[Circuit]:
-            return [circuit for circuit in older if circuit.side.phase == "being cleared"]
-
         if older:
             quiet = self.bench.profile.times.quiet
-            older[0].side.wait_until(lambda: len(being_cleared()) == len(older), quiet)
-        found = being_cleared()
-        for circuit in found:
-            self.bench.remark("a further circuit takes the place of one that there is")
-            self.was_cleared(circuit)
+            older[0].side.wait_until(lambda: all(map(_ends, older)), quiet)
+        self._give_way(older)
+        found, self._replaced = self._replaced, []
         return found
 
+    def _give_way(self, older: list[Circuit]) -> None:
+        for circuit in filter(_ends, older):
+            self.bench.remark("a further circuit takes the place of one that there is")
+            self.was_cleared(circuit)
+            self._replaced.append(circuit)
+
     def was_cleared(self, circuit: Circuit) -> None:
-        """The router has cleared a circuit."""
-        if not circuit.side.arrivals.at_end:
-            circuit.side.expect(ClearIndication())
-        circuit.side.send(ClearConfirmation())
+        """The router has ended a circuit, by a Clear or by a close of its connection."""
+        side = circuit.side
+        cleared = side.phase == "being cleared"
+        if not (cleared and side.arrivals.at_end):
+            cleared = side.expect(ClearIndication(), CLOSED) is not None
+        if cleared:
+            side.send(ClearConfirmation())
         self.circuits.remove(circuit)
 
     def clear(self, circuit: Circuit) -> None:
@@ -259,7 +282,7 @@ class Network:
 
     def one_more(self) -> Circuit | None:
         """A further circuit for 0xCC, which a system may refuse (RFC 1356 3.7)."""
-        side = self._calling(NLPID.user_data, 128, 2)
+        side = self._further(NLPID.user_data, 2)
         connected = side.expect(CallAccepted(), ClearIndication(), CLOSED)
         if isinstance(connected, CallAccepted):
             return self._up(side, NLPID, connected)

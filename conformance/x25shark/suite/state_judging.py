@@ -9,6 +9,7 @@ that is one on the same channel, and a call on another channel of the line lasts
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from ..catalogue.states import Cell
@@ -17,7 +18,14 @@ from ..sides.channel import ChannelSide
 from ..sides.side import AbsentSide
 from .clearing import end, taken_back
 from .collisions import NOT_DUE, calls_cross, confirms_collisions
-from .connections import attempt_ends, closes, passes_unread, served_ahead, until_stalled
+from .connections import (
+    attempt_ends,
+    closes,
+    passes_unread,
+    served_ahead,
+    time_left,
+    until_stalled,
+)
 from .events import AT_A_DTE, LENGTHS, Q_DIFFERS, STIMULI, Stimulus
 from .language import (
     CLOSED,
@@ -76,7 +84,6 @@ _ENDED_BY_B = ("p2", "d2")
 # Calls of a cell on a line: that of the state, one beside it, and one more as a fence.
 _CALLS_AT_A_TIME = 3
 _REGISTRATION, _UNDEFINED = 2, 33
-T12_EXPIRED = 51  # X.25 Annex E: time expired for reset indication
 
 
 def run_cell(bench: Bench, cell: Cell, modulus: int = 8) -> None:
@@ -388,24 +395,14 @@ def _closed(scene: Scene, *, short: bool) -> None:
     too_short = [_reset_of(scene, (38,))] if short else []
     # A length that no packet has may be noticed only when its octets do not come.
     within = until_stalled(scene.bench)
-    if scene.state in ("d2", "d3"):
-        _may_be_reset_again(scene)
+    until = time.monotonic() + within
     before = served_ahead(scene.side, far or AbsentSide(), clear, *too_short, within=within)
     if scene.state == "p7":
         far_clear_confirmed(scene)
     else:
         _far_ends(scene)
-    closes(scene.side, *before, within=within)
+    closes(scene.side, *before, within=time_left(scene.bench, until))
     scene.bench.fence()
-
-
-def _may_be_reset_again(scene: Scene) -> None:
-    """T12 may run out at the side that owes a confirmation before the router has noticed (X.25
-    Table D-1)."""
-    again = ResetIndication(diagnostic=scene.bench.diagnostic(T12_EXPIRED))
-    for side in (scene.side, scene.other):
-        if side is not None:
-            side.allow(again)
 
 
 def _far_cleared(scene: Scene) -> None:
@@ -415,7 +412,7 @@ def _far_cleared(scene: Scene) -> None:
 
 
 def _far_ends(scene: Scene) -> None:
-    """The far side is cleared with a network cause, or its connection closed,."""
+    """The far side is cleared with a network cause, or its connection is closed."""
     network = ClearIndication(cause=scene.bench.network_clear)
     if scene.state == "p3":
         assert isinstance(scene.other, Side)

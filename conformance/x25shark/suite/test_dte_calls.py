@@ -22,7 +22,7 @@ from ..sides.numbering import DATA, kind_of
 from ..sides.side import AbsentSide
 from .calls import moduli
 from .clearing import clear_or_close, confirmed, end
-from .connections import closes, send_in_pieces
+from .connections import closes, pause, send_in_pieces
 from .language import (
     CLOSED,
     RNR,
@@ -71,6 +71,8 @@ _READ = InterruptConfirmation()
 _OF_A_DIGIT, _OF_USER_DATA = (67,), (39,)
 # Of a timer that need not be exact, and of an answer behind it.
 _LATE = 1.25
+# A RST is noticed within this (seconds).
+NOTICED = 0.05
 
 
 def waiting(bench: Bench, modulus: int = 8) -> Side:
@@ -312,7 +314,7 @@ def test_answer_above_the_offer(bench: Bench) -> None:
         above = max(facility.called, facility.calling, default) + 1
         if above > (12 if kind is PacketSize else a.modulus - 1):
             bench.remark(f"no {kind.__name__} is above what the Call offers")
-            connected(bench, a)
+            end(connected(bench, a))
             continue
         a.withholding = True
         a.send(CallAccepted(facilities=[kind(called=above, calling=above)]), _FENCE)
@@ -326,6 +328,9 @@ def test_answer_above_the_offer(bench: Bench) -> None:
                 numbered(a)[-1](), 0, a.window_in, start=mark, note=f"window {a.window_in}"
             )
             none_longer(a, "longer than offered")
+            a.withholding = False
+            a.allow(numbered(a)[-1]())
+            by_clear(a)
         else:
             clear_or_close(bench, a)
     bench.fence()
@@ -368,6 +373,8 @@ def by_rst(a: Side, *packets: Packet) -> None:
     a.withholding = True
     a.send(*packets)
     a.wire.reset()
+    # It has to have noticed before it is told to call again.
+    pause(a.context, NOTICED)
 
 
 @purpose("PLP-OUT-08")
@@ -383,7 +390,10 @@ def test_next_call_is_a_new_one(bench: Bench) -> None:
     )
     for modulus in moduli(bench):
         call = bench.call(modulus=modulus)
-        for ends_it, (number, middle) in product((by_clear, by_fin, by_rst), enumerate(middles)):
+        ways = [*product((by_clear,), enumerate(middles))]
+        # To place calls may take long: in modulo 128 the connection is lost amid the first alone.
+        ways += product((by_fin, by_rst), [*enumerate(middles)][: 1 if modulus == 128 else None])
+        for ends_it, (number, middle) in ways:
             a = call.a
             packets = middle(a)
             for text in range(number):

@@ -65,6 +65,7 @@ from .language import (
     ClearRequest,
     Data,
     Diagnostic,
+    NoChannel,
     Packet,
     PacketSize,
     Race,
@@ -272,7 +273,10 @@ def test_no_answer_from_b(bench: Bench) -> None:
     if back is not None and unanswered_call(bench, back[1]) == unanswered_call(bench, calls[0][1]):
         calls.append(back)
     if 128 in moduli(bench) and at_a_time(bench, 4) == 4:
-        calls.append(pending(bench, modulus=128))
+        try:
+            calls.append(pending(bench, modulus=128))
+        except NoChannel as full:
+            bench.remark(f"modulo 128 was not looked at: {full}")
     time_out(bench, *calls[0])
     for a, b in calls[1:]:
         is_timed_out(bench, a, b)

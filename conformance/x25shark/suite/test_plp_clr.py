@@ -40,7 +40,7 @@ from .language import (
     purpose,
 )
 from .links import unconfirmed_clear
-from .many import as_many, at_a_time, they_last
+from .many import as_many, they_last
 from .occasion import amid
 from .procedure_errors import confirmed_ahead, far_end_is_reset_first
 from .reactions import UNDEFINED, both, connects, expect_while_sending, header
@@ -543,14 +543,13 @@ def test_clear_is_repeated_once(bench: Bench) -> None:
 
     So it does in a second call at the same time, in which A goes on sending Data, in a third, in
     which A clears and B does not confirm, and in two more like the first and the third, of modulo
-    128. The confirmation ends the clearing: A calls again on
-    its connection, and nothing of T13 comes to that call. A router may also close the connection
-    (RFC 1613 6.1).
+    128. The confirmation ends the clearing: A calls again on its connection, and nothing of T13
+    comes to that call. A router may also close the connection (RFC 1613 6.1).
     """
     t13 = bench.profile.times.t13
     wide = [modulus for modulus in moduli(bench) if modulus == 128]
     ways = [8, 8, 8, *wide, *wide]
-    calls = [bench.call(modulus=modulus) for modulus in ways[: at_a_time(bench, len(ways))]]
+    calls = as_many(bench, len(ways), lambda number: bench.call(modulus=ways[number]))
     calls[2:4] = [call.turned() for call in calls[2:4]]
     for call in calls:
         call.b.send(_cleared_by_a())

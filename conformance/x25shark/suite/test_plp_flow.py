@@ -10,7 +10,7 @@ from ..judges.template import matches
 from ..sides.numbering import DATA, kind_of
 from ..sides.side import AbsentSide, receive_not_ready, receive_ready
 from .calls import modes, moduli, seen_alike
-from .clearing import AnySide
+from .clearing import AnySide, end
 from .language import (
     REJ,
     REJ128,
@@ -339,6 +339,7 @@ def test_last_packet_is_acknowledged(call: Call) -> None:
             if modulus == 128 and here.b.present:
                 past_six_bits(here)
                 the_last_is_acknowledged(here, 1)
+        end(here)
 
 
 def the_last_is_acknowledged(call: Call, count: int) -> None:

@@ -230,10 +230,10 @@ def test_no_leak_after_lost_connections(bench: Bench) -> None:
     ways = list(product(LOST_AMID.items(), (0, 1), ENDS.items()))
     for number in range(limit(bench) + MORE):
         (begins, when), lost, (ends, how) = ways[number % len(ways)]
-        for at in whose:
-            with amid(bench, f"{how} {when}, call {number + 1}"):
-                sides = bench.capacity.in_the_end(lambda: begins(bench, at))  # noqa: B023
-                is_lost(bench, sides[lost], sides[1 - lost], ends, begins is pending and lost == 1)
+        at = whose[number // len(ways) % len(whose)]
+        with amid(bench, f"{how} {when}, call {number + 1} of {at.upper()}"):
+            sides = bench.capacity.in_the_end(lambda: begins(bench, at))  # noqa: B023
+            is_lost(bench, sides[lost], sides[1 - lost], ends, begins is pending and lost == 1)
     for at in whose:
         hang_up([bench.capacity.in_the_end(lambda: answered(bench, at))])  # noqa: B023
     has_room(bench)

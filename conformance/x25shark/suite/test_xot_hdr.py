@@ -7,6 +7,7 @@ length that no X.25 packet can have end the connection.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,7 @@ from .connections import (
     passes_unread,
     send_in_pieces,
     served_ahead,
+    time_left,
     units_of,
     until_stalled,
     with_length,
@@ -364,15 +366,16 @@ def test_urgent_data(call: Call) -> None:
     lost = ClearIndication(cause=bench.network_clear)
     stall = until_stalled(bench)
     with amid(bench, "a unit of A whose third octet is TCP urgent data"):
+        until = time.monotonic() + stall
         before = served_ahead(call.a, call.b, lost, within=stall)
-        came = call.b.expect(Data(user_data=octets), lost, CLOSED, within=stall)
+        came = call.b.expect(Data(user_data=octets), lost, CLOSED)
         if isinstance(came, ClearRequest):
             call.b.send(ClearConfirmation())
         elif came is None:
             call.b.wire.half_close()
         if not isinstance(came, Data):
             bench.remark("the urgent octet is lost, and the framing of this connection with it")
-            closes(call.a, *before, within=stall)
+            closes(call.a, *before, within=time_left(bench, until))
     if isinstance(came, Data):
         call.fence()
     other.fence()

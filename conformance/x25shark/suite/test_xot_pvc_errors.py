@@ -410,6 +410,10 @@ def test_circuit_of_the_router_in_data_transfer(bench: Bench) -> None:
             side.send(reply(end, SUCCESS))
             confirms_resets(side)
             side.wait_until(lambda: was_reset(side))
+            # One of the set-up may still be on its way: two that cross have no confirmation.
+            side.allow(ResetConfirmation())
+            side.send(ResetRequest(cause=0, diagnostic=0))
+            side.wait_until(lambda: not side.numbering.resetting)
             echoes(bench, side)
         returns_all(bench, side, "a new circuit of the router")
         for number in (1, 2):
@@ -448,7 +452,7 @@ def returns_all(bench: Bench, side: Side, note: str, first: int | None = None) -
     side.send(RNR(p_r=side.numbering.p_r))
     echoed(side, sent(side, 1), note)
     side.allow(Interrupt())
-    for octets in (1, 32):
+    for octets in (1, 32) if bench.declared("P-INT32") else (1,):
         side.send(Interrupt(user_data=bytes(octets)))
         side.expect(InterruptConfirmation(), note=note)
 
